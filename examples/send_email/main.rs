@@ -1,0 +1,2 @@
+//! Placeholder until the story is told here.
+fn main() {}

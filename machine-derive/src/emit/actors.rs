@@ -1,0 +1,45 @@
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+
+use super::names;
+use crate::model::Graph;
+
+/// A trait per restricted trigger, implemented for those who may.
+pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
+    let restricted =
+        graph.triggers.iter().enumerate().filter(|(index, _)| graph.is_restricted(*index));
+    let traits = restricted.map(|(index, trigger)| {
+        let may = names::may(trigger);
+        let name = trigger.name;
+        let moves = || {
+            let moves = graph.moves.iter().filter(move |step| step.trigger == index);
+            moves.filter(|step| !step.by.is_empty())
+        };
+        let who: Vec<String> = moves()
+            .map(|step| {
+                let who: Vec<String> = step
+                    .by
+                    .iter()
+                    .map(|path| path.to_token_stream().to_string().replace(' ', ""))
+                    .collect();
+                format!("from {}: {}", graph.states[step.from].label, who.join(", "))
+            })
+            .collect();
+        let message = format!("this actor may not `{name}`");
+        let label = format!("`{{Self}}` may not `{name}`");
+        let note = format!("`{name}` is for these actors: {}", who.join("; "));
+        let about = format!("Who may `{name}`, by the state that is left.");
+        let impls = moves().flat_map(|step| {
+            let from = graph.states[step.from].name();
+            let may = &may;
+            step.by.iter().map(move |actor| quote!(impl #may<#from> for #actor {}))
+        });
+        quote! {
+            #[doc = #about]
+            #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
+            pub trait #may<From>: ::machine::actor::Actor {}
+            #(#impls)*
+        }
+    });
+    quote!(#(#traits)*)
+}

@@ -1,0 +1,88 @@
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::{Attribute, Expr, ExprLit, Lit, Meta};
+
+use crate::model::{Brought, Graph, bare};
+
+pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
+    let name = graph.stored();
+    let docs = prose(&graph.declaration.docs);
+    let initial = graph.initial;
+
+    let states = graph.states.iter().map(|state| {
+        let (name, label) = (&state.stored, &state.label);
+        let docs = prose(&state.written.docs);
+        let (stable, terminal) = (state.written.stable, state.written.terminal);
+        let fields = state.written.fields.iter().filter_map(|field| {
+            let name = bare(field.ident.as_ref()?);
+            let ty = type_text(&field.ty);
+            Some(quote!(::machine::definition::Field { name: #name, ty: #ty }))
+        });
+        quote! {
+            ::machine::definition::StateDef {
+                name: #name,
+                label: #label,
+                docs: #docs,
+                stable: #stable,
+                terminal: #terminal,
+                fields: &[#(#fields),*],
+            }
+        }
+    });
+
+    let edges = graph.moves.iter().map(|step| {
+        let trigger = &graph.triggers[step.trigger];
+        let (name, from, to, by) = (bare(trigger.name), step.from, step.to, step.by);
+        let payload = trigger.brought.iter().map(|Brought { name, ty }| {
+            let (name, ty) = (bare(name), type_text(ty));
+            quote!(::machine::definition::Field { name: #name, ty: #ty })
+        });
+        quote! {
+            ::machine::definition::Edge {
+                from: #from,
+                trigger: #name,
+                to: #to,
+                payload: &[#(#payload),*],
+                actors: &[#(<#by as ::machine::actor::Actor>::KIND),*],
+            }
+        }
+    });
+
+    quote! {
+        /// The machine as plain data.
+        pub const DEFINITION: &::machine::definition::Definition =
+            &::machine::definition::Definition::new(
+                #name,
+                #docs,
+                &[#(#states),*],
+                &[#(#edges),*],
+                #initial,
+            );
+    }
+}
+
+/// The doc comment as text.
+pub(super) fn prose(docs: &[Attribute]) -> String {
+    let lines: Vec<String> = docs
+        .iter()
+        .filter_map(|attribute| match &attribute.meta {
+            Meta::NameValue(pair) => match &pair.value {
+                Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+                _ => None,
+            },
+            _ => None,
+        })
+        .map(|line| line.strip_prefix(' ').unwrap_or(&line).to_owned())
+        .collect();
+    lines.join("\n")
+}
+
+/// The type as people write it: `Vec<String>`, not `Vec < String >`.
+fn type_text(ty: &impl ToTokens) -> String {
+    let text = ty.to_token_stream().to_string();
+    let mut text = text.replace(" :: ", "::").replace(":: ", "::");
+    for (loose, tight) in [(" < ", "<"), (" >", ">"), ("< ", "<"), (" ,", ","), ("& ", "&")] {
+        text = text.replace(loose, tight);
+    }
+    text
+}

@@ -1,0 +1,137 @@
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::names::Names;
+use crate::model::Graph;
+
+/// What lets a store keep the machine, and give it back once its journal was replayed.
+pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
+    if !names.durable {
+        return TokenStream::new();
+    }
+    let Names { typed, any, .. } = names;
+    let all: Vec<_> = graph.states.iter().map(|state| state.name()).collect();
+    let stored = graph.states.iter().map(|state| &state.stored);
+    let (context, context_parse, context_value) = if Names::has_context(graph) {
+        (
+            quote!(&self.context),
+            quote!(let context = ::machine::__private::serde_json::from_str(&record.context)?;),
+            quote!(context,),
+        )
+    } else {
+        (quote!(&()), quote!(), quote!())
+    };
+    quote! {
+        impl<S> ::machine::__private::Durable for #typed<S>
+        where
+            S: ::machine::typed::State<Any = #any>
+                + ::machine::__private::serde::Serialize
+                + ::core::marker::Send,
+        {
+            fn definition(&self) -> &'static ::machine::definition::Definition {
+                DEFINITION
+            }
+
+            fn state_index(&self) -> usize {
+                S::INDEX
+            }
+
+            fn journal(&self) -> &::machine::__private::Journal {
+                &self.journal
+            }
+
+            fn rules(&self) -> &dyn ::machine::__private::Context {
+                #context
+            }
+
+            fn __journal_mut(
+                &mut self,
+                _: ::machine::__private::Pass,
+            ) -> &mut ::machine::__private::Journal {
+                &mut self.journal
+            }
+
+            fn __encode(&self) -> ::core::result::Result<
+                (::std::string::String, ::std::string::String),
+                ::machine::__private::serde_json::Error,
+            > {
+                ::core::result::Result::Ok((
+                    ::machine::__private::serde_json::to_string(&self.state)?,
+                    ::machine::__private::serde_json::to_string(#context)?,
+                ))
+            }
+        }
+
+        impl #any {
+            fn durable(&self) -> &dyn ::machine::__private::Durable {
+                match self { #(Self::#all(machine) => machine),* }
+            }
+        }
+
+        impl ::machine::__private::Durable for #any {
+            fn definition(&self) -> &'static ::machine::definition::Definition {
+                DEFINITION
+            }
+
+            fn state_index(&self) -> usize {
+                self.status() as usize
+            }
+
+            fn journal(&self) -> &::machine::__private::Journal {
+                self.durable().journal()
+            }
+
+            fn rules(&self) -> &dyn ::machine::__private::Context {
+                self.durable().rules()
+            }
+
+            fn __journal_mut(
+                &mut self,
+                _: ::machine::__private::Pass,
+            ) -> &mut ::machine::__private::Journal {
+                match self { #(Self::#all(machine) => &mut machine.journal),* }
+            }
+
+            fn __encode(&self) -> ::core::result::Result<
+                (::std::string::String, ::std::string::String),
+                ::machine::__private::serde_json::Error,
+            > {
+                self.durable().__encode()
+            }
+        }
+
+        impl ::machine::__private::Restore for #any {
+            const DEFINITION: &'static ::machine::definition::Definition = DEFINITION;
+
+            fn __restore(
+                verified: ::machine::__private::Verified,
+            ) -> ::core::result::Result<Self, ::machine::__private::serde_json::Error> {
+                let (record, journal) = verified.__into_parts();
+                #context_parse
+                ::core::result::Result::Ok(match record.status.as_str() {
+                    #(
+                        #stored => Self::#all(#typed {
+                            journal,
+                            #context_value
+                            state: ::machine::__private::serde_json::from_str(&record.state)?,
+                        }),
+                    )*
+                    other => return ::core::result::Result::Err(
+                        ::machine::__private::serde::de::Error::custom(other),
+                    ),
+                })
+            }
+        }
+
+        impl ::machine::__private::serde::Serialize for #any {
+            fn serialize<S: ::machine::__private::serde::Serializer>(
+                &self,
+                serializer: S,
+            ) -> ::core::result::Result<S::Ok, S::Error> {
+                let claim = ::machine::__private::Unverified::of(self)
+                    .map_err(::machine::__private::serde::ser::Error::custom)?;
+                ::machine::__private::serde::Serialize::serialize(&claim, serializer)
+            }
+        }
+    }
+}

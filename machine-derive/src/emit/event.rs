@@ -1,0 +1,58 @@
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::{
+    names::{self, Names},
+    typed::derives,
+};
+use crate::model::{Graph, bare};
+
+/// The triggers with their payloads, for events that arrive at run time.
+pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
+    let derived = &graph.declaration.derives;
+    let typed = &names.typed;
+    let about = format!("What can happen to a [`{typed}`].");
+    let serde = (derives(graph, "Serialize") || derives(graph, "Deserialize"))
+        .then(|| quote!(#[serde(tag = "trigger", rename_all = "snake_case")]));
+    let variants = graph.triggers.iter().enumerate().map(|(index, trigger)| {
+        let name = names::event(trigger);
+        let moves: Vec<String> = graph
+            .moves
+            .iter()
+            .filter(|step| step.trigger == index)
+            .map(|step| {
+                format!("{} to {}", graph.states[step.from].label, graph.states[step.to].label)
+            })
+            .collect();
+        let about = format!("{}.", moves.join(", "));
+        let body = (!trigger.brought.is_empty()).then(|| {
+            let fields = trigger.brought.iter().map(|brought| {
+                let (name, ty) = (brought.name, brought.ty);
+                let about = format!("Brought to `{}`.", trigger.name);
+                quote!(#[doc = #about] #name: #ty)
+            });
+            quote!({ #(#fields),* })
+        });
+        quote!(#[doc = #about] #name #body)
+    });
+    let (events, texts): (Vec<_>, Vec<_>) =
+        graph.triggers.iter().map(|trigger| (names::event(trigger), bare(trigger.name))).unzip();
+    quote! {
+        #[doc = #about]
+        #[derive(#(#derived),*)]
+        #serde
+        pub enum Event {
+            #(#variants),*
+        }
+
+        impl Event {
+            /// The name of the trigger.
+            #[must_use]
+            pub fn trigger(&self) -> &'static str {
+                match *self {
+                    #(Self::#events { .. } => #texts,)*
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+
+use super::names::{self, Names};
+use crate::model::{Graph, State, Trigger};
+
+/// A hidden method per illegal move, whose bound cannot hold and whose trait says what is legal.
+///
+/// The bound stands on the method, and `for<'a>` keeps the definition itself from failing. It
+/// returns what the caller expected, so that one mistake makes one error. A trait serves one move,
+/// because its text must name the trigger, and a type's name would come with its whole path; the
+/// moves out of a terminal state share one, whose text need not.
+pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
+    let mut traits = TokenStream::new();
+    let mut impls = TokenStream::new();
+    for (index, state) in graph.states.iter().enumerate() {
+        let illegal: Vec<(usize, &Trigger<'_>)> = graph
+            .triggers
+            .iter()
+            .enumerate()
+            .filter(|(trigger, _)| graph.leaving(index).all(|step| step.trigger != *trigger))
+            .collect();
+        if illegal.is_empty() {
+            continue;
+        }
+        let label = &state.label;
+        if state.written.terminal {
+            traits.extend(illegal_trait(
+                &leave(state),
+                &format!("{label} is terminal: nothing leaves it"),
+                "begin a new machine instead",
+            ));
+        }
+        let mut stubs = TokenStream::new();
+        for (trigger_index, trigger) in illegal {
+            let bound = if state.written.terminal {
+                leave(state)
+            } else {
+                let bound = format_ident!("{}In{}", names::event(trigger), state.name());
+                let message = format!("{label} cannot `{}`", trigger.name);
+                traits.extend(illegal_trait(&bound, &message, &graph.legal_moves(index)));
+                bound
+            };
+            stubs.extend(stub(graph, names, trigger_index, &bound));
+        }
+        let (typed, name) = (&names.typed, state.name());
+        impls.extend(quote!(impl #typed<#name> { #stubs }));
+    }
+    quote! {
+        #[doc(hidden)]
+        pub mod illegal {
+            #traits
+        }
+        #impls
+    }
+}
+
+fn illegal_trait(name: &Ident, message: &str, note: &str) -> TokenStream {
+    quote! {
+        #[diagnostic::on_unimplemented(
+            message = #message,
+            label = "this move is not legal",
+            note = #note
+        )]
+        pub trait #name {}
+    }
+}
+
+fn stub(graph: &Graph<'_>, names: &Names, index: usize, bound: &Ident) -> TokenStream {
+    let trigger = &graph.triggers[index];
+    // A known trigger has at least one move.
+    let Some(step) = graph.moves.iter().find(|step| step.trigger == index) else {
+        return TokenStream::new();
+    };
+    let (typed, name, to) = (&names.typed, trigger.name, graph.states[step.to].name());
+    let types = trigger.brought.iter().map(|brought| brought.ty);
+    let restricted = graph.is_restricted(index);
+    let generics = restricted.then(|| quote!(<A>));
+    let by = restricted.then(|| quote!(_: &A));
+    quote! {
+        #[doc(hidden)]
+        pub fn #name #generics (self, #(_: #types,)* #by) -> #typed<#to>
+        where
+            for<'a> Self: illegal::#bound,
+        {
+            loop {}
+        }
+    }
+}
+
+fn leave(state: &State<'_>) -> Ident {
+    format_ident!("Leave{}", state.name())
+}

@@ -1,0 +1,42 @@
+//! What the machine becomes. Nothing in here can fail: the graph was checked.
+//!
+//! All of it goes into one module, named after the machine, so that the fields of the typed
+//! machine are private even to the module that declares it. Every path is written in full.
+
+mod actors;
+mod definition;
+mod durable;
+mod erased;
+mod event;
+mod illegal;
+mod names;
+mod states;
+mod status;
+mod stubs;
+mod transitions;
+mod typed;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::model::Graph;
+use names::Names;
+
+pub(crate) use stubs::stubs;
+
+pub(crate) fn machine(graph: &Graph<'_>) -> TokenStream {
+    let names = Names::of(graph);
+    let parts = [
+        definition::emit(graph),
+        typed::emit(graph, &names),
+        states::emit(graph, &names),
+        actors::emit(graph),
+        transitions::emit(graph, &names),
+        illegal::emit(graph, &names),
+        status::emit(graph, &names),
+        event::emit(graph, &names),
+        erased::emit(graph, &names),
+        durable::emit(graph, &names),
+    ];
+    names.module(graph, quote!(#(#parts)*))
+}

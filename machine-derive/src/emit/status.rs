@@ -1,0 +1,89 @@
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::{names::Names, typed::derives};
+use crate::model::Graph;
+
+/// The bare state names.
+pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
+    let typed = &names.typed;
+    let about = format!("Which state a [`{typed}`] is in, without its data.");
+    let variants = graph.states.iter().map(|state| {
+        let (docs, name) = (&state.written.docs, state.name());
+        quote!(#(#docs)* #name)
+    });
+    let all: Vec<_> = graph.states.iter().map(|state| state.name()).collect();
+    let serde = derives(graph, "Serialize").then(|| {
+        quote! {
+            impl ::machine::__private::serde::Serialize for Status {
+                fn serialize<S: ::machine::__private::serde::Serializer>(
+                    &self,
+                    serializer: S,
+                ) -> ::core::result::Result<S::Ok, S::Error> {
+                    serializer.serialize_str(self.as_str())
+                }
+            }
+        }
+    });
+    let deserialize = derives(graph, "Deserialize").then(|| {
+        quote! {
+            impl<'de> ::machine::__private::serde::Deserialize<'de> for Status {
+                fn deserialize<D: ::machine::__private::serde::Deserializer<'de>>(
+                    deserializer: D,
+                ) -> ::core::result::Result<Self, D::Error> {
+                    let text = <::std::string::String as
+                        ::machine::__private::serde::Deserialize>::deserialize(deserializer)?;
+                    text.parse().map_err(::machine::__private::serde::de::Error::custom)
+                }
+            }
+        }
+    });
+    quote! {
+        #[doc = #about]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Status {
+            #(#variants),*
+        }
+
+        impl Status {
+            /// All of them, in the order in which they are written.
+            pub const ALL: &'static [Self] = &[#(Self::#all),*];
+
+            /// The name in stored data.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                self.definition().name
+            }
+
+            /// What the definition says of this state.
+            #[must_use]
+            pub const fn definition(self) -> &'static ::machine::definition::StateDef {
+                &DEFINITION.states[self as usize]
+            }
+        }
+
+        impl ::core::fmt::Display for Status {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        impl ::core::str::FromStr for Status {
+            type Err = ::machine::typed::UnknownStatus;
+
+            fn from_str(text: &str) -> ::core::result::Result<Self, Self::Err> {
+                match DEFINITION.state(text) {
+                    ::core::option::Option::Some(index) => {
+                        ::core::result::Result::Ok(Self::ALL[index])
+                    }
+                    ::core::option::Option::None => ::core::result::Result::Err(
+                        ::machine::typed::UnknownStatus::__new(DEFINITION, text),
+                    ),
+                }
+            }
+        }
+
+        #serde
+        #deserialize
+    }
+}

@@ -1,0 +1,232 @@
+//! Every text that the macro can say: what is wrong, what is legal, one repair.
+
+use std::fmt;
+
+use syn::Ident;
+
+/// A mistake in a declaration.
+pub(crate) struct Message {
+    code: &'static str,
+    wrong: String,
+    repair: String,
+}
+
+impl fmt::Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} [{}]\n= help: {}", self.wrong, self.code, self.repair)
+    }
+}
+
+fn message(code: &'static str, wrong: impl Into<String>, repair: impl Into<String>) -> Message {
+    Message { code, wrong: wrong.into(), repair: repair.into() }
+}
+
+/// The words in backquotes, in the order given: "`A`, `B` and `C`".
+fn list<T: fmt::Display>(words: impl IntoIterator<Item = T>) -> String {
+    let words: Vec<String> = words.into_iter().map(|word| format!("`{word}`")).collect();
+    match words.split_last() {
+        None => "none".to_owned(),
+        Some((only, [])) => only.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+fn nearest<'a>(wrong: &Ident, candidates: &[&'a Ident]) -> Option<&'a Ident> {
+    let wrong = wrong.to_string();
+    candidates
+        .iter()
+        .map(|candidate| (strsim::jaro_winkler(&wrong, &candidate.to_string()), *candidate))
+        .filter(|(similarity, _)| *similarity > 0.8)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, candidate)| candidate)
+}
+
+// M00xx: what is written is not the language of a machine.
+
+pub(crate) fn not_an_enum(problem: &syn::Error) -> Message {
+    message(
+        "M0001",
+        format!("a machine is an enum, and this is none: {problem}"),
+        "write `#[machine] enum Door { #[initial] .. }`, with a variant for each state",
+    )
+}
+
+pub(crate) fn unknown_option() -> Message {
+    message(
+        "M0002",
+        "unknown option of `#[machine]`",
+        "the options are `durable` and `context = Type`, as in `#[machine(durable, context = \
+         Order)]`",
+    )
+}
+
+pub(crate) fn generic() -> Message {
+    message(
+        "M0003",
+        "a machine cannot have generic parameters yet",
+        "name the types, or put the generic part into a boxed trait object",
+    )
+}
+
+pub(crate) fn tuple_state(state: &Ident) -> Message {
+    message(
+        "M0004",
+        format!("the data of `{state}` have no names"),
+        format!("name them, as in `{state} {{ reason: String }}`: fields are carried by name"),
+    )
+}
+
+pub(crate) fn malformed_on(problem: &syn::Error) -> Message {
+    message(
+        "M0005",
+        format!("this transition cannot be read: {problem}"),
+        "write `#[on(trigger(payload) => Target, by = Actor | Actor)]`; payload and `by` may be \
+         left out",
+    )
+}
+
+pub(crate) fn malformed_mark(mark: &str) -> Message {
+    message("M0006", format!("`#[{mark}]` takes nothing"), format!("write `#[{mark}]`"))
+}
+
+pub(crate) fn not_serializable() -> Message {
+    message(
+        "M0007",
+        "a durable machine must be able to go to disk and come back",
+        "add `#[derive(serde::Serialize, serde::Deserialize)]` below `#[machine]`",
+    )
+}
+
+pub(crate) fn reserved(trigger: &Ident) -> Message {
+    message(
+        "M0008",
+        format!("`{trigger}` is taken: every machine has a method of that name"),
+        format!("rename the trigger, for example to `do_{trigger}`"),
+    )
+}
+
+pub(crate) fn discriminant(state: &Ident) -> Message {
+    message(
+        "M0009",
+        format!("`{state}` has a number, and states have none"),
+        "remove `= ..`: a state is known by its name",
+    )
+}
+
+// M01xx: the names do not fit together.
+
+pub(crate) fn no_states() -> Message {
+    message("M0101", "a machine without states does nothing", "add `#[initial] Idle` to start with")
+}
+
+pub(crate) fn no_initial(first: &Ident) -> Message {
+    message(
+        "M0102",
+        "no state is the initial one, so the machine could never begin",
+        format!("write `#[initial]` on one state, for example on `{first}`"),
+    )
+}
+
+pub(crate) fn second_initial(first: &Ident) -> Message {
+    message(
+        "M0103",
+        format!("a machine begins in one state, and that is already `{first}`"),
+        "remove one of the two `#[initial]`",
+    )
+}
+
+pub(crate) fn unknown_state(unknown: &Ident, states: &[&Ident]) -> Message {
+    let repair = match nearest(unknown, states) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the states are {}; add `{unknown}` or use one of them", list(states)),
+    };
+    message("M0104", format!("`{unknown}` is no state of this machine"), repair)
+}
+
+pub(crate) fn duplicate_trigger(trigger: &Ident, state: &Ident) -> Message {
+    message(
+        "M0105",
+        format!("`{state}` has two transitions named `{trigger}`"),
+        "give one of them another name: the trigger alone must tell where it leads",
+    )
+}
+
+pub(crate) fn payload_differs(trigger: &Ident, here: &str, there: &str, state: &Ident) -> Message {
+    message(
+        "M0106",
+        format!("`{trigger}` brings ({here}) here, but ({there}) from `{state}`"),
+        "let it bring the same everywhere, or give one of the two another name",
+    )
+}
+
+pub(crate) fn no_such_field(field: &Ident, target: &Ident, fields: &[&Ident]) -> Message {
+    let repair = match nearest(field, fields) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!(
+            "add the field to `{target}` (it has {}), or write `{field}: Type` to keep it in the \
+             journal only",
+            list(fields)
+        ),
+    };
+    message("M0107", format!("`{target}` has no field `{field}`"), repair)
+}
+
+pub(crate) fn uncovered_field(field: &Ident, target: &Ident, source: &Ident) -> Message {
+    message(
+        "M0108",
+        format!("nothing gives `{target}` its field `{field}`"),
+        format!(
+            "let the caller bring it (`({field})`), compute it (`({field} = ..)`), or carry it by \
+             adding a field `{field}` of the same type to `{source}`"
+        ),
+    )
+}
+
+pub(crate) fn carried_type_differs(
+    field: &Ident,
+    source: (&Ident, String),
+    target: (&Ident, String),
+) -> Message {
+    message(
+        "M0109",
+        format!(
+            "`{field}` would be carried, but it is `{}` in `{}` and `{}` in `{}`",
+            source.1, source.0, target.1, target.0
+        ),
+        format!("use one type, or compute it: `({field} = ..)`"),
+    )
+}
+
+pub(crate) fn duplicate_payload(item: &Ident) -> Message {
+    message("M0110", format!("`{item}` stands twice in this payload"), "remove one of them")
+}
+
+pub(crate) fn duplicate_state(state: &Ident) -> Message {
+    message("M0111", format!("there are two states named `{state}`"), "rename one of them")
+}
+
+// M02xx: the graph is wrong.
+
+pub(crate) fn exit_from_terminal(state: &Ident, trigger: &Ident) -> Message {
+    message(
+        "M0201",
+        format!("`{state}` is terminal, so `{trigger}` cannot leave it"),
+        "remove `#[terminal]` or the transition",
+    )
+}
+
+pub(crate) fn unreachable(state: &Ident, reachable: &[&Ident]) -> Message {
+    message(
+        "M0202",
+        format!("no path leads to `{state}`; only {} can be reached", list(reachable)),
+        format!("add `#[on(.. => {state})]` to one of these, or remove `{state}`"),
+    )
+}
+
+pub(crate) fn dead_end(state: &Ident) -> Message {
+    message(
+        "M0203",
+        format!("nothing leaves `{state}`, and it is not terminal"),
+        "write `#[terminal]` on it, or a transition that leaves it",
+    )
+}

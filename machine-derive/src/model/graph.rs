@@ -1,0 +1,112 @@
+use std::collections::BTreeSet;
+
+use heck::{ToShoutySnakeCase, ToSnakeCase};
+use proc_macro2::Span;
+use syn::{Expr, Field, Ident, Path, Type};
+
+use crate::parse::{self, Declaration};
+
+/// A machine.
+pub(crate) struct Graph<'a> {
+    pub(crate) declaration: &'a Declaration,
+    pub(crate) states: Vec<State<'a>>,
+    pub(crate) triggers: Vec<Trigger<'a>>,
+    /// In the order in which they are written.
+    pub(crate) moves: Vec<Move<'a>>,
+    pub(crate) initial: usize,
+}
+
+/// A state.
+pub(crate) struct State<'a> {
+    pub(crate) written: &'a parse::State,
+    /// The name in stored data: `waiting`.
+    pub(crate) stored: String,
+    /// The name in messages: `WAITING`.
+    pub(crate) label: String,
+}
+
+/// A trigger, whichever states it leaves.
+pub(crate) struct Trigger<'a> {
+    pub(crate) name: &'a Ident,
+    pub(crate) brought: Vec<Brought<'a>>,
+}
+
+/// What the caller brings to a trigger.
+#[derive(Clone, Copy)]
+pub(crate) struct Brought<'a> {
+    pub(crate) name: &'a Ident,
+    pub(crate) ty: &'a Type,
+}
+
+/// A legal move.
+pub(crate) struct Move<'a> {
+    pub(crate) from: usize,
+    pub(crate) trigger: usize,
+    pub(crate) to: usize,
+    /// Where each field of the target comes from, in the target's order.
+    pub(crate) fields: Vec<(&'a Field, Source<'a>)>,
+    pub(crate) by: &'a [Path],
+    pub(crate) span: Span,
+}
+
+/// Where a field of the target comes from.
+pub(crate) enum Source<'a> {
+    Brought,
+    Carried,
+    Computed(&'a Expr),
+}
+
+impl<'a> State<'a> {
+    pub(super) fn new(written: &'a parse::State) -> Self {
+        let name = bare(&written.name);
+        Self { written, stored: name.to_snake_case(), label: name.to_shouty_snake_case() }
+    }
+
+    pub(crate) fn name(&self) -> &'a Ident {
+        &self.written.name
+    }
+}
+
+impl Graph<'_> {
+    /// The name of the machine in stored data, and of the generated module.
+    pub(crate) fn stored(&self) -> String {
+        bare(&self.declaration.name).to_snake_case()
+    }
+
+    pub(crate) fn leaving(&self, state: usize) -> impl Iterator<Item = &Move<'_>> {
+        self.moves.iter().filter(move |step| step.from == state)
+    }
+
+    /// Whether some state lets only certain actors take this trigger.
+    pub(crate) fn is_restricted(&self, trigger: usize) -> bool {
+        self.moves.iter().any(|step| step.trigger == trigger && !step.by.is_empty())
+    }
+
+    /// The states that can be reached from the initial one.
+    pub(crate) fn reachable(&self) -> BTreeSet<usize> {
+        let mut seen = BTreeSet::from([self.initial]);
+        let mut next = vec![self.initial];
+        while let Some(state) = next.pop() {
+            next.extend(self.leaving(state).map(|step| step.to).filter(|to| seen.insert(*to)));
+        }
+        seen
+    }
+
+    /// What can be done in a state, as a sentence. The runtime says the same of a refusal.
+    pub(crate) fn legal_moves(&self, state: usize) -> String {
+        let label = &self.states[state].label;
+        let moves: Vec<String> = self
+            .leaving(state)
+            .map(|step| {
+                format!("{} -> {}", self.triggers[step.trigger].name, self.states[step.to].label)
+            })
+            .collect();
+        format!("from {label} you can: {}", moves.join(", "))
+    }
+}
+
+/// The name without `r#`.
+pub(crate) fn bare(name: &Ident) -> String {
+    let name = name.to_string();
+    name.strip_prefix("r#").map(str::to_owned).unwrap_or(name)
+}

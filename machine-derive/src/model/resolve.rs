@@ -1,0 +1,182 @@
+use quote::ToTokens;
+use syn::{Field, Ident, Path, spanned::Spanned};
+
+use super::{Brought, Graph, Move, Source, State, Trigger, graph::bare};
+use crate::{
+    errors::Errors,
+    message,
+    parse::{self, Declaration, Item},
+};
+
+/// The methods that every machine has.
+const RESERVED: [&str; 5] = ["new", "state", "context", "id", "journal"];
+
+/// Resolves what can be resolved and reports the rest. A move with a mistake is left out.
+pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> Graph<'a> {
+    let states: Vec<State<'a>> = declaration.states.iter().map(State::new).collect();
+    let mut graph = Graph {
+        declaration,
+        initial: initial(declaration, errors),
+        states,
+        triggers: Vec::new(),
+        moves: Vec::new(),
+    };
+    for (position, state) in declaration.states.iter().enumerate() {
+        if declaration.states[..position].iter().any(|other| other.name == state.name) {
+            errors.at(state.name.span(), message::duplicate_state(&state.name));
+        }
+        for transition in &state.transitions {
+            resolve_move(&mut graph, position, transition, errors);
+        }
+    }
+    graph
+}
+
+fn initial(declaration: &Declaration, errors: &mut Errors) -> usize {
+    let Some(first) = declaration.states.first() else {
+        errors.at(declaration.name.span(), message::no_states());
+        return 0;
+    };
+    let mut initials = declaration.states.iter().enumerate().filter(|(_, state)| state.initial);
+    let Some((initial, chosen)) = initials.next() else {
+        errors.at(declaration.name.span(), message::no_initial(&first.name));
+        return 0;
+    };
+    for (_, second) in initials {
+        errors.at(second.name.span(), message::second_initial(&chosen.name));
+    }
+    initial
+}
+
+fn resolve_move<'a>(
+    graph: &mut Graph<'a>,
+    from: usize,
+    transition: &'a parse::Transition,
+    errors: &mut Errors,
+) {
+    let name = &transition.trigger;
+    if RESERVED.contains(&bare(name).as_str()) {
+        errors.at(name.span(), message::reserved(name));
+    }
+    let all = &graph.declaration.states;
+    let source = &all[from];
+    let Some(to) = all.iter().position(|state| state.name == transition.target) else {
+        let names: Vec<&Ident> = all.iter().map(|state| &state.name).collect();
+        let target = &transition.target;
+        errors.at(target.span(), message::unknown_state(target, &names));
+        return;
+    };
+    let Some((brought, fields)) = resolve_payload(source, transition, &all[to], errors) else {
+        return;
+    };
+    let Some(trigger) = resolve_trigger(graph, from, name, brought, errors) else {
+        return;
+    };
+    let by: &'a [Path] = &transition.by;
+    graph.moves.push(Move { from, trigger, to, fields, by, span: name.span() });
+}
+
+/// Where each field of the target comes from, and what the caller brings.
+fn resolve_payload<'a>(
+    source: &'a parse::State,
+    transition: &'a parse::Transition,
+    target: &'a parse::State,
+    errors: &mut Errors,
+) -> Option<(Vec<Brought<'a>>, Vec<(&'a Field, Source<'a>)>)> {
+    let field_of = |state: &'a parse::State, name: &Ident| {
+        state.fields.iter().find(|field| field.ident.as_ref() == Some(name))
+    };
+    let mut brought = Vec::new();
+    let mut whole = true;
+    let mut mistake = |span, message| {
+        errors.at(span, message);
+        whole = false;
+    };
+
+    for (position, item) in transition.payload.iter().enumerate() {
+        let name = item.name();
+        if transition.payload[..position].iter().any(|other| other.name() == name) {
+            mistake(name.span(), message::duplicate_payload(name));
+        }
+        match (item, field_of(target, name)) {
+            (Item::Field(_) | Item::Computed(..), None) => {
+                let names: Vec<&Ident> =
+                    target.fields.iter().filter_map(|field| field.ident.as_ref()).collect();
+                mistake(name.span(), message::no_such_field(name, &target.name, &names));
+            }
+            (Item::Field(_), Some(field)) => brought.push(Brought { name, ty: &field.ty }),
+            (Item::Noted(_, ty), _) => brought.push(Brought { name, ty }),
+            (Item::Computed(..), Some(_)) => {}
+        }
+    }
+
+    let mut fields = Vec::new();
+    for field in &target.fields {
+        // Named fields only get this far: tuple states were reported and have no fields.
+        let Some(name) = &field.ident else { continue };
+        let item = transition.payload.iter().find(|item| item.name() == name);
+        let origin = match (item, field_of(source, name)) {
+            (Some(Item::Field(_)), _) => Source::Brought,
+            (Some(Item::Computed(_, expr)), _) => Source::Computed(expr),
+            (Some(Item::Noted(..)) | None, None) => {
+                let trigger = &transition.trigger;
+                mistake(trigger.span(), message::uncovered_field(name, &target.name, &source.name));
+                continue;
+            }
+            (Some(Item::Noted(..)) | None, Some(carried)) => {
+                let (here, there) = (text(&carried.ty), text(&field.ty));
+                if here != there {
+                    mistake(
+                        transition.trigger.span(),
+                        message::carried_type_differs(
+                            name,
+                            (&source.name, here),
+                            (&target.name, there),
+                        ),
+                    );
+                }
+                Source::Carried
+            }
+        };
+        fields.push((field, origin));
+    }
+    whole.then_some((brought, fields))
+}
+
+fn resolve_trigger<'a>(
+    graph: &mut Graph<'a>,
+    from: usize,
+    name: &'a Ident,
+    brought: Vec<Brought<'a>>,
+    errors: &mut Errors,
+) -> Option<usize> {
+    let Some(known) = graph.triggers.iter().position(|trigger| trigger.name == name) else {
+        graph.triggers.push(Trigger { name, brought });
+        return Some(graph.triggers.len() - 1);
+    };
+    let source = graph.states[from].name();
+    if graph.leaving(from).any(|step| step.trigger == known) {
+        errors.at(name.span(), message::duplicate_trigger(name, source));
+        return None;
+    }
+    let (here, there) = (signature(&brought), signature(&graph.triggers[known].brought));
+    if here != there {
+        // The trigger is known, so some earlier move declared it.
+        let first = graph.moves.iter().find(|step| step.trigger == known)?;
+        let there_from = graph.states[first.from].name();
+        errors.at(name.span(), message::payload_differs(name, &here, &there, there_from));
+        return None;
+    }
+    Some(known)
+}
+
+fn signature(brought: &[Brought<'_>]) -> String {
+    let items: Vec<String> =
+        brought.iter().map(|item| format!("{}: {}", item.name, text(item.ty))).collect();
+    items.join(", ")
+}
+
+/// The tokens as text; equal text is equal type, as far as a macro can know.
+fn text(tokens: &(impl ToTokens + Spanned)) -> String {
+    tokens.to_token_stream().to_string()
+}

@@ -1,0 +1,55 @@
+use proc_macro2::TokenStream;
+use syn::{Attribute, Ident, ItemEnum, Meta, Path, Visibility, punctuated::Punctuated};
+
+use super::{Options, State};
+use crate::{errors::Errors, message};
+
+/// A whole machine.
+pub(crate) struct Declaration {
+    pub(crate) options: Options,
+    pub(crate) vis: Visibility,
+    pub(crate) name: Ident,
+    pub(crate) docs: Vec<Attribute>,
+    /// What the user derives; each state and the events derive the same.
+    pub(crate) derives: Vec<Path>,
+    /// Any other attribute, such as `#[non_exhaustive]` or `#[serde(..)]`.
+    pub(crate) others: Vec<Attribute>,
+    pub(crate) states: Vec<State>,
+}
+
+/// Reads the declaration; `None` when there is nothing to go on with.
+pub(crate) fn declaration(
+    options: TokenStream,
+    item: TokenStream,
+    errors: &mut Errors,
+) -> Option<Declaration> {
+    let options = Options::parse(options, errors);
+    let item: ItemEnum = match syn::parse2(item.clone()) {
+        Ok(item) => item,
+        Err(problem) => {
+            errors.on(item, message::not_an_enum(&problem));
+            return None;
+        }
+    };
+    if !item.generics.params.is_empty() {
+        errors.on(&item.generics, message::generic());
+    }
+    let (docs, rest): (Vec<_>, Vec<_>) =
+        item.attrs.into_iter().partition(|attribute| attribute.path().is_ident("doc"));
+    let mut derives = Vec::new();
+    let mut others = Vec::new();
+    for attribute in rest {
+        match &attribute.meta {
+            Meta::List(list) if list.path.is_ident("derive") => {
+                match list.parse_args_with(Punctuated::<Path, syn::Token![,]>::parse_terminated) {
+                    Ok(paths) => derives.extend(paths),
+                    // rustc says better than we could what is wrong with a derive.
+                    Err(_) => others.push(attribute),
+                }
+            }
+            _ => others.push(attribute),
+        }
+    }
+    let states = item.variants.into_iter().map(|variant| State::read(variant, errors)).collect();
+    Some(Declaration { options, vis: item.vis, name: item.ident, docs, derives, others, states })
+}

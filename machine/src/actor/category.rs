@@ -1,0 +1,40 @@
+use std::fmt;
+
+/// What sort of actor it was, as people see it (OB-3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
+#[non_exhaustive]
+pub enum Category {
+    /// Ran a tool.
+    Tool,
+    /// Part of the machinery; also everything unknown.
+    System,
+    /// A reasoner.
+    Agent,
+    /// A person.
+    Human,
+}
+
+impl Category {
+    /// The category of an actor that is known by its name only, as in a journal (OB-3).
+    #[must_use]
+    pub fn of_kind(kind: &str) -> Self {
+        match kind {
+            "tool_node" => Self::Tool,
+            "reasoning" => Self::Agent,
+            "human" => Self::Human,
+            _ => Self::System,
+        }
+    }
+}
+
+impl fmt::Display for Category {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Tool => "tool",
+            Self::System => "system",
+            Self::Agent => "agent",
+            Self::Human => "human",
+        })
+    }
+}

@@ -1,0 +1,66 @@
+use machine_derive::machine;
+use serde::{Deserialize, Serialize};
+
+use super::Contract;
+use crate::actor::{EcsNode, GraphRunner, ToolNode};
+
+/// One attempt at an action, from submission to its end (EX-1, EX-2).
+///
+/// An irreversible one enters RUNNING through [`SqliteStore::begin`], which hands out the permit;
+/// a store refuses one that was started in any other way.
+///
+/// [`SqliteStore::begin`]: crate::store::SqliteStore::begin
+#[machine(durable, context = Contract)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Execution {
+    /// Created, not yet handed to an executor.
+    #[initial]
+    #[on(start => Running, by = ToolNode | EcsNode)]
+    Pending,
+
+    /// An executor is at work.
+    #[on(succeed(result) => Completed, by = ToolNode | EcsNode | GraphRunner)]
+    #[on(fail(error) => Failed, by = ToolNode | EcsNode | GraphRunner)]
+    #[on(reject(reason) => Rejected, by = ToolNode | EcsNode | GraphRunner)]
+    #[on(suspend(prompt) => Waiting, by = ToolNode | EcsNode | GraphRunner)]
+    #[on(cancel(reason) => Cancelled, by = ToolNode | EcsNode | GraphRunner)]
+    Running,
+
+    /// Parked until a person or another system answers; may last forever.
+    #[stable]
+    #[on(resume => Running, by = GraphRunner)]
+    #[on(cancel(reason) => Cancelled, by = GraphRunner)]
+    #[on(timeout(reason) => Cancelled, by = GraphRunner)]
+    Waiting {
+        /// What is being waited for, as the person is asked it.
+        prompt: String,
+    },
+
+    /// It worked.
+    #[terminal]
+    Completed {
+        /// What the tool or the person answered.
+        result: String,
+    },
+
+    /// It was tried and did not work.
+    #[terminal]
+    Failed {
+        /// Why, in the words of whoever refused.
+        error: String,
+    },
+
+    /// It should not be done: denied, or not permitted.
+    #[terminal]
+    Rejected {
+        /// Why.
+        reason: String,
+    },
+
+    /// It was given up: by time, by a person, or to reclaim it.
+    #[terminal]
+    Cancelled {
+        /// Why.
+        reason: String,
+    },
+}

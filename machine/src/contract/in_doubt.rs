@@ -1,0 +1,98 @@
+use super::{
+    AnyExecution, Execution,
+    execution::{Completed, Failed, MaySuspend, Running, Waiting},
+};
+use crate::{
+    actor::{Actor, GraphRunner},
+    clock::Millis,
+    erased::{Context, Durable},
+    journal::{Evidence, Fact, Pass},
+};
+
+/// An execution of which nobody can say whether its irreversible action took place.
+///
+/// It waits, its key stays taken, and nothing runs it again. The way out is to find out, and to
+/// say so: [`SqliteStore::confirm_applied`] or [`SqliteStore::confirm_not_applied`].
+///
+/// [`SqliteStore::confirm_applied`]: crate::store::SqliteStore::confirm_applied
+/// [`SqliteStore::confirm_not_applied`]: crate::store::SqliteStore::confirm_not_applied
+#[derive(Debug)]
+#[must_use = "it waits until somebody finds out"]
+pub struct InDoubt(Execution<Waiting>);
+
+impl InDoubt {
+    /// Narrows an execution that waits because of an unanswered permit; gives any other back.
+    pub(crate) fn narrow(any: AnyExecution) -> Result<Self, AnyExecution> {
+        match any {
+            AnyExecution::Waiting(waiting) if is_in_doubt(&waiting) => Ok(Self(waiting)),
+            other => Err(other),
+        }
+    }
+
+    /// Parks a running execution whose call has no clear answer. `reason` says why.
+    pub(crate) fn park<A: MaySuspend<Running>>(
+        mut running: Execution<Running>,
+        epoch: u64,
+        reason: &str,
+        by: &A,
+    ) -> Self {
+        record(&mut running, epoch, Evidence::Unknown(reason.to_owned()), by);
+        let summary = running.context().summary().to_owned();
+        let prompt = format!("Did this take place: {summary}? It is in doubt: {reason}.");
+        Self(running.suspend(prompt, by))
+    }
+
+    /// The execution.
+    #[must_use]
+    pub fn execution(&self) -> &Execution<Waiting> {
+        &self.0
+    }
+
+    /// The question, as a person is asked it.
+    #[must_use]
+    pub fn question(&self) -> &str {
+        &self.0.state().prompt
+    }
+
+    /// Evidence from a worker that had been shut out: it came too late to count, and it may well
+    /// be the answer. The time is in milliseconds since the Unix epoch.
+    pub fn late_evidence(&self) -> impl Iterator<Item = (Millis, &Evidence)> {
+        self.0.journal().entries().iter().filter_map(|entry| match &entry.fact {
+            Fact::Evidence { evidence, late: true, .. } => Some((entry.at, evidence)),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn machine_mut(&mut self) -> &mut Execution<Waiting> {
+        &mut self.0
+    }
+
+    pub(crate) fn applied(self, receipt: String, by: &GraphRunner) -> Execution<Completed> {
+        let mut running = self.0.resume(by);
+        let epoch = running.journal().epoch();
+        record(&mut running, epoch, Evidence::Applied(receipt.clone()), by);
+        running.succeed(receipt, by)
+    }
+
+    pub(crate) fn not_applied(self, reason: String, by: &GraphRunner) -> Execution<Failed> {
+        let mut running = self.0.resume(by);
+        let epoch = running.journal().epoch();
+        record(&mut running, epoch, Evidence::NotApplied(reason.clone()), by);
+        running.fail(reason, by)
+    }
+}
+
+/// Appends what is known of the call.
+pub(crate) fn record<A: Actor>(
+    running: &mut Execution<Running>,
+    epoch: u64,
+    evidence: Evidence,
+    _by: &A,
+) {
+    let fact = Fact::Evidence { epoch, evidence, late: false };
+    running.__journal_mut(Pass::new()).append(Some(A::KIND.into()), fact);
+}
+
+fn is_in_doubt(waiting: &Execution<Waiting>) -> bool {
+    waiting.context().projection(waiting.journal().entries()).permit.is_some()
+}

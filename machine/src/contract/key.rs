@@ -1,0 +1,39 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Action, action::canonical};
+use crate::journal::Digest;
+
+/// What an irreversible action may be done only once under (EX-5).
+///
+/// It derives from what the action is: service, method and a digest of the arguments in canonical
+/// form, so that the order of their keys does not matter.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct IdempotencyKey(String);
+
+impl IdempotencyKey {
+    pub(super) fn derive(service: &str, method: &str, arguments: &Map<String, Value>) -> Self {
+        let arguments = canonical(&Value::Object(arguments.clone()));
+        Self(format!("{service}:{method}:{}", Digest::of(&[arguments.as_bytes()])))
+    }
+
+    /// The key of an action that is no tool call.
+    pub(super) fn of(action: &Action) -> Self {
+        Self(format!("{}:{}", action.action_type(), action.digest()))
+    }
+
+    /// The key as text, for a service that deduplicates as well.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for IdempotencyKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,25 @@
+//! The execution contract: what shall happen, under which constraints, and what became of it.
+
+mod action;
+#[allow(clippy::module_inception)]
+mod contract;
+mod effect;
+mod execution_machine;
+mod in_doubt;
+mod invalid;
+mod key;
+mod permit;
+mod rules;
+mod tool;
+
+pub use action::{Action, ActionType};
+pub use contract::{Contract, defer};
+pub use effect::{Answer, Applied, NotDone, Outcome, Settled};
+pub use execution_machine::{AnyExecution, Execution, execution};
+pub use in_doubt::InDoubt;
+#[cfg(feature = "sqlite")]
+pub(crate) use in_doubt::record;
+pub use invalid::InvalidContract;
+pub use key::IdempotencyKey;
+pub use permit::Permit;
+pub use tool::Tool;

@@ -1,0 +1,106 @@
+use super::Contract;
+use crate::{
+    erased::{Breach, Context, Permitted, Projection},
+    journal::{Entry, Evidence, Fact},
+};
+
+/// What can be read off a journal about an irreversible call.
+#[derive(Debug, Default)]
+struct Progress<'a> {
+    held: bool,
+    /// The permit and the epoch that it was given in.
+    permit: Option<Permitted>,
+    /// The last evidence that settles the matter.
+    settled: Option<&'a Evidence>,
+    /// Where the machine is, by the name of the state.
+    status: Option<&'a str>,
+}
+
+impl Context for Contract {
+    fn author(&self) -> Option<&str> {
+        Some(Self::AUTHOR)
+    }
+
+    fn projection(&self, journal: &[Entry]) -> Projection {
+        let mut progress = Progress::default();
+        for entry in journal {
+            progress.take(&entry.fact);
+        }
+        let given_up = matches!(progress.status, Some("failed" | "rejected" | "cancelled"));
+        Projection {
+            session: self.session_id().map(str::to_owned),
+            key: self.idempotency_key().map(ToString::to_string),
+            exclusive: self.is_irreversible(),
+            holds_key: progress.held && !given_up,
+            action: Some(self.action().digest()),
+            behind: self.behind(),
+            confirms: self.confirms(),
+            permit: progress.permit.filter(|_| progress.settled.is_none()),
+        }
+    }
+
+    /// An irreversible action runs under a permit, and ends only when it is known what it did.
+    fn admit(&self, journal: &[Entry]) -> Result<(), Breach> {
+        if !self.is_irreversible() {
+            return Ok(());
+        }
+        let mut progress = Progress::default();
+        for entry in journal {
+            if let Fact::Moved { to, trigger, .. } = &entry.fact {
+                match (trigger.as_ref(), to.as_ref()) {
+                    ("start", _) if !progress.held => {
+                        return Err(Breach::new(
+                            "this action is irreversible, so it starts through `begin`, which \
+                             takes its key and hands out a permit",
+                        ));
+                    }
+                    (_, "completed" | "failed" | "rejected" | "cancelled") => {
+                        progress.may_end_as(to)?;
+                    }
+                    _ => {}
+                }
+            }
+            progress.take(&entry.fact);
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Progress<'a> {
+    fn take(&mut self, fact: &'a Fact) {
+        match fact {
+            Fact::Created { state, .. } => self.status = Some(state),
+            Fact::Moved { to, .. } => self.status = Some(to),
+            Fact::Held { .. } => self.held = true,
+            Fact::Permitted { worker, epoch, expires_at, .. } => {
+                self.permit = Some(Permitted {
+                    worker: worker.clone(),
+                    expires_at: *expires_at,
+                    epoch: *epoch,
+                });
+            }
+            Fact::Evidence { evidence, late: false, .. } => {
+                if !matches!(evidence, Evidence::Unknown(_)) {
+                    self.settled = Some(evidence);
+                }
+            }
+            Fact::Evidence { late: true, .. } | Fact::Fenced { .. } => {}
+        }
+    }
+
+    fn may_end_as(&self, end: &str) -> Result<(), Breach> {
+        match (end, self.settled) {
+            ("completed", Some(Evidence::Applied(_))) => Ok(()),
+            ("completed", _) => Err(Breach::new(
+                "an irreversible action is COMPLETED only on evidence that it took place; settle \
+                 its outcome",
+            )),
+            (_, Some(Evidence::NotApplied(_))) => Ok(()),
+            (_, None) if self.permit.is_none() => Ok(()),
+            _ => Err(Breach::new(
+                "a permit is out and nobody has shown that nothing happened, so this cannot end \
+                 and free its key; settle its outcome, or let `recover` find it in doubt",
+            )),
+        }
+    }
+}

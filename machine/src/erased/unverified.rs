@@ -1,0 +1,124 @@
+use serde::{Deserialize, Serialize};
+
+use super::{Durable, Restore, Verified, VerifyError, verify};
+use crate::{
+    id::Id,
+    journal::{Digest, Entry},
+};
+
+/// A machine as it stands in a row or in JSON: a claim that nobody has checked.
+///
+/// [`verify`](Self::verify) is the only way from here to a machine.
+///
+/// ```
+/// use machine::actor::{ReasoningNode, ToolNode};
+/// use machine::contract::{AnyExecution, Contract, Execution, Tool};
+/// use machine::erased::Unverified;
+///
+/// let tool = Tool::idempotent("files", "read")?;
+/// let contract = Contract::tool_call(&tool, r#"{"path": "notes.txt"}"#, &ReasoningNode)?;
+/// let running = AnyExecution::from(Execution::new(contract).start(&ToolNode));
+///
+/// let json = serde_json::to_string(&running)?;
+/// let claim: Unverified = serde_json::from_str(&json)?;
+/// assert!(matches!(claim.verify::<AnyExecution>()?, AnyExecution::Running(_)));
+///
+/// let forged = json.replace(r#""status":"running""#, r#""status":"completed""#);
+/// let claim: Unverified = serde_json::from_str(&forged)?;
+/// assert!(claim.verify::<AnyExecution>().is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Unverified {
+    /// What is said about the machine.
+    #[serde(flatten)]
+    pub record: Record,
+    /// The journal that must bear it out.
+    pub journal: Vec<Entry>,
+}
+
+/// What is stored of a machine beside its journal.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Record {
+    /// The machine's identity.
+    pub id: Id,
+    /// The definition's name, such as `execution`.
+    pub machine: String,
+    /// The fingerprint of the definition that wrote it.
+    pub fingerprint: String,
+    /// The state's name.
+    pub status: String,
+    /// The state's data, as JSON text.
+    pub state: String,
+    /// The context, as JSON text.
+    pub context: String,
+    /// The number of journal entries that are on disk.
+    pub version: u64,
+    /// How often whoever worked on it was shut out.
+    pub epoch: u64,
+    /// The digest of all of the above but the version, and of the journal.
+    pub seal: Digest,
+}
+
+impl Record {
+    /// The seal that belongs on this record, given the digest of the newest journal entry.
+    pub(crate) fn expected_seal(&self, head: &Digest) -> Digest {
+        Digest::of(&[
+            self.id.to_string().as_bytes(),
+            self.machine.as_bytes(),
+            self.fingerprint.as_bytes(),
+            self.status.as_bytes(),
+            self.state.as_bytes(),
+            self.context.as_bytes(),
+            &self.epoch.to_le_bytes(),
+            head.bytes(),
+        ])
+    }
+}
+
+impl Unverified {
+    /// What stands to be written for a machine, journal included.
+    ///
+    /// # Errors
+    ///
+    /// When the state or the context cannot be written as JSON.
+    pub fn of(machine: &dyn Durable) -> Result<Self, serde_json::Error> {
+        let journal = machine.journal();
+        if let Some(reason) = journal.unwritable() {
+            return Err(serde::ser::Error::custom(reason));
+        }
+        let (state, context) = machine.__encode()?;
+        let definition = machine.definition();
+        let mut record = Record {
+            id: journal.id(),
+            machine: definition.name.to_owned(),
+            fingerprint: definition.fingerprint.to_string(),
+            status: definition.states[machine.state_index()].name.to_owned(),
+            state,
+            context,
+            version: journal.version(),
+            epoch: journal.epoch(),
+            seal: Digest::ZERO,
+        };
+        record.seal = record.expected_seal(&journal.head());
+        Ok(Self { record, journal: journal.entries().to_vec() })
+    }
+
+    /// Replays the journal against the definition and, if it bears the claim out, makes the
+    /// machine.
+    ///
+    /// # Errors
+    ///
+    /// [`VerifyError`] with the first thing that is wrong.
+    pub fn verify<M: Restore>(self) -> Result<M, VerifyError> {
+        verify::replay(M::DEFINITION, &self)?;
+        let id = self.record.id;
+        let machine =
+            M::__restore(Verified::new(self)).map_err(|source| VerifyError::Data { id, source })?;
+        machine
+            .rules()
+            .admit(machine.journal().entries())
+            .map_err(|breach| VerifyError::Rules { id, breach })?;
+        Ok(machine)
+    }
+}

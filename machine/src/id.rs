@@ -1,0 +1,35 @@
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// The identity of one machine, unique everywhere (a version 7 UUID, so ids sort by creation).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Id(Uuid);
+
+impl Id {
+    pub(crate) fn fresh() -> Self {
+        Self(Uuid::now_v7())
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The text is no id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no id; ids look like 01890a5d-ac96-774b-bcce-b302099a8057")]
+pub struct InvalidId(String);
+
+impl FromStr for Id {
+    type Err = InvalidId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        // The error quotes at most 40 characters of what came from outside.
+        text.parse().map(Self).map_err(|_| InvalidId(text.chars().take(40).collect()))
+    }
+}

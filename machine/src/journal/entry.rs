@@ -1,0 +1,41 @@
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Digest, Fact};
+use crate::clock::Millis;
+
+/// A line of a machine's journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Entry {
+    /// The position in this machine's journal, from 0.
+    pub number: u64,
+    /// When (milliseconds since the Unix epoch). Never less than in the entry before.
+    pub at: Millis,
+    /// The kind of the actor, such as `tool_node`; none where the machine lets anyone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<Cow<'static, str>>,
+    /// What happened.
+    pub fact: Fact,
+    /// Binds this entry to all before it.
+    pub digest: Digest,
+}
+
+impl Entry {
+    /// The fact as the text that is stored and digested.
+    pub(crate) fn body(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(&self.fact)
+    }
+
+    /// What the digest must be, after `previous`.
+    pub(crate) fn expected_digest(&self, previous: &Digest, body: &str) -> Digest {
+        Digest::of(&[
+            previous.bytes(),
+            &self.number.to_le_bytes(),
+            &self.at.to_le_bytes(),
+            self.actor.as_deref().unwrap_or_default().as_bytes(),
+            body.as_bytes(),
+        ])
+    }
+}

@@ -1,0 +1,15 @@
+//! What happened to one machine, in order, each entry bound to the one before by a digest.
+
+mod digest;
+mod entry;
+mod fact;
+mod log;
+mod payload;
+
+pub use digest::Digest;
+pub use entry::Entry;
+pub use fact::{Evidence, Fact};
+pub use log::Journal;
+#[doc(hidden)]
+pub use log::Pass;
+pub use payload::Payload;

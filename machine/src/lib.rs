@@ -1,0 +1,31 @@
+#![doc = include_str!("docs/front.md")]
+
+// Lets `#[machine]` be used in this crate as it is used everywhere else.
+extern crate self as machine;
+
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;
+pub mod actor;
+pub mod definition;
+pub mod typed;
+
+#[cfg(feature = "serde")]
+pub mod clock;
+#[cfg(feature = "serde")]
+pub mod contract;
+#[cfg(feature = "serde")]
+pub mod erased;
+#[cfg(feature = "serde")]
+mod id;
+#[cfg(feature = "serde")]
+pub mod journal;
+#[cfg(feature = "sqlite")]
+pub mod store;
+#[cfg(feature = "serde")]
+pub mod view;
+
+#[cfg(feature = "serde")]
+pub use id::{Id, InvalidId};
+#[doc = include_str!("docs/machine.md")]
+pub use machine_derive::machine;

@@ -1,0 +1,30 @@
+//! What generated code calls. No promise is made about anything in here.
+
+use crate::actor::Actor;
+
+/// Whether `A` is `B`. The compiler knows both, so the answer costs nothing at run time.
+#[must_use]
+pub fn is<A: Actor, B: Actor>() -> bool {
+    std::any::TypeId::of::<A>() == std::any::TypeId::of::<B>()
+}
+
+/// Replaces a machine in place by what a step makes of it.
+///
+/// For a moment `place` holds nothing; should the user's own code panic in that moment, the
+/// process ends rather than go on with a machine that is not there.
+pub fn replace<M, R>(place: &mut M, step: impl FnOnce(M) -> (R, M)) -> R {
+    replace_with::replace_with_or_abort_and_return(place, step)
+}
+
+#[cfg(feature = "serde")]
+pub use self::durable::*;
+
+#[cfg(feature = "serde")]
+mod durable {
+    pub use crate::{
+        erased::{Context, Durable, Restore, Unverified, Verified},
+        journal::{Journal, Pass, Payload},
+    };
+    pub use serde;
+    pub use serde_json;
+}

@@ -1,0 +1,32 @@
+use std::time::Duration;
+
+/// What to check before a waiting machine goes on, beside what is always checked (EX-7).
+///
+/// ```
+/// use std::time::Duration;
+/// use machine::store::Resume;
+///
+/// let checks = Resume::default().max_age(Duration::from_secs(3600)).resuming(1);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Resume {
+    pub(super) max_age: Option<Duration>,
+    pub(super) resuming: Option<usize>,
+}
+
+impl Resume {
+    /// Refuses a machine that has waited for longer.
+    #[must_use]
+    pub fn max_age(mut self, limit: Duration) -> Self {
+        self.max_age = Some(limit);
+        self
+    }
+
+    /// Says how many machines of the session are being resumed; warns through `tracing` when that
+    /// differs from the number that wait.
+    #[must_use]
+    pub fn resuming(mut self, count: usize) -> Self {
+        self.resuming = Some(count);
+        self
+    }
+}

@@ -1,0 +1,145 @@
+use super::{SqliteStore, write::Write};
+use crate::{
+    actor::{Actor, ToolNode},
+    clock,
+    contract::{
+        AnyExecution, Execution, InDoubt, Outcome, Permit, Settled,
+        execution::{Pending, Running},
+        record,
+    },
+    erased::Durable,
+    journal::{Evidence, Fact, Pass},
+    store::StoreError,
+    typed::Refused,
+};
+
+impl SqliteStore {
+    /// Starts an irreversible execution: takes its key, moves it to RUNNING, and hands out the
+    /// one permit, in this order and in one transaction. When it returns, that is on disk.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Deferred`], [`StoreError::NeverRuns`] and [`StoreError::OtherAction`] when
+    /// its confirmation stands in the way (EX-9); [`StoreError::AlreadyDone`] and
+    /// [`StoreError::KeyHeld`] when another execution has or had the key (EX-5);
+    /// [`StoreError::Conflict`] when somebody else began it first. The execution stays PENDING on
+    /// disk, as it was.
+    pub async fn begin(
+        &self,
+        mut pending: Execution<Pending>,
+        by: &ToolNode,
+    ) -> Result<(Execution<Running>, Permit), StoreError> {
+        let id = pending.id();
+        let epoch = pending.journal().epoch();
+        let contract = pending.context();
+        let (key, action) = (contract.idempotency_key().cloned(), contract.action().digest());
+        let timeout_seconds = contract.timeout();
+        if pending.journal().version() == 0 {
+            return Err(StoreError::NeverStored { id });
+        }
+
+        if let Some(key) = &key
+            && pending.context().is_irreversible()
+        {
+            let fact = Fact::Held { key: key.to_string() };
+            pending.__journal_mut(Pass::new()).append(Some(ToolNode::KIND.into()), fact);
+        }
+        let mut running = pending.start(by);
+        let limit_ms = timeout_seconds.map_or(i64::MAX, |seconds| {
+            i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000)
+        });
+        let fact = Fact::Permitted {
+            worker: self.shared.worker.name().to_owned(),
+            epoch,
+            action,
+            expires_at: clock::now().saturating_add(limit_ms),
+        };
+        running.__journal_mut(Pass::new()).append(Some(ToolNode::KIND.into()), fact);
+
+        // Before the permit is on disk, so that nobody finds it there without its worker.
+        let at_work = self.shared.worker.begin(id).map_err(StoreError::Lock)?;
+        let write = Write::of(&running)?;
+        self.transact(move |transaction| {
+            write.gate_is_open(transaction)?;
+            write.may_take_key(transaction)?;
+            write.update(transaction)
+        })
+        .await?;
+        running.__journal_mut(Pass::new()).mark_committed();
+        let permit = Permit { execution_id: id, key, epoch, action, timeout_seconds, at_work };
+        Ok((running, permit))
+    }
+
+    /// Records what came of a permit: COMPLETED on a receipt, FAILED when nothing happened, in
+    /// doubt when nobody can say.
+    ///
+    /// # Errors
+    ///
+    /// The execution as it would be, and why that is not on disk; [`commit`](Self::commit) it
+    /// again after [`StoreError::Busy`], and the receipt is not lost. After
+    /// [`StoreError::Fenced`] somebody else had taken over: the evidence was kept as late.
+    pub async fn settle(
+        &self,
+        mut running: Execution<Running>,
+        outcome: Outcome,
+        by: &ToolNode,
+    ) -> Result<Settled, Refused<Settled, StoreError>> {
+        let Outcome { execution_id, epoch, evidence, at_work } = outcome;
+        let id = running.id();
+        let mut settled = match &evidence {
+            Evidence::Unknown(reason) => {
+                Settled::InDoubt(InDoubt::park(running, epoch, reason, by))
+            }
+            Evidence::Applied(receipt) => {
+                record(&mut running, epoch, evidence.clone(), by);
+                Settled::Completed(running.succeed(receipt.clone(), by))
+            }
+            Evidence::NotApplied(reason) => {
+                record(&mut running, epoch, evidence.clone(), by);
+                Settled::Failed(running.fail(reason.clone(), by))
+            }
+        };
+        if execution_id != id {
+            let reason = StoreError::OtherOutcome { id, of: execution_id };
+            return Err(Refused::new(settled, reason));
+        }
+        let committed = match &mut settled {
+            Settled::Completed(machine) => self.commit(machine).await,
+            Settled::Failed(machine) => self.commit(machine).await,
+            Settled::InDoubt(doubt) => self.commit(doubt.machine_mut()).await,
+        };
+        let result = match committed {
+            Ok(()) => return Ok(settled),
+            Err(StoreError::Conflict { .. }) => self.keep_late(id, epoch, evidence).await,
+            Err(error) => Err(error),
+        };
+        // Up to here this process was at work on it; now others may take it over.
+        drop(at_work);
+        match result {
+            Ok(()) => Err(Refused::new(settled, StoreError::Fenced { id })),
+            Err(error) => Err(Refused::new(settled, error)),
+        }
+    }
+
+    /// Keeps what a worker found out after it had been shut out. It changes no state.
+    async fn keep_late(
+        &self,
+        id: crate::Id,
+        epoch: u64,
+        evidence: Evidence,
+    ) -> Result<(), StoreError> {
+        loop {
+            let mut current: AnyExecution = self.load(id).await?;
+            if current.journal().epoch() <= epoch {
+                return Err(StoreError::Conflict { id });
+            }
+            let fact = Fact::Evidence { epoch, evidence: evidence.clone(), late: true };
+            current.__journal_mut(Pass::new()).append(Some(ToolNode::KIND.into()), fact);
+            match self.commit(&mut current).await {
+                // Each round that is lost is one that somebody else won, so this ends.
+                Err(StoreError::Conflict { .. }) => {}
+                other => return other,
+            }
+        }
+    }
+}

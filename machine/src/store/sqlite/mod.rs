@@ -1,0 +1,66 @@
+//! The store in one SQLite file.
+
+mod begin;
+mod doubt;
+mod open;
+mod read;
+mod recover;
+mod schema;
+mod thread;
+mod worker;
+mod write;
+
+use std::{fmt, path::PathBuf, sync::Arc};
+
+pub use open::OpenOptions;
+pub use read::Listed;
+
+use self::{thread::Thread, worker::Worker};
+
+/// Machines in one SQLite file, which several processes may open at once.
+///
+/// A commit is on disk when it returns (WAL, `synchronous=FULL`, read back when the file is
+/// opened). The work is done by a thread of its own, so that no caller blocks; a store can be
+/// cloned and shared. A future that is dropped half-way may or may not have written: load the
+/// machine again.
+///
+/// ```
+/// use machine::actor::{EcsNode, ReasoningNode};
+/// use machine::contract::{Contract, Execution, execution::Waiting};
+/// use machine::store::SqliteStore;
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+/// # runtime.block_on(async {
+/// # let folder = tempfile::tempdir()?;
+/// # let file = folder.path().join("agent.db");
+/// let store = SqliteStore::open(&file)?;
+///
+/// let question = Contract::ecs_request("Deploy to production?", &ReasoningNode)?;
+/// let mut waiting = Execution::new(question)
+///     .start(&EcsNode)
+///     .suspend("Deploy to production?".to_owned(), &EcsNode);
+/// store.create(&mut waiting).await?;
+///
+/// // Any time later, in any process:
+/// let waiting = store.resume::<Waiting>(waiting.id()).await?;
+/// assert_eq!(waiting.state().prompt, "Deploy to production?");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct SqliteStore {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    path: PathBuf,
+    thread: Thread,
+    worker: Worker,
+}
+
+impl fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteStore").field("path", &self.shared.path).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,231 @@
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::{
+    SqliteStore,
+    write::{broken_row, holder, stored_id},
+};
+use crate::{
+    clock::{self, Millis},
+    erased::{Durable, Record, Restore, Unverified, VerifyError},
+    id::Id,
+    journal::Entry,
+    store::{Resume, StoreError},
+    typed::State,
+};
+
+/// A line of [`SqliteStore::list`]: where a machine stands, as its row says. Nothing is verified.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Listed {
+    /// The machine's identity.
+    pub id: Id,
+    /// The definition's name, such as `execution`.
+    pub machine: String,
+    /// The state's name.
+    pub status: String,
+    /// The session that it belongs to.
+    pub session: Option<String>,
+    /// The confirmation that it waits for.
+    pub behind: Option<Id>,
+    /// When it was created (milliseconds since the Unix epoch).
+    pub created_at: Millis,
+    /// When something last happened to it (milliseconds since the Unix epoch).
+    pub updated_at: Millis,
+}
+
+impl SqliteStore {
+    /// Loads a machine, in whichever state it is, and verifies it.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] when no machine has this id, [`StoreError::Unbelievable`] when it
+    /// is of another kind or its journal does not bear it out.
+    pub async fn load<M: Restore>(&self, id: Id) -> Result<M, StoreError> {
+        let claim = self.shared.thread.run(move |connection| read(connection, id)).await?;
+        Ok(claim.verify()?)
+    }
+
+    /// Loads a machine that waits, to go on with it (EX-7): it must exist, its journal must bear
+    /// it out, it must be in state `S`, it must not be in doubt, and nobody else may have done
+    /// its action in the meantime.
+    ///
+    /// # Errors
+    ///
+    /// What [`load`](Self::load) says, [`StoreError::OtherState`], [`StoreError::InDoubt`] and
+    /// [`StoreError::AlreadyDone`].
+    pub async fn resume<S>(&self, id: Id) -> Result<S::Machine, StoreError>
+    where
+        S: State<Any: Restore>,
+    {
+        self.resume_with::<S>(id, Resume::default()).await
+    }
+
+    /// Like [`resume`](Self::resume), with further checks.
+    ///
+    /// # Errors
+    ///
+    /// What [`resume`](Self::resume) says, and [`StoreError::Expired`].
+    pub async fn resume_with<S>(&self, id: Id, checks: Resume) -> Result<S::Machine, StoreError>
+    where
+        S: State<Any: Restore>,
+    {
+        let machine: S::Any = self.load(id).await?;
+        let definition = machine.definition();
+        let (found, wanted) = (machine.state_index(), S::INDEX);
+        if found != wanted {
+            return Err(StoreError::OtherState {
+                id,
+                expected: definition.states[wanted].label,
+                found: definition.states[found].label,
+                legal: definition.legal_moves(found).to_string(),
+            });
+        }
+        let entries = machine.journal().entries();
+        let projection = machine.rules().projection(entries);
+        if projection.permit.is_some() {
+            return Err(StoreError::InDoubt { id });
+        }
+        let age_ms = entries.last().map_or(0, |last| clock::now() - last.at).unsigned_abs();
+        if let Some(limit) = checks.max_age
+            && Duration::from_millis(age_ms) > limit
+        {
+            let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+            return Err(StoreError::Expired { id, age_ms, limit_ms });
+        }
+        let status = definition.states[wanted].name;
+        let (key, session) = (projection.key, projection.session);
+        let in_session = session.clone();
+        let (holder, waiting) = self
+            .shared
+            .thread
+            .run(move |connection| {
+                let holder = match &key {
+                    Some(key) if projection.exclusive => holder(connection, key, id)?,
+                    _ => None,
+                };
+                Ok((holder, count(connection, in_session.as_deref(), status)?))
+            })
+            .await?;
+        if let Some((by, status)) = holder
+            && status == "completed"
+        {
+            return Err(StoreError::AlreadyDone { by });
+        }
+        if let Some(resuming) = checks.resuming
+            && resuming != waiting
+        {
+            tracing::warn!(
+                resuming,
+                waiting,
+                session = session.as_deref(),
+                "the number of machines being resumed is not the number that wait"
+            );
+        }
+        S::narrow(machine).map_err(|_| StoreError::NotFound { id })
+    }
+
+    /// Where every machine of a session stands, or of all sessions; oldest first.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Busy`] when another process holds the database for too long.
+    pub async fn list(&self, session: Option<&str>) -> Result<Vec<Listed>, StoreError> {
+        let session = session.map(str::to_owned);
+        self.shared
+            .thread
+            .run(move |connection| {
+                let mut select = connection.prepare_cached(
+                    "SELECT id, machine, status, session, behind, created_at, updated_at
+                     FROM instance WHERE ?1 IS NULL OR session = ?1 ORDER BY created_at, id",
+                )?;
+                let mut rows = select.query([session])?;
+                let mut listed = Vec::new();
+                while let Some(row) = rows.next()? {
+                    listed.push(line(row)?);
+                }
+                Ok(listed)
+            })
+            .await
+    }
+}
+
+fn line(row: &Row<'_>) -> Result<Listed, StoreError> {
+    let behind: Option<String> = row.get(4)?;
+    Ok(Listed {
+        id: stored_id(&row.get::<_, String>(0)?)?,
+        machine: row.get(1)?,
+        status: row.get(2)?,
+        session: row.get(3)?,
+        behind: behind.as_deref().map(stored_id).transpose()?,
+        created_at: row.get(5)?,
+        updated_at: row.get(6)?,
+    })
+}
+
+fn count(
+    connection: &Connection,
+    session: Option<&str>,
+    status: &str,
+) -> Result<usize, StoreError> {
+    let count: i64 = connection
+        .prepare_cached("SELECT count(*) FROM instance WHERE session IS ?1 AND status = ?2")?
+        .query_row(params![session, status], |row| row.get(0))?;
+    Ok(usize::try_from(count).unwrap_or(0))
+}
+
+/// Reads a machine and its journal as they stand at one moment.
+fn read(connection: &mut Connection, id: Id) -> Result<Unverified, StoreError> {
+    let transaction = connection.transaction()?;
+    let columns = transaction
+        .prepare_cached(
+            "SELECT machine, fingerprint, status, state, context, version, epoch, seal
+             FROM instance WHERE id = ?1",
+        )?
+        .query_row([id.to_string()], |row| {
+            let seal: String = row.get(7)?;
+            let version: i64 = row.get(5)?;
+            let epoch: i64 = row.get(6)?;
+            Ok((
+                [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?],
+                version.unsigned_abs(),
+                epoch.unsigned_abs(),
+                seal,
+            ))
+        })
+        .optional()?
+        .ok_or(StoreError::NotFound { id })?;
+    let ([machine, fingerprint, status, state, context], version, epoch, seal) = columns;
+    let seal = seal.parse().map_err(|error| broken_row(7, error))?;
+    let journal = read_journal(&transaction, id)?;
+    transaction.finish()?;
+    let record = Record { id, machine, fingerprint, status, state, context, version, epoch, seal };
+    Ok(Unverified { record, journal })
+}
+
+fn read_journal(connection: &Connection, id: Id) -> Result<Vec<Entry>, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT number, at, actor, fact, digest FROM journal WHERE instance = ?1 ORDER BY number",
+    )?;
+    let mut rows = select.query([id.to_string()])?;
+    let mut journal = Vec::new();
+    while let Some(row) = rows.next()? {
+        let number: i64 = row.get(0)?;
+        let actor: Option<String> = row.get(2)?;
+        let fact: String = row.get(3)?;
+        let digest: String = row.get(4)?;
+        let fact = serde_json::from_str(&fact).map_err(|error| VerifyError::History {
+            id,
+            reason: format!("entry {number} of its journal cannot be read: {error}"),
+        })?;
+        journal.push(Entry {
+            number: number.unsigned_abs(),
+            at: row.get(1)?,
+            actor: actor.map(Into::into),
+            fact,
+            digest: digest.parse().map_err(|error| broken_row(4, error))?,
+        });
+    }
+    Ok(journal)
+}

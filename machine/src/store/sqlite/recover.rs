@@ -1,0 +1,97 @@
+use super::{SqliteStore, write::stored_id};
+use crate::{
+    actor::{Actor, GraphRunner},
+    clock::{self, Millis},
+    contract::{AnyExecution, InDoubt},
+    erased::Durable,
+    id::Id,
+    journal::{Fact, Pass},
+    store::StoreError,
+};
+
+impl SqliteStore {
+    /// Finds the executions of which nobody can say whether their action took place, and parks
+    /// them in WAITING for a person or a reconciler. Call it when a program starts.
+    ///
+    /// A running execution is in doubt when its permit is unanswered and the process that had the
+    /// permit is gone, or has overrun the contract's timeout. That worker is shut out first
+    /// (epoch + 1), so that what it may still say changes nothing. Those that were in doubt before
+    /// are returned too, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Busy`] when another process holds the database for too long. What was parked
+    /// until then stays parked.
+    pub async fn recover(&self) -> Result<Vec<InDoubt>, StoreError> {
+        let candidates = self.shared.thread.run(|connection| candidates(connection)).await?;
+        let mut in_doubt = Vec::new();
+        for candidate in candidates {
+            if let Some(doubt) = self.take_over(&candidate).await? {
+                in_doubt.push(doubt);
+            }
+            if !self.is_alive(&candidate)? {
+                self.shared.worker.bury(&candidate.worker);
+            }
+        }
+        Ok(in_doubt)
+    }
+
+    /// Parks the candidate if its worker is gone, and returns it if it is in doubt.
+    async fn take_over(&self, candidate: &Candidate) -> Result<Option<InDoubt>, StoreError> {
+        loop {
+            let running = match self.load::<AnyExecution>(candidate.id).await? {
+                AnyExecution::Running(running) => running,
+                // Parked already, by this or another process; or settled in the meantime.
+                other => return Ok(InDoubt::narrow(other).ok()),
+            };
+            let overdue = candidate.expires_at < clock::now();
+            if !overdue && self.is_alive(candidate)? {
+                return Ok(None);
+            }
+            let reason = if overdue {
+                "the call overran its time without an answer"
+            } else {
+                "the process that made the call ended before it recorded an answer"
+            };
+            let mut running = running;
+            let epoch = running.journal().epoch();
+            let fenced = Fact::Fenced { epoch: epoch + 1, reason: reason.to_owned() };
+            running.__journal_mut(Pass::new()).append(Some(GraphRunner::KIND.into()), fenced);
+            let mut doubt = InDoubt::park(running, epoch, reason, &GraphRunner);
+            match self.commit(doubt.machine_mut()).await {
+                Ok(()) => return Ok(Some(doubt)),
+                // Its worker answered, or another process parked it: look again.
+                Err(StoreError::Conflict { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn is_alive(&self, candidate: &Candidate) -> Result<bool, StoreError> {
+        self.shared.worker.is_at_work(&candidate.worker, candidate.id).map_err(StoreError::Lock)
+    }
+}
+
+/// An execution with an unanswered permit.
+struct Candidate {
+    id: Id,
+    worker: String,
+    expires_at: Millis,
+}
+
+fn candidates(connection: &rusqlite::Connection) -> Result<Vec<Candidate>, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT id, worker, expires_at FROM instance
+         WHERE worker IS NOT NULL AND machine = 'execution' ORDER BY created_at, id",
+    )?;
+    let mut rows = select.query([])?;
+    let mut candidates = Vec::new();
+    while let Some(row) = rows.next()? {
+        candidates.push(Candidate {
+            id: stored_id(&row.get::<_, String>(0)?)?,
+            worker: row.get(1)?,
+            expires_at: row.get(2)?,
+        });
+    }
+    Ok(candidates)
+}

@@ -1,0 +1,97 @@
+use std::{
+    collections::HashMap,
+    fs::{File, TryLockError},
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError, Weak},
+};
+
+use crate::id::Id;
+
+/// This process, as others can tell whether it still lives.
+///
+/// A worker holds a lock on a file beside the database. The system lets go of it when the process
+/// ends, however it ends; so a permit whose worker's file is not locked is nobody's any more.
+pub(super) struct Worker {
+    database: PathBuf,
+    name: String,
+    /// Made when the first permit goes out: readers leave no files.
+    file: Mutex<Option<File>>,
+    /// The calls that this process is at.
+    at_work: Mutex<HashMap<Id, Weak<()>>>,
+}
+
+impl Worker {
+    pub(super) fn new(database: PathBuf) -> Self {
+        Self {
+            database,
+            name: Id::fresh().to_string(),
+            file: Mutex::default(),
+            at_work: Mutex::default(),
+        }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Says that this process is at `execution` for as long as what is returned lives.
+    pub(super) fn begin(&self, execution: Id) -> std::io::Result<Arc<()>> {
+        // A panic elsewhere leaves these maps whole: each is changed in one step.
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if file.is_none() {
+            let locked = File::create_new(self.path_of(&self.name))?;
+            locked.lock()?;
+            *file = Some(locked);
+        }
+        let at_work = Arc::new(());
+        let mut calls = self.at_work.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.retain(|_, call| call.strong_count() > 0);
+        calls.insert(execution, Arc::downgrade(&at_work));
+        Ok(at_work)
+    }
+
+    /// Whether somebody is at `execution`, given the worker that its permit went to.
+    pub(super) fn is_at_work(&self, worker: &str, execution: Id) -> std::io::Result<bool> {
+        if worker == self.name {
+            let calls = self.at_work.lock().unwrap_or_else(PoisonError::into_inner);
+            return Ok(calls.get(&execution).is_some_and(|call| call.strong_count() > 0));
+        }
+        // The name comes out of the database; only an id may become part of a path.
+        if worker.parse::<Id>().is_err() {
+            return Ok(false);
+        }
+        match File::open(self.path_of(worker)) {
+            // Shared, so that two who look at once do not take each other for the worker.
+            Ok(file) => match file.try_lock_shared() {
+                Ok(()) => Ok(false),
+                Err(TryLockError::WouldBlock) => Ok(true),
+                Err(TryLockError::Error(error)) => Err(error),
+            },
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Removes what a dead worker left behind. It does no harm when that fails.
+    pub(super) fn bury(&self, worker: &str) {
+        if worker != self.name && worker.parse::<Id>().is_ok() {
+            let _ = std::fs::remove_file(self.path_of(worker));
+        }
+    }
+
+    fn path_of(&self, worker: &str) -> PathBuf {
+        let mut path = self.database.clone().into_os_string();
+        path.push(format!("-worker-{worker}"));
+        path.into()
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let file = self.file.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if file.take().is_some() {
+            // A file that stays behind only says that nobody locks it.
+            let _ = std::fs::remove_file(self.path_of(&self.name));
+        }
+    }
+}

@@ -1,0 +1,334 @@
+use rusqlite::{
+    Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params,
+};
+
+use super::SqliteStore;
+use crate::{
+    clock::Millis,
+    erased::{Durable, Projection, Record, Unverified},
+    id::Id,
+    journal::{Entry, Pass},
+    store::StoreError,
+};
+
+impl SqliteStore {
+    /// Stores a new machine, with all that has happened to it so far.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::AlreadyDone`] when the machine would do again what cannot be taken back
+    /// (EX-5), [`StoreError::KeyReused`] when its key stands for another action; else what
+    /// [`commit`](Self::commit) says. The machine stays as it was.
+    pub async fn create<M: Durable>(&self, machine: &mut M) -> Result<(), StoreError> {
+        self.create_all(&mut [machine]).await
+    }
+
+    /// Stores new machines: all of them or, on an error, none.
+    ///
+    /// # Errors
+    ///
+    /// See [`create`](Self::create).
+    pub async fn create_all(&self, machines: &mut [&mut dyn Durable]) -> Result<(), StoreError> {
+        let mut writes = Vec::with_capacity(machines.len());
+        for machine in &*machines {
+            if machine.journal().version() > 0 {
+                return Err(StoreError::AlreadyStored { id: machine.journal().id() });
+            }
+            writes.push(Write::of(*machine)?);
+        }
+        self.transact(move |transaction| {
+            writes.iter().try_for_each(|write| {
+                write.may_be_created(transaction)?;
+                write.insert(transaction)
+            })
+        })
+        .await?;
+        for machine in machines {
+            machine.__journal_mut(Pass::new()).mark_committed();
+        }
+        Ok(())
+    }
+
+    /// Writes all that happened to the machine since it was loaded or last committed, in one
+    /// transaction. When it returns, it is on disk.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Conflict`] when somebody else moved the machine in the meantime: nothing of
+    /// this was written. [`StoreError::Refused`] when the rules of the machine's context forbid
+    /// it. [`StoreError::Busy`] when another process holds the database for too long. The machine
+    /// stays as it was, so that the commit can be tried again.
+    pub async fn commit<M: Durable>(&self, machine: &mut M) -> Result<(), StoreError> {
+        if machine.journal().uncommitted().is_empty() {
+            return Ok(());
+        }
+        let write = Write::of(machine)?;
+        if write.version == 0 {
+            return Err(StoreError::NeverStored { id: write.record.id });
+        }
+        self.transact(move |transaction| write.update(transaction)).await?;
+        machine.__journal_mut(Pass::new()).mark_committed();
+        Ok(())
+    }
+
+    /// Runs `work` in one transaction that starts as a writer, so that what it reads stays true
+    /// until it has written.
+    pub(super) async fn transact<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.shared
+            .thread
+            .run(move |connection: &mut Connection| {
+                let transaction =
+                    connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+                let result = work(&transaction)?;
+                transaction.commit()?;
+                Ok(result)
+            })
+            .await
+    }
+}
+
+/// What a commit writes: plain data, made on the caller's side.
+pub(super) struct Write {
+    record: Record,
+    /// The version and the epoch that must still be on disk.
+    version: u64,
+    epoch: u64,
+    created_at: Millis,
+    updated_at: Millis,
+    projection: Projection,
+    entries: Vec<(Entry, String)>,
+}
+
+impl Write {
+    pub(super) fn of(machine: &dyn Durable) -> Result<Self, StoreError> {
+        let journal = machine.journal();
+        let id = journal.id();
+        let unwritable = |source| StoreError::Unwritable { id, source };
+        machine
+            .rules()
+            .admit(journal.entries())
+            .map_err(|breach| StoreError::Refused { id, breach })?;
+        let record = Unverified::of(machine).map_err(unwritable)?.record;
+        let mut entries = Vec::with_capacity(journal.uncommitted().len());
+        for entry in journal.uncommitted() {
+            entries.push((entry.clone(), entry.body().map_err(unwritable)?));
+        }
+        let at = |entry: Option<&Entry>| entry.map_or(0, |entry| entry.at);
+        Ok(Self {
+            record,
+            version: journal.version(),
+            epoch: journal.committed_epoch(),
+            created_at: at(journal.entries().first()),
+            updated_at: at(journal.entries().last()),
+            projection: machine.rules().projection(journal.entries()),
+            entries,
+        })
+    }
+
+    /// Writes a new machine.
+    fn insert(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
+        let Self { record, projection, .. } = self;
+        let permit = projection.permit.as_ref();
+        let inserted = transaction
+            .prepare_cached(
+                "INSERT INTO instance (id, machine, fingerprint, status, state, context, version,
+                     epoch, seal, created_at, updated_at, session, key, holds_key, action, behind,
+                     confirms, worker, expires_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+                     ?18, ?19)",
+            )?
+            .execute(params![
+                record.id.to_string(),
+                record.machine,
+                record.fingerprint,
+                record.status,
+                record.state,
+                record.context,
+                sql_integer(self.entries.len() as u64),
+                sql_integer(record.epoch),
+                record.seal.to_string(),
+                self.created_at,
+                self.updated_at,
+                projection.session,
+                projection.key,
+                projection.holds_key,
+                projection.action.map(|digest| digest.to_string()),
+                projection.behind.map(|id| id.to_string()),
+                projection.confirms.map(|digest| digest.to_string()),
+                permit.map(|permit| &permit.worker),
+                permit.map(|permit| permit.expires_at),
+            ]);
+        match inserted {
+            Ok(_) => self.append(transaction),
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+                Err(StoreError::AlreadyStored { id: record.id })
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Writes what happened to a known machine, if nobody else wrote in the meantime.
+    pub(super) fn update(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
+        let Self { record, projection, .. } = self;
+        let id = record.id;
+        let permit = projection.permit.as_ref();
+        let updated = transaction
+            .prepare_cached(
+                "UPDATE instance
+                 SET status = ?4, state = ?5, version = ?6, epoch = ?7, seal = ?8, updated_at = ?9,
+                     holds_key = ?10, worker = ?11, expires_at = ?12
+                 WHERE id = ?1 AND version = ?2 AND epoch = ?3",
+            )?
+            .execute(params![
+                id.to_string(),
+                sql_integer(self.version),
+                sql_integer(self.epoch),
+                record.status,
+                record.state,
+                sql_integer(self.version + self.entries.len() as u64),
+                sql_integer(record.epoch),
+                record.seal.to_string(),
+                self.updated_at,
+                projection.holds_key,
+                permit.map(|permit| &permit.worker),
+                permit.map(|permit| permit.expires_at),
+            ])?;
+        match updated {
+            1 => self.append(transaction),
+            _ if exists(transaction, id)? => Err(StoreError::Conflict { id }),
+            _ => Err(StoreError::NotFound { id }),
+        }
+    }
+
+    fn append(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
+        let mut insert = transaction.prepare_cached(
+            "INSERT INTO journal (instance, number, at, actor, fact, digest)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?;
+        let id = self.record.id.to_string();
+        for (entry, body) in &self.entries {
+            insert.execute(params![
+                id,
+                sql_integer(entry.number),
+                entry.at,
+                entry.actor.as_deref(),
+                body,
+                entry.digest.to_string(),
+            ])?;
+        }
+        Ok(())
+    }
+
+    /// EX-5: what was done is not set up to be done again, and one key stands for one action.
+    fn may_be_created(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
+        if !self.projection.exclusive {
+            return Ok(());
+        }
+        self.key_stands_for_this(transaction)?;
+        match self.holder(transaction)? {
+            Some((by, status)) if status == "completed" => Err(StoreError::AlreadyDone { by }),
+            _ => Ok(()),
+        }
+    }
+
+    /// EX-5: nobody else has done this or is at it.
+    pub(super) fn may_take_key(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
+        if !self.projection.exclusive {
+            return Ok(());
+        }
+        self.key_stands_for_this(transaction)?;
+        match self.holder(transaction)? {
+            Some((by, status)) if status == "completed" => Err(StoreError::AlreadyDone { by }),
+            Some((by, _)) => Err(StoreError::KeyHeld { by }),
+            None => Ok(()),
+        }
+    }
+
+    fn key_stands_for_this(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
+        let Projection { key: Some(key), action: Some(action), .. } = &self.projection else {
+            return Ok(());
+        };
+        let other: Option<String> = transaction
+            .prepare_cached("SELECT id FROM instance WHERE key = ?1 AND action <> ?2 LIMIT 1")?
+            .query_row(params![key, action.to_string()], |row| row.get(0))
+            .optional()?;
+        match other {
+            Some(by) => Err(StoreError::KeyReused { by: stored_id(&by)? }),
+            None => Ok(()),
+        }
+    }
+
+    /// Who else holds the key.
+    fn holder(&self, transaction: &Transaction<'_>) -> Result<Option<(Id, String)>, StoreError> {
+        let Some(key) = &self.projection.key else { return Ok(None) };
+        holder(transaction, key, self.record.id)
+    }
+
+    /// EX-9: the confirmation that this waits for has come, and it confirms this very action.
+    pub(super) fn gate_is_open(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
+        let id = self.record.id;
+        let Some(gate) = self.projection.behind else { return Ok(()) };
+        let (status, confirms): (String, Option<String>) = transaction
+            .prepare_cached("SELECT status, confirms FROM instance WHERE id = ?1")?
+            .query_row([gate.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?
+            .ok_or(StoreError::NotFound { id: gate })?;
+        match status.as_str() {
+            "completed" => {}
+            "failed" | "rejected" | "cancelled" => {
+                return Err(StoreError::NeverRuns { id, gate, status });
+            }
+            _ => return Err(StoreError::Deferred { id, gate, status }),
+        }
+        if confirms != self.projection.action.map(|action| action.to_string()) {
+            return Err(StoreError::OtherAction { id, gate });
+        }
+        Ok(())
+    }
+}
+
+/// Who holds `key`, other than `but`, and in which state.
+pub(super) fn holder(
+    connection: &Connection,
+    key: &str,
+    but: Id,
+) -> Result<Option<(Id, String)>, StoreError> {
+    let holder: Option<(String, String)> = connection
+        .prepare_cached(
+            "SELECT id, status FROM instance WHERE key = ?1 AND holds_key = 1 AND id <> ?2",
+        )?
+        .query_row(params![key, but.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    holder.map(|(id, status)| Ok((stored_id(&id)?, status))).transpose()
+}
+
+fn exists(connection: &Connection, id: Id) -> Result<bool, StoreError> {
+    Ok(connection
+        .prepare_cached("SELECT 1 FROM instance WHERE id = ?1")?
+        .exists([id.to_string()])?)
+}
+
+/// An id out of a row. A row that somebody broke is an error, not a panic.
+pub(super) fn stored_id(text: &str) -> Result<Id, StoreError> {
+    text.parse().map_err(|error| broken_row(0, error))
+}
+
+/// A value of a row that cannot be what this library wrote.
+pub(super) fn broken_row(
+    column: usize,
+    error: impl std::error::Error + Send + Sync + 'static,
+) -> StoreError {
+    StoreError::Sqlite(rusqlite::Error::FromSqlConversionFailure(
+        column,
+        rusqlite::types::Type::Text,
+        Box::new(error),
+    ))
+}
+
+/// `SQLite` integers are signed. No journal gets that long.
+fn sql_integer(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

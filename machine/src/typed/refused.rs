@@ -1,0 +1,140 @@
+use std::{error, fmt};
+
+use crate::definition::Definition;
+
+/// A step that was not taken: the machine as it was, and why.
+///
+/// ```
+/// use machine::actor::{GraphRunner, ReasoningNode, ToolNode};
+/// use machine::contract::{AnyExecution, Contract, Execution, Tool, execution::Event};
+///
+/// let tool = Tool::idempotent("files", "read")?;
+/// let contract = Contract::tool_call(&tool, r#"{"path": "notes.txt"}"#, &ReasoningNode)?;
+/// let pending = AnyExecution::from(Execution::new(contract));
+///
+/// let refused = pending.apply(Event::Resume, &GraphRunner).unwrap_err();
+/// assert_eq!(
+///     refused.to_string(),
+///     "PENDING cannot `resume`; from PENDING you can: start -> RUNNING"
+/// );
+/// let running = refused.machine.apply(Event::Start, &ToolNode)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Refused<M, E = Illegal> {
+    /// The machine, unchanged.
+    pub machine: M,
+    /// Why the step was not taken.
+    pub reason: E,
+}
+
+impl<M, E> Refused<M, E> {
+    /// Gives the machine back together with the reason.
+    pub fn new(machine: M, reason: E) -> Self {
+        Self { machine, reason }
+    }
+}
+
+impl<M, E: fmt::Debug> fmt::Debug for Refused<M, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Refused").field("reason", &self.reason).finish_non_exhaustive()
+    }
+}
+
+impl<M, E: fmt::Display> fmt::Display for Refused<M, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.reason.fmt(f)
+    }
+}
+
+impl<M, E: error::Error> error::Error for Refused<M, E> {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        self.reason.source()
+    }
+}
+
+/// A move that the definition does not allow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Illegal {
+    definition: &'static Definition,
+    state: usize,
+    trigger: &'static str,
+    reason: Reason,
+}
+
+/// Why a move is illegal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The state is never left.
+    Terminal,
+    /// The state has no such move.
+    NotFromHere,
+    /// The state has this move, but not for this kind of actor.
+    Actor(&'static str),
+}
+
+impl Illegal {
+    /// Finds out why `actor` cannot `trigger` in `state`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn __new(
+        definition: &'static Definition,
+        state: usize,
+        trigger: &'static str,
+        actor: &'static str,
+    ) -> Self {
+        let reason = if definition.states[state].terminal {
+            Reason::Terminal
+        } else if definition.edge(state, trigger).is_some() {
+            Reason::Actor(actor)
+        } else {
+            Reason::NotFromHere
+        };
+        Self { definition, state, trigger, reason }
+    }
+
+    /// The state that the machine is in, as messages name it.
+    #[must_use]
+    pub fn state(&self) -> &'static str {
+        self.definition.states[self.state].label
+    }
+
+    /// The trigger that was refused.
+    #[must_use]
+    pub fn trigger(&self) -> &'static str {
+        self.trigger
+    }
+
+    /// Why.
+    #[must_use]
+    pub fn reason(&self) -> Reason {
+        self.reason
+    }
+
+    /// The moves that are legal instead.
+    pub fn legal_moves(&self) -> impl Iterator<Item = &'static crate::definition::Edge> + use<> {
+        self.definition.leaving(self.state)
+    }
+}
+
+impl fmt::Display for Illegal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { definition, state, trigger, reason } = self;
+        let label = definition.states[*state].label;
+        match reason {
+            Reason::Terminal => write!(f, "{label} is terminal: it cannot `{trigger}`"),
+            Reason::NotFromHere => {
+                write!(f, "{label} cannot `{trigger}`; {}", definition.legal_moves(*state))
+            }
+            Reason::Actor(actor) => {
+                write!(f, "`{actor}` may not `{trigger}` from {label}")?;
+                match definition.edge(*state, trigger) {
+                    Some(edge) => write!(f, "; these may: {}", edge.actors.join(", ")),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+impl error::Error for Illegal {}

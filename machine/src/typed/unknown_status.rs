@@ -1,0 +1,33 @@
+use std::fmt;
+
+use crate::definition::Definition;
+
+/// The text names no state of the machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownStatus {
+    definition: &'static Definition,
+    text: String,
+}
+
+impl UnknownStatus {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn __new(definition: &'static Definition, text: &str) -> Self {
+        // The error quotes at most 40 characters of what came from outside.
+        Self { definition, text: text.chars().take(40).collect() }
+    }
+}
+
+impl fmt::Display for UnknownStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { definition, text } = self;
+        write!(f, "`{text}` is no state of `{}`; the states are", definition.name)?;
+        for (position, state) in definition.states.iter().enumerate() {
+            let separator = if position == 0 { " " } else { ", " };
+            write!(f, "{separator}{}", state.name)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for UnknownStatus {}

@@ -1,0 +1,104 @@
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::{clock::Millis, contract::AnyExecution, journal::Fact};
+
+/// Every creation and transition of some executions, in order of time (EX-11).
+///
+/// ```
+/// use machine::actor::{ReasoningNode, ToolNode};
+/// use machine::contract::{AnyExecution, Contract, Execution, Tool};
+/// use machine::view::ExecutionTrace;
+///
+/// let tool = Tool::idempotent("files", "read")?;
+/// let contract = Contract::tool_call(&tool, r#"{"path": "notes.txt"}"#, &ReasoningNode)?;
+/// let running = AnyExecution::from(Execution::new(contract).start(&ToolNode));
+/// let id = running.id();
+///
+/// let trace = ExecutionTrace::of(&[running], ExecutionTrace::USUAL_CAP);
+/// assert_eq!(trace.steps[0].action, format!("create_contract:{id}"));
+/// assert_eq!(trace.steps[1].action, format!("transition:{id}:pending->running"));
+/// assert_eq!(trace.omitted, 0);
+/// # Ok::<(), machine::contract::InvalidContract>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ExecutionTrace {
+    /// The steps, oldest first.
+    pub steps: Vec<TraceStep>,
+    /// How many older steps the cap left out. They are still in the journals.
+    pub omitted: usize,
+}
+
+/// A step of an [`ExecutionTrace`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct TraceStep {
+    /// Who did it.
+    pub node_id: String,
+    /// `create_contract:ID` or `transition:ID:from->to`.
+    pub action: String,
+    /// What came of it, where the step ended the execution.
+    pub result: Option<String>,
+    /// Trigger, actor, contract id, and whether the action is irreversible.
+    pub metadata: Value,
+    /// When (milliseconds since the Unix epoch).
+    pub at: Millis,
+}
+
+impl ExecutionTrace {
+    /// The usual number of steps that are kept of one contract.
+    pub const USUAL_CAP: usize = 50;
+
+    /// The newest `cap` steps of each execution, all in order of time.
+    #[must_use]
+    pub fn of(executions: &[AnyExecution], cap: usize) -> Self {
+        let mut trace = Self { steps: Vec::new(), omitted: 0 };
+        for execution in executions {
+            let steps = steps_of(execution);
+            let omitted = steps.len().saturating_sub(cap);
+            trace.omitted += omitted;
+            trace.steps.extend(steps.into_iter().skip(omitted));
+        }
+        // Stable, so that the steps of one contract stay in order within one millisecond.
+        trace.steps.sort_by_key(|step| step.at);
+        trace
+    }
+}
+
+fn steps_of(execution: &AnyExecution) -> Vec<TraceStep> {
+    let id = execution.id();
+    let irreversible = execution.context().is_irreversible();
+    let entries = execution.journal().entries();
+    entries
+        .iter()
+        .filter_map(|entry| {
+            let actor = entry.actor.as_deref();
+            let (action, trigger, result) = match &entry.fact {
+                Fact::Created { .. } => (format!("create_contract:{id}"), None, None),
+                Fact::Moved { from, to, trigger, payload } => {
+                    let ended = ["result", "error", "reason"];
+                    let result = ended.iter().find_map(|name| payload.get(*name)?.as_str());
+                    (
+                        format!("transition:{id}:{from}->{to}"),
+                        Some(trigger.as_ref()),
+                        result.map(str::to_owned),
+                    )
+                }
+                _ => return None,
+            };
+            Some(TraceStep {
+                node_id: actor.unwrap_or_default().to_owned(),
+                action,
+                result,
+                metadata: json!({
+                    "trigger": trigger,
+                    "actor": actor,
+                    "contract_id": id,
+                    "irreversible": irreversible,
+                }),
+                at: entry.at,
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,67 @@
+use serde::Serialize;
+
+use crate::{actor::Category, clock::Millis, erased::Durable, id::Id, journal::Fact};
+
+/// One transition of a machine, as its journal has it (OB-2).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct TransitionRecord {
+    /// The machine.
+    pub execution_id: Id,
+    /// The position among its transitions, from 0.
+    pub sequence_number: usize,
+    /// The state that was left.
+    pub from_status: String,
+    /// The state that was entered.
+    pub to_status: String,
+    /// What moved it.
+    pub trigger: String,
+    /// The kind of the actor; none where the machine lets anyone.
+    pub actor: Option<String>,
+    /// What people are shown of the actor.
+    pub actor_category: Category,
+    /// When (milliseconds since the Unix epoch).
+    pub timestamp: Millis,
+    /// It ended the machine.
+    pub is_terminal_transition: bool,
+}
+
+/// The transitions of a machine, oldest first.
+///
+/// ```
+/// use machine::actor::{ReasoningNode, ToolNode};
+/// use machine::contract::{Contract, Execution, Tool};
+///
+/// let tool = Tool::idempotent("files", "read")?;
+/// let contract = Contract::tool_call(&tool, r#"{"path": "notes.txt"}"#, &ReasoningNode)?;
+/// let running = Execution::new(contract).start(&ToolNode);
+///
+/// let transitions = machine::view::transitions(&running);
+/// assert_eq!(transitions[0].to_status, "running");
+/// # Ok::<(), machine::contract::InvalidContract>(())
+/// ```
+#[must_use]
+pub fn transitions(machine: &dyn Durable) -> Vec<TransitionRecord> {
+    let definition = machine.definition();
+    let journal = machine.journal();
+    let moves = journal.entries().iter().filter_map(|entry| match &entry.fact {
+        Fact::Moved { from, to, trigger, .. } => Some((entry, from, to, trigger)),
+        _ => None,
+    });
+    moves
+        .enumerate()
+        .map(|(sequence_number, (entry, from, to, trigger))| TransitionRecord {
+            execution_id: journal.id(),
+            sequence_number,
+            from_status: from.to_string(),
+            to_status: to.to_string(),
+            trigger: trigger.to_string(),
+            actor: entry.actor.as_deref().map(str::to_owned),
+            actor_category: Category::of_kind(entry.actor.as_deref().unwrap_or_default()),
+            timestamp: entry.at,
+            is_terminal_transition: definition
+                .state(to)
+                .is_some_and(|state| definition.states[state].terminal),
+        })
+        .collect()
+}

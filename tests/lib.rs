@@ -1,0 +1,1 @@
+//! Tests of the library from outside, a folder for each of its rooms.
