@@ -184,8 +184,8 @@ pub(crate) fn uncovered_field(field: &Ident, target: &Ident, source: &Ident) -> 
 
 pub(crate) fn carried_type_differs(
     field: &Ident,
-    source: (&Ident, String),
-    target: (&Ident, String),
+    source: (&Ident, &str),
+    target: (&Ident, &str),
 ) -> Message {
     message(
         "M0109",

@@ -22,7 +22,7 @@ pub use self::durable::*;
 #[cfg(feature = "serde")]
 mod durable {
     pub use crate::{
-        erased::{Context, Durable, Restore, Unverified, Verified},
+        erased::{Context, Core, Durable, Restore, Unverified, Verified},
         journal::{Journal, Pass, Payload},
     };
     pub use serde;

@@ -1,5 +1,5 @@
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::quote;
 
 use super::names;
 use crate::model::Graph;
@@ -17,11 +17,7 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
         };
         let who: Vec<String> = moves()
             .map(|step| {
-                let who: Vec<String> = step
-                    .by
-                    .iter()
-                    .map(|path| path.to_token_stream().to_string().replace(' ', ""))
-                    .collect();
+                let who: Vec<String> = step.by.iter().map(names::path_text).collect();
                 format!("from {}: {}", graph.states[step.from].label, who.join(", "))
             })
             .collect();

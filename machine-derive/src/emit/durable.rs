@@ -2,25 +2,19 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::names::Names;
-use crate::model::Graph;
+use crate::model::{Graph, State};
 
 /// What lets a store keep the machine, and give it back once its journal was replayed.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
     if !names.durable {
         return TokenStream::new();
     }
+    let parts = [typed(names), erased(graph, names), restore(graph, names)];
+    quote!(#(#parts)*)
+}
+
+fn typed(names: &Names) -> TokenStream {
     let Names { typed, any, .. } = names;
-    let all: Vec<_> = graph.states.iter().map(|state| state.name()).collect();
-    let stored = graph.states.iter().map(|state| &state.stored);
-    let (context, context_parse, context_value) = if Names::has_context(graph) {
-        (
-            quote!(&self.context),
-            quote!(let context = ::machine::__private::serde_json::from_str(&record.context)?;),
-            quote!(context,),
-        )
-    } else {
-        (quote!(&()), quote!(), quote!())
-    };
     quote! {
         impl<S> ::machine::__private::Durable for #typed<S>
         where
@@ -37,18 +31,18 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
             }
 
             fn journal(&self) -> &::machine::__private::Journal {
-                &self.journal
+                &self.core.journal
             }
 
             fn rules(&self) -> &dyn ::machine::__private::Context {
-                #context
+                &self.core.context
             }
 
             fn __journal_mut(
                 &mut self,
                 _: ::machine::__private::Pass,
             ) -> &mut ::machine::__private::Journal {
-                &mut self.journal
+                &mut self.core.journal
             }
 
             fn __encode(&self) -> ::core::result::Result<
@@ -57,11 +51,17 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
             > {
                 ::core::result::Result::Ok((
                     ::machine::__private::serde_json::to_string(&self.state)?,
-                    ::machine::__private::serde_json::to_string(#context)?,
+                    ::machine::__private::serde_json::to_string(&self.core.context)?,
                 ))
             }
         }
+    }
+}
 
+fn erased(graph: &Graph<'_>, names: &Names) -> TokenStream {
+    let any = &names.any;
+    let all: Vec<_> = graph.states.iter().map(State::name).collect();
+    quote! {
         impl #any {
             fn durable(&self) -> &dyn ::machine::__private::Durable {
                 match self { #(Self::#all(machine) => machine),* }
@@ -89,7 +89,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
                 &mut self,
                 _: ::machine::__private::Pass,
             ) -> &mut ::machine::__private::Journal {
-                match self { #(Self::#all(machine) => &mut machine.journal),* }
+                match self { #(Self::#all(machine) => &mut machine.core.journal),* }
             }
 
             fn __encode(&self) -> ::core::result::Result<
@@ -97,29 +97,6 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
                 ::machine::__private::serde_json::Error,
             > {
                 self.durable().__encode()
-            }
-        }
-
-        impl ::machine::__private::Restore for #any {
-            const DEFINITION: &'static ::machine::definition::Definition = DEFINITION;
-
-            fn __restore(
-                verified: ::machine::__private::Verified,
-            ) -> ::core::result::Result<Self, ::machine::__private::serde_json::Error> {
-                let (record, journal) = verified.__into_parts();
-                #context_parse
-                ::core::result::Result::Ok(match record.status.as_str() {
-                    #(
-                        #stored => Self::#all(#typed {
-                            journal,
-                            #context_value
-                            state: ::machine::__private::serde_json::from_str(&record.state)?,
-                        }),
-                    )*
-                    other => return ::core::result::Result::Err(
-                        ::machine::__private::serde::de::Error::custom(other),
-                    ),
-                })
             }
         }
 
@@ -131,6 +108,34 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
                 let claim = ::machine::__private::Unverified::of(self)
                     .map_err(::machine::__private::serde::ser::Error::custom)?;
                 ::machine::__private::serde::Serialize::serialize(&claim, serializer)
+            }
+        }
+    }
+}
+
+fn restore(graph: &Graph<'_>, names: &Names) -> TokenStream {
+    let Names { typed, any, .. } = names;
+    let all = graph.states.iter().map(State::name);
+    let stored = graph.states.iter().map(|state| &state.stored);
+    quote! {
+        impl ::machine::__private::Restore for #any {
+            const DEFINITION: &'static ::machine::definition::Definition = DEFINITION;
+
+            fn __restore(
+                verified: ::machine::__private::Verified,
+            ) -> ::core::result::Result<Self, ::machine::__private::serde_json::Error> {
+                let (record, core) = verified.__into_parts()?;
+                ::core::result::Result::Ok(match record.status.as_str() {
+                    #(
+                        #stored => Self::#all(#typed {
+                            core,
+                            state: ::machine::__private::serde_json::from_str(&record.state)?,
+                        }),
+                    )*
+                    other => return ::core::result::Result::Err(
+                        ::machine::__private::serde::de::Error::custom(other),
+                    ),
+                })
             }
         }
     }

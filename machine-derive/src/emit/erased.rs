@@ -1,18 +1,18 @@
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::{
     names::{self, Names},
     typed::derives,
 };
-use crate::model::{Graph, Move};
+use crate::model::{Graph, Move, State};
 
 /// The machine whose state is known at run time only: same rules, told as values.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
     let Names { typed, any, context, .. } = names;
     let about = format!("A [`{typed}`] whose state is known at run time only.");
     let debug = derives(graph, "Debug").then(|| quote!(#[derive(Debug)]));
-    let all: Vec<_> = graph.states.iter().map(|state| state.name()).collect();
+    let all: Vec<_> = graph.states.iter().map(State::name).collect();
     let variants = graph.states.iter().map(|state| {
         let (name, docs) = (state.name(), &state.written.docs);
         quote!(#(#docs)* #name(#typed<#name>))
@@ -42,28 +42,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
             }
         }
     });
-    let serialize = (!names.durable && derives(graph, "Serialize")).then(|| {
-        let any_text = any.to_string();
-        let arms = graph.states.iter().enumerate().map(|(index, state)| {
-            let (name, stored) = (state.name(), &state.stored);
-            let index = u32::try_from(index).unwrap_or(u32::MAX);
-            quote! {
-                Self::#name(machine) => serializer.serialize_newtype_variant(
-                    #any_text, #index, #stored, machine.state(),
-                )
-            }
-        });
-        quote! {
-            impl ::machine::__private::serde::Serialize for #any {
-                fn serialize<S: ::machine::__private::serde::Serializer>(
-                    &self,
-                    serializer: S,
-                ) -> ::core::result::Result<S::Ok, S::Error> {
-                    match self { #(#arms),* }
-                }
-            }
-        }
-    });
+    let serialize = (!names.durable && derives(graph, "Serialize")).then(|| serialize(graph, any));
     quote! {
         #[doc = #about]
         ///
@@ -161,6 +140,30 @@ fn arm(graph: &Graph<'_>, names: &Names, step: &Move<'_>) -> TokenStream {
     quote! {
         (#any::#from_name(machine), Event::#event #pattern) #guard => {
             ::core::result::Result::Ok(#any::#to_name(#function(machine, #(#items,)* #actor)))
+        }
+    }
+}
+
+/// A plain machine is written as its state; there is no journal to check it by on the way back.
+fn serialize(graph: &Graph<'_>, any: &Ident) -> TokenStream {
+    let any_text = any.to_string();
+    let arms = graph.states.iter().enumerate().map(|(index, state)| {
+        let (name, stored) = (state.name(), &state.stored);
+        let index = u32::try_from(index).unwrap_or(u32::MAX);
+        quote! {
+            Self::#name(machine) => serializer.serialize_newtype_variant(
+                #any_text, #index, #stored, machine.state(),
+            )
+        }
+    });
+    quote! {
+        impl ::machine::__private::serde::Serialize for #any {
+            fn serialize<S: ::machine::__private::serde::Serializer>(
+                &self,
+                serializer: S,
+            ) -> ::core::result::Result<S::Ok, S::Error> {
+                match self { #(#arms),* }
+            }
         }
     }
 }

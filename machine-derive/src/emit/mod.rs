@@ -38,5 +38,5 @@ pub(crate) fn machine(graph: &Graph<'_>) -> TokenStream {
         erased::emit(graph, &names),
         durable::emit(graph, &names),
     ];
-    names.module(graph, quote!(#(#parts)*))
+    names.module(graph, &quote!(#(#parts)*))
 }

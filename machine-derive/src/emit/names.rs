@@ -32,7 +32,7 @@ impl Names {
     }
 
     /// Wraps the items in the machine's module and re-exports the two that users name most.
-    pub(super) fn module(&self, graph: &Graph<'_>, items: TokenStream) -> TokenStream {
+    pub(super) fn module(&self, graph: &Graph<'_>, items: &TokenStream) -> TokenStream {
         let Self { typed, any, module, .. } = self;
         let vis = &graph.declaration.vis;
         let others = &graph.declaration.others;
@@ -77,6 +77,11 @@ pub(super) fn may(trigger: &Trigger<'_>) -> Ident {
 /// `running_succeed`, the function that makes the move.
 pub(super) fn step(state: &State<'_>, trigger: &Trigger<'_>) -> Ident {
     format_ident!("{}_{}", state.stored, crate::model::bare(trigger.name).to_snake_case())
+}
+
+/// A path as people write it.
+pub(super) fn path_text(path: &syn::Path) -> String {
+    path.to_token_stream().to_string().replace(' ', "")
 }
 
 fn keyword_safe(name: &str, like: &Ident) -> Ident {

@@ -2,7 +2,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::{names::Names, typed::derives};
-use crate::model::Graph;
+use crate::model::{Graph, State};
 
 /// The bare state names.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
@@ -12,7 +12,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
         let (docs, name) = (&state.written.docs, state.name());
         quote!(#(#docs)* #name)
     });
-    let all: Vec<_> = graph.states.iter().map(|state| state.name()).collect();
+    let all: Vec<_> = graph.states.iter().map(State::name).collect();
     let serde = derives(graph, "Serialize").then(|| {
         quote! {
             impl ::machine::__private::serde::Serialize for Status {

@@ -5,7 +5,10 @@ use super::{
     names::{self, Names},
     states,
 };
-use crate::{model::Graph, parse::Item};
+use crate::{
+    model::{Graph, State},
+    parse::Item,
+};
 
 /// The user's types after a mistake, just good enough that code which uses them still resolves:
 /// one mistake makes one error.
@@ -18,7 +21,7 @@ pub(crate) fn stubs(graph: &Graph<'_>) -> TokenStream {
         .iter()
         .filter(|path| path.segments.last().is_none_or(|last| last.ident == "Debug"))
         .collect();
-    let all: Vec<_> = graph.states.iter().map(|state| state.name()).collect();
+    let all: Vec<_> = graph.states.iter().map(State::name).collect();
     let items = graph.states.iter().map(|state| {
         let item = states::item(state);
         quote!(#[derive(#(#derives),*)] #item)
@@ -61,7 +64,7 @@ pub(crate) fn stubs(graph: &Graph<'_>) -> TokenStream {
         pub enum Status { #(#all),* }
         pub enum Event { #(#events),* }
     };
-    names.module(graph, items)
+    names.module(graph, &items)
 }
 
 /// A method per trigger as it is written, whether or not it could be resolved.
@@ -77,7 +80,7 @@ fn methods(graph: &Graph<'_>, names: &Names) -> TokenStream {
         let mut same = written().filter(|other| other.trigger == *name);
         let restricted = same.any(|other| !other.by.is_empty());
         let known = graph.states.iter().find(|state| *state.name() == transition.target);
-        let Some(to) = known.or(graph.states.first()).map(|state| state.name()) else { continue };
+        let Some(to) = known.or(graph.states.first()).map(State::name) else { continue };
         let brought =
             transition.payload.iter().filter(|item| !matches!(item, Item::Computed(..))).count();
         let generics: Vec<_> = (0..brought).map(|index| format_ident!("T{index}")).collect();

@@ -69,15 +69,18 @@ fn function(graph: &Graph<'_>, names: &Names, edge: usize, step: &Move<'_>) -> T
             quote!(.__with(#text, &#name))
         });
         quote! {
-            let mut journal = machine.journal;
+            let mut core = machine.core;
             let payload =
                 <::machine::__private::Payload as ::core::default::Default>::default() #(#items)*;
-            journal.__moved(DEFINITION, #edge, actor, payload);
+            core.journal.__moved(DEFINITION, #edge, actor, payload);
         }
     });
-    let journal_value = names.durable.then(|| quote!(journal,));
     let actor = names.durable.then(|| quote!(actor: ::core::option::Option<&'static str>));
-    let context_value = Names::has_context(graph).then(|| quote!(context: machine.context,));
+    let kept = match (names.durable, Names::has_context(graph)) {
+        (true, _) => quote!(core,),
+        (false, true) => quote!(context: machine.context,),
+        (false, false) => quote!(),
+    };
 
     // Fields of the source are bound only where something uses them.
     let uses_source = step.fields.iter().any(|(_, source)| !matches!(source, Source::Brought));
@@ -119,7 +122,7 @@ fn function(graph: &Graph<'_>, names: &Names, edge: usize, step: &Move<'_>) -> T
             #journal
             #open
             #(#computed)*
-            #typed { #journal_value #context_value state: #state }
+            #typed { #kept state: #state }
         }
     }
 }

@@ -1,7 +1,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::names::Names;
+use super::names::{self, Names};
 use crate::model::Graph;
 
 /// The typed machine: its struct, its constructor, and what can be read in every state.
@@ -23,44 +23,43 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
     };
 
     let has_context = Names::has_context(graph);
-    let context_field = has_context.then(|| quote!(context: #context,));
-    let context_value = has_context.then(|| quote!(context,));
+    let context_param = has_context.then(|| quote!(context: #context,));
+    let (kept, made, context_path) = match (names.durable, has_context) {
+        (false, false) => (quote!(), quote!(), quote!()),
+        (false, true) => (quote!(context: #context,), quote!(context,), quote!(&self.context)),
+        (true, _) => {
+            let context_value = if has_context { quote!(context) } else { quote!(()) };
+            (
+                quote!(core: ::std::boxed::Box<::machine::__private::Core<#context>>,),
+                quote!(core: ::machine::__private::Core::__create(DEFINITION, #context_value),),
+                quote!(&self.core.context),
+            )
+        }
+    };
     let context_getter = has_context.then(|| {
         quote! {
             /// What was fixed at creation.
             #[must_use]
             pub fn context(&self) -> &#context {
-                &self.context
+                #context_path
             }
         }
     });
+    let journal_getters = names.durable.then(|| {
+        quote! {
+            /// The machine's identity.
+            #[must_use]
+            pub fn id(&self) -> ::machine::Id {
+                self.core.journal.id()
+            }
 
-    let (journal_field, journal_value, journal_getters) = if names.durable {
-        let author = if has_context {
-            quote!(::machine::__private::Context::author(&context))
-        } else {
-            quote!(::core::option::Option::None)
-        };
-        (
-            quote!(journal: ::machine::__private::Journal,),
-            quote!(journal: ::machine::__private::Journal::__create(DEFINITION, #author),),
-            quote! {
-                /// The machine's identity.
-                #[must_use]
-                pub fn id(&self) -> ::machine::Id {
-                    self.journal.id()
-                }
-
-                /// What happened to it, oldest first.
-                #[must_use]
-                pub fn journal(&self) -> &::machine::__private::Journal {
-                    &self.journal
-                }
-            },
-        )
-    } else {
-        (quote!(), quote!(), quote!())
-    };
+            /// What happened to it, oldest first.
+            #[must_use]
+            pub fn journal(&self) -> &::machine::__private::Journal {
+                &self.core.journal
+            }
+        }
+    });
 
     let about_new = format!("A new machine, in {}.", initial.label);
     let debug = derives(graph, "Debug").then(|| {
@@ -74,20 +73,20 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
         }
     });
 
-    // The journal is made first: its author is read off the context before that moves.
+    let table = transition_table(graph);
     quote! {
         #(#docs)*
+        #[doc = #table]
         #[must_use = "a machine that is dropped was never moved"]
         pub struct #typed<S> {
-            #journal_field
-            #context_field
+            #kept
             state: S,
         }
 
         impl #typed<#initial_name> {
             #[doc = #about_new]
-            pub fn new(#context_field #(#field_names: #field_types),*) -> Self {
-                Self { #journal_value #context_value state: #state }
+            pub fn new(#context_param #(#field_names: #field_types),*) -> Self {
+                Self { #made state: #state }
             }
         }
 
@@ -104,6 +103,18 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
 
         #debug
     }
+}
+
+/// The transitions, for the machine's documentation.
+fn transition_table(graph: &Graph<'_>) -> String {
+    let rows = graph.moves.iter().map(|step| {
+        let (from, to) = (&graph.states[step.from].label, &graph.states[step.to].label);
+        let by: Vec<String> = step.by.iter().map(names::path_text).collect();
+        let by = if by.is_empty() { "anyone".to_owned() } else { by.join(", ") };
+        format!("| {from} | `{}` | {to} | {by} |\n", graph.triggers[step.trigger].name)
+    });
+    let rows: String = rows.collect();
+    format!("\n# Transitions\n\n| from | trigger | to | by |\n|---|---|---|---|\n{rows}")
 }
 
 /// Whether the user derives `name`.

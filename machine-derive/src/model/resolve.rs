@@ -76,13 +76,16 @@ fn resolve_move<'a>(
     graph.moves.push(Move { from, trigger, to, fields, by, span: name.span() });
 }
 
+/// The fields of a target, in its order, each with where it comes from.
+type Origins<'a> = Vec<(&'a Field, Source<'a>)>;
+
 /// Where each field of the target comes from, and what the caller brings.
 fn resolve_payload<'a>(
     source: &'a parse::State,
     transition: &'a parse::Transition,
     target: &'a parse::State,
     errors: &mut Errors,
-) -> Option<(Vec<Brought<'a>>, Vec<(&'a Field, Source<'a>)>)> {
+) -> Option<(Vec<Brought<'a>>, Origins<'a>)> {
     let field_of = |state: &'a parse::State, name: &Ident| {
         state.fields.iter().find(|field| field.ident.as_ref() == Some(name))
     };
@@ -130,8 +133,8 @@ fn resolve_payload<'a>(
                         transition.trigger.span(),
                         message::carried_type_differs(
                             name,
-                            (&source.name, here),
-                            (&target.name, there),
+                            (&source.name, &here),
+                            (&target.name, &there),
                         ),
                     );
                 }

@@ -75,7 +75,7 @@ pub(super) fn canonical(value: &Value) -> String {
     match value {
         Value::Object(map) => {
             let mut entries: Vec<_> = map.iter().collect();
-            entries.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+            entries.sort_unstable_by_key(|(key, _)| *key);
             let entries: Vec<String> = entries
                 .into_iter()
                 .map(|(key, value)| format!("{}:{}", Value::from(key.as_str()), canonical(value)))

@@ -1,4 +1,4 @@
-use std::{future::Future, panic::AssertUnwindSafe};
+use std::{fmt::Display, future::Future, panic::AssertUnwindSafe};
 
 use futures_util::FutureExt;
 
@@ -40,12 +40,12 @@ pub enum NotDone {
 
 impl NotDone {
     /// Nothing happened, provably, because of this.
-    pub fn not_applied(reason: impl ToString) -> Self {
+    pub fn not_applied(reason: impl Display) -> Self {
         Self::NotApplied(reason.to_string())
     }
 
     /// Nobody can say whether it happened, because of this.
-    pub fn unknown(reason: impl ToString) -> Self {
+    pub fn unknown(reason: impl Display) -> Self {
         Self::Unknown(reason.to_string())
     }
 }

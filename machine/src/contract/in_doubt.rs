@@ -43,7 +43,6 @@ impl InDoubt {
     }
 
     /// The execution.
-    #[must_use]
     pub fn execution(&self) -> &Execution<Waiting> {
         &self.0
     }

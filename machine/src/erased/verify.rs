@@ -1,4 +1,6 @@
-use super::{Breach, Record, Unverified};
+use serde::de::DeserializeOwned;
+
+use super::{Breach, Core, Record, Unverified};
 use crate::{
     definition::Definition,
     id::Id,
@@ -14,15 +16,17 @@ impl Verified {
         Self(checked)
     }
 
-    /// The record and the journal, for the generated code that makes the machine.
+    /// The parts of the machine, for the generated code that puts them together.
     #[doc(hidden)]
-    #[must_use]
-    pub fn __into_parts(self) -> (Record, Journal) {
+    pub fn __into_parts<C: DeserializeOwned>(
+        self,
+    ) -> Result<(Record, Box<Core<C>>), serde_json::Error> {
         let Unverified { record, journal } = self.0;
         // `replay` made sure that the version is no larger than the journal.
         let committed = usize::try_from(record.version).unwrap_or(journal.len());
         let journal = Journal::restored(record.id, record.epoch, committed, journal);
-        (record, journal)
+        let context = serde_json::from_str(&record.context)?;
+        Ok((record, Box::new(Core { journal, context })))
     }
 }
 

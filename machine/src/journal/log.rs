@@ -27,9 +27,7 @@ impl Pass {
 
 impl Journal {
     /// Starts the journal of a new machine.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn __create(definition: &'static Definition, actor: Option<&str>) -> Self {
+    pub(crate) fn create(definition: &'static Definition, actor: Option<&str>) -> Self {
         let mut journal = Self {
             id: Id::fresh(),
             epoch: 0,

@@ -32,6 +32,7 @@ use crate::{
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
+#[allow(clippy::struct_excessive_bools, reason = "OB-6 names them, and each is its own fact")]
 pub struct ConsequenceView {
     /// The execution.
     pub execution_id: Id,
@@ -98,6 +99,9 @@ impl ConsequenceView {
             entries.any(|entry| matches!(&entry.fact, Fact::Moved { to, .. } if to == state))
         };
         let was_suspended = entered("waiting");
+        let resumed = entries
+            .iter()
+            .any(|entry| matches!(&entry.fact, Fact::Moved { trigger, .. } if trigger == "resume"));
         let (first, last) = (entries.first(), entries.last());
         let duration = last.map_or(0, |entry| entry.at) - first.map_or(0, |entry| entry.at);
         Self {
@@ -110,7 +114,7 @@ impl ConsequenceView {
             has_side_effects: contract.is_irreversible() && consequence_label == Label::Success,
             was_suspended,
             // What waits behind a gate runs only after a person has confirmed it.
-            human_confirmed: was_suspended || contract.behind().is_some() && entered("running"),
+            human_confirmed: resumed || contract.behind().is_some() && entered("running"),
             is_still_pending: !execution.status().definition().terminal,
             total_duration_ms: duration.unsigned_abs(),
         }

@@ -29,10 +29,8 @@ impl SqliteStore {
             if let Some(doubt) = self.take_over(&candidate).await? {
                 in_doubt.push(doubt);
             }
-            if !self.is_alive(&candidate)? {
-                self.shared.worker.bury(&candidate.worker);
-            }
         }
+        self.shared.worker.sweep();
         Ok(in_doubt)
     }
 

@@ -39,9 +39,7 @@ impl Worker {
         // A panic elsewhere leaves these maps whole: each is changed in one step.
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if file.is_none() {
-            let locked = File::create_new(self.path_of(&self.name))?;
-            locked.lock()?;
-            *file = Some(locked);
+            *file = Some(self.lock()?);
         }
         let at_work = Arc::new(());
         let mut calls = self.at_work.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,10 +70,33 @@ impl Worker {
         }
     }
 
-    /// Removes what a dead worker left behind. It does no harm when that fails.
-    pub(super) fn bury(&self, worker: &str) {
-        if worker != self.name && worker.parse::<Id>().is_ok() {
-            let _ = std::fs::remove_file(self.path_of(worker));
+    /// Removes what dead workers left behind. Trouble with that does no harm.
+    pub(super) fn sweep(&self) {
+        let prefix = self.path_of("");
+        let (Some(folder), Some(prefix)) = (prefix.parent(), prefix.file_name()) else { return };
+        let Ok(files) = folder.read_dir() else { return };
+        let prefix = prefix.as_encoded_bytes();
+        for file in files.flatten() {
+            let is_worker = file.file_name().as_encoded_bytes().starts_with(prefix);
+            if is_worker && File::open(file.path()).is_ok_and(|file| file.try_lock_shared().is_ok())
+            {
+                let _ = std::fs::remove_file(file.path());
+            }
+        }
+    }
+
+    /// Makes this process's file. It gets its name only once it is locked, so that whoever sees
+    /// the name sees the lock.
+    fn lock(&self) -> std::io::Result<File> {
+        let unnamed = self.path_of(&format!("{}.new", self.name));
+        loop {
+            let file = File::create_new(&unnamed)?;
+            file.lock()?;
+            match std::fs::rename(&unnamed, self.path_of(&self.name)) {
+                // Somebody swept it away before it was locked.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                other => return other.map(|()| file),
+            }
         }
     }
 

@@ -1,0 +1,232 @@
+//! What each subcommand does.
+
+use std::{
+    io::{self, Write},
+    path::Path,
+};
+
+use anyhow::{Context, bail};
+use machine::{
+    Id,
+    actor::{EcsNode, GraphRunner, ReasoningNode, ToolNode},
+    contract::{
+        AnyExecution, Contract, Execution, Settled, Tool, defer,
+        execution::{Pending, Waiting},
+    },
+    store::{SqliteStore, StoreError},
+    typed::State,
+};
+
+use crate::{
+    Command, Found, MailArguments, Smtp,
+    mail::{self, Mail},
+    server::{SmtpServer, TakeAll},
+    show,
+};
+
+pub async fn run(command: Command) -> anyhow::Result<()> {
+    let store = SqliteStore::open(command.db())?;
+    // What an ended process left in doubt is found first, whatever the person came for.
+    let in_doubt = store.recover().await?;
+    if !matches!(command, Command::Settle { .. }) {
+        in_doubt.iter().for_each(show::doubt);
+    }
+    match command {
+        Command::Ask { mail, timeout, .. } => ask(&store, mail, timeout).await,
+        Command::Approve { at, smtp, id, yes } => {
+            approve(&store, &Mailer::new(smtp, &at.db)?, id, yes).await
+        }
+        Command::Reject { id, reason, .. } => reject(&store, id, reason).await,
+        Command::Retry { at, smtp, id } => retry(&store, &Mailer::new(smtp, &at.db)?, id).await,
+        Command::Settle { id, found, .. } => settle(&store, id, found).await,
+        Command::Status { .. } => show::status(&store).await,
+    }
+}
+
+/// The reasoner wants a mail sent. It makes two contracts: the mail, deferred, and the question.
+async fn ask(
+    store: &SqliteStore,
+    arguments: MailArguments,
+    timeout: Option<u64>,
+) -> anyhow::Result<()> {
+    let detail = match arguments {
+        MailArguments { detail: Some(detail), .. } => detail,
+        MailArguments { to, subject, body, .. } => {
+            let mail = Mail { to: to.unwrap_or_default(), subject, body };
+            serde_json::to_string(&mail)?
+        }
+    };
+    let email = Tool::irreversible("email", "send")?;
+    let mut contract = Contract::tool_call(&email, &detail, &ReasoningNode)?;
+    let mail = Mail::of(&contract)?;
+    contract = contract.about(&mail.to);
+    if let Some(seconds) = timeout {
+        contract = contract.timeout_seconds(seconds);
+    }
+
+    let question = format!("Send \"{}\" to {}?", mail.subject, mail.to);
+    let (gate, mut deferred) = defer(contract, &question, &ReasoningNode)?;
+    let mut waiting = gate.start(&EcsNode).suspend(question, &EcsNode);
+    store.create_all(&mut [&mut waiting, &mut deferred]).await?;
+
+    show::transitions(&waiting);
+    show::say(format_args!("{}", waiting.state().prompt));
+    show::say(format_args!("  yes: approve --db FILE {}", waiting.id()));
+    show::say(format_args!("  no:  reject --db FILE {}", waiting.id()));
+    Ok(())
+}
+
+/// The person said yes: the question completes, then the mail goes out.
+async fn approve(
+    store: &SqliteStore,
+    mailer: &Mailer,
+    id: Option<Id>,
+    yes: bool,
+) -> anyhow::Result<()> {
+    let id = the_question(store, id).await?;
+    if let AnyExecution::Completed(gate) = store.load(id).await?
+        && let Some(approved) = behind::<Pending>(store, id).await?
+    {
+        show::say(format_args!("{} was approved before, and not sent yet", gate.id()));
+        return send(store, mailer, approved).await;
+    }
+    let waiting = store.resume::<Waiting>(id).await?;
+    if !yes && !agreed(&waiting.state().prompt)? {
+        show::say(format_args!("nothing was changed; it still waits"));
+        return Ok(());
+    }
+    let mut confirmed =
+        waiting.resume(&GraphRunner).succeed("the person said yes".to_owned(), &GraphRunner);
+    store.commit(&mut confirmed).await?;
+    show::transitions(&confirmed);
+
+    match behind::<Pending>(store, id).await? {
+        Some(approved) => send(store, mailer, approved).await,
+        None => Ok(()),
+    }
+}
+
+/// The person said no: the question is rejected, and the mail never runs.
+async fn reject(store: &SqliteStore, id: Option<Id>, reason: String) -> anyhow::Result<()> {
+    let id = the_question(store, id).await?;
+    let waiting = store.resume::<Waiting>(id).await?;
+    let mut rejected = waiting.resume(&GraphRunner).reject(reason, &GraphRunner);
+    store.commit(&mut rejected).await?;
+    show::transitions(&rejected);
+    show::consequence(&rejected.into());
+    Ok(())
+}
+
+/// Another attempt at a mail that failed: a new contract with the same key.
+async fn retry(store: &SqliteStore, mailer: &Mailer, id: Id) -> anyhow::Result<()> {
+    let failed = match store.load(id).await? {
+        AnyExecution::Failed(failed) => failed,
+        // An attempt whose process ended before it began.
+        AnyExecution::Pending(again) if again.context().retry_of().is_some() => {
+            return send(store, mailer, again).await;
+        }
+        other => bail!(
+            "{id} is {}, and only what FAILED is tried again; see `status`",
+            other.status().definition().label
+        ),
+    };
+    let mut again = Execution::new(Contract::retry(&failed, &ReasoningNode));
+    store.create(&mut again).await?;
+    send(store, mailer, again).await
+}
+
+/// The person looked whether a mail arrived.
+async fn settle(store: &SqliteStore, id: Id, found: Found) -> anyhow::Result<()> {
+    let doubt = store.in_doubt(id).await?;
+    let settled: AnyExecution = match found {
+        Found::Sent => {
+            store.confirm_applied(doubt, "a person found the mail", &GraphRunner).await?.into()
+        }
+        Found::NotSent => {
+            let reason = "a person looked, and there is no mail";
+            store.confirm_not_applied(doubt, reason, &GraphRunner).await?.into()
+        }
+    };
+    show::transitions(&settled);
+    show::consequence(&settled);
+    Ok(())
+}
+
+/// The irreversible step: the permit exists once, and only after the intent is on disk.
+async fn send(
+    store: &SqliteStore,
+    mailer: &Mailer,
+    approved: Execution<Pending>,
+) -> anyhow::Result<()> {
+    let mail = Mail::of(approved.context())?;
+    let (running, permit) = store.begin(approved, &ToolNode).await?;
+    let outcome = permit.call(|permit| mail::send(permit, &mail, &mailer.address)).await;
+    match store.settle(running, outcome, &ToolNode).await? {
+        Settled::Completed(sent) => {
+            show::transitions(&sent);
+            show::consequence(&sent.into());
+            Ok(())
+        }
+        Settled::Failed(failed) => {
+            show::transitions(&failed);
+            let id = failed.id();
+            show::consequence(&failed.into());
+            bail!("the mail was not sent; try again with: retry --db FILE {id}")
+        }
+        Settled::InDoubt(doubt) => {
+            show::doubt(&doubt);
+            bail!("nobody can say whether the mail was sent")
+        }
+    }
+}
+
+/// The question that is meant: the one named, or the only one that waits.
+async fn the_question(store: &SqliteStore, id: Option<Id>) -> anyhow::Result<Id> {
+    if let Some(id) = id {
+        return Ok(id);
+    }
+    let listed = store.list(None).await?;
+    let mut waiting = listed.iter().filter(|line| line.status == "waiting");
+    match (waiting.next(), waiting.next()) {
+        (Some(only), None) => Ok(only.id),
+        (None, _) => bail!("nothing waits for an answer; see `status`"),
+        (Some(_), Some(_)) => bail!("several wait for an answer; name one, see `status`"),
+    }
+}
+
+/// The execution that waits behind a gate, if it is in state `S`.
+async fn behind<S>(store: &SqliteStore, gate: Id) -> Result<Option<S::Machine>, StoreError>
+where
+    S: State<Any = AnyExecution>,
+{
+    let listed = store.list(None).await?;
+    match listed.iter().find(|line| line.behind == Some(gate)) {
+        Some(line) => Ok(S::narrow(store.load(line.id).await?).ok()),
+        None => Ok(None),
+    }
+}
+
+fn agreed(question: &str) -> anyhow::Result<bool> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{question} [y/N]")?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer).context("cannot read the answer; pass --yes instead")?;
+    Ok(matches!(answer.trim(), "y" | "yes"))
+}
+
+/// Where mails go.
+struct Mailer {
+    address: String,
+}
+
+impl Mailer {
+    fn new(smtp: Smtp, db: &Path) -> anyhow::Result<Self> {
+        let address = match smtp.smtp {
+            Some(address) => address,
+            None => SmtpServer::start(&db.with_extension("mails"), TakeAll)
+                .context("cannot start an SMTP server on loopback; name one with --smtp")?
+                .address(),
+        };
+        Ok(Self { address })
+    }
+}

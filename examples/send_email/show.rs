@@ -1,0 +1,109 @@
+//! What people see. No keys, no ids of actors, no raw detail (OB-14).
+
+use std::{
+    fmt,
+    io::{self, Write},
+};
+
+use jiff::{Timestamp, tz::TimeZone};
+use machine::{
+    contract::{AnyExecution, InDoubt},
+    erased::Durable,
+    journal::Evidence,
+    store::{Listed, SqliteStore},
+    view::{ConsequenceView, render, transitions as records},
+};
+
+/// Prints a line. A reader that went away is no reason to fail: what is committed is committed.
+pub fn say(line: fmt::Arguments<'_>) {
+    let _ = writeln!(io::stdout(), "{line}");
+}
+
+/// The transitions of one machine, on one line.
+pub fn transitions(machine: &dyn Durable) {
+    let records = records(machine);
+    let mut path = records.first().map(|first| first.from_status.clone()).unwrap_or_default();
+    for record in &records {
+        path = format!("{path} -{}-> {}", record.trigger, record.to_status);
+    }
+    say(format_args!("committed {}: {path}", machine.journal().id()));
+}
+
+/// The line that the reasoner reads.
+pub fn consequence(execution: &AnyExecution) {
+    say(format_args!("{}", render(&[ConsequenceView::of(execution)])));
+}
+
+/// An execution of which nobody can say whether it took place, and the way out.
+pub fn doubt(doubt: &InDoubt) {
+    let id = doubt.execution().id();
+    say(format_args!("IN DOUBT {id}: {}", doubt.question()));
+    for (_, evidence) in doubt.late_evidence() {
+        let (Evidence::Applied(words) | Evidence::NotApplied(words) | Evidence::Unknown(words)) =
+            evidence;
+        say(format_args!("  its worker said later: {words}"));
+    }
+    say(format_args!("  look whether it arrived, then: settle --db FILE {id} sent|not-sent"));
+}
+
+/// Everything that there is.
+pub async fn status(store: &SqliteStore) -> anyhow::Result<()> {
+    let listed = store.list(None).await?;
+    for line in &listed {
+        // One machine that cannot be believed does not hide the others.
+        let execution: AnyExecution = match store.load(line.id).await {
+            Ok(execution) => execution,
+            Err(error) => {
+                say(format_args!("{}  unreadable: {error}", line.id));
+                continue;
+            }
+        };
+        let label = execution.status().definition().label;
+        say(format_args!("{}  {label:<9}  {}", line.id, execution.context().summary()));
+        for record in records(&execution) {
+            say(format_args!(
+                "    {}  {} -> {} ({})",
+                time(record.timestamp),
+                record.from_status,
+                record.to_status,
+                record.actor_category
+            ));
+        }
+        say(format_args!("    {}", ConsequenceView::of(&execution)));
+        if let Some(next) = next_step(&execution, &listed) {
+            say(format_args!("    next: {next}"));
+        }
+    }
+    Ok(())
+}
+
+/// What a person can do about it.
+fn next_step(execution: &AnyExecution, listed: &[Listed]) -> Option<String> {
+    let id = execution.id();
+    let gate = execution.context().behind();
+    let gate = gate.and_then(|gate| listed.iter().find(|line| line.id == gate));
+    match (execution, gate.map(|gate| gate.status.as_str())) {
+        (AnyExecution::Waiting(waiting), _) if waiting.context().is_irreversible() => {
+            Some(format!("settle {id} sent|not-sent"))
+        }
+        (AnyExecution::Waiting(_), _) => Some(format!("approve {id} or reject {id}")),
+        (AnyExecution::Failed(_), _) | (AnyExecution::Pending(_), None) => {
+            Some(format!("retry {id}"))
+        }
+        (AnyExecution::Pending(_), Some("completed")) => {
+            Some(format!("approve {} (it was approved, and not sent)", gate?.id))
+        }
+        (AnyExecution::Pending(_), Some("waiting")) => Some("it waits for its approval".to_owned()),
+        (AnyExecution::Pending(_), Some(_)) => {
+            Some("it never runs: its approval was refused".to_owned())
+        }
+        _ => None,
+    }
+}
+
+fn time(ms: i64) -> String {
+    match Timestamp::from_millisecond(ms) {
+        Ok(at) => at.to_zoned(TimeZone::system()).strftime("%H:%M:%S%.3f").to_string(),
+        Err(_) => ms.to_string(),
+    }
+}

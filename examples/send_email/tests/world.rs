@@ -1,0 +1,95 @@
+//! A folder, a database, a server, and the program.
+
+use std::{
+    path::PathBuf,
+    process::{Command, Output, Stdio},
+};
+
+use machine::{
+    Id,
+    contract::AnyExecution,
+    store::{Listed, SqliteStore},
+};
+use tempfile::TempDir;
+
+use crate::server::{Policy, SmtpServer, TakeAll};
+
+/// Everything that one test needs.
+pub struct World {
+    pub folder: TempDir,
+    pub server: SmtpServer,
+}
+
+impl World {
+    pub fn new() -> Self {
+        Self::with(TakeAll)
+    }
+
+    pub fn with(policy: impl Policy) -> Self {
+        let folder = TempDir::new().unwrap();
+        let server = SmtpServer::start(&folder.path().join("mails"), policy).unwrap();
+        Self { folder, server }
+    }
+
+    pub fn db(&self) -> PathBuf {
+        self.folder.path().join("agent.db")
+    }
+
+    /// The program with these arguments, not started yet.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_send_email"));
+        command.args(arguments).arg("--db").arg(self.db());
+        if matches!(arguments, ["approve" | "retry", ..]) {
+            command.args(["--smtp", &self.server.address()]);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// Runs a command that must succeed; returns what it printed.
+    pub fn ok(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", errors(&output));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Runs a command that must report an error; returns the error.
+    pub fn fails(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        let errors = errors(&output);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {errors}");
+        errors
+    }
+
+    pub fn store(&self) -> SqliteStore {
+        SqliteStore::open(self.db()).unwrap()
+    }
+
+    pub fn list(&self) -> Vec<Listed> {
+        block_on(self.store().list(None)).unwrap()
+    }
+
+    pub fn load(&self, id: Id) -> AnyExecution {
+        block_on(self.store().load(id)).unwrap()
+    }
+
+    /// Asks for a mail to bob; returns the ids of the question and of the mail.
+    pub fn ask(&self) -> (Id, Id) {
+        self.ok(&["ask", "--to", "bob@example.com"]);
+        let listed = self.list();
+        let mail = listed.iter().rfind(|line| line.behind.is_some()).unwrap();
+        (mail.behind.unwrap(), mail.id)
+    }
+}
+
+pub fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+pub fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
