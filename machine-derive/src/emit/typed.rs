@@ -77,7 +77,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
     quote! {
         #(#docs)*
         #[doc = #table]
-        #[must_use = "a machine that is dropped was never moved"]
+        #[must_use = "a transition gives back the machine in its next state; without it the step is lost"]
         pub struct #typed<S> {
             #kept
             state: S,

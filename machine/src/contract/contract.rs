@@ -8,6 +8,7 @@ use crate::{
     actor::{Actor, ReasoningNode},
     id::Id,
     journal::Digest,
+    typed::Terminal,
 };
 
 /// What binds one attempt at an action: identity and constraints, fixed once and for all (EX-3).
@@ -94,14 +95,16 @@ impl Contract {
         Ok(Self::new(Action::new(ActionType::EcsRequest, detail)?, "ecs.confirm".to_owned()))
     }
 
-    /// The same action again, for a new attempt after `failed` (EX-5): same key, new execution.
+    /// The same action again, for a new attempt after one that ended (EX-5): same key, new
+    /// execution. After one that COMPLETED, a store refuses it.
     ///
-    /// It does not wait for a confirmation: asking for the retry is one.
+    /// It waits for no confirmation, as where a person asks for the retry. Pass it through
+    /// [`defer`] where a person should be asked.
     #[must_use]
-    pub fn retry<S>(failed: &Execution<S>, _author: &ReasoningNode) -> Self {
-        let mut contract = failed.context().clone();
+    pub fn retry<S: Terminal>(ended: &Execution<S>, _author: &ReasoningNode) -> Self {
+        let mut contract = ended.context().clone();
         contract.behind = None;
-        contract.retry_of = Some(failed.id());
+        contract.retry_of = Some(ended.id());
         contract
     }
 

@@ -10,8 +10,8 @@ struct Progress<'a> {
     held: bool,
     /// The permit and the epoch that it was given in.
     permit: Option<Permitted>,
-    /// The last evidence that settles the matter.
-    settled: Option<&'a Evidence>,
+    /// The last evidence, if there is any.
+    evidence: Option<&'a Evidence>,
     /// Where the machine is, by the name of the state.
     status: Option<&'a str>,
 }
@@ -35,11 +35,12 @@ impl Context for Contract {
             action: Some(self.action().digest()),
             behind: self.behind(),
             confirms: self.confirms(),
-            permit: progress.permit.filter(|_| progress.settled.is_none()),
+            permit: progress.unanswered(),
         }
     }
 
-    /// An irreversible action runs under a permit, and ends only when it is known what it did.
+    /// An irreversible action runs under a permit, leaves RUNNING only with evidence, and ends only
+    /// when it is known what it did.
     fn admit(&self, journal: &[Entry]) -> Result<(), Breach> {
         if !self.is_irreversible() {
             return Ok(());
@@ -54,6 +55,12 @@ impl Context for Contract {
                              takes its key and hands out a permit",
                         ));
                     }
+                    ("suspend", _) if progress.permit.is_some() && progress.evidence.is_none() => {
+                        return Err(Breach::new(
+                            "a permit is out, and whoever has it may be at work; let it answer, or \
+                             let `recover` shut it out",
+                        ));
+                    }
                     (_, "completed" | "failed" | "rejected" | "cancelled") => {
                         progress.may_end_as(to)?;
                     }
@@ -61,6 +68,14 @@ impl Context for Contract {
                 }
             }
             progress.take(&entry.fact);
+        }
+        if progress.status == Some("running")
+            && matches!(progress.evidence, Some(Evidence::Unknown(_)))
+        {
+            return Err(Breach::new(
+                "this is in doubt, so it does not simply go on; confirm that it took place, or that \
+                 it did not",
+            ));
         }
         Ok(())
     }
@@ -79,17 +94,21 @@ impl<'a> Progress<'a> {
                     epoch: *epoch,
                 });
             }
-            Fact::Evidence { evidence, late: false, .. } => {
-                if !matches!(evidence, Evidence::Unknown(_)) {
-                    self.settled = Some(evidence);
-                }
-            }
+            Fact::Evidence { evidence, late: false, .. } => self.evidence = Some(evidence),
             Fact::Evidence { late: true, .. } | Fact::Fenced { .. } => {}
         }
     }
 
+    /// The permit, while nobody knows what came of it.
+    fn unanswered(self) -> Option<Permitted> {
+        match self.evidence {
+            None | Some(Evidence::Unknown(_)) => self.permit,
+            Some(Evidence::Applied(_) | Evidence::NotApplied(_)) => None,
+        }
+    }
+
     fn may_end_as(&self, end: &str) -> Result<(), Breach> {
-        match (end, self.settled) {
+        match (end, self.evidence) {
             ("completed", Some(Evidence::Applied(_))) => Ok(()),
             ("completed", _) => Err(Breach::new(
                 "an irreversible action is COMPLETED only on evidence that it took place; settle \

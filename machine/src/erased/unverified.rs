@@ -61,6 +61,29 @@ pub struct Record {
 }
 
 impl Record {
+    /// What stands to be written for a machine.
+    pub(crate) fn of(machine: &dyn Durable) -> Result<Self, serde_json::Error> {
+        let journal = machine.journal();
+        if let Some(reason) = journal.unwritable() {
+            return Err(serde::ser::Error::custom(reason));
+        }
+        let (state, context) = machine.__encode()?;
+        let definition = machine.definition();
+        let mut record = Self {
+            id: journal.id(),
+            machine: definition.name.to_owned(),
+            fingerprint: definition.fingerprint.to_string(),
+            status: definition.states[machine.state_index()].name.to_owned(),
+            state,
+            context,
+            version: journal.version(),
+            epoch: journal.epoch(),
+            seal: Digest::ZERO,
+        };
+        record.seal = record.expected_seal(&journal.head());
+        Ok(record)
+    }
+
     /// The seal that belongs on this record, given the digest of the newest journal entry.
     pub(crate) fn expected_seal(&self, head: &Digest) -> Digest {
         Digest::of(&[
@@ -83,25 +106,8 @@ impl Unverified {
     ///
     /// When the state or the context cannot be written as JSON.
     pub fn of(machine: &dyn Durable) -> Result<Self, serde_json::Error> {
-        let journal = machine.journal();
-        if let Some(reason) = journal.unwritable() {
-            return Err(serde::ser::Error::custom(reason));
-        }
-        let (state, context) = machine.__encode()?;
-        let definition = machine.definition();
-        let mut record = Record {
-            id: journal.id(),
-            machine: definition.name.to_owned(),
-            fingerprint: definition.fingerprint.to_string(),
-            status: definition.states[machine.state_index()].name.to_owned(),
-            state,
-            context,
-            version: journal.version(),
-            epoch: journal.epoch(),
-            seal: Digest::ZERO,
-        };
-        record.seal = record.expected_seal(&journal.head());
-        Ok(Self { record, journal: journal.entries().to_vec() })
+        let journal = machine.journal().entries().to_vec();
+        Ok(Self { record: Record::of(machine)?, journal })
     }
 
     /// Replays the journal against the definition and, if it bears the claim out, makes the

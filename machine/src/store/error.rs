@@ -184,6 +184,12 @@ pub enum StoreError {
         /// The confirmation.
         gate: Id,
     },
+    /// The action can be repeated without harm.
+    #[error("{id} is not irreversible and needs no permit; `start` it and `commit`")]
+    NeedsNoPermit {
+        /// The execution.
+        id: Id,
+    },
     /// The outcome belongs to another execution.
     #[error("this outcome is of {of}, not of {id}; settle it there")]
     OtherOutcome {

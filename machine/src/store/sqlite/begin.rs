@@ -22,7 +22,8 @@ impl SqliteStore {
     /// [`StoreError::Deferred`], [`StoreError::NeverRuns`] and [`StoreError::OtherAction`] when
     /// its confirmation stands in the way (EX-9); [`StoreError::AlreadyDone`] and
     /// [`StoreError::KeyHeld`] when another execution has or had the key (EX-5);
-    /// [`StoreError::Conflict`] when somebody else began it first. The execution stays PENDING on
+    /// [`StoreError::Conflict`] when somebody else began it first; [`StoreError::NeedsNoPermit`]
+    /// when the action is not irreversible. The execution stays PENDING on
     /// disk, as it was.
     pub async fn begin(
         &self,
@@ -34,13 +35,15 @@ impl SqliteStore {
         let contract = pending.context();
         let (key, action) = (contract.idempotency_key().cloned(), contract.action().digest());
         let timeout_seconds = contract.timeout();
+        if !contract.is_irreversible() {
+            return Err(StoreError::NeedsNoPermit { id });
+        }
         if pending.journal().version() == 0 {
             return Err(StoreError::NeverStored { id });
         }
 
-        if let Some(key) = &key
-            && pending.context().is_irreversible()
-        {
+        // An irreversible contract always has a key: its constructors see to that.
+        if let Some(key) = &key {
             let fact = Fact::Held { key: key.to_string() };
             pending.__journal_mut(Pass::new()).append(Some(ToolNode::KIND.into()), fact);
         }

@@ -2,7 +2,7 @@ use super::{SqliteStore, write::stored_id};
 use crate::{
     actor::{Actor, GraphRunner},
     clock::{self, Millis},
-    contract::{AnyExecution, InDoubt},
+    contract::{AnyExecution, InDoubt, execution},
     erased::Durable,
     id::Id,
     journal::{Fact, Pass},
@@ -80,9 +80,9 @@ struct Candidate {
 fn candidates(connection: &rusqlite::Connection) -> Result<Vec<Candidate>, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT id, worker, expires_at FROM instance
-         WHERE worker IS NOT NULL AND machine = 'execution' ORDER BY created_at, id",
+         WHERE worker IS NOT NULL AND machine = ?1 ORDER BY created_at, id",
     )?;
-    let mut rows = select.query([])?;
+    let mut rows = select.query([execution::DEFINITION.name])?;
     let mut candidates = Vec::new();
     while let Some(row) = rows.next()? {
         candidates.push(Candidate {

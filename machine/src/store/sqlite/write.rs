@@ -5,7 +5,7 @@ use rusqlite::{
 use super::SqliteStore;
 use crate::{
     clock::Millis,
-    erased::{Durable, Projection, Record, Unverified},
+    erased::{Durable, Projection, Record},
     id::Id,
     journal::{Entry, Pass},
     store::StoreError,
@@ -111,7 +111,7 @@ impl Write {
             .rules()
             .admit(journal.entries())
             .map_err(|breach| StoreError::Refused { id, breach })?;
-        let record = Unverified::of(machine).map_err(unwritable)?.record;
+        let record = Record::of(machine).map_err(unwritable)?;
         let mut entries = Vec::with_capacity(journal.uncommitted().len());
         for entry in journal.uncommitted() {
             entries.push((entry.clone(), entry.body().map_err(unwritable)?));
