@@ -105,6 +105,14 @@ pub(crate) fn reserved(trigger: &Ident) -> Message {
     )
 }
 
+pub(crate) fn reserved_state(state: &Ident) -> Message {
+    message(
+        "M0010",
+        format!("`{state}` is taken: every machine's module has an item of that name"),
+        format!("rename the state, for example to `{state}State`"),
+    )
+}
+
 pub(crate) fn discriminant(state: &Ident) -> Message {
     message(
         "M0009",

@@ -127,17 +127,17 @@ fn arm(graph: &Graph<'_>, names: &Names, step: &Move<'_>) -> TokenStream {
     let event = names::event(trigger);
     let function = names::step(from, trigger);
     let items: Vec<_> = trigger.brought.iter().map(|brought| brought.name).collect();
-    let pattern = (!items.is_empty()).then(|| quote!({ #(#items),* }));
+    let pattern = (!items.is_empty()).then(|| hygienic!({ #(#items),* }));
     let by = step.by;
-    let guard = (!by.is_empty()).then(|| quote!(if #(::machine::__private::is::<A, #by>())||*));
+    let guard = (!by.is_empty()).then(|| hygienic!(if #(::machine::__private::is::<A, #by>())||*));
     let actor = names.durable.then(|| {
         if by.is_empty() {
-            quote!(::core::option::Option::None)
+            hygienic!(::core::option::Option::None)
         } else {
-            quote!(::core::option::Option::Some(<A as ::machine::actor::Actor>::KIND))
+            hygienic!(::core::option::Option::Some(<A as ::machine::actor::Actor>::KIND))
         }
     });
-    quote! {
+    hygienic! {
         (#any::#from_name(machine), Event::#event #pattern) #guard => {
             ::core::result::Result::Ok(#any::#to_name(#function(machine, #(#items,)* #actor)))
         }

@@ -3,6 +3,13 @@
 //! All of it goes into one module, named after the machine, so that the fields of the typed
 //! machine are private even to the module that declares it. Every path is written in full.
 
+/// `quote!` for code with variables: its own cannot clash with those that carry the user's names.
+macro_rules! hygienic {
+    ($($tokens:tt)*) => {
+        ::quote::quote_spanned!(::proc_macro2::Span::mixed_site()=> $($tokens)*)
+    };
+}
+
 mod actors;
 mod definition;
 mod durable;

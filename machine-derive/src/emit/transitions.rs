@@ -1,5 +1,4 @@
 use proc_macro2::TokenStream;
-use quote::quote;
 
 use super::names::{self, Names};
 use crate::model::{Graph, Move, Source, bare};
@@ -7,14 +6,15 @@ use crate::model::{Graph, Move, Source, bare};
 /// A method per legal move, on the state that it leaves, and nowhere else.
 ///
 /// The work stands in a function beside it, which the erased machine calls as well: one code, so
-/// that the two forms cannot come to differ.
+/// that the two forms cannot come to differ. Its own variables have the span of the macro, so that
+/// a payload may be called `payload`, or `machine`, or `by`.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
     let moves = graph.moves.iter().enumerate().map(|(edge, step)| {
         let method = method(graph, names, step);
         let function = function(graph, names, edge, step);
-        quote!(#method #function)
+        hygienic!(#method #function)
     });
-    quote!(#(#moves)*)
+    hygienic!(#(#moves)*)
 }
 
 fn method(graph: &Graph<'_>, names: &Names, step: &Move<'_>) -> TokenStream {
@@ -27,22 +27,22 @@ fn method(graph: &Graph<'_>, names: &Names, step: &Move<'_>) -> TokenStream {
     let items = trigger.brought.iter().map(|brought| brought.name);
     let params = trigger.brought.iter().map(|brought| {
         let (name, ty) = (brought.name, brought.ty);
-        quote!(#name: #ty)
+        hygienic!(#name: #ty)
     });
     let about = format!("{} to {}.", from.label, to.label);
 
     let may = names::may(trigger);
     let restricted = !step.by.is_empty();
-    let generics = restricted.then(|| quote!(<A: #may<#from_name>>));
-    let by = restricted.then(|| quote!(by: &A));
+    let generics = restricted.then(|| hygienic!(<A: #may<#from_name>>));
+    let by = restricted.then(|| hygienic!(by: &A));
     let actor = match (names.durable, restricted) {
-        (false, _) => quote!(),
-        (true, false) => quote!(::core::option::Option::None),
+        (false, _) => hygienic!(),
+        (true, false) => hygienic!(::core::option::Option::None),
         (true, true) => {
-            quote!(::core::option::Option::Some(<A as ::machine::actor::Actor>::KIND))
+            hygienic!(::core::option::Option::Some(<A as ::machine::actor::Actor>::KIND))
         }
     };
-    quote! {
+    hygienic! {
         impl #typed<#from_name> {
             #[doc = #about]
             pub fn #name #generics (self, #(#params,)* #by) -> #typed<#to_name> {
@@ -60,26 +60,26 @@ fn function(graph: &Graph<'_>, names: &Names, edge: usize, step: &Move<'_>) -> T
     let function = names::step(from, trigger);
     let params = trigger.brought.iter().map(|brought| {
         let (name, ty) = (brought.name, brought.ty);
-        quote!(#name: #ty)
+        hygienic!(#name: #ty)
     });
 
     let journal = names.durable.then(|| {
         let items = trigger.brought.iter().map(|brought| {
             let (name, text) = (brought.name, bare(brought.name));
-            quote!(.__with(#text, &#name))
+            hygienic!(.__with(#text, &#name))
         });
-        quote! {
+        hygienic! {
             let mut core = machine.core;
             let payload =
                 <::machine::__private::Payload as ::core::default::Default>::default() #(#items)*;
             core.journal.__moved(DEFINITION, #edge, actor, payload);
         }
     });
-    let actor = names.durable.then(|| quote!(actor: ::core::option::Option<&'static str>));
+    let actor = names.durable.then(|| hygienic!(actor: ::core::option::Option<&'static str>));
     let kept = match (names.durable, Names::has_context(graph)) {
-        (true, _) => quote!(core,),
-        (false, true) => quote!(context: machine.context,),
-        (false, false) => quote!(),
+        (true, _) => hygienic!(core,),
+        (false, true) => hygienic!(context: machine.context,),
+        (false, false) => hygienic!(),
     };
 
     // Fields of the source are bound only where something uses them.
@@ -87,9 +87,9 @@ fn function(graph: &Graph<'_>, names: &Names, edge: usize, step: &Move<'_>) -> T
     let open = uses_source.then(|| {
         let fields = from.written.fields.iter().map(|field| &field.ident);
         if from.written.fields.is_empty() {
-            quote!()
+            hygienic!()
         } else {
-            quote!(let #from_name { #(#fields),* } = machine.state;)
+            hygienic!(let #from_name { #(#fields),* } = machine.state;)
         }
     });
     // Computed fields come first: they may look at fields that are then carried away.
@@ -97,7 +97,7 @@ fn function(graph: &Graph<'_>, names: &Names, edge: usize, step: &Move<'_>) -> T
         Source::Computed(expr) => {
             let (name, ty) = (&field.ident, &field.ty);
             let fresh = computed_name(name.as_ref()?);
-            Some(quote!(let #fresh: #ty = #expr;))
+            Some(hygienic!(let #fresh: #ty = #expr;))
         }
         Source::Brought | Source::Carried => None,
     });
@@ -106,14 +106,17 @@ fn function(graph: &Graph<'_>, names: &Names, edge: usize, step: &Move<'_>) -> T
         Some(match source {
             Source::Computed(_) => {
                 let fresh = computed_name(name);
-                quote!(#name: #fresh)
+                hygienic!(#name: #fresh)
             }
-            Source::Brought | Source::Carried => quote!(#name),
+            Source::Brought | Source::Carried => hygienic!(#name),
         })
     });
-    let state =
-        if step.fields.is_empty() { quote!(#to_name) } else { quote!(#to_name { #(#fields),* }) };
-    quote! {
+    let state = if step.fields.is_empty() {
+        hygienic!(#to_name)
+    } else {
+        hygienic!(#to_name { #(#fields),* })
+    };
+    hygienic! {
         fn #function(
             machine: #typed<#from_name>,
             #(#params,)*

@@ -22,13 +22,16 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
         quote!(#initial_name { #(#field_names),* })
     };
 
+    // A field of the initial state may be called `context` too.
     let has_context = Names::has_context(graph);
-    let context_param = has_context.then(|| quote!(context: #context,));
+    let context_param = has_context.then(|| hygienic!(context: #context,));
     let (kept, made, context_path) = match (names.durable, has_context) {
         (false, false) => (quote!(), quote!(), quote!()),
-        (false, true) => (quote!(context: #context,), quote!(context,), quote!(&self.context)),
+        (false, true) => {
+            (quote!(context: #context,), hygienic!(context: context,), quote!(&self.context))
+        }
         (true, _) => {
-            let context_value = if has_context { quote!(context) } else { quote!(()) };
+            let context_value = if has_context { hygienic!(context) } else { quote!(()) };
             (
                 quote!(core: ::std::boxed::Box<::machine::__private::Core<#context>>,),
                 quote!(core: ::machine::__private::Core::__create(DEFINITION, #context_value),),

@@ -11,6 +11,9 @@ use crate::{
 /// The methods that every machine has.
 const RESERVED: [&str; 5] = ["new", "state", "context", "id", "journal"];
 
+/// What stands beside the states in the machine's module.
+const RESERVED_STATES: [&str; 2] = ["Event", "Status"];
+
 /// Resolves what can be resolved and reports the rest. A move with a mistake is left out.
 pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> Graph<'a> {
     let states: Vec<State<'a>> = declaration.states.iter().map(State::new).collect();
@@ -22,6 +25,10 @@ pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> 
         moves: Vec::new(),
     };
     for (position, state) in declaration.states.iter().enumerate() {
+        let name = bare(&state.name);
+        if RESERVED_STATES.contains(&name.as_str()) || name == bare(&declaration.name) {
+            errors.at(state.name.span(), message::reserved_state(&state.name));
+        }
         if declaration.states[..position].iter().any(|other| other.name == state.name) {
             errors.at(state.name.span(), message::duplicate_state(&state.name));
         }
