@@ -41,6 +41,9 @@ fn nearest<'a>(wrong: &Ident, candidates: &[&'a Ident]) -> Option<&'a Ident> {
         .map(|(_, candidate)| candidate)
 }
 
+const OPTIONS: &str =
+    "the options are `durable` and `context = Type`, as in `#[machine(durable, context = Order)]`";
+
 // M00xx: what is written is not the language of a machine.
 
 pub(crate) fn not_an_enum(problem: &syn::Error) -> Message {
@@ -51,13 +54,12 @@ pub(crate) fn not_an_enum(problem: &syn::Error) -> Message {
     )
 }
 
-pub(crate) fn unknown_option() -> Message {
-    message(
-        "M0002",
-        "unknown option of `#[machine]`",
-        "the options are `durable` and `context = Type`, as in `#[machine(durable, context = \
-         Order)]`",
-    )
+pub(crate) fn unknown_option(option: &impl fmt::Display) -> Message {
+    message("M0002", format!("`{option}` is no option of `#[machine]`"), OPTIONS)
+}
+
+pub(crate) fn malformed_options(problem: &syn::Error) -> Message {
+    message("M0002", format!("these options cannot be read: {problem}"), OPTIONS)
 }
 
 pub(crate) fn generic() -> Message {

@@ -2,10 +2,20 @@
 
 use crate::actor::Actor;
 
-/// Whether `A` is `B`. The compiler knows both, so the answer costs nothing at run time.
+/// Whether the actor is a `B`. The compiler knows both, so the answer costs nothing at run time.
 #[must_use]
-pub fn is<A: Actor, B: Actor>() -> bool {
+pub fn is<B: Actor>(actor: &impl Actor) -> bool {
+    is_type::<B, _>(actor)
+}
+
+fn is_type<B: 'static, A: 'static>(_: &A) -> bool {
     std::any::TypeId::of::<A>() == std::any::TypeId::of::<B>()
+}
+
+/// The actor's name in the journal.
+#[must_use]
+pub fn kind<A: Actor>(_: &A) -> &'static str {
+    A::KIND
 }
 
 /// Replaces a machine in place by what a step makes of it.
@@ -27,4 +37,10 @@ mod durable {
     };
     pub use serde;
     pub use serde_json;
+
+    /// What a context asks of stores.
+    #[must_use]
+    pub fn rules<C: Context>(context: &C) -> &dyn Context {
+        context
+    }
 }

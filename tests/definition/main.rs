@@ -1,1 +1,7 @@
 //! Tests of the room `definition`.
+#![allow(clippy::unwrap_used)]
+
+mod actors;
+mod fingerprint;
+mod graph;
+mod table;

@@ -1,1 +1,9 @@
 //! Tests of the room `view`.
+#![allow(clippy::unwrap_used)]
+
+mod consequence;
+mod forgery;
+mod labels;
+mod prompt;
+mod trace;
+mod transitions;

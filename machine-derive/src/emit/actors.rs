@@ -21,21 +21,36 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
                 format!("from {}: {}", graph.states[step.from].label, who.join(", "))
             })
             .collect();
-        let message = format!("this actor may not `{name}`");
-        let label = format!("`{{Self}}` may not `{name}`");
+        let message = format!("`{{Self}}` may not `{name}`");
+        let label = "this actor may not";
         let note = format!("`{name}` is for these actors: {}", who.join("; "));
         let about = format!("Who may `{name}`, by the state that is left.");
         let impls = moves().flat_map(|step| {
             let from = graph.states[step.from].name();
             let may = &may;
-            step.by.iter().map(move |actor| quote!(impl #may<#from> for #actor {}))
+            step.by.iter().map(move |actor| {
+                quote! {
+                    impl #may<#from> for #actor {
+                        const __ROW: sealed::Row = sealed::Row;
+                    }
+                }
+            })
         });
         quote! {
             #[doc = #about]
             #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
-            pub trait #may<From>: ::machine::actor::Actor {}
+            pub trait #may<From>: ::machine::actor::Actor {
+                #[doc(hidden)]
+                const __ROW: sealed::Row;
+            }
             #(#impls)*
         }
     });
-    quote!(#(#traits)*)
+    quote! {
+        // Only the table lets somebody in: nobody else can name what an implementation needs.
+        mod sealed {
+            pub struct Row;
+        }
+        #(#traits)*
+    }
 }

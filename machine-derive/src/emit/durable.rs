@@ -14,7 +14,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
 }
 
 fn typed(names: &Names) -> TokenStream {
-    let Names { typed, any, .. } = names;
+    let Names { typed, any, context, .. } = names;
     quote! {
         impl<S> ::machine::__private::Durable for #typed<S>
         where
@@ -35,7 +35,7 @@ fn typed(names: &Names) -> TokenStream {
             }
 
             fn rules(&self) -> &dyn ::machine::__private::Context {
-                &self.core.context
+                ::machine::__private::rules::<#context>(&self.core.context)
             }
 
             fn __journal_mut(

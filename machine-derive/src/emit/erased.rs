@@ -43,7 +43,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
         }
     });
     let serialize = (!names.durable && derives(graph, "Serialize")).then(|| serialize(graph, any));
-    quote! {
+    hygienic! {
         #[doc = #about]
         ///
         /// A `match` gives the typed machine back.
@@ -64,10 +64,10 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
             /// # Errors
             ///
             /// The machine as it was, and why: the state has no such move, or `by` may not.
-            pub fn apply<A: ::machine::actor::Actor>(
+            pub fn apply(
                 self,
                 event: Event,
-                by: &A,
+                by: &impl ::machine::actor::Actor,
             ) -> ::core::result::Result<Self, ::machine::typed::Refused<Self>> {
                 match (self, event) {
                     #(#arms)*
@@ -76,7 +76,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
                             DEFINITION,
                             machine.status() as usize,
                             event.trigger(),
-                            <A as ::machine::actor::Actor>::KIND,
+                            ::machine::__private::kind(by),
                         );
                         ::core::result::Result::Err(::machine::typed::Refused { machine, reason })
                     }
@@ -88,10 +88,10 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
             /// # Errors
             ///
             /// Why the move was refused.
-            pub fn apply_mut<A: ::machine::actor::Actor>(
+            pub fn apply_mut(
                 &mut self,
                 event: Event,
-                by: &A,
+                by: &impl ::machine::actor::Actor,
             ) -> ::core::result::Result<(), ::machine::typed::Illegal> {
                 ::machine::__private::replace(self, |machine| match machine.apply(event, by) {
                     ::core::result::Result::Ok(machine) => {
@@ -129,12 +129,12 @@ fn arm(graph: &Graph<'_>, names: &Names, step: &Move<'_>) -> TokenStream {
     let items: Vec<_> = trigger.brought.iter().map(|brought| brought.name).collect();
     let pattern = (!items.is_empty()).then(|| hygienic!({ #(#items),* }));
     let by = step.by;
-    let guard = (!by.is_empty()).then(|| hygienic!(if #(::machine::__private::is::<A, #by>())||*));
+    let guard = (!by.is_empty()).then(|| hygienic!(if #(::machine::__private::is::<#by>(by))||*));
     let actor = names.durable.then(|| {
         if by.is_empty() {
             hygienic!(::core::option::Option::None)
         } else {
-            hygienic!(::core::option::Option::Some(<A as ::machine::actor::Actor>::KIND))
+            hygienic!(::core::option::Option::Some(::machine::__private::kind(by)))
         }
     });
     hygienic! {

@@ -47,8 +47,8 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
         impls.extend(quote!(impl #typed<#name> { #stubs }));
     }
     quote! {
-        #[doc(hidden)]
-        pub mod illegal {
+        mod illegal {
+            pub enum Nobody {}
             #traits
         }
         #impls
@@ -63,6 +63,10 @@ fn illegal_trait(name: &Ident, message: &str, note: &str) -> TokenStream {
             note = #note
         )]
         pub trait #name {}
+
+        // Without this, rustc would advise to write one.
+        #[diagnostic::do_not_recommend]
+        impl #name for Nobody {}
     }
 }
 
@@ -75,11 +79,10 @@ fn stub(graph: &Graph<'_>, names: &Names, index: usize, bound: &Ident) -> TokenS
     let (typed, name, to) = (&names.typed, trigger.name, graph.states[step.to].name());
     let types = trigger.brought.iter().map(|brought| brought.ty);
     let restricted = graph.is_restricted(index);
-    let generics = restricted.then(|| quote!(<A>));
-    let by = restricted.then(|| quote!(_: &A));
+    let by = restricted.then(|| quote!(_: &impl ::core::marker::Sized));
     quote! {
         #[doc(hidden)]
-        pub fn #name #generics (self, #(_: #types,)* #by) -> #typed<#to>
+        pub fn #name(self, #(_: #types,)* #by) -> #typed<#to>
         where
             for<'a> Self: illegal::#bound,
         {

@@ -45,6 +45,7 @@ impl Names {
                 unused_variables,
                 unreachable_pub,
                 missing_docs,
+                private_bounds,
                 clippy::pedantic,
                 clippy::empty_loop
             )]
@@ -66,7 +67,12 @@ impl Names {
 
 /// `Succeed`, the variant of `Event`.
 pub(super) fn event(trigger: &Trigger<'_>) -> Ident {
-    format_ident!("{}", crate::model::bare(trigger.name).to_pascal_case())
+    variant(trigger.name)
+}
+
+/// `succeed` as a variant.
+pub(super) fn variant(trigger: &Ident) -> Ident {
+    format_ident!("{}", crate::model::bare(trigger).to_pascal_case())
 }
 
 /// `MaySucceed`, the trait of those who may.

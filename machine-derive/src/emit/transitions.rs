@@ -1,4 +1,5 @@
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::format_ident;
 
 use super::names::{self, Names};
 use crate::model::{Graph, Move, Source, bare};
@@ -33,19 +34,19 @@ fn method(graph: &Graph<'_>, names: &Names, step: &Move<'_>) -> TokenStream {
 
     let may = names::may(trigger);
     let restricted = !step.by.is_empty();
-    let generics = restricted.then(|| hygienic!(<A: #may<#from_name>>));
-    let by = restricted.then(|| hygienic!(by: &A));
+    // No type parameter: it would hide a state or a type of the user's that has its name.
+    let by = restricted.then(|| hygienic!(by: &impl #may<#from_name>));
     let actor = match (names.durable, restricted) {
         (false, _) => hygienic!(),
         (true, false) => hygienic!(::core::option::Option::None),
         (true, true) => {
-            hygienic!(::core::option::Option::Some(<A as ::machine::actor::Actor>::KIND))
+            hygienic!(::core::option::Option::Some(::machine::__private::kind(by)))
         }
     };
     hygienic! {
         impl #typed<#from_name> {
             #[doc = #about]
-            pub fn #name #generics (self, #(#params,)* #by) -> #typed<#to_name> {
+            pub fn #name(self, #(#params,)* #by) -> #typed<#to_name> {
                 #function(self, #(#items,)* #actor)
             }
         }
@@ -58,14 +59,18 @@ fn function(graph: &Graph<'_>, names: &Names, edge: usize, step: &Move<'_>) -> T
     let (from_name, to_name) = (from.name(), to.name());
     let trigger = &graph.triggers[step.trigger];
     let function = names::step(from, trigger);
+    // A field of the source that has the same name would hide what is brought.
+    let hidden =
+        |name: &Ident| from.written.fields.iter().any(|field| field.ident.as_ref() == Some(name));
+    let local = |name: &Ident| if hidden(name) { brought_name(name) } else { name.clone() };
     let params = trigger.brought.iter().map(|brought| {
-        let (name, ty) = (brought.name, brought.ty);
+        let (name, ty) = (local(brought.name), brought.ty);
         hygienic!(#name: #ty)
     });
 
     let journal = names.durable.then(|| {
         let items = trigger.brought.iter().map(|brought| {
-            let (name, text) = (brought.name, bare(brought.name));
+            let (name, text) = (local(brought.name), bare(brought.name));
             hygienic!(.__with(#text, &#name))
         });
         hygienic! {
@@ -108,7 +113,11 @@ fn function(graph: &Graph<'_>, names: &Names, edge: usize, step: &Move<'_>) -> T
                 let fresh = computed_name(name);
                 hygienic!(#name: #fresh)
             }
-            Source::Brought | Source::Carried => hygienic!(#name),
+            Source::Brought => {
+                let brought = local(name);
+                hygienic!(#name: #brought)
+            }
+            Source::Carried => hygienic!(#name),
         })
     });
     let state = if step.fields.is_empty() {
@@ -130,6 +139,10 @@ fn function(graph: &Graph<'_>, names: &Names, edge: usize, step: &Move<'_>) -> T
     }
 }
 
-fn computed_name(field: &syn::Ident) -> syn::Ident {
-    quote::format_ident!("__{}", bare(field))
+fn brought_name(item: &Ident) -> Ident {
+    format_ident!("brought_{}", bare(item), span = Span::mixed_site().located_at(item.span()))
+}
+
+fn computed_name(field: &Ident) -> Ident {
+    format_ident!("computed_{}", bare(field), span = Span::mixed_site())
 }

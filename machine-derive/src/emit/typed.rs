@@ -34,7 +34,11 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
             let context_value = if has_context { hygienic!(context) } else { quote!(()) };
             (
                 quote!(core: ::std::boxed::Box<::machine::__private::Core<#context>>,),
-                quote!(core: ::machine::__private::Core::__create(DEFINITION, #context_value),),
+                quote!(core: ::machine::__private::Core::__create(
+                    DEFINITION,
+                    #context_value,
+                    ::machine::__private::rules::<#context>,
+                ),),
                 quote!(&self.core.context),
             )
         }

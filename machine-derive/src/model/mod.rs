@@ -4,4 +4,4 @@ mod graph;
 mod resolve;
 
 pub(crate) use graph::{Brought, Graph, Move, Source, State, Trigger, bare};
-pub(crate) use resolve::resolve;
+pub(crate) use resolve::{is_reserved, is_reserved_state, resolve};

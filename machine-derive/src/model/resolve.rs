@@ -14,6 +14,17 @@ const RESERVED: [&str; 5] = ["new", "state", "context", "id", "journal"];
 /// What stands beside the states in the machine's module.
 const RESERVED_STATES: [&str; 2] = ["Event", "Status"];
 
+/// Whether every machine has a method of that name.
+pub(crate) fn is_reserved(trigger: &Ident) -> bool {
+    RESERVED.contains(&bare(trigger).as_str())
+}
+
+/// Whether every machine's module has an item of that name.
+pub(crate) fn is_reserved_state(declaration: &Declaration, state: &Ident) -> bool {
+    let name = bare(state);
+    RESERVED_STATES.contains(&name.as_str()) || name == bare(&declaration.name)
+}
+
 /// Resolves what can be resolved and reports the rest. A move with a mistake is left out.
 pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> Graph<'a> {
     let states: Vec<State<'a>> = declaration.states.iter().map(State::new).collect();
@@ -25,8 +36,7 @@ pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> 
         moves: Vec::new(),
     };
     for (position, state) in declaration.states.iter().enumerate() {
-        let name = bare(&state.name);
-        if RESERVED_STATES.contains(&name.as_str()) || name == bare(&declaration.name) {
+        if is_reserved_state(declaration, &state.name) {
             errors.at(state.name.span(), message::reserved_state(&state.name));
         }
         if declaration.states[..position].iter().any(|other| other.name == state.name) {
@@ -62,7 +72,7 @@ fn resolve_move<'a>(
     errors: &mut Errors,
 ) {
     let name = &transition.trigger;
-    if RESERVED.contains(&bare(name).as_str()) {
+    if is_reserved(name) {
         errors.at(name.span(), message::reserved(name));
     }
     let all = &graph.declaration.states;
@@ -93,11 +103,16 @@ fn resolve_payload<'a>(
     target: &'a parse::State,
     errors: &mut Errors,
 ) -> Option<(Vec<Brought<'a>>, Origins<'a>)> {
+    if target.unnamed {
+        // Reported; whatever the payload says of its fields, it has none yet.
+        return None;
+    }
     let field_of = |state: &'a parse::State, name: &Ident| {
         state.fields.iter().find(|field| field.ident.as_ref() == Some(name))
     };
     let mut brought = Vec::new();
     let mut whole = true;
+    let mut misnamed = false;
     let mut mistake = |span, message| {
         errors.at(span, message);
         whole = false;
@@ -113,6 +128,7 @@ fn resolve_payload<'a>(
                 let names: Vec<&Ident> =
                     target.fields.iter().filter_map(|field| field.ident.as_ref()).collect();
                 mistake(name.span(), message::no_such_field(name, &target.name, &names));
+                misnamed = true;
             }
             (Item::Field(_), Some(field)) => brought.push(Brought { name, ty: &field.ty }),
             (Item::Noted(_, ty), _) => brought.push(Brought { name, ty }),
@@ -120,6 +136,10 @@ fn resolve_payload<'a>(
         }
     }
 
+    if misnamed {
+        // A field that nothing gives may be the one that was meant.
+        return None;
+    }
     let mut fields = Vec::new();
     for field in &target.fields {
         // Named fields only get this far: tuple states were reported and have no fields.

@@ -1,5 +1,7 @@
 use proc_macro2::TokenStream;
-use syn::{Attribute, Ident, ItemEnum, Meta, Path, Visibility, punctuated::Punctuated};
+use syn::{
+    Attribute, GenericParam, Ident, ItemEnum, Meta, Path, Visibility, punctuated::Punctuated,
+};
 
 use super::{Options, State};
 use crate::{errors::Errors, message};
@@ -14,6 +16,8 @@ pub(crate) struct Declaration {
     pub(crate) derives: Vec<Path>,
     /// Any other attribute, such as `#[non_exhaustive]` or `#[serde(..)]`.
     pub(crate) others: Vec<Attribute>,
+    /// Reported: a machine has none. The stubs must know their names.
+    pub(crate) generics: Vec<GenericParam>,
     pub(crate) states: Vec<State>,
 }
 
@@ -51,5 +55,15 @@ pub(crate) fn declaration(
         }
     }
     let states = item.variants.into_iter().map(|variant| State::read(variant, errors)).collect();
-    Some(Declaration { options, vis: item.vis, name: item.ident, docs, derives, others, states })
+    let generics = item.generics.params.into_iter().collect();
+    Some(Declaration {
+        options,
+        vis: item.vis,
+        name: item.ident,
+        docs,
+        derives,
+        others,
+        generics,
+        states,
+    })
 }

@@ -1,5 +1,10 @@
-use proc_macro2::{Span, TokenStream};
-use syn::{Meta, Type, parse::Parser, punctuated::Punctuated, spanned::Spanned};
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{
+    Ident, Token, Type,
+    parse::{Parse, ParseStream, Parser},
+    punctuated::Punctuated,
+};
 
 use crate::{errors::Errors, message};
 
@@ -11,27 +16,50 @@ pub(crate) struct Options {
     pub(crate) context: Option<Type>,
 }
 
+enum Word {
+    Durable(Span),
+    Context(Box<Type>),
+    Unknown(TokenStream),
+}
+
 impl Options {
     pub(super) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut options = Self::default();
-        let span = tokens.span();
-        let Ok(metas) = Punctuated::<Meta, syn::Token![,]>::parse_terminated.parse2(tokens) else {
-            errors.at(span, message::unknown_option());
-            return options;
-        };
-        for meta in metas {
-            match &meta {
-                Meta::Path(path) if path.is_ident("durable") => options.durable = Some(path.span()),
-                Meta::NameValue(pair) if pair.path.is_ident("context") => {
-                    let value = &pair.value;
-                    match syn::parse2(quote::quote!(#value)) {
-                        Ok(context) => options.context = Some(context),
-                        Err(_) => errors.on(value, message::unknown_option()),
+        match Punctuated::<Word, Token![,]>::parse_terminated.parse2(tokens) {
+            Ok(words) => {
+                for word in words {
+                    match word {
+                        Word::Durable(span) => options.durable = Some(span),
+                        Word::Context(context) => options.context = Some(*context),
+                        Word::Unknown(word) => errors.on(&word, message::unknown_option(&word)),
                     }
                 }
-                _ => errors.on(&meta, message::unknown_option()),
             }
+            Err(problem) => errors.at(problem.span(), message::malformed_options(&problem)),
         }
         options
+    }
+}
+
+impl Parse for Word {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let at_end = |input: ParseStream<'_>| input.is_empty() || input.peek(Token![,]);
+        let ahead = input.fork();
+        if let Ok(name) = ahead.parse::<Ident>() {
+            if name == "durable" && at_end(&ahead) {
+                input.parse::<Ident>()?;
+                return Ok(Self::Durable(name.span()));
+            }
+            if name == "context" && ahead.peek(Token![=]) {
+                input.parse::<Ident>()?;
+                input.parse::<Token![=]>()?;
+                return Ok(Self::Context(Box::new(input.parse()?)));
+            }
+        }
+        let mut word = TokenStream::new();
+        while !at_end(input) {
+            input.parse::<TokenTree>()?.to_tokens(&mut word);
+        }
+        Ok(Self::Unknown(word))
     }
 }

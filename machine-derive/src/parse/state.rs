@@ -4,6 +4,7 @@ use super::{Transition, transition};
 use crate::{errors::Errors, message};
 
 /// A variant.
+#[allow(clippy::struct_excessive_bools, reason = "each is a mark of its own")]
 pub(crate) struct State {
     pub(crate) name: Ident,
     pub(crate) docs: Vec<Attribute>,
@@ -14,6 +15,10 @@ pub(crate) struct State {
     pub(crate) terminal: bool,
     pub(crate) fields: Vec<Field>,
     pub(crate) transitions: Vec<Transition>,
+    /// What can be guessed of the transitions that cannot be read, for the stubs.
+    pub(crate) unreadable: Vec<Transition>,
+    /// Its fields have no names, so they are not in `fields`.
+    pub(crate) unnamed: bool,
 }
 
 impl State {
@@ -27,6 +32,8 @@ impl State {
             terminal: false,
             fields: Vec::new(),
             transitions: Vec::new(),
+            unreadable: Vec::new(),
+            unnamed: false,
         };
         if let Some((_, number)) = &variant.discriminant {
             errors.on(number, message::discriminant(&state.name));
@@ -34,7 +41,10 @@ impl State {
         match variant.fields {
             Fields::Unit => {}
             Fields::Named(named) => state.fields.extend(named.named),
-            Fields::Unnamed(fields) => errors.on(fields, message::tuple_state(&state.name)),
+            Fields::Unnamed(fields) => {
+                errors.on(fields, message::tuple_state(&state.name));
+                state.unnamed = true;
+            }
         }
         for attribute in variant.attrs {
             let mut mark = |name: &str| {
@@ -53,7 +63,10 @@ impl State {
             } else if attribute.path().is_ident("on") {
                 match transition::read(&attribute) {
                     Ok(transition) => state.transitions.push(transition),
-                    Err(problem) => errors.at(problem.span(), message::malformed_on(&problem)),
+                    Err(problem) => {
+                        errors.at(problem.span(), message::malformed_on(&problem));
+                        state.unreadable.extend(transition::guess(&attribute, &state.name));
+                    }
                 }
             } else if attribute.path().is_ident("doc") {
                 state.docs.push(attribute);

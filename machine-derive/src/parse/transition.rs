@@ -1,3 +1,4 @@
+use proc_macro2::{TokenStream, TokenTree};
 use syn::{
     Attribute, Expr, Ident, Path, Token, Type, parenthesized,
     parse::{Parse, ParseStream},
@@ -33,6 +34,31 @@ impl Item {
 
 pub(super) fn read(attribute: &Attribute) -> syn::Result<Transition> {
     attribute.parse_args()
+}
+
+/// What can be guessed of a transition that cannot be read: its payload if that much is right, the
+/// next name as its target, and an actor if anything follows.
+pub(super) fn guess(attribute: &Attribute, source: &Ident) -> Option<Transition> {
+    let guess = |input: ParseStream<'_>| {
+        let trigger = input.parse()?;
+        let mut payload = Vec::new();
+        if input.peek(syn::token::Paren) {
+            let items;
+            parenthesized!(items in input);
+            payload.extend(Punctuated::<Item, Token![,]>::parse_terminated(&items)?);
+        }
+        let mut target = None;
+        let mut by = Vec::new();
+        for token in input.parse::<TokenStream>()? {
+            match token {
+                TokenTree::Ident(name) if target.is_none() => target = Some(name),
+                TokenTree::Ident(name) => by.push(name.into()),
+                _ => {}
+            }
+        }
+        Ok(Transition { trigger, payload, target: target.unwrap_or_else(|| source.clone()), by })
+    };
+    attribute.parse_args_with(guess).ok()
 }
 
 impl Parse for Transition {

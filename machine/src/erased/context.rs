@@ -19,6 +19,11 @@ use crate::{
 ///
 /// impl Context for Order {}
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the context of a durable machine",
+    label = "this type does not say what it asks of stores",
+    note = "write `impl machine::erased::Context for {Self} {{}}`; it asks nothing by default"
+)]
 pub trait Context: Send + Sync + 'static {
     /// Who makes machines with this context, for the journal; a kind of actor.
     fn author(&self) -> Option<&str> {

@@ -11,11 +11,16 @@ pub struct Core<C> {
     pub context: C,
 }
 
-impl<C: Context> Core<C> {
+impl<C> Core<C> {
+    // `rules` stands for `C: Context`, so that a context without the trait is one error.
     #[doc(hidden)]
     #[must_use]
-    pub fn __create(definition: &'static Definition, context: C) -> Box<Self> {
-        let journal = Journal::create(definition, context.author());
+    pub fn __create(
+        definition: &'static Definition,
+        context: C,
+        rules: fn(&C) -> &dyn Context,
+    ) -> Box<Self> {
+        let journal = Journal::create(definition, rules(&context).author());
         Box::new(Self { journal, context })
     }
 }

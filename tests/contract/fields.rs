@@ -1,0 +1,93 @@
+//! What a contract holds, and what stands of it in stored data (EX-3).
+
+use machine::{
+    actor::{ReasoningNode, ToolNode},
+    contract::{Action, ActionType, Contract, Execution, Tool},
+};
+use machine_tests::{forge, samples::mail};
+use serde_json::{Value, json};
+
+/// Every field of EX-3 is in the serialised execution, by its name.
+#[test]
+fn every_field_is_stored() {
+    let contract = mail("bob").session("s1").note("ticket", 17).timeout_seconds(9);
+    let key = contract.idempotency_key().unwrap().to_string();
+    let running = Execution::new(contract).start(&ToolNode);
+    let claim = forge::claim(&running);
+    let context: Value = serde_json::from_str(&claim.record.context).unwrap();
+    assert_eq!(
+        context,
+        json!({
+            "action_type": "tool_call",
+            "action_detail": { "service": "email", "method": "send", "args": { "to": "bob" } },
+            "summary": "email.send → bob",
+            "irreversible": true,
+            "idempotency_key": key,
+            "timeout_seconds": 9,
+            "session": "s1",
+            "metadata": { "ticket": 17 },
+        })
+    );
+    let whole = serde_json::to_value(&claim).unwrap();
+    assert_eq!(whole["id"], running.id().to_string());
+    assert_eq!(whole["status"], "running");
+    let entry = &whole["journal"][1];
+    let fact = json!({ "kind": "moved", "from": "pending", "to": "running", "trigger": "start" });
+    assert_eq!(entry["fact"], fact);
+    assert_eq!(entry["actor"], "tool_node");
+    assert!(entry["at"].as_i64() >= whole["journal"][0]["at"].as_i64());
+}
+
+/// A contract reads back as it was, and what is absent stays absent.
+#[test]
+fn a_contract_goes_there_and_back() {
+    let tool = Tool::idempotent("a", "b").unwrap();
+    let call = Contract::tool_call(&tool, "{}", &ReasoningNode).unwrap();
+    let question = Contract::ecs_request("Sure?", &ReasoningNode).unwrap();
+    for contract in [mail("bob").session("s1").note("n", 1.5), call, question] {
+        let json = serde_json::to_string(&contract).unwrap();
+        assert_eq!(serde_json::from_str::<Contract>(&json).unwrap(), contract);
+        assert!(!json.contains("null"), "{json}");
+    }
+}
+
+/// The types of actions are open.
+#[test]
+fn action_types_are_open() {
+    for (text, action_type) in [
+        ("tool_call", ActionType::ToolCall),
+        ("ecs_request", ActionType::EcsRequest),
+        ("webhook", ActionType::Other("webhook".to_owned())),
+    ] {
+        assert_eq!(text.parse::<ActionType>().unwrap(), action_type);
+        assert_eq!(action_type.to_string(), text);
+        assert_eq!(serde_json::to_value(&action_type).unwrap(), text);
+        assert_eq!(serde_json::from_value::<ActionType>(json!(text)).unwrap(), action_type);
+    }
+}
+
+/// An action carries no execution state, and its digest tells it from every other.
+#[test]
+fn an_action_is_its_type_and_its_detail() {
+    let detail = |json: Value| json.as_object().unwrap().clone();
+    let action = |action_type, json| Action::new(action_type, detail(json)).unwrap();
+    let one = action(ActionType::ToolCall, json!({ "a": 1, "b": 2 }));
+    assert_eq!(one.digest(), action(ActionType::ToolCall, json!({ "b": 2, "a": 1 })).digest());
+    assert_ne!(one.digest(), action(ActionType::EcsRequest, json!({ "a": 1, "b": 2 })).digest());
+    assert_ne!(one.digest(), action(ActionType::ToolCall, json!({ "a": 1, "b": 3 })).digest());
+    let json = serde_json::to_value(&one).unwrap();
+    assert_eq!(json, json!({ "action_type": "tool_call", "action_detail": { "a": 1, "b": 2 } }));
+}
+
+/// EX-5: a retry is the same action under the same key, and says what it repeats.
+#[test]
+fn a_retry_says_what_it_repeats() {
+    let contract = mail("bob").session("s1").note("n", 1);
+    let failed = Execution::new(contract.clone()).start(&ToolNode).fail("x".into(), &ToolNode);
+    let retry = Contract::retry(&failed, &ReasoningNode);
+    assert_eq!(retry.action(), contract.action());
+    assert_eq!(retry.idempotency_key(), contract.idempotency_key());
+    assert_eq!((retry.session_id(), retry.metadata()), (Some("s1"), contract.metadata()));
+    assert_eq!((retry.retry_of(), contract.retry_of()), (Some(failed.id()), None));
+    assert_ne!(Execution::new(retry).id(), failed.id());
+}

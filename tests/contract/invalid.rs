@@ -1,0 +1,62 @@
+//! What makes no contract, and what the error says to do.
+
+use machine::{
+    actor::ReasoningNode,
+    contract::{Contract, InvalidContract, Tool, defer},
+};
+use machine_tests::{assert_err, samples::mail};
+use proptest::prelude::*;
+
+fn call(arguments: &str) -> Result<Contract, InvalidContract> {
+    Contract::tool_call(&Tool::irreversible("email", "send").unwrap(), arguments, &ReasoningNode)
+}
+
+/// Text that is no JSON.
+#[test]
+fn malformed_json_is_refused() {
+    for text in ["", " ", "{", "{'to':'bob'}", r#"{"to":"bob"} x"#, r#"{"n":NaN}"#, "\u{feff}{}"] {
+        let refused = call(text);
+        assert_err!(refused, InvalidContract::NotJson(_));
+        let error = refused.unwrap_err();
+        assert!(error.to_string().contains("pass an object such as"), "{error}");
+        assert!(std::error::Error::source(&error).is_some());
+    }
+}
+
+/// JSON that is no object.
+#[test]
+fn json_that_is_no_object_is_refused() {
+    for (text, what) in [
+        ("[]", "an array"),
+        ("\"to\"", "a string"),
+        ("1.5", "a number"),
+        ("true", "a boolean"),
+        ("null", "null"),
+    ] {
+        let refused = call(text);
+        assert_err!(refused, InvalidContract::NotAnObject(found) if *found == what);
+        let text = refused.unwrap_err().to_string();
+        assert!(text.contains(what) && text.contains("pass one such as"), "{text}");
+    }
+}
+
+/// Names and questions must say something.
+#[test]
+fn empty_names_and_questions_are_refused() {
+    assert_err!(Tool::irreversible("", "send"), InvalidContract::Empty("service"));
+    assert_err!(Tool::idempotent("email", ""), InvalidContract::Empty("method"));
+    assert_err!(Contract::ecs_request("", &ReasoningNode), InvalidContract::Empty("question"));
+    let refused = defer(mail("bob"), "", &ReasoningNode);
+    assert_err!(refused, InvalidContract::Empty("question"));
+    assert_eq!(refused.unwrap_err().to_string(), "the question is empty; say which one is meant");
+}
+
+proptest! {
+    /// Whatever text comes in: a contract or a typed error, never a panic.
+    #[test]
+    fn any_text_is_a_contract_or_an_error(text in ".*|[\\[\\]{}\",:0-9a-z ]{0,40}") {
+        let is_object = serde_json::from_str::<serde_json::Value>(&text)
+            .is_ok_and(|value| value.is_object());
+        prop_assert_eq!(call(&text).is_ok(), is_object);
+    }
+}

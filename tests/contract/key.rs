@@ -1,0 +1,173 @@
+//! The idempotency key: service, method, and the arguments whatever their order (EX-5).
+
+use machine::{
+    actor::ReasoningNode,
+    contract::{Contract, Tool},
+};
+use proptest::{prelude::*, sample::Index};
+use serde_json::{Map, Value};
+
+fn key(service: &str, method: &str, arguments: &str) -> String {
+    let tool = Tool::irreversible(service, method).unwrap();
+    let contract = Contract::tool_call(&tool, arguments, &ReasoningNode).unwrap();
+    contract.idempotency_key().unwrap().to_string()
+}
+
+fn values() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        prop::num::f64::NORMAL.prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 32, 5, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            objects(inner).prop_map(Value::from),
+        ]
+    })
+}
+
+fn objects(inner: impl Strategy<Value = Value>) -> impl Strategy<Value = Map<String, Value>> {
+    prop::collection::btree_map("[a-zé\"\\\\]{0,3}", inner, 0..5)
+        .prop_map(|map| map.into_iter().collect())
+}
+
+/// JSON text whose keys stand in an order that `turn` chooses, with spaces in between.
+fn written(value: &Value, turn: usize) -> String {
+    match value {
+        Value::Object(map) => {
+            let mut items: Vec<String> = map
+                .iter()
+                .map(|(name, value)| {
+                    format!("{} :\t{}", Value::from(&**name), written(value, turn))
+                })
+                .collect();
+            if turn % 2 == 1 {
+                items.reverse();
+            }
+            let middle = if items.is_empty() { 0 } else { turn % items.len() };
+            items.rotate_left(middle);
+            format!("{{ {} }}", items.join(" ,\n"))
+        }
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(|item| written(item, turn)).collect();
+            format!("[ {} ]", items.join(" , "))
+        }
+        scalar => scalar.to_string(),
+    }
+}
+
+/// Every object, in `value` or deeper, with one value changed, one key renamed, added or missing.
+fn changed(value: &Value) -> Vec<Value> {
+    match value {
+        Value::Object(map) => {
+            let mut all = Vec::new();
+            for (name, inner) in map {
+                for other in changed(inner) {
+                    let mut map = map.clone();
+                    map[name] = other;
+                    all.push(map.into());
+                }
+                let mut less = map.clone();
+                let inner = less.remove(name).unwrap();
+                all.push(less.clone().into());
+                less.insert(format!("{name}!"), inner);
+                all.push(less.into());
+            }
+            let mut more = map.clone();
+            more.insert("more".to_owned(), Value::Null);
+            all.push(more.into());
+            all
+        }
+        Value::Array(items) => {
+            let mut all = vec![Value::from(Map::new())];
+            for (at, inner) in items.iter().enumerate() {
+                for other in changed(inner) {
+                    let mut items = items.clone();
+                    items[at] = other;
+                    all.push(items.into());
+                }
+            }
+            let mut more = items.clone();
+            more.push(Value::Null);
+            all.push(more.into());
+            all
+        }
+        Value::String(text) => vec![format!("{text} ").into(), Value::Null],
+        scalar => vec![Value::Array(vec![scalar.clone()]), scalar.to_string().into()],
+    }
+}
+
+proptest! {
+    /// However the keys are ordered and the text is spaced, at any depth: the same key.
+    #[test]
+    fn the_order_of_keys_does_not_matter(
+        arguments in objects(values()),
+        first in 0..12_usize,
+        second in 0..12_usize,
+    ) {
+        let arguments = Value::from(arguments);
+        let first = key("email", "send", &written(&arguments, first));
+        prop_assert_eq!(&first, &key("email", "send", &written(&arguments, second)));
+        prop_assert_eq!(first, key("email", "send", &arguments.to_string()));
+    }
+
+    /// Anything that is changed, at any depth: another key.
+    #[test]
+    fn any_change_is_another_key(arguments in objects(values()), chosen in any::<Index>()) {
+        let arguments = Value::from(arguments);
+        let variants = changed(&arguments);
+        let other = chosen.get(&variants);
+        prop_assert_ne!(
+            key("email", "send", &arguments.to_string()),
+            key("email", "send", &other.to_string()),
+            "{} and {}", arguments, other
+        );
+    }
+}
+
+/// The order of a list does matter, and text is not a number.
+#[test]
+fn lists_and_types_count() {
+    let keys = [
+        r#"{"to":["a","b"]}"#,
+        r#"{"to":["b","a"]}"#,
+        r#"{"to":"a,b"}"#,
+        r#"{"n":1}"#,
+        r#"{"n":"1"}"#,
+        r#"{"n":true}"#,
+        r#"{"n":null}"#,
+        "{}",
+    ]
+    .map(|arguments| key("email", "send", arguments));
+    for (at, one) in keys.iter().enumerate() {
+        assert!(!keys[at + 1..].contains(one), "{one}");
+    }
+}
+
+/// The key starts with the service and the method, and holds none of the arguments in clear.
+#[test]
+fn a_key_names_the_tool_and_hides_the_arguments() {
+    let key = key("email", "send", r#"{"to":"bob@example.com"}"#);
+    assert!(key.starts_with("email:send:"), "{key}");
+    assert!(!key.contains("bob"), "{key}");
+}
+
+/// Two tools never share a key, wherever the border between their names lies.
+#[test]
+fn two_tools_have_two_keys() {
+    assert_ne!(key("mail", "send", "{}"), key("mail", "draft", "{}"));
+    assert_ne!(key("a:b", "c", "{}"), key("a", "b:c", "{}"));
+}
+
+/// Text is compared as it is read: escapes do not matter.
+#[test]
+fn escapes_do_not_matter() {
+    assert_eq!(
+        key("email", "send", r#"{"to":"b\u00f6b\/x"}"#),
+        key("email", "send", r#"{ "to" : "böb/x" }"#)
+    );
+}

@@ -1,0 +1,70 @@
+//! How large an action may be.
+
+use machine::{
+    actor::ReasoningNode,
+    contract::{Action, ActionType, Contract, InvalidContract, Tool},
+};
+use machine_tests::assert_err;
+use serde_json::{Map, Value};
+
+const LIMIT: usize = Action::MAX_DETAIL_BYTES;
+
+fn call(arguments: &str) -> Result<Contract, InvalidContract> {
+    Contract::tool_call(&Tool::irreversible("email", "send").unwrap(), arguments, &ReasoningNode)
+}
+
+/// A detail whose JSON text has so many bytes: `{"a":"xx.."}`.
+fn detail(bytes: usize) -> Map<String, Value> {
+    let detail = Map::from_iter([("a".to_owned(), Value::from("x".repeat(bytes - 8)))]);
+    assert_eq!(serde_json::to_string(&detail).unwrap().len(), bytes);
+    detail
+}
+
+/// An action may be as large as the limit, and no larger.
+#[test]
+fn the_limit_is_exact() {
+    assert_eq!(LIMIT, 256 * 1024);
+    let action = Action::new(ActionType::ToolCall, detail(LIMIT)).unwrap();
+    assert_eq!(action.detail().len(), 1);
+    let refused = Action::new(ActionType::ToolCall, detail(LIMIT + 1));
+    assert_err!(refused, InvalidContract::TooLarge { bytes } if *bytes == LIMIT + 1);
+}
+
+/// Bytes are counted, not characters.
+#[test]
+fn bytes_are_counted() {
+    let wide = Map::from_iter([("a".to_owned(), Value::from("邮".repeat(LIMIT / 3)))]);
+    assert_err!(Action::new(ActionType::ToolCall, wide), InvalidContract::TooLarge { .. });
+}
+
+/// A tool call counts what is stored: service and method are part of the action.
+#[test]
+fn a_call_may_fill_the_limit() {
+    let frame = r#"{"args":{"a":""},"method":"send","service":"email"}"#.len();
+    let arguments = |fill: usize| format!(r#"{{"a":"{}"}}"#, "x".repeat(fill));
+    call(&arguments(LIMIT - frame)).unwrap();
+    let refused = call(&arguments(LIMIT - frame + 1));
+    assert_err!(refused, InvalidContract::TooLarge { bytes } if *bytes == LIMIT + 1);
+}
+
+/// A megabyte is refused with its size, the limit and what to do, before it is even read.
+#[test]
+fn a_megabyte_is_refused() {
+    let large = format!(r#"{{"a":"{}"}}"#, "x".repeat(1_000_000));
+    let refused = call(&large);
+    assert_err!(refused, InvalidContract::TooLarge { bytes } if *bytes == large.len());
+    let text = refused.unwrap_err().to_string();
+    assert!(text.contains("1000008 bytes") && text.contains("262144"), "{text}");
+    assert!(text.contains("store the content elsewhere"), "{text}");
+    assert_err!(call(&"[".repeat(1_000_000)), InvalidContract::TooLarge { .. });
+
+    let question = Contract::ecs_request(&"x".repeat(1_000_000), &ReasoningNode);
+    assert_err!(question, InvalidContract::TooLarge { .. });
+}
+
+/// Nesting without end is an error, not a stack overflow.
+#[test]
+fn deep_nesting_is_refused() {
+    let deep = format!(r#"{{"a":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
+    assert_err!(call(&deep), InvalidContract::NotJson(_));
+}

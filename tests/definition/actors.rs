@@ -1,0 +1,45 @@
+//! Who may take an edge (EX-4).
+
+use machine::{
+    actor::{Actor, Category, EcsNode, GraphRunner, ReasoningNode, ToolNode},
+    contract::execution::DEFINITION,
+};
+
+/// Only the tool node, the human interaction node and the graph runner advance a contract.
+#[test]
+fn every_edge_has_its_actors() {
+    for edge in DEFINITION.edges {
+        let from = DEFINITION.states[edge.from].name;
+        let expected: &[&str] = match from {
+            "pending" => &["tool_node", "ecs_node"],
+            "running" => &["tool_node", "ecs_node", "graph_runner"],
+            "waiting" => &["graph_runner"],
+            other => panic!("{other} is terminal"),
+        };
+        assert_eq!(edge.actors, expected, "{from} {}", edge.trigger);
+    }
+}
+
+/// The reasoning node creates contracts and reads. No edge is open to it, or to anyone.
+#[test]
+fn the_reasoner_is_on_no_edge() {
+    for edge in DEFINITION.edges {
+        assert!(!edge.actors.is_empty(), "{} is open to anyone", edge.trigger);
+        assert!(!edge.actors.contains(&ReasoningNode::KIND), "{}", edge.trigger);
+    }
+}
+
+/// The names in the journal, and what people are shown instead (OB-3).
+#[test]
+fn nodes_have_names_and_categories() {
+    fn of<A: Actor>(_: &A) -> (&'static str, Category) {
+        (A::KIND, A::CATEGORY)
+    }
+    assert_eq!(of(&ToolNode), ("tool_node", Category::Tool));
+    assert_eq!(of(&EcsNode), ("ecs_node", Category::System));
+    assert_eq!(of(&GraphRunner), ("graph_runner", Category::System));
+    assert_eq!(of(&ReasoningNode), ("reasoning", Category::Agent));
+    for (kind, category) in [of(&ToolNode), of(&EcsNode), of(&GraphRunner), of(&ReasoningNode)] {
+        assert_eq!(Category::of_kind(kind), category);
+    }
+}

@@ -1,0 +1,82 @@
+//! Events that arrive at run time go by the same rules as the types (EX-2, EX-4).
+
+use machine::{
+    contract::{AnyExecution, Execution, execution::Event},
+    erased::{Durable, Unverified},
+    journal::Fact,
+};
+use machine_tests::samples::read;
+use proptest::prelude::*;
+
+use crate::model::{Who, actors, apply, apply_mut, events, next};
+
+fn pending() -> AnyExecution {
+    Execution::new(read("a.txt")).into()
+}
+
+/// Everything that there is to know about a machine, its journal included.
+fn all_of(machine: &AnyExecution) -> String {
+    let claim = Unverified::of(machine as &dyn Durable).unwrap();
+    serde_json::to_string(&claim).unwrap()
+}
+
+/// Moves one machine by `apply`, another by `apply_mut`, and holds both against the model.
+fn walk(steps: Vec<(Event, Who)>) -> Result<(), TestCaseError> {
+    let (mut moved, mut in_place) = (pending(), pending());
+    let mut status = moved.status();
+    for (event, who) in steps {
+        let (trigger, before) = (event.trigger(), all_of(&moved));
+        let before_in_place = all_of(&in_place);
+        let expected = next(status, trigger, who);
+        let result = apply(moved, event.clone(), who);
+        let result_in_place = apply_mut(&mut in_place, event, who);
+        moved = match (result, expected) {
+            (Ok(machine), Some(to)) => {
+                status = to;
+                let last = &machine.journal().entries().last().unwrap().fact;
+                prop_assert!(
+                    matches!(last, Fact::Moved { trigger: by, .. } if by == trigger),
+                    "{last:?}"
+                );
+                prop_assert_eq!(result_in_place, Ok(()));
+                machine
+            }
+            (Err(refused), None) => {
+                prop_assert_eq!(&all_of(&refused.machine), &before);
+                prop_assert_eq!(all_of(&in_place), before_in_place);
+                prop_assert_eq!(result_in_place, Err(refused.reason));
+                refused.machine
+            }
+            (result, expected) => {
+                return Err(TestCaseError::fail(format!(
+                    "{status} -{trigger}-> by {who:?}: expected {expected:?}, found {result:?}"
+                )));
+            }
+        };
+        prop_assert_eq!(moved.status(), status);
+        prop_assert_eq!(in_place.status(), status);
+        prop_assert_eq!(moved.journal().entries().len(), in_place.journal().entries().len());
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// The model and the machine agree, step by step.
+    #[test]
+    fn the_machine_does_what_the_model_says(
+        steps in prop::collection::vec((events(), actors()), 1..20)
+    ) {
+        walk(steps)?;
+    }
+
+    /// A start in front, so that the walks get further.
+    #[test]
+    fn the_machine_does_what_the_model_says_when_running(
+        steps in prop::collection::vec((events(), actors()), 1..20)
+    ) {
+        let start = (Event::Start, Who::Tool);
+        walk(std::iter::once(start).chain(steps).collect())?;
+    }
+}

@@ -1,0 +1,146 @@
+//! Journals whose digests all fit, and which tell of something that cannot have happened (EX-2,
+//! EX-4).
+
+use machine::{
+    actor::ToolNode,
+    contract::Execution,
+    erased::{Unverified, VerifyError},
+};
+use machine_tests::{
+    assert_err, forge,
+    samples::{asked, mail, read},
+};
+use serde_json::{Value, json};
+
+/// A pending execution, then the moves, as a forger writes them.
+fn forged(moves: &[(&str, Value)], status: &str, state: &str) -> Unverified {
+    let mut claim = forge::claim(&Execution::new(read("a.txt")));
+    let at = claim.journal[0].at;
+    for (actor, fact) in moves {
+        let number = claim.journal.len() as u64;
+        claim.journal.push(forge::entry(number, at, Some(actor), fact));
+    }
+    status.clone_into(&mut claim.record.status);
+    state.clone_into(&mut claim.record.state);
+    claim
+}
+
+fn moved(from: &str, trigger: &str, to: &str) -> Value {
+    json!({ "kind": "moved", "from": from, "to": to, "trigger": trigger })
+}
+
+fn refuse(claim: Unverified, because: &str) {
+    let refused = forge::cross_execution(claim);
+    assert_err!(refused, VerifyError::History { .. });
+    let text = refused.unwrap_err().to_string();
+    assert!(text.contains(because), "expected `{because}` in `{text}`");
+}
+
+/// What is legal crosses, so that the refusals below have their own reasons.
+#[test]
+fn a_legal_forgery_crosses() {
+    let start = ("tool_node", moved("pending", "start", "running"));
+    forge::cross_execution(forged(&[start], "running", "null")).unwrap();
+}
+
+/// A step that the table does not have.
+#[test]
+fn an_illegal_step_is_refused() {
+    let result = r#"{"result":"x"}"#;
+    let skip = ("tool_node", moved("pending", "succeed", "completed"));
+    refuse(forged(&[skip], "completed", result), "is no legal move");
+
+    let start = ("tool_node", moved("pending", "start", "running"));
+    let suspend = ("tool_node", moved("running", "suspend", "waiting"));
+    let past = ("graph_runner", moved("waiting", "succeed", "completed"));
+    refuse(forged(&[start.clone(), suspend, past], "completed", result), "is no legal move");
+
+    let fail = ("tool_node", moved("running", "fail", "failed"));
+    let back = ("tool_node", moved("failed", "start", "running"));
+    refuse(forged(&[start, fail, back], "running", "null"), "FAILED is terminal");
+}
+
+/// A step whose trigger leads elsewhere, or which starts where the machine is not.
+#[test]
+fn a_step_that_does_not_fit_is_refused() {
+    let elsewhere = ("tool_node", moved("pending", "start", "waiting"));
+    refuse(forged(&[elsewhere], "waiting", r#"{"prompt":"x"}"#), "is no legal move");
+    let unconnected = ("tool_node", moved("running", "fail", "failed"));
+    refuse(forged(&[unconnected], "failed", r#"{"error":"x"}"#), "is no legal move");
+}
+
+/// A step that its actor may not take.
+#[test]
+fn a_wrong_actor_is_refused() {
+    for actor in ["reasoning", "graph_runner", "human", ""] {
+        let start = (actor, moved("pending", "start", "running"));
+        refuse(forged(&[start], "running", "null"), "may not take");
+    }
+}
+
+/// COMPLETED by hand, with a seal that fits.
+#[test]
+fn a_status_without_a_journal_is_refused() {
+    let claim = forged(&[], "completed", r#"{"result":"x"}"#);
+    refuse(claim, "claims `completed`, but its journal ends in `pending`");
+}
+
+/// Time does not go back.
+#[test]
+fn a_journal_that_goes_back_is_refused() {
+    let mut claim = forge::claim(&asked("Deploy?"));
+    claim.journal[2].at -= 10_000;
+    refuse(claim, "goes back in time");
+}
+
+/// Created in another state, twice, not first, or not at all.
+#[test]
+fn a_wrong_creation_is_refused() {
+    let mut claim = forge::claim(&asked("Deploy?"));
+    let Value::Object(mut fact) = serde_json::to_value(&claim.journal[0].fact).unwrap() else {
+        panic!()
+    };
+    fact["state"] = "running".into();
+    let running = claim.clone();
+    let (at, actor) = (claim.journal[0].at, Some("reasoning"));
+    claim.journal[0] = forge::entry(0, at, actor, &Value::Object(fact.clone()));
+    refuse(claim, "which is not initial");
+
+    fact["state"] = "pending".into();
+    let mut twice = running.clone();
+    twice.journal.push(forge::entry(3, twice.journal[2].at, actor, &Value::Object(fact)));
+    refuse(twice, "created twice");
+
+    let mut headless = running.clone();
+    headless.journal.remove(0);
+    headless.journal.iter_mut().zip(0..).for_each(|(entry, number)| entry.number = number);
+    refuse(headless, "does not start with its creation");
+
+    let mut empty = running;
+    empty.journal.clear();
+    empty.record.version = 0;
+    refuse(empty, "it has no journal");
+}
+
+/// An epoch that jumps, or that the journal does not have.
+#[test]
+fn a_wrong_epoch_is_refused() {
+    let fence = |epoch: u64| json!({ "kind": "fenced", "epoch": epoch, "reason": "x" });
+    for (epoch, because) in [(0, "jumps"), (2, "jumps"), (u64::MAX, "jumps")] {
+        let mut claim = forged(&[("graph_runner", fence(epoch))], "pending", "null");
+        claim.record.epoch = epoch;
+        refuse(claim, because);
+    }
+    let mut claim = forged(&[("graph_runner", fence(1))], "pending", "null");
+    refuse(claim.clone(), "claims epoch 0, but its journal has 1");
+    claim.record.epoch = 1;
+    forge::cross_execution(claim).unwrap();
+}
+
+/// EX-5: an irreversible execution that started without its key.
+#[test]
+fn an_irreversible_start_without_a_hold_is_refused() {
+    let claim = forge::claim(&Execution::new(mail("bob")).start(&ToolNode));
+    let refused = forge::cross_execution(claim);
+    assert_err!(refused, VerifyError::Rules { breach, .. } if breach.to_string().contains("begin"));
+}

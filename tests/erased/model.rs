@@ -1,0 +1,105 @@
+//! EX-2 and EX-4 once more, written by hand from the specification, to test the library against.
+
+use machine::{
+    actor::{Actor, Anyone, Category, EcsNode, GraphRunner, ReasoningNode, ToolNode},
+    contract::{
+        AnyExecution,
+        execution::{Event, Status},
+    },
+    typed::{Illegal, Refused},
+};
+use proptest::prelude::*;
+
+/// Whoever may turn up at run time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Who {
+    Tool,
+    Ecs,
+    Graph,
+    Reasoner,
+    Anyone,
+    Stranger,
+}
+
+/// An actor that the library does not know, and that calls itself by a name that it does.
+#[derive(Debug)]
+pub(crate) struct Stranger;
+
+impl Actor for Stranger {
+    const KIND: &'static str = "graph_runner";
+    const CATEGORY: Category = Category::System;
+}
+
+/// Where `trigger` leads from `from` when `who` pulls it; `None` when it may not be.
+pub(crate) fn next(from: Status, trigger: &str, who: Who) -> Option<Status> {
+    let to = match (from, trigger) {
+        (Status::Pending, "start") | (Status::Waiting, "resume") => Status::Running,
+        (Status::Running, "succeed") => Status::Completed,
+        (Status::Running, "fail") => Status::Failed,
+        (Status::Running, "reject") => Status::Rejected,
+        (Status::Running, "suspend") => Status::Waiting,
+        (Status::Running | Status::Waiting, "cancel") | (Status::Waiting, "timeout") => {
+            Status::Cancelled
+        }
+        _ => return None,
+    };
+    let may = match from {
+        Status::Pending => matches!(who, Who::Tool | Who::Ecs),
+        Status::Waiting => who == Who::Graph,
+        _ => matches!(who, Who::Tool | Who::Ecs | Who::Graph),
+    };
+    may.then_some(to)
+}
+
+/// `AnyExecution::apply` with an actor that is known at run time only.
+pub(crate) fn apply(
+    machine: AnyExecution,
+    event: Event,
+    who: Who,
+) -> Result<AnyExecution, Refused<AnyExecution>> {
+    match who {
+        Who::Tool => machine.apply(event, &ToolNode),
+        Who::Ecs => machine.apply(event, &EcsNode),
+        Who::Graph => machine.apply(event, &GraphRunner),
+        Who::Reasoner => machine.apply(event, &ReasoningNode),
+        Who::Anyone => machine.apply(event, &Anyone),
+        Who::Stranger => machine.apply(event, &Stranger),
+    }
+}
+
+/// The same for `apply_mut`.
+pub(crate) fn apply_mut(machine: &mut AnyExecution, event: Event, who: Who) -> Result<(), Illegal> {
+    match who {
+        Who::Tool => machine.apply_mut(event, &ToolNode),
+        Who::Ecs => machine.apply_mut(event, &EcsNode),
+        Who::Graph => machine.apply_mut(event, &GraphRunner),
+        Who::Reasoner => machine.apply_mut(event, &ReasoningNode),
+        Who::Anyone => machine.apply_mut(event, &Anyone),
+        Who::Stranger => machine.apply_mut(event, &Stranger),
+    }
+}
+
+pub(crate) fn events() -> impl Strategy<Value = Event> {
+    let text = || "\\PC{0,8}";
+    prop_oneof![
+        1 => Just(Event::Start),
+        1 => text().prop_map(|result| Event::Succeed { result }),
+        1 => text().prop_map(|error| Event::Fail { error }),
+        1 => text().prop_map(|reason| Event::Reject { reason }),
+        3 => text().prop_map(|prompt| Event::Suspend { prompt }),
+        1 => text().prop_map(|reason| Event::Cancel { reason }),
+        3 => Just(Event::Resume),
+        1 => text().prop_map(|reason| Event::Timeout { reason }),
+    ]
+}
+
+pub(crate) fn actors() -> impl Strategy<Value = Who> {
+    prop_oneof![
+        3 => Just(Who::Tool),
+        2 => Just(Who::Ecs),
+        3 => Just(Who::Graph),
+        1 => Just(Who::Reasoner),
+        1 => Just(Who::Anyone),
+        1 => Just(Who::Stranger),
+    ]
+}

@@ -1,0 +1,150 @@
+//! Whatever single thing is changed in a serialised machine, it is refused (DESIGN 3).
+
+use machine::{contract::AnyExecution, erased::Unverified};
+use proptest::{prelude::*, sample::Index};
+use serde_json::Value;
+
+use crate::{
+    model::{Who, actors, events},
+    walk::{eventful, walked},
+};
+
+/// Where a value stands: the names and positions that lead to it.
+type Path = Vec<Result<String, usize>>;
+
+fn leaves(value: &Value, path: &mut Path, found: &mut Vec<Path>) {
+    match value {
+        Value::Object(map) => {
+            for (name, value) in map {
+                path.push(Ok(name.clone()));
+                leaves(value, path, found);
+                path.pop();
+            }
+        }
+        Value::Array(items) => {
+            for (at, value) in items.iter().enumerate() {
+                path.push(Err(at));
+                leaves(value, path, found);
+                path.pop();
+            }
+        }
+        _ => found.push(path.clone()),
+    }
+}
+
+fn at<'a>(value: &'a mut Value, path: &[Result<String, usize>]) -> &'a mut Value {
+    path.iter().fold(value, |value, step| match step {
+        Ok(name) => &mut value[name.as_str()],
+        Err(at) => &mut value[*at],
+    })
+}
+
+/// The next character of the same sort, so that digests stay digests and ids stay ids.
+fn other(character: char) -> char {
+    match character {
+        'f' | 'z' => 'a',
+        '9' => '0',
+        other => char::from_u32(other as u32 + 1).unwrap_or('x'),
+    }
+}
+
+/// Every way to change one leaf.
+fn changes(leaf: &Value) -> Vec<Value> {
+    match leaf {
+        Value::String(text) => {
+            let mut changed = vec![Value::from(format!("{text}x")), Value::Null];
+            for position in [0, text.chars().count() / 2, text.chars().count().saturating_sub(1)] {
+                let swap = |(at, c)| if at == position { other(c) } else { c };
+                changed.push(text.chars().enumerate().map(swap).collect::<String>().into());
+            }
+            // An empty text has no character to change.
+            changed.retain(|changed| changed != leaf);
+            changed
+        }
+        Value::Number(number) => {
+            let number = number.as_i64().unwrap();
+            vec![(number + 1).into(), (number - 1).into(), (-number - 1).into(), i64::MAX.into()]
+        }
+        Value::Bool(value) => vec![(!value).into()],
+        Value::Null => vec!["x".into(), 0.into()],
+        Value::Array(_) | Value::Object(_) => Vec::new(),
+    }
+}
+
+/// All machines that differ from this one in one thing.
+fn variants(whole: &Value) -> Vec<(String, Value)> {
+    let mut paths = Vec::new();
+    leaves(whole, &mut Vec::new(), &mut paths);
+    let mut variants = Vec::new();
+    for path in &paths {
+        // The version says how much of the journal is on disk; only a larger one is a lie.
+        if path == &[Ok("version".to_owned())] {
+            continue;
+        }
+        for change in changes(at(&mut whole.clone(), path)) {
+            let mut variant = whole.clone();
+            let name = format!("{path:?} = {change}");
+            *at(&mut variant, path) = change;
+            variants.push((name, variant));
+        }
+    }
+    let entries = whole["journal"].as_array().unwrap();
+    for position in 0..entries.len() {
+        let edit = |edit: &dyn Fn(&mut Vec<Value>)| {
+            let mut variant = whole.clone();
+            edit(variant["journal"].as_array_mut().unwrap());
+            variant
+        };
+        let dropped = edit(&|journal| drop(journal.remove(position)));
+        let doubled = edit(&|journal| journal.insert(position, journal[position].clone()));
+        variants.push((format!("dropped {position}"), dropped));
+        variants.push((format!("doubled {position}"), doubled));
+        if position > 0 {
+            let swapped = edit(&|journal| journal.swap(position, position - 1));
+            variants.push((format!("swapped {position}"), swapped));
+        }
+    }
+    let mut variant = whole.clone();
+    variant["version"] = (entries.len() + 1).into();
+    variants.push(("version".to_owned(), variant));
+    variants
+}
+
+fn believed(variant: Value) -> bool {
+    serde_json::from_value::<Unverified>(variant)
+        .is_ok_and(|claim| claim.verify::<AnyExecution>().is_ok())
+}
+
+/// Every change of every thing in a history that has every kind of entry.
+#[test]
+fn no_change_of_an_eventful_history_is_believed() {
+    let whole = serde_json::to_value(eventful()).unwrap();
+    assert!(believed(whole.clone()));
+    let variants = variants(&whole);
+    assert!(variants.len() > 100);
+    for (name, variant) in variants {
+        assert!(!believed(variant), "believed: {name}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Some change of something in any history.
+    #[test]
+    fn no_change_is_believed(
+        steps in prop::collection::vec((events(), actors()), 0..12),
+        chosen in prop::collection::vec(any::<Index>(), 8),
+    ) {
+        use machine::contract::execution::Event;
+        let start = (Event::Start, Who::Tool);
+        let machine = walked(std::iter::once(start).chain(steps).collect());
+        let whole = serde_json::to_value(&machine).unwrap();
+        prop_assert!(believed(whole.clone()));
+        let variants = variants(&whole);
+        for chosen in chosen {
+            let (name, variant) = chosen.get(&variants).clone();
+            prop_assert!(!believed(variant), "believed: {name}");
+        }
+    }
+}

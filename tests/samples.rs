@@ -1,0 +1,70 @@
+//! Contracts and machines that many tests use.
+
+use machine::{
+    actor::{EcsNode, ReasoningNode},
+    contract::{
+        Contract, Execution, Tool,
+        execution::{Pending, Waiting},
+    },
+    machine,
+};
+use serde::{Deserialize, Serialize};
+
+/// Sends a mail to `to`: irreversible, `email.send`.
+#[must_use]
+pub fn mail(to: &str) -> Contract {
+    let tool = Tool::irreversible("email", "send").unwrap();
+    let arguments = serde_json::json!({ "to": to }).to_string();
+    Contract::tool_call(&tool, &arguments, &ReasoningNode).unwrap().about(to)
+}
+
+/// Reads the file `path`: idempotent, `files.read`.
+#[must_use]
+pub fn read(path: &str) -> Contract {
+    let tool = Tool::idempotent("files", "read").unwrap();
+    let arguments = serde_json::json!({ "path": path }).to_string();
+    Contract::tool_call(&tool, &arguments, &ReasoningNode).unwrap()
+}
+
+/// An execution that sends a mail to `to`.
+pub fn pending_mail(to: &str) -> Execution<Pending> {
+    Execution::new(mail(to))
+}
+
+/// A question to a person, asked and not answered.
+pub fn asked(question: &str) -> Execution<Waiting> {
+    asked_in(Contract::ecs_request(question, &ReasoningNode).unwrap())
+}
+
+/// The same for a contract that is made already.
+pub fn asked_in(contract: Contract) -> Execution<Waiting> {
+    ask(Execution::new(contract))
+}
+
+/// Puts a question to a person.
+pub fn ask(question: Execution<Pending>) -> Execution<Waiting> {
+    question.start(&EcsNode).suspend("yes or no?".to_owned(), &EcsNode)
+}
+
+/// A durable machine of the user's own: no context, no actors, and it too can be `waiting`.
+#[machine(durable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Ticket {
+    /// Filed.
+    #[initial]
+    #[on(park => Waiting)]
+    #[on(close(verdict, answer) => Closed)]
+    Open,
+    /// Laid aside.
+    #[stable]
+    #[on(close(verdict, answer) => Closed)]
+    Waiting,
+    /// Dealt with.
+    #[terminal]
+    Closed {
+        /// How it ended.
+        verdict: String,
+        /// What was said.
+        answer: f64,
+    },
+}

@@ -1,0 +1,123 @@
+//! Files that are not what they should be: a typed error, never a panic.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use machine::{
+    contract::AnyExecution,
+    store::{SqliteStore, StoreError},
+};
+use machine_tests::{
+    assert_err,
+    samples::{asked, read},
+};
+use tempfile::TempDir;
+
+use crate::support::Place;
+
+/// A whole database with some machines in one closed file, and their ids.
+async fn whole() -> (TempDir, PathBuf, Vec<machine::Id>) {
+    let place = Place::new();
+    let mut ids = Vec::new();
+    for number in 0..20 {
+        ids.push(place.stored(read(&format!("{number}.txt"))).await.id());
+    }
+    let mut waiting = asked("Deploy?");
+    place.store.create(&mut waiting).await.unwrap();
+    ids.push(waiting.id());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("copy.db");
+    place.raw().execute("VACUUM INTO ?1", [file.to_str().unwrap()]).unwrap();
+    (folder, file, ids)
+}
+
+/// Opens what may be broken and reads all; says how many machines came back.
+async fn read_all(file: &Path, ids: &[machine::Id]) -> Result<usize, StoreError> {
+    let store = SqliteStore::open(file)?;
+    store.list(None).await?;
+    let mut sound = 0;
+    for id in ids {
+        if let Ok(machine) = store.load::<AnyExecution>(*id).await {
+            assert_eq!(machine.id(), *id);
+            sound += 1;
+        }
+    }
+    Ok(sound)
+}
+
+#[test]
+fn a_text_file_is_no_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("notes.txt");
+    let text = "Dear diary, ".repeat(500);
+    fs::write(&file, &text).unwrap();
+    assert_err!(SqliteStore::open(&file), StoreError::NotADatabase { path } if *path == file);
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "it left files behind");
+}
+
+#[test]
+fn a_folder_cannot_be_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_err!(SqliteStore::open(folder.path()), StoreError::CannotOpen { .. });
+}
+
+#[test]
+fn a_missing_folder_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("missing").join("agent.db");
+    let refused = SqliteStore::open(&file);
+    assert_err!(refused, StoreError::CannotOpen { path, .. } if *path == file);
+    let text = refused.unwrap_err().to_string();
+    assert!(text.contains("folder exists"), "{text}");
+    assert!(!folder.path().join("missing").exists());
+}
+
+/// An empty file is a new one.
+#[test]
+fn an_empty_file_is_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("agent.db");
+    fs::write(&file, "").unwrap();
+    SqliteStore::open(&file).unwrap();
+}
+
+/// Cut off anywhere, it is refused when it is opened or read; nothing panics, and no machine comes
+/// back whole that is not.
+#[tokio::test]
+async fn a_truncated_file_is_refused() {
+    let (_folder, file, ids) = whole().await;
+    let bytes = fs::read(&file).unwrap();
+    assert_eq!(read_all(&file, &ids).await.unwrap(), ids.len());
+    for (case, length) in
+        [1, 50, 100, 512, 4095, 4096, 5000, 8192, bytes.len() / 2, bytes.len() - 1]
+            .into_iter()
+            .enumerate()
+    {
+        let cut = file.with_file_name(format!("cut-{case}.db"));
+        fs::write(&cut, &bytes[..length]).unwrap();
+        let read = read_all(&cut, &ids).await;
+        assert!(read.is_err() || read.is_ok_and(|sound| sound < ids.len()), "length {length}");
+    }
+}
+
+/// With a page overwritten, whatever comes back is sound.
+#[tokio::test]
+async fn a_corrupted_page_is_refused() {
+    let (_folder, file, ids) = whole().await;
+    let bytes = fs::read(&file).unwrap();
+    for page in 0..bytes.len() / 4096 {
+        let mut broken = bytes.clone();
+        broken[page * 4096..(page + 1) * 4096].fill(0xa5);
+        let path = file.with_file_name(format!("broken-{page}.db"));
+        fs::write(&path, &broken).unwrap();
+        match read_all(&path, &ids).await {
+            Err(StoreError::NotADatabase { .. } | StoreError::Sqlite(_)) => {}
+            Err(other) => panic!("page {page}: {other:?}"),
+            // A page that only an index or nothing uses.
+            Ok(sound) => assert!(sound <= ids.len(), "page {page}"),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Another process holds the file.
+
+use std::time::Duration;
+
+use machine::{
+    actor::ToolNode,
+    contract::{AnyExecution, Settled, execution::Status},
+    journal::Evidence,
+    store::{OpenOptions, SqliteStore, StoreError},
+    typed::Refused,
+};
+use machine_tests::{
+    assert_err,
+    samples::{mail, pending_mail, read},
+};
+
+use crate::support::{Place, applied, pending};
+
+/// A store that does not wait for long.
+fn impatient(place: &Place) -> SqliteStore {
+    OpenOptions::new().busy_timeout(Duration::from_millis(10)).open(place.file()).unwrap()
+}
+
+/// A commit says so and leaves the machine as it was; afterwards it works.
+#[tokio::test]
+async fn a_commit_says_so_and_can_be_repeated() {
+    let place = Place::new();
+    let store = impatient(&place);
+    let mut running = place.stored(read("a.txt")).await.start(&ToolNode);
+    let holder = place.raw();
+    holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    for _ in 0..2 {
+        assert_err!(store.commit(&mut running).await, StoreError::Busy);
+        assert_eq!(running.journal().uncommitted().len(), 1);
+    }
+    let mut new = pending_mail("bob");
+    assert_err!(store.create(&mut new).await, StoreError::Busy);
+    assert_eq!(new.journal().version(), 0);
+
+    holder.execute_batch("ROLLBACK").unwrap();
+    store.commit(&mut running).await.unwrap();
+    store.create(&mut new).await.unwrap();
+    assert_eq!(place.status(running.id()).await, Status::Running);
+}
+
+/// A begin gives no permit; afterwards it does.
+#[tokio::test]
+async fn a_begin_gives_no_permit() {
+    let place = Place::new();
+    let store = impatient(&place);
+    let id = place.stored(mail("bob")).await.id();
+    let mine = pending(&store, id).await;
+    let holder = place.raw();
+    holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    assert_err!(store.begin(mine, &ToolNode).await, StoreError::Busy);
+    holder.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(place.status(id).await, Status::Pending);
+    let _ = store.begin(pending(&store, id).await, &ToolNode).await.unwrap();
+}
+
+/// A receipt is not lost: what the refusal gives back is committed again.
+#[tokio::test]
+async fn a_receipt_is_not_lost() {
+    let place = Place::new();
+    let store = impatient(&place);
+    let pending = pending(&store, place.stored(mail("bob")).await.id()).await;
+    let (running, permit) = store.begin(pending, &ToolNode).await.unwrap();
+    let outcome = applied(permit, "250 queued").await;
+    let holder = place.raw();
+    holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let Err(Refused { machine, reason: StoreError::Busy }) =
+        store.settle(running, outcome, &ToolNode).await
+    else {
+        panic!("the file was held");
+    };
+    holder.execute_batch("ROLLBACK").unwrap();
+    let Settled::Completed(mut completed) = machine else { panic!("{machine:?}") };
+    store.commit(&mut completed).await.unwrap();
+    assert_eq!(place.status(completed.id()).await, Status::Completed);
+}
+
+/// Not even when somebody recovers between the two: then it is late, but it is kept.
+#[tokio::test]
+async fn a_receipt_is_not_lost_to_a_recover_in_between() {
+    let place = Place::new();
+    let store = impatient(&place);
+    let pending = pending(&store, place.stored(mail("bob")).await.id()).await;
+    let (running, permit) = store.begin(pending, &ToolNode).await.unwrap();
+    let id = running.id();
+    let outcome = applied(permit, "250 queued").await;
+    let holder = place.raw();
+    holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let Err(Refused { machine, .. }) = store.settle(running, outcome, &ToolNode).await else {
+        panic!("the file was held");
+    };
+    holder.execute_batch("ROLLBACK").unwrap();
+    store.recover().await.unwrap();
+    let Settled::Completed(mut completed) = machine else { panic!("{machine:?}") };
+    let committed = store.commit(&mut completed).await;
+    let stored: AnyExecution = place.store.load(id).await.unwrap();
+    let receipt = Evidence::Applied("250 queued".to_owned());
+    let kept = stored.journal().entries().iter().any(|entry| {
+        matches!(&entry.fact, machine::journal::Fact::Evidence { evidence, .. }
+            if *evidence == receipt)
+    });
+    assert!(kept, "the receipt is nowhere on disk; the commit said {committed:?}");
+}
+
+/// Readers do not wait for a writer.
+#[tokio::test]
+async fn reading_goes_on_beside_a_writer() {
+    let place = Place::new();
+    let store = impatient(&place);
+    let id = place.stored(read("a.txt")).await.id();
+    let holder = place.raw();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert_eq!(store.load::<AnyExecution>(id).await.unwrap().status(), Status::Pending);
+    assert_eq!(store.list(None).await.unwrap().len(), 1);
+}
+
+/// A file that is held while it is being made says so as well, and is whole afterwards.
+#[test]
+fn opening_a_new_file_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("agent.db");
+    let holder = rusqlite::Connection::open(&file).unwrap();
+    holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let options = OpenOptions::new().busy_timeout(Duration::from_millis(10));
+    assert_err!(options.open(&file), StoreError::Busy);
+    holder.execute_batch("ROLLBACK").unwrap();
+    options.open(&file).unwrap();
+}

@@ -1,0 +1,121 @@
+//! This test program once more, as another process: what it does there, and how it is started.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdout, Command, Stdio},
+};
+
+use machine::{Id, actor::ToolNode, store::SqliteStore};
+
+use crate::support::{applied, begin, pending};
+
+/// A child process, and what it says.
+pub(crate) struct Other {
+    child: Child,
+    says: BufReader<ChildStdout>,
+}
+
+/// A command that runs the test `name` of this program in a process of its own.
+pub(crate) fn command(program: &Path, name: &str, database: &Path) -> Command {
+    let mut command = Command::new(program);
+    command
+        .args(["--ignored", "--exact", name, "--nocapture", "--test-threads=1"])
+        .env("MACHINE_TEST_FILE", database)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    command
+}
+
+impl Other {
+    pub(crate) fn start(name: &str, database: &Path, ids: &[Id]) -> Self {
+        let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+        let mut command = command(&std::env::current_exe().unwrap(), name, database);
+        let mut child = command.env("MACHINE_TEST_IDS", ids.join(",")).spawn().unwrap();
+        let says = BufReader::new(child.stdout.take().unwrap());
+        Self { child, says }
+    }
+
+    /// Waits until the child says `word`; the test harness says things, too.
+    pub(crate) fn wait_for(&mut self, word: &str) -> String {
+        let mut heard = String::new();
+        loop {
+            let mut line = String::new();
+            assert!(self.says.read_line(&mut line).unwrap() > 0, "no `{word}` in: {heard}");
+            if let Some((_, rest)) = line.split_once(word) {
+                return rest.trim().to_owned();
+            }
+            heard += &line;
+        }
+    }
+
+    /// Tells the child to go on.
+    pub(crate) fn go(&mut self) {
+        self.child.stdin.take().unwrap().write_all(b"go").unwrap();
+    }
+
+    /// Ends it as a power cut would.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    pub(crate) fn join(mut self) {
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+/// Begins `id` in another process and kills that with the permit in its hands.
+pub(crate) fn begin_and_be_killed(database: &Path, id: Id) {
+    let mut other = Other::start("child::begins", database, &[id]);
+    other.wait_for("begun");
+    other.kill();
+}
+
+/// Does `id` in another process and kills that afterwards.
+pub(crate) fn settle_and_be_killed(database: &Path, id: Id) {
+    let mut other = Other::start("child::settles", database, &[id]);
+    other.wait_for("settled");
+    other.kill();
+}
+
+/// What the parent passed.
+pub(crate) fn given() -> (PathBuf, Vec<Id>) {
+    let ids = std::env::var("MACHINE_TEST_IDS").unwrap_or_default();
+    let ids = ids.split(',').filter(|id| !id.is_empty()).map(|id| id.parse().unwrap());
+    (std::env::var_os("MACHINE_TEST_FILE").unwrap().into(), ids.collect())
+}
+
+/// Says something to the parent, past the harness, which would capture it.
+pub(crate) fn say(text: &str) {
+    let mut out = std::io::stdout();
+    writeln!(out, "{text}").unwrap();
+    out.flush().unwrap();
+}
+
+/// Waits for the parent's word, or for its end.
+pub(crate) fn wait() {
+    std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
+}
+
+#[tokio::test]
+#[ignore = "other tests run it as another process"]
+async fn begins() {
+    let (file, ids) = given();
+    let store = SqliteStore::open(file).unwrap();
+    let _kept = begin(&store, pending(&store, ids[0]).await).await.unwrap();
+    say("begun");
+    wait();
+}
+
+#[tokio::test]
+#[ignore = "other tests run it as another process"]
+async fn settles() {
+    let (file, ids) = given();
+    let store = SqliteStore::open(file).unwrap();
+    let (running, permit) = begin(&store, pending(&store, ids[0]).await).await.unwrap();
+    let outcome = applied(permit, "sent").await;
+    let _ = store.settle(running, outcome, &ToolNode).await.unwrap();
+    say("settled");
+    wait();
+}

@@ -1,0 +1,61 @@
+//! What is written stays written (EX-6, DESIGN 4).
+
+use machine::{
+    contract::AnyExecution,
+    store::{SqliteStore, StoreError},
+};
+use machine_tests::{assert_err, samples::read};
+
+use crate::support::Place;
+
+/// WAL is on, and stays on for whoever opens the file next.
+#[tokio::test]
+async fn the_journal_mode_is_wal() {
+    let place = Place::new();
+    let mode: String = place.raw().query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
+    assert_eq!(mode, "wal");
+}
+
+/// A place that SQLite keeps in memory or throws away is refused, not used.
+#[test]
+fn what_cannot_be_durable_is_refused() {
+    assert_err!(SqliteStore::open(":memory:"), StoreError::NotDurable { .. });
+    assert_err!(SqliteStore::open(""), StoreError::NotDurable { .. });
+}
+
+/// The file says whose it is and which format it has.
+#[tokio::test]
+async fn the_file_is_marked() {
+    let place = Place::new();
+    let number = |sql| place.raw().query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(number("PRAGMA application_id"), 0x6d61_6368);
+    assert_eq!(number("PRAGMA user_version"), 1);
+}
+
+/// When a commit returns, another connection sees it.
+#[tokio::test]
+async fn a_commit_is_visible_at_once() {
+    let place = Place::new();
+    let pending = place.stored(read("a.txt")).await;
+    let count: i64 =
+        place.raw().query_row("SELECT count(*) FROM journal", [], |row| row.get(0)).unwrap();
+    assert_eq!(count, 1);
+
+    let seen: AnyExecution = place.open_again().load(pending.id()).await.unwrap();
+    assert_eq!(seen.journal().entries(), pending.journal().entries());
+}
+
+/// The journal is append-only: the file itself refuses an update.
+#[tokio::test]
+async fn a_journal_entry_cannot_be_updated() {
+    let place = Place::new();
+    let pending = place.stored(read("a.txt")).await;
+    let before = place.dump();
+    for sql in ["UPDATE journal SET at = 0", "UPDATE journal SET fact = '{}', digest = ''"] {
+        let refused = place.raw().execute(sql, []).unwrap_err();
+        assert!(refused.to_string().contains("append-only"), "{refused}");
+    }
+    assert_eq!(place.dump(), before);
+    let seen: AnyExecution = place.store.load(pending.id()).await.unwrap();
+    assert_eq!(seen.journal().version(), 1);
+}

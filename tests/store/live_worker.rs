@@ -1,0 +1,54 @@
+//! Who is at work and within time is not taken over.
+
+use machine::{
+    actor::ToolNode,
+    contract::{Settled, execution::Status},
+    store::StoreError,
+};
+use machine_tests::{assert_err, samples::mail};
+
+use crate::support::{Place, applied, begin};
+
+/// Not by its own process, not by another.
+#[tokio::test]
+async fn a_live_worker_is_left_alone() {
+    let place = Place::new();
+    let (running, permit) = place.begun(mail("bob")).await;
+    let before = place.dump();
+    assert_eq!(place.store.recover().await.unwrap().len(), 0);
+    assert_eq!(place.open_again().recover().await.unwrap().len(), 0);
+    assert_eq!(place.dump(), before);
+    let outcome = applied(permit, "sent").await;
+    let settled = place.store.settle(running, outcome, &ToolNode).await.unwrap();
+    assert!(matches!(settled, Settled::Completed(_)));
+}
+
+/// Somebody who tries to begin the same execution, and loses, does not make the winner look dead.
+#[tokio::test]
+async fn the_loser_of_a_begin_does_not_bury_the_winner() {
+    let place = Place::new();
+    let id = place.stored(mail("bob")).await.id();
+    let theirs = place.pending(id).await;
+    let (_running, permit) = begin(&place.store, place.pending(id).await).await.unwrap();
+    assert_err!(begin(&place.store, theirs).await, StoreError::Conflict { .. });
+
+    let found = place.store.recover().await.unwrap();
+    assert_eq!(found.len(), 0, "a live worker was taken over");
+    assert_eq!(place.status(id).await, Status::Running);
+    drop(permit);
+    assert_eq!(place.store.recover().await.unwrap().len(), 1);
+}
+
+/// A permit that outlives its store is alive all the same: the tool may be at it right now.
+#[tokio::test]
+async fn a_permit_keeps_its_worker_alive() {
+    let place = Place::new();
+    let elsewhere = place.open_again();
+    let pending = crate::support::pending(&elsewhere, place.stored(mail("bob")).await.id()).await;
+    let (_running, permit) = begin(&elsewhere, pending).await.unwrap();
+    drop(elsewhere);
+    let found = place.store.recover().await.unwrap();
+    assert_eq!(found.len(), 0, "a live worker was taken over");
+    drop(permit);
+    assert_eq!(place.store.recover().await.unwrap().len(), 1);
+}

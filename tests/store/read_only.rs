@@ -1,0 +1,95 @@
+//! Files that may not be written. Root may write everything, so a child of another user tries.
+
+use std::{
+    fs::{self, Permissions},
+    os::unix::{fs::PermissionsExt, process::CommandExt},
+    path::Path,
+};
+
+use machine::store::{SqliteStore, StoreError};
+use tempfile::TempDir;
+
+use crate::child;
+
+const NOBODY: u32 = 65534;
+
+/// What `nobody` is told when it opens `file`; `None` when this process may not become nobody.
+fn as_nobody(folder: &TempDir, file: &Path) -> Option<String> {
+    let program = folder.path().join("test-program");
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    let mut command = child::command(&program, "read_only::opens", file);
+    let child = command.uid(NOBODY).gid(NOBODY).current_dir("/").output();
+    match child {
+        Ok(output) => {
+            let text = String::from_utf8(output.stdout).unwrap();
+            let (_, said) = text.split_once("said ").unwrap_or_else(|| panic!("{text}"));
+            Some(said.lines().next().unwrap().to_owned())
+        }
+        Err(error) => {
+            child::say(&format!("skipped: needs the right to run a child as nobody ({error})"));
+            None
+        }
+    }
+}
+
+/// A folder that everybody may enter, with a store in it; and its file.
+fn store(file_mode: u32, folder_mode: u32) -> (TempDir, std::path::PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("data");
+    fs::create_dir(&inner).unwrap();
+    let file = inner.join("agent.db");
+    drop(SqliteStore::open(&file).unwrap());
+    // The store's thread closes the file after it; only then the side files are gone.
+    while fs::read_dir(&inner).unwrap().count() > 1 {
+        std::thread::yield_now();
+    }
+    fs::set_permissions(&file, Permissions::from_mode(file_mode)).unwrap();
+    fs::set_permissions(&inner, Permissions::from_mode(folder_mode)).unwrap();
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+    (folder, file)
+}
+
+/// A file that may be read only.
+#[test]
+fn a_read_only_file_is_refused() {
+    let (folder, file) = store(0o644, 0o777);
+    let Some(said) = as_nobody(&folder, &file) else { return };
+    assert_eq!(said, "ReadOnly");
+}
+
+/// A file in a folder that may not be written.
+#[test]
+fn a_read_only_folder_is_refused() {
+    let (folder, file) = store(0o666, 0o755);
+    let Some(said) = as_nobody(&folder, &file) else { return };
+    assert!(said == "ReadOnly" || said.starts_with("CannotOpen"), "{said}");
+}
+
+/// Both.
+#[test]
+fn a_read_only_file_and_folder_are_refused() {
+    let (folder, file) = store(0o644, 0o755);
+    let Some(said) = as_nobody(&folder, &file) else { return };
+    assert!(said == "ReadOnly" || said.starts_with("CannotOpen"), "{said}");
+}
+
+/// A file that may not even be read.
+#[test]
+fn an_unreadable_file_is_refused() {
+    let (folder, file) = store(0o600, 0o777);
+    let Some(said) = as_nobody(&folder, &file) else { return };
+    assert!(said.starts_with("CannotOpen"), "{said}");
+}
+
+#[test]
+#[ignore = "other tests run it as another process"]
+fn opens() {
+    let (file, _) = child::given();
+    child::say(&match SqliteStore::open(file) {
+        Ok(_) => "said Ok".to_owned(),
+        Err(StoreError::ReadOnly { .. }) => "said ReadOnly".to_owned(),
+        Err(error @ StoreError::CannotOpen { .. }) => format!("said CannotOpen {error}"),
+        Err(other) => format!("said {other:?}"),
+    });
+}

@@ -1,0 +1,103 @@
+//! Going on with what waits (EX-7).
+
+use machine::{
+    Id,
+    actor::{GraphRunner, ToolNode},
+    contract::execution::{Status, Waiting},
+    erased::VerifyError,
+    store::StoreError,
+};
+use machine_tests::{
+    assert_err,
+    samples::{Ticket, asked, mail, read, ticket},
+};
+
+use crate::support::Place;
+
+async fn refused(place: &Place, id: Id) -> StoreError {
+    place.store.resume::<Waiting>(id).await.unwrap_err()
+}
+
+/// WAITING to RUNNING to COMPLETED, in another process as well.
+#[tokio::test]
+async fn what_waits_goes_on() {
+    let place = Place::new();
+    let mut waiting = asked("Deploy?");
+    place.store.create(&mut waiting).await.unwrap();
+    let elsewhere = place.open_again();
+    let waiting = elsewhere.resume::<Waiting>(waiting.id()).await.unwrap();
+    assert_eq!(waiting.state().prompt, "yes or no?");
+    let mut done = waiting.resume(&GraphRunner).succeed("yes".to_owned(), &GraphRunner);
+    elsewhere.commit(&mut done).await.unwrap();
+    assert_eq!(place.status(done.id()).await, Status::Completed);
+}
+
+/// The checkpoint must exist.
+#[tokio::test]
+async fn an_unknown_id_is_refused() {
+    let place = Place::new();
+    let stranger = asked("Deploy?").id();
+    let refused = Err::<(), _>(refused(&place, stranger).await);
+    assert_err!(refused, StoreError::NotFound { id } if *id == stranger);
+}
+
+/// It must be of this machine.
+#[tokio::test]
+async fn the_id_of_another_machine_is_refused() {
+    let place = Place::new();
+    let mut other = Ticket::new().park();
+    place.store.create(&mut other).await.unwrap();
+    let refused = Err::<(), _>(refused(&place, other.id()).await);
+    assert_err!(refused, StoreError::Unbelievable(VerifyError::OtherMachine { found, .. })
+        if found == "ticket");
+    let _ = place.store.resume::<ticket::Waiting>(other.id()).await.unwrap();
+}
+
+/// It must be WAITING; the refusal says what it is and what can be done.
+#[tokio::test]
+async fn what_does_not_wait_is_refused() {
+    let place = Place::new();
+    let pending = place.stored(read("a.txt")).await;
+    let error = refused(&place, pending.id()).await;
+    let text = error.to_string();
+    assert_err!(Err::<(), _>(error), StoreError::OtherState { expected: "WAITING", .. });
+    assert!(text.contains("PENDING") && text.contains("start -> RUNNING"), "{text}");
+}
+
+/// EX-6: a terminal one is refused.
+#[tokio::test]
+async fn what_has_ended_is_refused() {
+    let place = Place::new();
+    let mut done =
+        place.stored(read("a.txt")).await.start(&ToolNode).succeed("x".into(), &ToolNode);
+    place.store.commit(&mut done).await.unwrap();
+    let text = refused(&place, done.id()).await.to_string();
+    assert!(text.contains("COMPLETED is terminal"), "{text}");
+}
+
+/// What is in doubt is not resumed: first somebody finds out.
+#[tokio::test]
+async fn what_is_in_doubt_is_refused() {
+    let place = Place::new();
+    let (running, permit) = place.begun(mail("bob")).await;
+    drop(permit);
+    assert_eq!(place.store.recover().await.unwrap().len(), 1);
+    let refused = Err::<(), _>(refused(&place, running.id()).await);
+    assert_err!(refused, StoreError::InDoubt { id } if *id == running.id());
+}
+
+/// Nothing of a resume is written before the commit; the second of two loses at the commit.
+#[tokio::test]
+async fn two_resumes_and_one_wins() {
+    let place = Place::new();
+    let mut waiting = asked("Deploy?");
+    place.store.create(&mut waiting).await.unwrap();
+    let before = place.dump();
+    let yes = place.store.resume::<Waiting>(waiting.id()).await.unwrap();
+    let no = place.store.resume::<Waiting>(waiting.id()).await.unwrap();
+    assert_eq!(place.dump(), before);
+    let mut yes = yes.resume(&GraphRunner);
+    let mut no = no.cancel("no".to_owned(), &GraphRunner);
+    place.store.commit(&mut yes).await.unwrap();
+    assert_err!(place.store.commit(&mut no).await, StoreError::Conflict { .. });
+}

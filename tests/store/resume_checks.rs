@@ -1,0 +1,78 @@
+//! The checks of EX-7 that depend on time and on what others did.
+
+use std::time::Duration;
+
+use machine::{
+    clock,
+    contract::execution::Waiting,
+    store::{Resume, StoreError},
+};
+use machine_tests::{
+    assert_err, forge,
+    samples::{asked, mail},
+};
+
+use crate::support::Place;
+
+const HOUR_MS: i64 = 3_600_000;
+
+/// Stores a machine that went to WAITING at another time than now.
+async fn waiting_since(place: &Place, shift_ms: i64) -> machine::Id {
+    let mut claim = forge::claim(&asked("Deploy?"));
+    for entry in &mut claim.journal {
+        entry.at = clock::now() + shift_ms;
+    }
+    let mut waiting = forge::cross_execution(claim).unwrap();
+    place.store.create(&mut waiting).await.unwrap();
+    waiting.id()
+}
+
+/// A checkpoint that is too old is refused, and is there all the same.
+#[tokio::test]
+async fn what_waited_too_long_is_refused() {
+    let place = Place::new();
+    let id = waiting_since(&place, -HOUR_MS).await;
+    let before = place.dump();
+    let minute = Resume::default().max_age(Duration::from_mins(1));
+    let refused = place.store.resume_with::<Waiting>(id, minute).await;
+    assert_err!(refused, StoreError::Expired { id: of, age_ms, limit_ms: 60_000 }
+        if *of == id && *age_ms >= HOUR_MS.unsigned_abs());
+    assert_eq!(place.dump(), before);
+
+    let day = Resume::default().max_age(Duration::from_hours(24));
+    let _ = place.store.resume_with::<Waiting>(id, day).await.unwrap();
+    let _ = place.store.resume::<Waiting>(id).await.unwrap();
+}
+
+/// A clock that went back does not make what was just asked old.
+#[tokio::test]
+async fn what_was_asked_in_the_future_is_not_old() {
+    let place = Place::new();
+    let id = waiting_since(&place, HOUR_MS).await;
+    let minute = Resume::default().max_age(Duration::from_mins(1));
+    let resumed = place.store.resume_with::<Waiting>(id, minute).await;
+    assert!(resumed.is_ok(), "{resumed:?}");
+}
+
+/// No COMPLETED contract may hold the same key. The hold makes that impossible, so the file is
+/// edited by hand here: the check stands behind it.
+#[tokio::test]
+async fn what_was_done_in_the_meantime_is_refused() {
+    let place = Place::new();
+    // Irreversible, WAITING, and without a permit.
+    let (running, permit) = place.begun(mail("bob")).await;
+    drop(permit);
+    let mut claim = forge::claim(&running.suspend("sure?".to_owned(), &machine::actor::ToolNode));
+    let permitted = claim.journal.remove(3);
+    claim.journal[3].number = permitted.number;
+    claim.record.version = 0;
+    let mut waiting = forge::cross_execution(claim).unwrap();
+    let elsewhere = Place::new();
+    elsewhere.store.create(&mut waiting).await.unwrap();
+    let _ = elsewhere.store.resume::<Waiting>(waiting.id()).await.unwrap();
+
+    elsewhere.edit("UPDATE instance SET holds_key = 0 WHERE id = ?1", waiting.id());
+    let done = elsewhere.done(mail("bob")).await;
+    let refused = elsewhere.store.resume::<Waiting>(waiting.id()).await;
+    assert_err!(refused, StoreError::AlreadyDone { by } if *by == done.id());
+}

@@ -1,0 +1,83 @@
+//! The warning when not as many are resumed as wait (EX-7).
+
+use std::{
+    io::Write,
+    sync::{Arc, Mutex},
+};
+
+use machine::{
+    Id,
+    actor::ReasoningNode,
+    contract::{Contract, execution::Waiting},
+    store::Resume,
+};
+use machine_tests::samples::{Ticket, asked, asked_in};
+
+use crate::support::Place;
+
+/// Where `tracing` writes to, in this test only.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Resumes `id`, saying that it is one of `count`, and returns what was logged.
+async fn logged(place: &Place, id: Id, count: usize) -> String {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber =
+        tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+    let guard = tracing::subscriber::set_default(subscriber);
+    let _ =
+        place.store.resume_with::<Waiting>(id, Resume::default().resuming(count)).await.unwrap();
+    drop(guard);
+    let bytes = lines.0.lock().unwrap().clone();
+    String::from_utf8(bytes).unwrap()
+}
+
+async fn waiting(place: &Place, session: &str) -> Id {
+    let contract = Contract::ecs_request("Deploy?", &ReasoningNode).unwrap().session(session);
+    let mut waiting = asked_in(contract);
+    place.store.create(&mut waiting).await.unwrap();
+    waiting.id()
+}
+
+/// It warns when the numbers differ, and goes on.
+#[tokio::test]
+async fn a_different_number_is_warned_of() {
+    let place = Place::new();
+    let id = waiting(&place, "s1").await;
+    waiting(&place, "s1").await;
+    let line = logged(&place, id, 1).await;
+    assert!(line.contains("WARN"), "{line}");
+    assert!(line.contains("resuming=1") && line.contains("waiting=2"), "{line}");
+    assert!(line.contains("s1"), "{line}");
+}
+
+/// It is silent when they agree, whatever waits in other sessions.
+#[tokio::test]
+async fn the_same_number_is_not() {
+    let place = Place::new();
+    let id = waiting(&place, "s1").await;
+    waiting(&place, "s1").await;
+    waiting(&place, "s2").await;
+    assert_eq!(logged(&place, id, 2).await, "");
+}
+
+/// What waits in another kind of machine is not counted: the two only share the state's name.
+#[tokio::test]
+async fn other_machines_are_not_counted() {
+    let place = Place::new();
+    let mut question = asked("Deploy?");
+    let mut ticket = Ticket::new().park();
+    place.store.create_all(&mut [&mut question, &mut ticket]).await.unwrap();
+    assert_eq!(logged(&place, question.id(), 1).await, "");
+}

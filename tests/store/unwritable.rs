@@ -1,0 +1,51 @@
+//! What cannot be written, or could not be read again, is refused before it is on disk.
+
+use std::collections::HashMap;
+
+use machine::{machine, store::StoreError};
+use machine_tests::{
+    assert_err,
+    samples::{AnyTicket, Ticket},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::support::Place;
+
+#[machine(durable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Vote {
+    #[initial]
+    #[on(count(tally) => Counted)]
+    Open,
+    #[terminal]
+    Counted { tally: HashMap<(u8, u8), u8> },
+}
+
+/// JSON has text for keys. The transition is pure and cannot fail, so the commit says it.
+#[tokio::test]
+async fn a_state_that_is_no_json_is_refused() {
+    let place = Place::new();
+    let mut open = Vote::new();
+    place.store.create(&mut open).await.unwrap();
+    let before = place.dump();
+    let mut counted = open.count(HashMap::from([((1, 2), 3)]));
+    assert_err!(place.store.commit(&mut counted).await, StoreError::Unwritable { .. });
+    assert_eq!(place.dump(), before);
+}
+
+/// NaN becomes `null` in JSON, which is no number: stored like that, it could never be loaded.
+#[tokio::test]
+async fn a_state_that_could_not_be_read_again_is_refused() {
+    let place = Place::new();
+    let mut closed = Ticket::new().close("unclear".to_owned(), f64::NAN);
+    match place.store.create(&mut closed).await {
+        Err(StoreError::Unwritable { .. }) => {
+            assert_eq!(place.store.list(None).await.unwrap(), []);
+        }
+        Err(other) => panic!("expected Unwritable, found {other:?}"),
+        Ok(()) => {
+            let loaded = place.store.load::<AnyTicket>(closed.id()).await;
+            assert!(loaded.is_ok(), "it was stored, and cannot be loaded: {loaded:?}");
+        }
+    }
+}

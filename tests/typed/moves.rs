@@ -1,0 +1,75 @@
+//! Typed moves: what they carry, and what they write down (EX-2, EX-3).
+
+use machine::{
+    actor::{EcsNode, GraphRunner, ToolNode},
+    contract::Execution,
+    journal::Fact,
+    machine,
+};
+use machine_tests::samples::{Ticket, asked, read};
+
+/// Each move writes down from, to, trigger, payload, actor and time.
+#[test]
+fn a_move_is_written_down() {
+    let execution = Execution::new(read("a.txt")).start(&EcsNode);
+    let execution = execution.fail("no such file".to_owned(), &ToolNode);
+    let entries = execution.journal().entries();
+    let actors: Vec<_> = entries.iter().map(|entry| entry.actor.as_deref().unwrap()).collect();
+    assert_eq!(actors, ["reasoning", "ecs_node", "tool_node"]);
+    assert!(entries.is_sorted_by_key(|entry| entry.at));
+    assert!(entries.iter().enumerate().all(|(at, entry)| entry.number == at as u64));
+    let Fact::Moved { from, to, trigger, payload } = &entries[2].fact else { panic!() };
+    assert_eq!((&**from, &**to, &**trigger), ("running", "failed", "fail"));
+    assert_eq!(serde_json::to_string(payload).unwrap(), r#"{"error":"no such file"}"#);
+}
+
+/// The contract is the same in every state.
+#[test]
+fn the_contract_is_carried_along() {
+    let contract = read("a.txt").session("s1").note("cost", 3);
+    let done = Execution::new(contract.clone())
+        .start(&ToolNode)
+        .suspend("which one?".to_owned(), &GraphRunner)
+        .resume(&GraphRunner)
+        .reject("none".to_owned(), &EcsNode);
+    assert_eq!(done.context(), &contract);
+    assert_eq!(done.state().reason, "none");
+}
+
+/// WAITING leaves by each of its three ways.
+#[test]
+fn waiting_has_three_ways_out() {
+    let ends = [
+        asked("?").cancel("no".to_owned(), &GraphRunner).state().reason.clone(),
+        asked("?").timeout("too late".to_owned(), &GraphRunner).state().reason.clone(),
+    ];
+    assert_eq!(ends, ["no", "too late"]);
+    let running = asked("?").resume(&GraphRunner);
+    assert_eq!(running.journal().entries().len(), 4);
+}
+
+/// Machines are told apart, and ids sort by creation.
+#[test]
+fn every_machine_has_its_own_id() {
+    let ids: Vec<_> = (0..1000).map(|_| Ticket::new().id()).collect();
+    assert!(ids.is_sorted_by(|a, b| a < b), "two ids are the same, or out of order");
+}
+
+#[machine]
+#[derive(Debug, Clone, PartialEq)]
+enum Lock {
+    #[initial]
+    #[on(shut(code, failures = 0) => Shut)]
+    Open { owner: String },
+    #[on(attempt(failures = failures + 1) => Shut)]
+    #[on(unlock(by_hand: bool) => Open)]
+    Shut { owner: String, code: u32, failures: u32 },
+}
+
+/// Fields are brought, computed, or carried; a plain machine needs no journal for that.
+#[test]
+fn fields_are_brought_computed_or_carried() {
+    let shut = Lock::new("ann".to_owned()).shut(1234).attempt().attempt();
+    assert_eq!(shut.state(), &lock::Shut { owner: "ann".to_owned(), code: 1234, failures: 2 });
+    assert_eq!(shut.unlock(true).state().owner, "ann");
+}

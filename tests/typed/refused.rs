@@ -1,0 +1,62 @@
+//! What a refusal says (EX-2, EX-4).
+
+use machine::{
+    actor::{EcsNode, GraphRunner, ReasoningNode, ToolNode},
+    contract::{AnyExecution, Execution, execution::Event},
+    typed::Reason,
+};
+use machine_tests::samples::{asked, read};
+
+fn pending() -> AnyExecution {
+    Execution::new(read("a.txt")).into()
+}
+
+/// A state without the move names the moves that it has.
+#[test]
+fn a_missing_move_names_the_legal_ones() {
+    let event = Event::Succeed { result: "x".to_owned() };
+    let refused = AnyExecution::from(asked("?")).apply(event, &ToolNode).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "WAITING cannot `succeed`; from WAITING you can: resume -> RUNNING, cancel -> CANCELLED, \
+         timeout -> CANCELLED"
+    );
+    let reason = refused.reason;
+    assert_eq!((reason.state(), reason.trigger()), ("WAITING", "succeed"));
+    assert_eq!(reason.reason(), Reason::NotFromHere);
+    let moves: Vec<_> = reason.legal_moves().map(|edge| edge.trigger).collect();
+    assert_eq!(moves, ["resume", "cancel", "timeout"]);
+}
+
+/// A terminal state says that it is one.
+#[test]
+fn a_terminal_state_says_so() {
+    let cancelled = asked("?").cancel("no".to_owned(), &GraphRunner);
+    let refused = AnyExecution::from(cancelled).apply(Event::Resume, &GraphRunner).unwrap_err();
+    assert_eq!(refused.to_string(), "CANCELLED is terminal: it cannot `resume`");
+    assert_eq!(refused.reason.reason(), Reason::Terminal);
+    assert_eq!(refused.reason.legal_moves().count(), 0);
+}
+
+/// The wrong actor is told who may.
+#[test]
+fn a_wrong_actor_is_told_who_may() {
+    let refused = pending().apply(Event::Start, &ReasoningNode).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "`reasoning` may not `start` from PENDING; these may: tool_node, ecs_node"
+    );
+    assert_eq!(refused.reason.reason(), Reason::Actor("reasoning"));
+    let refused = AnyExecution::from(asked("?")).apply(Event::Resume, &EcsNode).unwrap_err();
+    assert_eq!(refused.reason.reason(), Reason::Actor("ecs_node"));
+}
+
+/// A refusal is an error like others, and its debug form needs nothing of the machine.
+#[test]
+fn a_refusal_is_an_error() {
+    let refused = pending().apply(Event::Resume, &GraphRunner).unwrap_err();
+    let debug = format!("{refused:?}");
+    assert!(debug.starts_with("Refused { reason: Illegal"), "{debug}");
+    let error: Box<dyn std::error::Error> = Box::new(refused);
+    assert!(error.to_string().starts_with("PENDING cannot `resume`"));
+}

@@ -1,0 +1,83 @@
+//! What a reasoner is told, and what not (OB-6, EX-13).
+
+use machine::{
+    actor::{GraphRunner, ToolNode},
+    contract::{AnyExecution, Applied, Execution, Settled},
+    store::SqliteStore,
+    view::ConsequenceView,
+};
+use machine_tests::{
+    forge,
+    samples::{asked, mail, pending_mail, read},
+};
+use serde_json::Value;
+
+/// The fields of OB-6 and no others: no key, no timeout, no actor.
+#[test]
+fn nothing_hidden_gets_out() {
+    let execution = AnyExecution::from(pending_mail("bob"));
+    let json = serde_json::to_value(ConsequenceView::of(&execution)).unwrap();
+    let names: Vec<_> = json.as_object().unwrap().keys().map(String::as_str).collect();
+    let expected = [
+        "action_summary",
+        "action_type",
+        "consequence_label",
+        "error_message",
+        "execution_id",
+        "has_side_effects",
+        "human_confirmed",
+        "is_still_pending",
+        "result",
+        "total_duration_ms",
+        "was_suspended",
+    ];
+    assert_eq!(names, expected);
+    assert_eq!(json["execution_id"], execution.id().to_string());
+    assert_eq!(json["action_type"], "tool_call");
+    let text = json.to_string();
+    let key = execution.context().idempotency_key().unwrap().as_str();
+    assert!(!text.contains(key) && !text.contains("reasoning"), "{text}");
+    assert_eq!(json["result"], Value::Null);
+}
+
+/// A side effect needs both: irreversible, and completed.
+#[tokio::test]
+async fn side_effects_are_irreversible_and_completed() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(folder.path().join("agent.db")).unwrap();
+    let mut pending = Execution::new(mail("bob"));
+    store.create(&mut pending).await.unwrap();
+    assert!(!ConsequenceView::of(&pending_mail("bob").into()).has_side_effects);
+    let (running, permit) = store.begin(pending, &ToolNode).await.unwrap();
+    let outcome = permit.call(async |_permit| Ok(Applied::new("sent"))).await;
+    let running = AnyExecution::from(running);
+    assert!(!ConsequenceView::of(&running).has_side_effects);
+    let AnyExecution::Running(running) = running else { panic!() };
+    let Settled::Completed(done) = store.settle(running, outcome, &ToolNode).await.unwrap() else {
+        panic!()
+    };
+    assert!(ConsequenceView::of(&done.into()).has_side_effects);
+
+    let read = Execution::new(read("a.txt")).start(&ToolNode).succeed("x".to_owned(), &ToolNode);
+    assert!(!ConsequenceView::of(&read.into()).has_side_effects);
+}
+
+/// Whether it was ever WAITING is remembered.
+#[test]
+fn having_waited_is_remembered() {
+    let done = asked("Deploy?").resume(&GraphRunner).succeed("yes".to_owned(), &GraphRunner);
+    assert!(ConsequenceView::of(&done.into()).was_suspended);
+    let direct = Execution::new(read("a.txt")).start(&ToolNode).succeed("x".into(), &ToolNode);
+    assert!(!ConsequenceView::of(&direct.into()).was_suspended);
+}
+
+/// The duration goes from the creation to the last thing that happened.
+#[test]
+fn the_duration_is_that_of_the_journal() {
+    let mut claim = forge::claim(&asked("Deploy?"));
+    let start = claim.journal[0].at;
+    claim.journal[1].at = start + 250;
+    claim.journal[2].at = start + 4_000;
+    let view = ConsequenceView::of(&forge::cross_execution(claim).unwrap());
+    assert_eq!(view.total_duration_ms, 4_000);
+}

@@ -1,0 +1,99 @@
+//! The trace, and what a cap leaves out of it (EX-11).
+
+use machine::{
+    actor::{EcsNode, GraphRunner, ToolNode},
+    contract::{AnyExecution, Execution},
+    view::{ExecutionTrace, TraceStep},
+};
+use machine_tests::{
+    forge,
+    samples::{mail, pending_mail, read},
+};
+use serde_json::json;
+
+/// An execution that waited `rounds` times and is COMPLETED: `3 + 2 * rounds` steps.
+fn long(rounds: usize) -> AnyExecution {
+    let mut running = Execution::new(read("a.txt")).start(&ToolNode);
+    for _ in 0..rounds {
+        running = running.suspend("?".to_owned(), &EcsNode).resume(&GraphRunner);
+    }
+    running.succeed("42 lines".to_owned(), &ToolNode).into()
+}
+
+fn actions(trace: &ExecutionTrace) -> Vec<&str> {
+    trace.steps.iter().map(|step| step.action.as_str()).collect()
+}
+
+/// Creation and every transition, with node, result and metadata.
+#[test]
+fn every_step_is_there() {
+    let execution = long(1);
+    let id = execution.id();
+    let trace = ExecutionTrace::of(&[execution], ExecutionTrace::USUAL_CAP);
+    assert_eq!(trace.omitted, 0);
+    assert_eq!(
+        actions(&trace),
+        [
+            format!("create_contract:{id}"),
+            format!("transition:{id}:pending->running"),
+            format!("transition:{id}:running->waiting"),
+            format!("transition:{id}:waiting->running"),
+            format!("transition:{id}:running->completed"),
+        ]
+    );
+    let nodes: Vec<_> = trace.steps.iter().map(|step| step.node_id.as_str()).collect();
+    assert_eq!(nodes, ["reasoning", "tool_node", "ecs_node", "graph_runner", "tool_node"]);
+    let results: Vec<_> = trace.steps.iter().map(|step| step.result.as_deref()).collect();
+    assert_eq!(results, [None, None, None, None, Some("42 lines")]);
+    assert_eq!(
+        trace.steps[4].metadata,
+        json!({
+            "trigger": "succeed", "actor": "tool_node", "contract_id": id, "irreversible": false,
+        })
+    );
+}
+
+/// What the cap leaves out is counted; the newest steps stay.
+#[test]
+fn what_is_capped_away_is_counted() {
+    assert_eq!(ExecutionTrace::USUAL_CAP, 50);
+    let execution = long(30);
+    let id = execution.id();
+    let executions = [execution];
+    let whole = ExecutionTrace::of(&executions, usize::MAX);
+    assert_eq!((whole.steps.len(), whole.omitted), (63, 0));
+    for cap in [0, 1, 50, 62, 63, 64] {
+        let trace = ExecutionTrace::of(&executions, cap);
+        assert_eq!(trace.steps.len() + trace.omitted, 63, "cap {cap}");
+        assert_eq!(trace.steps.len(), cap.min(63));
+        let newest: Vec<TraceStep> = whole.steps[trace.omitted..].to_vec();
+        assert_eq!(trace.steps, newest);
+    }
+    let last = ExecutionTrace::of(&executions, 1);
+    assert_eq!(actions(&last), [format!("transition:{id}:running->completed")]);
+}
+
+/// The cap counts for each contract; together they are in order of time.
+#[test]
+fn the_cap_is_for_each_contract() {
+    let moved = |rounds, shift| {
+        let mut claim = forge::claim(&long(rounds));
+        let start = claim.journal[0].at + shift;
+        claim.journal.iter_mut().zip(0..).for_each(|(entry, step)| entry.at = start + step * 10);
+        forge::cross_execution(claim).unwrap()
+    };
+    let trace = ExecutionTrace::of(&[moved(5, 3), moved(1, 0)], 4);
+    assert_eq!((trace.steps.len(), trace.omitted), (8, 9 + 1));
+    assert!(trace.steps.is_sorted_by_key(|step| step.at));
+}
+
+/// Holds and permits are no steps, and a refusal to run has its words.
+#[test]
+fn an_irreversible_action_is_marked() {
+    let trace = ExecutionTrace::of(&[pending_mail("bob").into()], 50);
+    assert_eq!(trace.steps[0].metadata["irreversible"], true);
+    assert_eq!(trace.steps[0].metadata["trigger"], json!(null));
+    let rejected = Execution::new(mail("bob")).start(&ToolNode).reject("denied".into(), &ToolNode);
+    let trace = ExecutionTrace::of(&[rejected.into()], 50);
+    assert_eq!(trace.steps[2].result.as_deref(), Some("denied"));
+}

@@ -1,0 +1,96 @@
+//! Transitions as records (OB-2), with the sort of actor (OB-3).
+
+use machine::{
+    actor::{Actor, Category, EcsNode, GraphRunner, ToolNode},
+    contract::Execution,
+    machine,
+    view::transitions,
+};
+use machine_tests::samples::{Ticket, read};
+use serde::{Deserialize, Serialize};
+
+/// Number, states, trigger, actor, time and end of each transition; the creation is none.
+#[test]
+fn every_transition_is_a_record() {
+    let execution = Execution::new(read("a.txt"))
+        .start(&ToolNode)
+        .suspend("?".to_owned(), &EcsNode)
+        .resume(&GraphRunner)
+        .fail("x".to_owned(), &GraphRunner);
+    let records = transitions(&execution);
+    let read: Vec<_> = records
+        .iter()
+        .map(|record| {
+            let actor = record.actor.as_deref().unwrap();
+            (&*record.from_status, &*record.to_status, &*record.trigger, actor)
+        })
+        .collect();
+    assert_eq!(
+        read,
+        [
+            ("pending", "running", "start", "tool_node"),
+            ("running", "waiting", "suspend", "ecs_node"),
+            ("waiting", "running", "resume", "graph_runner"),
+            ("running", "failed", "fail", "graph_runner"),
+        ]
+    );
+    let ends: Vec<_> = records.iter().map(|record| record.is_terminal_transition).collect();
+    assert_eq!(ends, [false, false, false, true]);
+    let entries = &execution.journal().entries()[1..];
+    for (number, (record, entry)) in records.iter().zip(entries).enumerate() {
+        assert_eq!(record.sequence_number, number);
+        assert_eq!(record.execution_id, execution.id());
+        assert_eq!(record.timestamp, entry.at);
+    }
+    assert!(transitions(&Execution::new(machine_tests::samples::read("a.txt"))).is_empty());
+}
+
+/// The table of OB-3.
+#[test]
+fn every_actor_has_its_category() {
+    for (kind, category, word) in [
+        ("tool_node", Category::Tool, "tool"),
+        ("ecs_node", Category::System, "system"),
+        ("graph_runner", Category::System, "system"),
+        ("reasoning", Category::Agent, "agent"),
+        ("human", Category::Human, "human"),
+        ("somebody", Category::System, "system"),
+    ] {
+        assert_eq!(Category::of_kind(kind), category);
+        assert_eq!(category.to_string(), word);
+        assert_eq!(serde_json::to_value(category).unwrap(), word);
+    }
+}
+
+/// A machine that lets anyone has no actor to show.
+#[test]
+fn anyone_is_nobody_in_particular() {
+    let records = transitions(&Ticket::new().park());
+    assert_eq!((records[0].actor.as_ref(), records[0].actor_category), (None, Category::System));
+}
+
+#[derive(Debug)]
+struct Releaser;
+
+impl Actor for Releaser {
+    const KIND: &'static str = "releaser";
+    const CATEGORY: Category = Category::Human;
+}
+
+#[machine(durable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Release {
+    #[initial]
+    #[on(approve => Approved, by = Releaser)]
+    Proposed,
+    #[terminal]
+    Approved,
+}
+
+/// An actor of the user's own is shown as what it declares to be.
+#[test]
+fn a_declared_category_is_shown() {
+    let records = transitions(&Release::new().approve(&Releaser));
+    assert_eq!(records[0].actor.as_deref(), Some("releaser"));
+    assert_eq!(records[0].actor_category, Category::Human);
+}

@@ -1,0 +1,10 @@
+// EX-4: a reasoner cannot declare that something worked.
+
+use machine::actor::ReasoningNode;
+use machine::contract::{Execution, execution::Running};
+
+fn succeed(running: Execution<Running>) {
+    let _ = running.succeed("sent".to_owned(), &ReasoningNode);
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+// EX-4: only the graph runner resumes; a tool may do much, but not that.
+
+use machine::actor::ToolNode;
+use machine::contract::{Execution, execution::Waiting};
+
+fn resume(waiting: Execution<Waiting>) {
+    let _ = waiting.resume(&ToolNode);
+}
+
+fn main() {}

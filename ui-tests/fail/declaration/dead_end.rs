@@ -1,0 +1,17 @@
+// M0203
+
+use machine::machine;
+
+#[machine]
+enum Order {
+    #[initial]
+    #[on(ship => Shipped)]
+    Packed,
+
+    Shipped,
+}
+
+fn main() {
+    let shipped = Order::new().ship();
+    assert_eq!(AnyOrder::from(shipped).status(), order::Status::Shipped);
+}

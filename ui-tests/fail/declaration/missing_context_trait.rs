@@ -1,0 +1,26 @@
+// What a durable machine carries must say what it asks of stores, if only that it asks nothing.
+
+use machine::machine;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Customer {
+    name: String,
+}
+
+#[machine(durable, context = Customer)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Order {
+    #[initial]
+    #[on(ship(parcel) => Shipped)]
+    Packed,
+
+    #[terminal]
+    Shipped { parcel: u64 },
+}
+
+fn main() {
+    let order = Order::new(Customer { name: "Bob".to_owned() });
+    let shipped = order.ship(7);
+    assert_eq!(shipped.context().name, "Bob");
+}

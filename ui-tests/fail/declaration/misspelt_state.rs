@@ -1,0 +1,18 @@
+// M0104
+
+use machine::machine;
+
+#[machine]
+enum Order {
+    #[initial]
+    #[on(ship => Shiped)]
+    Packed,
+
+    #[terminal]
+    Shipped,
+}
+
+fn main() {
+    let shipped = Order::new().ship();
+    assert_eq!(AnyOrder::from(shipped).status(), order::Status::Shipped);
+}

@@ -1,0 +1,74 @@
+// M0104: whatever a program does with the machine, one mistake in it stays one error.
+
+use machine::actor::{Actor, ToolNode};
+use machine::erased::{Context, Durable, Unverified, VerifyError};
+use machine::machine;
+use machine::typed::{Illegal, State};
+use order::{Event, MayShip, Status};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Customer {
+    name: String,
+}
+
+impl Context for Customer {}
+
+#[machine(durable, context = Customer)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Order {
+    #[initial]
+    #[on(pack => Paked)]
+    Placed { items: u32 },
+
+    #[stable]
+    #[on(ship(parcel, note: String) => Shipped, by = ToolNode)]
+    Packed { items: u32 },
+
+    #[terminal]
+    Shipped { items: u32, parcel: u64 },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Row {
+    status: Status,
+    event: Event,
+}
+
+fn ship<A: Actor + MayShip<order::Packed>>(order: Order<order::Packed>, by: &A) -> AnyOrder {
+    order.ship(7, "fragile".into(), by).into()
+}
+
+fn store(order: &impl Durable) -> usize {
+    order.journal().entries().len() + order.state_index()
+}
+
+fn at_run_time(mut order: AnyOrder) -> Result<AnyOrder, Illegal> {
+    order.apply_mut(Event::Pack, &ToolNode)?;
+    let event = Event::Ship { parcel: 7, note: "fragile".to_owned() };
+    order.apply(event, &ToolNode).map_err(|refused| refused.reason)
+}
+
+fn restore(claim: Unverified) -> Result<Order<order::Shipped>, VerifyError> {
+    match claim.verify()? {
+        AnyOrder::Placed(order) => Ok(order.pack().ship(7, "fragile".into(), &ToolNode)),
+        AnyOrder::Packed(order) => Ok(order.ship(7, "fragile".into(), &ToolNode)),
+        AnyOrder::Shipped(order) => Ok(order),
+    }
+}
+
+fn main() {
+    let placed = Order::new(Customer { name: "Bob".to_owned() }, 3);
+    assert_eq!(placed.state().clone(), order::Placed { items: 3 });
+    assert_eq!(placed.context().name, "Bob");
+    println!("{:?} {} {}", placed, placed.id(), store(&placed));
+
+    let any = at_run_time(AnyOrder::from(placed)).unwrap();
+    assert_eq!(any.status(), "shipped".parse().unwrap());
+    assert!(Status::ALL.iter().all(|status| !status.to_string().is_empty()));
+    let row = Row { status: any.status(), event: Event::Pack };
+    assert_eq!(row.event.trigger(), order::DEFINITION.edges[0].trigger);
+    let packed = order::Packed::narrow(any).unwrap();
+    let shipped = restore(Unverified::of(&ship(packed, &ToolNode)).unwrap()).unwrap();
+    assert_eq!(shipped.state().parcel, 7);
+}

@@ -1,0 +1,18 @@
+// M0009
+
+use machine::machine;
+
+#[machine]
+enum Order {
+    #[initial]
+    #[on(ship => Shipped)]
+    Packed = 1,
+
+    #[terminal]
+    Shipped,
+}
+
+fn main() {
+    let shipped = Order::new().ship();
+    assert_eq!(AnyOrder::from(shipped).status(), order::Status::Shipped);
+}

@@ -1,0 +1,21 @@
+// M0111
+
+use machine::machine;
+
+#[machine]
+enum Order {
+    #[initial]
+    #[on(ship => Shipped)]
+    Packed,
+
+    #[terminal]
+    Shipped,
+
+    #[terminal]
+    Shipped,
+}
+
+fn main() {
+    let shipped = Order::new().ship();
+    assert_eq!(AnyOrder::from(shipped).status(), order::Status::Shipped);
+}

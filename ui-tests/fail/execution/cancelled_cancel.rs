@@ -1,0 +1,10 @@
+// EX-2: nothing leaves CANCELLED, not even `cancel`.
+
+use machine::actor::GraphRunner;
+use machine::contract::{Execution, execution::Cancelled};
+
+fn cancel(cancelled: Execution<Cancelled>) {
+    let _ = cancelled.cancel("given up".to_owned(), &GraphRunner);
+}
+
+fn main() {}

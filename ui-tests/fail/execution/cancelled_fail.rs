@@ -1,0 +1,10 @@
+// EX-2: nothing leaves CANCELLED, not even `fail`.
+
+use machine::actor::GraphRunner;
+use machine::contract::{Execution, execution::Cancelled};
+
+fn fail(cancelled: Execution<Cancelled>) {
+    let _ = cancelled.fail("no route to host".to_owned(), &GraphRunner);
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+// EX-2: nothing leaves CANCELLED, not even `reject`.
+
+use machine::actor::GraphRunner;
+use machine::contract::{Execution, execution::Cancelled};
+
+fn reject(cancelled: Execution<Cancelled>) {
+    let _ = cancelled.reject("not allowed".to_owned(), &GraphRunner);
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+// EX-2: nothing leaves CANCELLED, not even `succeed`.
+
+use machine::actor::GraphRunner;
+use machine::contract::{Execution, execution::Cancelled};
+
+fn succeed(cancelled: Execution<Cancelled>) {
+    let _ = cancelled.succeed("sent".to_owned(), &GraphRunner);
+}
+
+fn main() {}

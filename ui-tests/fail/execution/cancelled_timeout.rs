@@ -1,0 +1,10 @@
+// EX-2: nothing leaves CANCELLED, not even `timeout`.
+
+use machine::actor::GraphRunner;
+use machine::contract::{Execution, execution::Cancelled};
+
+fn timeout(cancelled: Execution<Cancelled>) {
+    let _ = cancelled.timeout("nobody answered".to_owned(), &GraphRunner);
+}
+
+fn main() {}

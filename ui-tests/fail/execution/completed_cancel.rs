@@ -1,0 +1,10 @@
+// EX-2: nothing leaves COMPLETED, not even `cancel`.
+
+use machine::actor::GraphRunner;
+use machine::contract::{Execution, execution::Completed};
+
+fn cancel(completed: Execution<Completed>) {
+    let _ = completed.cancel("given up".to_owned(), &GraphRunner);
+}
+
+fn main() {}

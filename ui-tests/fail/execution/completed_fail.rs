@@ -1,0 +1,10 @@
+// EX-2: nothing leaves COMPLETED, not even `fail`.
+
+use machine::actor::GraphRunner;
+use machine::contract::{Execution, execution::Completed};
+
+fn fail(completed: Execution<Completed>) {
+    let _ = completed.fail("no route to host".to_owned(), &GraphRunner);
+}
+
+fn main() {}

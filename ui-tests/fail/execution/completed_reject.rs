@@ -1,0 +1,10 @@
+// EX-2: nothing leaves COMPLETED, not even `reject`.
+
+use machine::actor::GraphRunner;
+use machine::contract::{Execution, execution::Completed};
+
+fn reject(completed: Execution<Completed>) {
+    let _ = completed.reject("not allowed".to_owned(), &GraphRunner);
+}
+
+fn main() {}

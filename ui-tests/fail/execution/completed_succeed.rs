@@ -1,0 +1,10 @@
+// EX-2: nothing leaves COMPLETED, not even `succeed`.
+
+use machine::actor::GraphRunner;
+use machine::contract::{Execution, execution::Completed};
+
+fn succeed(completed: Execution<Completed>) {
+    let _ = completed.succeed("sent".to_owned(), &GraphRunner);
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+// EX-2: nothing leaves COMPLETED, not even `timeout`.
+
+use machine::actor::GraphRunner;
+use machine::contract::{Execution, execution::Completed};
+
+fn timeout(completed: Execution<Completed>) {
+    let _ = completed.timeout("nobody answered".to_owned(), &GraphRunner);
+}
+
+fn main() {}

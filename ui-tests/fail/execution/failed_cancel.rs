@@ -1,0 +1,10 @@
+// EX-2: nothing leaves FAILED, not even `cancel`.
+
+use machine::actor::GraphRunner;
+use machine::contract::{Execution, execution::Failed};
+
+fn cancel(failed: Execution<Failed>) {
+    let _ = failed.cancel("given up".to_owned(), &GraphRunner);
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+// EX-2: nothing leaves FAILED, not even `fail`.
+
+use machine::actor::GraphRunner;
+use machine::contract::{Execution, execution::Failed};
+
+fn fail(failed: Execution<Failed>) {
+    let _ = failed.fail("no route to host".to_owned(), &GraphRunner);
+}
+
+fn main() {}

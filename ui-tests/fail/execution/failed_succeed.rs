@@ -1,0 +1,10 @@
+// EX-2: nothing leaves FAILED, not even `succeed`.
+
+use machine::actor::GraphRunner;
+use machine::contract::{Execution, execution::Failed};
+
+fn succeed(failed: Execution<Failed>) {
+    let _ = failed.succeed("sent".to_owned(), &GraphRunner);
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+// EX-2: nothing leaves FAILED, not even `timeout`.
+
+use machine::actor::GraphRunner;
+use machine::contract::{Execution, execution::Failed};
+
+fn timeout(failed: Execution<Failed>) {
+    let _ = failed.timeout("nobody answered".to_owned(), &GraphRunner);
+}
+
+fn main() {}

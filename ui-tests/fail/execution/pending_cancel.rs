@@ -1,0 +1,10 @@
+// EX-2: PENDING cannot `cancel`.
+
+use machine::actor::GraphRunner;
+use machine::contract::{Execution, execution::Pending};
+
+fn cancel(pending: Execution<Pending>) {
+    let _ = pending.cancel("given up".to_owned(), &GraphRunner);
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+// EX-2: PENDING cannot `resume`.
+
+use machine::actor::GraphRunner;
+use machine::contract::{Execution, execution::Pending};
+
+fn resume(pending: Execution<Pending>) {
+    let _ = pending.resume(&GraphRunner);
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+// EX-2: PENDING cannot `succeed`.
+
+use machine::actor::GraphRunner;
+use machine::contract::{Execution, execution::Pending};
+
+fn succeed(pending: Execution<Pending>) {
+    let _ = pending.succeed("sent".to_owned(), &GraphRunner);
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+// EX-2: PENDING cannot `suspend`.
+
+use machine::actor::ToolNode;
+use machine::contract::{Execution, execution::Pending};
+
+fn suspend(pending: Execution<Pending>) {
+    let _ = pending.suspend("Send it?".to_owned(), &ToolNode);
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+// EX-2: nothing leaves REJECTED, not even `cancel`.
+
+use machine::actor::GraphRunner;
+use machine::contract::{Execution, execution::Rejected};
+
+fn cancel(rejected: Execution<Rejected>) {
+    let _ = rejected.cancel("given up".to_owned(), &GraphRunner);
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+// EX-2: nothing leaves REJECTED, not even `reject`.
+
+use machine::actor::GraphRunner;
+use machine::contract::{Execution, execution::Rejected};
+
+fn reject(rejected: Execution<Rejected>) {
+    let _ = rejected.reject("not allowed".to_owned(), &GraphRunner);
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+// EX-2: RUNNING cannot `resume`.
+
+use machine::actor::GraphRunner;
+use machine::contract::{Execution, execution::Running};
+
+fn resume(running: Execution<Running>) {
+    let _ = running.resume(&GraphRunner);
+}
+
+fn main() {}

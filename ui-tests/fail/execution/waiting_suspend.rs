@@ -1,0 +1,10 @@
+// EX-2: WAITING cannot `suspend`.
+
+use machine::actor::ToolNode;
+use machine::contract::{Execution, execution::Waiting};
+
+fn suspend(waiting: Execution<Waiting>) {
+    let _ = waiting.suspend("Send it?".to_owned(), &ToolNode);
+}
+
+fn main() {}

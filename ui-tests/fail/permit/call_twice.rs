@@ -1,0 +1,14 @@
+// EX-5: `call` uses the permit up.
+
+use machine::contract::{Answer, Applied, Permit};
+
+async fn send_email(_permit: Permit) -> Answer {
+    Ok(Applied::new("accepted"))
+}
+
+async fn send_twice(permit: Permit) {
+    let _first = permit.call(send_email).await;
+    let _second = permit.call(send_email).await;
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+// EX-5: a permit is for one call, so there is one of it.
+
+use machine::contract::Permit;
+
+fn keep_one(permit: Permit) {
+    let _second = permit.clone();
+}
+
+fn main() {}

@@ -1,0 +1,18 @@
+// EX-2: the same holds for a machine of your own. Nothing leaves a terminal state.
+
+use machine::machine;
+
+#[machine]
+enum Order {
+    #[initial]
+    #[on(ship => Shipped)]
+    Packed,
+
+    #[terminal]
+    Shipped,
+}
+
+fn main() {
+    let shipped = Order::new().ship();
+    let _ = shipped.ship();
+}

@@ -1,0 +1,11 @@
+// EX-2: a transition takes the machine, so nothing can be started twice.
+
+use machine::actor::ToolNode;
+use machine::contract::{Execution, execution::Pending};
+
+fn start_twice(pending: Execution<Pending>) {
+    let _running = pending.start(&ToolNode);
+    let _again = pending.start(&ToolNode);
+}
+
+fn main() {}

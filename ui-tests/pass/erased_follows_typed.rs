@@ -1,0 +1,135 @@
+// EX-2: the erased machine accepts and refuses what the one table says, for every state and event.
+
+use machine::actor::{Actor, EcsNode, GraphRunner, ReasoningNode, ToolNode};
+use machine::contract::{
+    AnyExecution, Contract, Execution, Tool,
+    execution::{DEFINITION, Event, Running, Status},
+};
+use machine::typed::{Illegal, Reason};
+
+fn running() -> Execution<Running> {
+    let tool = Tool::idempotent("files", "read").unwrap();
+    let contract = Contract::tool_call(&tool, r#"{"path": "notes.txt"}"#, &ReasoningNode).unwrap();
+    Execution::new(contract).start(&ToolNode)
+}
+
+fn any(status: Status) -> AnyExecution {
+    let text = "text".to_owned();
+    match status {
+        Status::Pending => Execution::new(running().context().clone()).into(),
+        Status::Running => running().into(),
+        Status::Waiting => running().suspend(text, &ToolNode).into(),
+        Status::Completed => running().succeed(text, &ToolNode).into(),
+        Status::Failed => running().fail(text, &ToolNode).into(),
+        Status::Rejected => running().reject(text, &ToolNode).into(),
+        Status::Cancelled => running().cancel(text, &ToolNode).into(),
+    }
+}
+
+fn events() -> [Event; 8] {
+    let text = || "text".to_owned();
+    [
+        Event::Start,
+        Event::Succeed { result: text() },
+        Event::Fail { error: text() },
+        Event::Reject { reason: text() },
+        Event::Suspend { prompt: text() },
+        Event::Cancel { reason: text() },
+        Event::Resume,
+        Event::Timeout { reason: text() },
+    ]
+}
+
+/// Applies the event by value and in place; both must say the same and follow the table.
+fn ask<A: Actor>(status: Status, event: &Event, by: &A) -> Result<Status, Illegal> {
+    let edge = DEFINITION.edge(status as usize, event.trigger());
+    let expected = edge.filter(|edge| edge.actors.contains(&A::KIND));
+
+    let machine = any(status);
+    let (id, entries) = (machine.id(), machine.journal().entries().len());
+    let by_value = match machine.apply(event.clone(), by) {
+        Ok(moved) => {
+            assert_eq!(moved.id(), id);
+            assert_eq!(moved.journal().entries().len(), entries + 1);
+            Ok(moved.status())
+        }
+        Err(refused) => {
+            assert_eq!(refused.to_string(), refused.reason.to_string());
+            assert_eq!(refused.machine.id(), id, "the same machine comes back");
+            assert_eq!(refused.machine.status(), status, "in the same state");
+            assert_eq!(refused.machine.journal().entries().len(), entries, "with no new entry");
+            Err(refused.reason)
+        }
+    };
+
+    let mut machine = any(status);
+    let (id, entries) = (machine.id(), machine.journal().entries().len());
+    let in_place = machine.apply_mut(event.clone(), by).map(|()| machine.status());
+    let added = usize::from(in_place.is_ok());
+    assert_eq!(machine.id(), id);
+    assert_eq!(machine.journal().entries().len(), entries + added);
+    if in_place.is_err() {
+        assert_eq!(machine.status(), status, "a refusal leaves the machine as it was");
+    }
+
+    assert_eq!(by_value, in_place);
+    assert_eq!(by_value.clone().ok(), expected.map(|edge| Status::ALL[edge.to]));
+    if let Err(illegal) = &by_value {
+        assert_eq!(illegal.state(), status.definition().label);
+        assert_eq!(illegal.trigger(), event.trigger());
+        let legal: Vec<_> = illegal.legal_moves().collect();
+        assert_eq!(legal, DEFINITION.leaving(status as usize).collect::<Vec<_>>());
+        let reason = match edge {
+            Some(_) => Reason::Actor(A::KIND),
+            None if status.definition().terminal => Reason::Terminal,
+            None => Reason::NotFromHere,
+        };
+        assert_eq!(illegal.reason(), reason);
+    }
+    by_value
+}
+
+/// How many of the 56 pairs this actor may take.
+fn accepted<A: Actor>(by: &A) -> usize {
+    let pairs = || Status::ALL.iter().flat_map(|status| events().map(|event| (*status, event)));
+    assert_eq!(pairs().count(), 56);
+    pairs().filter(|(status, event)| ask(*status, event, by).is_ok()).count()
+}
+
+fn main() {
+    for (status, event) in Status::ALL.iter().flat_map(|s| events().map(|event| (*s, event))) {
+        let somebody = [
+            ask(status, &event, &ToolNode).is_ok(),
+            ask(status, &event, &EcsNode).is_ok(),
+            ask(status, &event, &GraphRunner).is_ok(),
+        ]
+        .contains(&true);
+        let legal = DEFINITION.edge(status as usize, event.trigger()).is_some();
+        assert_eq!(somebody, legal, "{status} {}", event.trigger());
+    }
+    assert_eq!(accepted(&ToolNode), 6, "start, and the five that leave RUNNING");
+    assert_eq!(accepted(&EcsNode), 6);
+    assert_eq!(accepted(&GraphRunner), 8, "all but start");
+    assert_eq!(accepted(&ReasoningNode), 0, "EX-4");
+
+    let says = |status, event, text: &str| {
+        assert_eq!(ask(status, &event, &ToolNode).unwrap_err().to_string(), text);
+    };
+    says(
+        Status::Waiting,
+        Event::Succeed { result: "sent".to_owned() },
+        "WAITING cannot `succeed`; from WAITING you can: resume -> RUNNING, cancel -> CANCELLED, \
+         timeout -> CANCELLED",
+    );
+    says(
+        Status::Pending,
+        Event::Resume,
+        "PENDING cannot `resume`; from PENDING you can: start -> RUNNING",
+    );
+    says(Status::Completed, Event::Resume, "COMPLETED is terminal: it cannot `resume`");
+    says(
+        Status::Waiting,
+        Event::Resume,
+        "`tool_node` may not `resume` from WAITING; these may: graph_runner",
+    );
+}

@@ -1,0 +1,69 @@
+// A field or a payload may have any name, also one that the macro uses for itself.
+
+use machine::actor::ToolNode;
+use machine::erased::{Context, Unverified};
+use machine::machine;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Owner(String);
+
+impl Context for Owner {}
+
+#[machine(durable, context = Owner)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Job {
+    #[initial]
+    #[on(start(by, machine, event, actor, payload) => Busy, by = ToolNode)]
+    Idle { context: u8, core: u8, journal: u8 },
+
+    #[on(r#move(reason: String, journal = journal + 1) => Busy)]
+    #[on(end(r#type, core = journal + by) => Done, by = ToolNode)]
+    Busy {
+        context: u8,
+        core: u8,
+        journal: u8,
+        by: u8,
+        machine: u8,
+        event: u8,
+        actor: u8,
+        payload: u8,
+    },
+
+    #[terminal]
+    Done { context: u8, core: u8, machine: u8, r#type: String },
+}
+
+fn main() {
+    let owner = || Owner("Bob".to_owned());
+    let busy = Job::new(owner(), 1, 2, 3).start(4, 5, 6, 7, 8, &ToolNode);
+    let busy = busy.r#move("no room".to_owned());
+    assert_eq!(busy.context(), &owner());
+    let expected = job::Busy {
+        context: 1,
+        core: 2,
+        journal: 4,
+        by: 4,
+        machine: 5,
+        event: 6,
+        actor: 7,
+        payload: 8,
+    };
+    assert_eq!(busy.state(), &expected);
+    let done = busy.end("short".to_owned(), &ToolNode);
+    let expected = job::Done { context: 1, core: 8, machine: 5, r#type: "short".to_owned() };
+    assert_eq!(done.state(), &expected);
+
+    // The erased machine and the border take the same names.
+    let mut any = AnyJob::from(Job::new(owner(), 1, 2, 3));
+    let start = job::Event::Start { by: 4, machine: 5, event: 6, actor: 7, payload: 8 };
+    any.apply_mut(start, &ToolNode).unwrap();
+    let r#move = job::Event::Move { reason: "no room".to_owned() };
+    assert_eq!(r#move.trigger(), "move");
+    any.apply_mut(r#move, &ToolNode).unwrap();
+    any.apply_mut(job::Event::End { r#type: "short".to_owned() }, &ToolNode).unwrap();
+    let AnyJob::Done(done) = Unverified::of(&any).unwrap().verify().unwrap() else {
+        panic!("it was done")
+    };
+    assert_eq!(done.state(), &expected);
+}

@@ -1,0 +1,59 @@
+// The least that a machine can be: no store, no serde, no clock, no actors.
+
+use machine::machine;
+
+/// A door that counts.
+#[machine]
+#[derive(Debug, Clone, PartialEq)]
+enum Door {
+    /// `opened = 0` and `opened = opened + 1` are computed; `color` is carried by its name.
+    #[initial]
+    #[on(hang(opened = 0) => Closed)]
+    Frame { color: String },
+
+    /// `key` is a field of the target; `guest: String` goes nowhere, as there is no journal.
+    #[on(open(guest: String, opened = opened + 1) => Open)]
+    #[on(lock(key) => Locked)]
+    Closed { color: String, opened: u32 },
+
+    #[on(close => Closed)]
+    Open { color: String, opened: u32 },
+
+    /// Only `report` goes on; it is computed from the fields that stay behind.
+    #[on(unhang(report = format!("a {color} door, {opened} times open")) => Gone)]
+    Locked { key: u16, color: String, opened: u32 },
+
+    #[terminal]
+    Gone { report: String },
+}
+
+fn main() {
+    let frame = Door::new("red".to_owned());
+    assert_eq!(frame.state().color, "red");
+
+    let open: Door<door::Open> = frame.hang().open("Bob".to_owned());
+    assert_eq!(open.state(), &door::Open { color: "red".to_owned(), opened: 1 });
+    let closed = open.close().open("Ann".to_owned()).close();
+    assert_eq!(closed.state().color, "red");
+    assert_eq!(closed.state().opened, 2);
+
+    // At run time the same machine takes the same events, from anyone.
+    let mut any = AnyDoor::from(closed);
+    let refused = any.apply_mut(door::Event::Close, &machine::actor::Anyone).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "CLOSED cannot `close`; from CLOSED you can: open -> OPEN, lock -> LOCKED"
+    );
+    any.apply_mut(door::Event::Lock { key: 7 }, &machine::actor::Anyone).unwrap();
+    assert_eq!(any.status(), door::Status::Locked);
+    assert_eq!(any.status().to_string(), "locked");
+    assert_eq!("locked".parse(), Ok(door::Status::Locked));
+
+    // A match gives the typed machine back.
+    let AnyDoor::Locked(locked) = any else { panic!("it was locked") };
+    assert_eq!(locked.state().key, 7);
+    assert_eq!(locked.unhang().state().report, "a red door, 2 times open");
+
+    // It costs what its data cost: no journal, no clock, no id.
+    assert_eq!(size_of::<Door<door::Locked>>(), size_of::<door::Locked>());
+}
