@@ -19,7 +19,8 @@ pub fn claim(machine: &dyn Durable) -> Unverified {
 pub fn reseal(claim: &mut Unverified) {
     let mut head = [0; 32];
     for entry in &mut claim.journal {
-        let body = serde_json::to_string(&entry.fact).unwrap();
+        // Through a value, whose maps are sorted.
+        let body = serde_json::to_value(&entry.fact).unwrap().to_string();
         head = entry_digest(&head, entry, &body);
         entry.digest = digest(head);
     }
@@ -48,6 +49,7 @@ pub fn entry_digest(previous: &[u8; 32], entry: &Entry, body: &str) -> [u8; 32] 
         previous,
         &entry.number.to_le_bytes(),
         &entry.at.to_le_bytes(),
+        &[u8::from(entry.actor.is_some())],
         entry.actor.as_deref().unwrap_or_default().as_bytes(),
         body.as_bytes(),
     ])

@@ -11,7 +11,7 @@ use machine::{
     erased::Durable,
     journal::Evidence,
     store::{Listed, SqliteStore},
-    view::{ConsequenceView, render, transitions as records},
+    view::{ConsequenceView, late_evidence, render, transitions as records},
 };
 
 /// Prints a line. A reader that went away is no reason to fail: what is committed is committed.
@@ -38,12 +38,17 @@ pub fn consequence(execution: &AnyExecution) {
 pub fn doubt(doubt: &InDoubt) {
     let id = doubt.execution().id();
     say(format_args!("IN DOUBT {id}: {}", doubt.question()));
-    for (_, evidence) in doubt.late_evidence() {
+    late(doubt.execution());
+    say(format_args!("  look whether it arrived, then: settle --db FILE {id} sent|not-sent"));
+}
+
+/// What a worker said after it had been shut out. It may well contradict what was settled.
+fn late(machine: &dyn Durable) {
+    for evidence in late_evidence(machine).into_iter().map(|late| late.evidence) {
         let (Evidence::Applied(words) | Evidence::NotApplied(words) | Evidence::Unknown(words)) =
             evidence;
-        say(format_args!("  its worker said later: {words}"));
+        say(format_args!("    its worker said later: {words}"));
     }
-    say(format_args!("  look whether it arrived, then: settle --db FILE {id} sent|not-sent"));
 }
 
 /// Everything that there is.
@@ -70,6 +75,7 @@ pub async fn status(store: &SqliteStore) -> anyhow::Result<()> {
             ));
         }
         say(format_args!("    {}", ConsequenceView::of(&execution)));
+        late(&execution);
         if let Some(next) = next_step(&execution, &listed) {
             say(format_args!("    next: {next}"));
         }

@@ -38,6 +38,20 @@ mod durable {
     pub use serde;
     pub use serde_json;
 
+    /// The value as JSON text that can be read back: what cannot, such as a number that is none,
+    /// must not get as far as a disk.
+    ///
+    /// # Errors
+    ///
+    /// What `serde_json` says.
+    pub fn encode<T: serde::Serialize + serde::de::DeserializeOwned>(
+        value: &T,
+    ) -> serde_json::Result<String> {
+        let text = serde_json::to_string(value)?;
+        serde_json::from_str::<T>(&text)?;
+        Ok(text)
+    }
+
     /// What a context asks of stores.
     #[must_use]
     pub fn rules<C: Context>(context: &C) -> &dyn Context {

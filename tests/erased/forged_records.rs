@@ -75,15 +75,6 @@ fn a_record_cannot_claim_another_machine_than_its_journal() {
     assert!(refused.is_err(), "{refused:?}");
 }
 
-/// The state's data come from the journal: who brought what is written there.
-#[test]
-fn a_state_that_the_journal_does_not_bear_out_is_refused() {
-    let mut claim = forge::claim(&asked("Deploy?"));
-    claim.record.state = r#"{"prompt":"Say yes"}"#.to_owned();
-    let refused = forge::cross_execution(claim);
-    assert!(refused.is_err(), "the journal says `yes or no?`: {refused:?}");
-}
-
 /// Data that do not fit their types are an error with the place, not a panic.
 #[test]
 fn data_that_do_not_fit_are_refused() {

@@ -20,7 +20,7 @@ async fn the_journal_mode_is_wal() {
 #[test]
 fn what_cannot_be_durable_is_refused() {
     assert_err!(SqliteStore::open(":memory:"), StoreError::NotDurable { .. });
-    assert_err!(SqliteStore::open(""), StoreError::NotDurable { .. });
+    assert_err!(SqliteStore::open(""), StoreError::CannotOpen { .. });
 }
 
 /// The file says whose it is and which format it has.

@@ -43,12 +43,12 @@ async fn behind_an_open_question_it_waits() {
     let before = place.dump();
     let refused = begin(&place.store, mail).await;
     assert_err!(refused, StoreError::Deferred { id: of, gate: by, status }
-        if *of == id && *by == gate.id() && status == "waiting");
+        if *of == id && *by == gate.id() && status.as_str() == "waiting");
     assert_eq!(place.dump(), before);
 
     moved(&place, &mut gate, vec![Event::Resume]).await;
     let refused = begin(&place.store, place.pending(id).await).await;
-    assert_err!(refused, StoreError::Deferred { status, .. } if status == "running");
+    assert_err!(refused, StoreError::Deferred { status, .. } if status.as_str() == "running");
     assert_eq!(place.status(id).await, Status::Pending);
 }
 
@@ -78,7 +78,7 @@ async fn behind_a_no_it_never_runs() {
         moved(&place, &mut gate, events).await;
         let refused = begin(&place.store, mail).await;
         assert_err!(refused, StoreError::NeverRuns { id: of, gate: by, status }
-            if *of == id && *by == gate.id() && status == end);
+            if *of == id && *by == gate.id() && status.as_str() == end);
         assert_eq!(place.status(id).await, Status::Pending);
     }
 }

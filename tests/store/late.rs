@@ -7,6 +7,7 @@ use machine::{
     journal::{Evidence, Fact},
     store::StoreError,
     typed::Refused,
+    view::late_evidence,
 };
 use machine_tests::{assert_err, samples::mail};
 
@@ -37,7 +38,8 @@ async fn the_evidence_of_an_overdue_worker_is_late() {
     assert_eq!(place.status(id).await, Status::Waiting);
 
     let doubt = place.store.in_doubt(id).await.unwrap();
-    let late: Vec<_> = doubt.late_evidence().map(|(_, evidence)| evidence.clone()).collect();
+    let late = late_evidence(doubt.execution());
+    let late: Vec<_> = late.into_iter().map(|late| late.evidence).collect();
     assert_eq!(late, [Evidence::Applied("250 queued".to_owned())]);
 
     // The person sees it and confirms; and whoever looked before it came in has to look again.
@@ -74,9 +76,11 @@ async fn a_fenced_worker_cannot_commit() {
     pass(clock::now());
     assert_eq!(place.store.recover().await.unwrap().len(), 1);
     let outcome = applied(permit, "250 queued").await;
-    let Err(Refused { machine, .. }) = place.store.settle(running, outcome, &ToolNode).await else {
+    let Err(Refused { machine: (running, _outcome), .. }) =
+        place.store.settle(running, outcome, &ToolNode).await
+    else {
         panic!("it was fenced");
     };
-    let machine::contract::Settled::Completed(mut forged) = machine else { panic!() };
-    assert_err!(place.store.commit(&mut forged).await, StoreError::Conflict { .. });
+    let mut forged = running.suspend("later".to_owned(), &ToolNode);
+    assert_err!(place.store.commit(&mut forged).await, StoreError::Refused { .. });
 }

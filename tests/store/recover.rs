@@ -5,6 +5,7 @@ use machine::{
     contract::execution::Status,
     journal::{Evidence, Fact},
     store::StoreError,
+    view::late_evidence,
 };
 use machine_tests::{
     assert_err,
@@ -26,7 +27,7 @@ async fn a_dropped_permit_is_in_doubt() {
     assert_eq!(execution.id(), running.id());
     assert_eq!(execution.journal().epoch(), 1);
     assert_eq!(place.status(running.id()).await, Status::Waiting);
-    assert_eq!(found[0].late_evidence().count(), 0);
+    assert_eq!(late_evidence(found[0].execution()).len(), 0);
 }
 
 /// So does a future that was dropped in the middle of the call.

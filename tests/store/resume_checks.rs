@@ -7,10 +7,7 @@ use machine::{
     contract::execution::Waiting,
     store::{Resume, StoreError},
 };
-use machine_tests::{
-    assert_err, forge,
-    samples::{asked, mail},
-};
+use machine_tests::{assert_err, forge, samples::asked};
 
 use crate::support::Place;
 
@@ -52,27 +49,4 @@ async fn what_was_asked_in_the_future_is_not_old() {
     let minute = Resume::default().max_age(Duration::from_mins(1));
     let resumed = place.store.resume_with::<Waiting>(id, minute).await;
     assert!(resumed.is_ok(), "{resumed:?}");
-}
-
-/// No COMPLETED contract may hold the same key. The hold makes that impossible, so the file is
-/// edited by hand here: the check stands behind it.
-#[tokio::test]
-async fn what_was_done_in_the_meantime_is_refused() {
-    let place = Place::new();
-    // Irreversible, WAITING, and without a permit.
-    let (running, permit) = place.begun(mail("bob")).await;
-    drop(permit);
-    let mut claim = forge::claim(&running.suspend("sure?".to_owned(), &machine::actor::ToolNode));
-    let permitted = claim.journal.remove(3);
-    claim.journal[3].number = permitted.number;
-    claim.record.version = 0;
-    let mut waiting = forge::cross_execution(claim).unwrap();
-    let elsewhere = Place::new();
-    elsewhere.store.create(&mut waiting).await.unwrap();
-    let _ = elsewhere.store.resume::<Waiting>(waiting.id()).await.unwrap();
-
-    elsewhere.edit("UPDATE instance SET holds_key = 0 WHERE id = ?1", waiting.id());
-    let done = elsewhere.done(mail("bob")).await;
-    let refused = elsewhere.store.resume::<Waiting>(waiting.id()).await;
-    assert_err!(refused, StoreError::AlreadyDone { by } if *by == done.id());
 }

@@ -48,6 +48,12 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
         }
     });
 
+    let mut actors: Vec<_> = Vec::new();
+    for actor in graph.moves.iter().flat_map(|step| step.by) {
+        if !actors.contains(&actor) {
+            actors.push(actor);
+        }
+    }
     quote! {
         /// The machine as plain data.
         pub const DEFINITION: &::machine::definition::Definition =
@@ -57,6 +63,10 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
                 &[#(#states),*],
                 &[#(#edges),*],
                 #initial,
+                &[#((
+                    <#actors as ::machine::actor::Actor>::KIND,
+                    <#actors as ::machine::actor::Actor>::CATEGORY,
+                )),*],
             );
     }
 }

@@ -20,6 +20,7 @@ fn typed(names: &Names) -> TokenStream {
         where
             S: ::machine::typed::State<Any = #any>
                 + ::machine::__private::serde::Serialize
+                + ::machine::__private::serde::de::DeserializeOwned
                 + ::core::marker::Send,
         {
             fn definition(&self) -> &'static ::machine::definition::Definition {
@@ -50,8 +51,8 @@ fn typed(names: &Names) -> TokenStream {
                 ::machine::__private::serde_json::Error,
             > {
                 ::core::result::Result::Ok((
-                    ::machine::__private::serde_json::to_string(&self.state)?,
-                    ::machine::__private::serde_json::to_string(&self.core.context)?,
+                    ::machine::__private::encode(&self.state)?,
+                    ::machine::__private::encode(&self.core.context)?,
                 ))
             }
         }

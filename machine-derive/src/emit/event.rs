@@ -13,7 +13,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
     let typed = &names.typed;
     let about = format!("What can happen to a [`{typed}`].");
     let serde = (derives(graph, "Serialize") || derives(graph, "Deserialize"))
-        .then(|| quote!(#[serde(tag = "trigger", rename_all = "snake_case")]));
+        .then(|| quote!(#[serde(tag = "trigger")]));
     let variants = graph.triggers.iter().enumerate().map(|(index, trigger)| {
         let name = names::event(trigger);
         let moves: Vec<String> = graph
@@ -33,7 +33,9 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
             });
             quote!({ #(#fields),* })
         });
-        quote!(#[doc = #about] #name #body)
+        let text = bare(trigger.name);
+        let rename = serde.is_some().then(|| quote!(#[serde(rename = #text)]));
+        quote!(#[doc = #about] #rename #name #body)
     });
     let (events, texts): (Vec<_>, Vec<_>) =
         graph.triggers.iter().map(|trigger| (names::event(trigger), bare(trigger.name))).unzip();

@@ -49,7 +49,7 @@ fn definition(graph: &Graph<'_>) -> TokenStream {
     let name = graph.stored();
     quote! {
         pub const DEFINITION: &::machine::definition::Definition =
-            &::machine::definition::Definition::new(#name, "", &[], &[], 0);
+            &::machine::definition::Definition::new(#name, "", &[], &[], 0, &[]);
     }
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::InvalidContract;
-use crate::journal::Digest;
+use crate::journal::{Digest, canonical};
 
 /// What to do. It says nothing of how it goes: that is the contract's execution.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,17 +30,26 @@ impl Action {
     /// The largest `action_detail`, as JSON text in bytes: 256 KiB.
     pub const MAX_DETAIL_BYTES: usize = 256 * 1024;
 
+    /// How deep an `action_detail` may be nested. Readers of JSON stop at 128, and a stored
+    /// detail stands inside other JSON.
+    pub const MAX_DETAIL_DEPTH: usize = 64;
+
     /// An action from its detail.
     ///
     /// # Errors
     ///
     /// [`InvalidContract::TooLarge`] when the detail is larger than
-    /// [`MAX_DETAIL_BYTES`](Self::MAX_DETAIL_BYTES).
+    /// [`MAX_DETAIL_BYTES`](Self::MAX_DETAIL_BYTES), [`InvalidContract::TooDeep`] when it is nested
+    /// deeper than [`MAX_DETAIL_DEPTH`](Self::MAX_DETAIL_DEPTH).
     pub fn new(
         action_type: ActionType,
         action_detail: Map<String, Value>,
     ) -> Result<Self, InvalidContract> {
-        let bytes = canonical(&Value::Object(action_detail.clone())).len();
+        let detail = Value::Object(action_detail.clone());
+        if depth(&detail) > Self::MAX_DETAIL_DEPTH {
+            return Err(InvalidContract::TooDeep);
+        }
+        let bytes = canonical(&detail).len();
         if bytes > Self::MAX_DETAIL_BYTES {
             return Err(InvalidContract::TooLarge { bytes });
         }
@@ -59,35 +68,41 @@ impl Action {
         &self.action_detail
     }
 
-    /// Tells this exact action from every other. The order of keys does not matter.
+    /// Tells this exact action from every other. The order of keys does not matter, nor whether a
+    /// whole number is written as `1` or `1.0`.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        let detail = canonical(&Value::Object(self.action_detail.clone()));
+        let detail = canonical(&plain(Value::Object(self.action_detail.clone())));
         Digest::of(&[self.action_type.to_string().as_bytes(), detail.as_bytes()])
     }
 }
 
-/// JSON text with sorted keys and no spaces.
-///
-/// Sorting is done here and not left to `serde_json`, whose maps keep another order when any crate
-/// in the program asks for that.
-pub(super) fn canonical(value: &Value) -> String {
+/// The value with its whole numbers in one form: models write `1` and `1.0` for the same.
+pub(super) fn plain(value: Value) -> Value {
+    // Up to here a double holds every whole number.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
     match value {
-        Value::Object(map) => {
-            let mut entries: Vec<_> = map.iter().collect();
-            entries.sort_unstable_by_key(|(key, _)| *key);
-            let entries: Vec<String> = entries
-                .into_iter()
-                .map(|(key, value)| format!("{}:{}", Value::from(key.as_str()), canonical(value)))
-                .collect();
-            format!("{{{}}}", entries.join(","))
-        }
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(canonical).collect();
-            format!("[{}]", items.join(","))
-        }
-        scalar => scalar.to_string(),
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT =>
+            {
+                #[allow(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
+                Value::from(float as i64)
+            }
+            _ => Value::Number(number),
+        },
+        Value::Array(items) => items.into_iter().map(plain).collect(),
+        Value::Object(map) => map.into_iter().map(|(key, value)| (key, plain(value))).collect(),
+        other => other,
     }
+}
+
+fn depth(value: &Value) -> usize {
+    let deepest = match value {
+        Value::Array(items) => items.iter().map(depth).max(),
+        Value::Object(map) => map.values().map(depth).max(),
+        _ => return 0,
+    };
+    1 + deepest.unwrap_or(0)
 }
 
 impl fmt::Display for ActionType {

@@ -4,7 +4,6 @@ use super::{
 };
 use crate::{
     actor::{Actor, GraphRunner},
-    clock::Millis,
     erased::{Context, Durable},
     journal::{Evidence, Fact, Pass},
 };
@@ -53,13 +52,10 @@ impl InDoubt {
         &self.0.state().prompt
     }
 
-    /// Evidence from a worker that had been shut out: it came too late to count, and it may well
-    /// be the answer. The time is in milliseconds since the Unix epoch.
-    pub fn late_evidence(&self) -> impl Iterator<Item = (Millis, &Evidence)> {
-        self.0.journal().entries().iter().filter_map(|entry| match &entry.fact {
-            Fact::Evidence { evidence, late: true, .. } => Some((entry.at, evidence)),
-            _ => None,
-        })
+    /// The epoch of the permit that the doubt is about.
+    fn epoch(&self) -> u64 {
+        let projection = self.0.context().projection(self.0.journal().entries());
+        projection.permit.map_or(self.0.journal().epoch(), |permit| permit.epoch)
     }
 
     pub(crate) fn machine_mut(&mut self) -> &mut Execution<Waiting> {
@@ -67,15 +63,15 @@ impl InDoubt {
     }
 
     pub(crate) fn applied(self, receipt: String, by: &GraphRunner) -> Execution<Completed> {
+        let epoch = self.epoch();
         let mut running = self.0.resume(by);
-        let epoch = running.journal().epoch();
         record(&mut running, epoch, Evidence::Applied(receipt.clone()), by);
         running.succeed(receipt, by)
     }
 
     pub(crate) fn not_applied(self, reason: String, by: &GraphRunner) -> Execution<Failed> {
+        let epoch = self.epoch();
         let mut running = self.0.resume(by);
-        let epoch = running.journal().epoch();
         record(&mut running, epoch, Evidence::NotApplied(reason.clone()), by);
         running.fail(reason, by)
     }

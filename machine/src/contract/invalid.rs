@@ -20,6 +20,12 @@ pub enum InvalidContract {
         /// Their size as JSON text.
         bytes: usize,
     },
+    /// The arguments are nested deeper than [`Action::MAX_DETAIL_DEPTH`].
+    #[error(
+        "the arguments are nested more than {limit} deep; flatten them",
+        limit = Action::MAX_DETAIL_DEPTH
+    )]
+    TooDeep,
     /// A name or a question is empty.
     #[error("the {0} is empty; say which one is meant")]
     Empty(&'static str),

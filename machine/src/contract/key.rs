@@ -3,8 +3,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Action, action::canonical};
-use crate::journal::Digest;
+use super::{Action, action::plain};
+use crate::journal::{Digest, canonical};
 
 /// What an irreversible action may be done only once under (EX-5).
 ///
@@ -16,8 +16,11 @@ pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
     pub(super) fn derive(service: &str, method: &str, arguments: &Map<String, Value>) -> Self {
-        let arguments = canonical(&Value::Object(arguments.clone()));
-        Self(format!("{service}:{method}:{}", Digest::of(&[arguments.as_bytes()])))
+        let arguments = canonical(&plain(Value::Object(arguments.clone())));
+        // The border between the names must show, or two tools could share a key.
+        let name = |name: &str| name.replace('%', "%25").replace(':', "%3A");
+        let digest = Digest::of(&[arguments.as_bytes()]);
+        Self(format!("{}:{}:{digest}", name(service), name(method)))
     }
 
     /// The key of an action that is no tool call.

@@ -21,5 +21,7 @@ pub use in_doubt::InDoubt;
 pub(crate) use in_doubt::record;
 pub use invalid::InvalidContract;
 pub use key::IdempotencyKey;
+#[cfg(feature = "sqlite")]
+pub(crate) use permit::AtWork;
 pub use permit::Permit;
 pub use tool::Tool;

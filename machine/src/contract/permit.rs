@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::{any::Any, sync::Arc};
 
 use super::IdempotencyKey;
 use crate::{id::Id, journal::Digest};
@@ -23,7 +23,7 @@ pub struct Permit {
 }
 
 /// Shows that a call is being worked on in this process. Whoever holds the other end can tell.
-pub(crate) type AtWork = Arc<()>;
+pub(crate) type AtWork = Arc<dyn Any + Send + Sync>;
 
 impl Permit {
     /// The execution that it belongs to.

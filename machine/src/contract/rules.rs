@@ -67,6 +67,11 @@ impl Context for Contract {
                     _ => {}
                 }
             }
+            if let Fact::Evidence { epoch, late: false, .. } = &entry.fact
+                && progress.permit.as_ref().is_none_or(|permit| permit.epoch != *epoch)
+            {
+                return Err(Breach::new("this evidence answers no permit of this execution"));
+            }
             progress.take(&entry.fact);
         }
         if progress.status == Some("running")

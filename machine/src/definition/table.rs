@@ -1,6 +1,7 @@
 use std::fmt;
 
 use super::Fingerprint;
+use crate::actor::Category;
 
 /// A machine as plain data: its states, its edges, who may take them.
 ///
@@ -27,6 +28,8 @@ pub struct Definition {
     pub edges: &'static [Edge],
     /// Which state a new machine is in, as an index into `states`.
     pub initial: usize,
+    /// The kinds of actor that some edge names, each with what people are shown of it (OB-3).
+    pub actors: &'static [(&'static str, Category)],
     /// Changes when a name, a field, an edge or an actor changes; docs do not count.
     pub fingerprint: Fingerprint,
 }
@@ -81,9 +84,17 @@ impl Definition {
         states: &'static [StateDef],
         edges: &'static [Edge],
         initial: usize,
+        actors: &'static [(&'static str, Category)],
     ) -> Self {
         let fingerprint = Fingerprint::of(name, states, edges, initial);
-        Self { name, docs, states, edges, initial, fingerprint }
+        Self { name, docs, states, edges, initial, actors, fingerprint }
+    }
+
+    /// What people are shown of an actor that a journal names (OB-3).
+    #[must_use]
+    pub fn category(&self, kind: &str) -> Category {
+        let declared = self.actors.iter().find(|(actor, _)| *actor == kind);
+        declared.map_or_else(|| Category::of_kind(kind), |(_, category)| *category)
     }
 
     /// The index of the state that stored data call `name`.

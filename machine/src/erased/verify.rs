@@ -132,7 +132,10 @@ fn walk(definition: &'static Definition, claim: &Unverified) -> Result<(), Strin
         }
         (head, at) = (entry.digest, entry.at);
         match (&entry.fact, state) {
-            (Fact::Created { state: initial, .. }, None) => {
+            (Fact::Created { state: initial, machine, fingerprint }, None) => {
+                if *machine != record.machine || *fingerprint != record.fingerprint {
+                    return Err(format!("it was created as another machine, a `{machine}`"));
+                }
                 if *initial != definition.states[definition.initial].name {
                     return Err(format!("it was created as `{initial}`, which is not initial"));
                 }

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Digest, Fact};
+use super::{Digest, Fact, canonical};
 use crate::clock::Millis;
 
 /// A line of a machine's journal.
@@ -23,9 +23,10 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The fact as the text that is stored and digested.
+    /// The fact as the text that is stored and digested. Canonical, so that it is the same in
+    /// every program that writes or reads it.
     pub(crate) fn body(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string(&self.fact)
+        serde_json::to_value(&self.fact).map(|fact| canonical(&fact))
     }
 
     /// What the digest must be, after `previous`.
@@ -34,6 +35,7 @@ impl Entry {
             previous.bytes(),
             &self.number.to_le_bytes(),
             &self.at.to_le_bytes(),
+            &[u8::from(self.actor.is_some())],
             self.actor.as_deref().unwrap_or_default().as_bytes(),
             body.as_bytes(),
         ])

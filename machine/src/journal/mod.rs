@@ -1,11 +1,13 @@
 //! What happened to one machine, in order, each entry bound to the one before by a digest.
 
+mod canonical;
 mod digest;
 mod entry;
 mod fact;
 mod log;
 mod payload;
 
+pub(crate) use canonical::canonical;
 pub use digest::Digest;
 pub use entry::Entry;
 pub use fact::{Evidence, Fact};

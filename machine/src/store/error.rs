@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
 use crate::{
+    contract::execution::Status,
     erased::{Breach, VerifyError},
     id::Id,
 };
@@ -21,6 +22,12 @@ pub enum StoreError {
     /// The file is no SQLite database.
     #[error("{path} is no database; name another file, or move this one away")]
     NotADatabase {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is a database of ours, and parts of it cannot be read.
+    #[error("{path} is damaged; restore it from a backup")]
+    Damaged {
         /// The file.
         path: PathBuf,
     },
@@ -157,24 +164,30 @@ pub enum StoreError {
         by: Id,
     },
     /// The execution waits behind a confirmation that has not come.
-    #[error("{id} waits for the confirmation {gate}, which is {status}; answer that first")]
+    #[error(
+        "{id} waits for the confirmation {gate}, which is {}; answer that first",
+        status.definition().label
+    )]
     Deferred {
         /// The execution.
         id: Id,
         /// Its confirmation.
         gate: Id,
         /// Where that one is.
-        status: String,
+        status: Status,
     },
     /// The confirmation was refused, so the execution never runs.
-    #[error("{id} never runs: its confirmation {gate} is {status}; ask again with a new one")]
+    #[error(
+        "{id} never runs: its confirmation {gate} is {}; ask again with a new one",
+        status.definition().label
+    )]
     NeverRuns {
         /// The execution.
         id: Id,
         /// Its confirmation.
         gate: Id,
         /// How that one ended.
-        status: String,
+        status: Status,
     },
     /// The confirmation confirms something else.
     #[error("{gate} confirms another action than that of {id}; ask for this one")]

@@ -172,7 +172,10 @@ impl fmt::Display for OneLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for character in self.0.chars() {
             // Line and paragraph separators, and the marks that turn the reading direction.
-            let turns = matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+            let turns = matches!(
+                character,
+                '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+            );
             if character.is_control() || turns {
                 write!(f, "{}", character.escape_default())?;
             } else {

@@ -57,7 +57,7 @@ pub fn transitions(machine: &dyn Durable) -> Vec<TransitionRecord> {
             to_status: to.to_string(),
             trigger: trigger.to_string(),
             actor: entry.actor.as_deref().map(str::to_owned),
-            actor_category: Category::of_kind(entry.actor.as_deref().unwrap_or_default()),
+            actor_category: definition.category(entry.actor.as_deref().unwrap_or_default()),
             timestamp: entry.at,
             is_terminal_transition: definition
                 .state(to)

@@ -7,10 +7,10 @@ use crate::{
         execution::{Pending, Running},
         record,
     },
-    erased::Durable,
+    erased::{Durable, Unverified},
     journal::{Evidence, Fact, Pass},
     store::StoreError,
-    typed::Refused,
+    typed::{Refused, State},
 };
 
 impl SqliteStore {
@@ -63,7 +63,6 @@ impl SqliteStore {
         let at_work = self.shared.worker.begin(id).map_err(StoreError::Lock)?;
         let write = Write::of(&running)?;
         self.transact(move |transaction| {
-            write.gate_is_open(transaction)?;
             write.may_take_key(transaction)?;
             write.update(transaction)
         })
@@ -78,50 +77,51 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// The execution as it would be, and why that is not on disk; [`commit`](Self::commit) it
-    /// again after [`StoreError::Busy`], and the receipt is not lost. After
-    /// [`StoreError::Fenced`] somebody else had taken over: the evidence was kept as late.
+    /// Why it is not on disk, with the execution and the outcome as they were: settle again after
+    /// [`StoreError::Busy`], and the receipt is not lost. After [`StoreError::Fenced`] somebody
+    /// else had taken over, and the evidence was kept as late. [`StoreError::OtherOutcome`] when
+    /// the outcome is of another execution.
     pub async fn settle(
         &self,
-        mut running: Execution<Running>,
+        running: Execution<Running>,
         outcome: Outcome,
         by: &ToolNode,
-    ) -> Result<Settled, Refused<Settled, StoreError>> {
-        let Outcome { execution_id, epoch, evidence, at_work } = outcome;
+    ) -> Result<Settled, Refused<(Execution<Running>, Outcome), StoreError>> {
         let id = running.id();
-        let mut settled = match &evidence {
-            Evidence::Unknown(reason) => {
-                Settled::InDoubt(InDoubt::park(running, epoch, reason, by))
-            }
-            Evidence::Applied(receipt) => {
-                record(&mut running, epoch, evidence.clone(), by);
-                Settled::Completed(running.succeed(receipt.clone(), by))
-            }
-            Evidence::NotApplied(reason) => {
-                record(&mut running, epoch, evidence.clone(), by);
-                Settled::Failed(running.fail(reason.clone(), by))
+        if outcome.execution_id != id {
+            let reason = StoreError::OtherOutcome { id, of: outcome.execution_id };
+            return Err(Refused::new((running, outcome), reason));
+        }
+        // A transition takes the machine; this is what makes it again when the commit fails.
+        let before = match Unverified::of(&running) {
+            Ok(before) => before,
+            Err(source) => {
+                let reason = StoreError::Unwritable { id, source };
+                return Err(Refused::new((running, outcome), reason));
             }
         };
-        if execution_id != id {
-            let reason = StoreError::OtherOutcome { id, of: execution_id };
-            return Err(Refused::new(settled, reason));
-        }
+        let mut settled = settled(running, &outcome, by);
         let committed = match &mut settled {
             Settled::Completed(machine) => self.commit(machine).await,
             Settled::Failed(machine) => self.commit(machine).await,
             Settled::InDoubt(doubt) => self.commit(doubt.machine_mut()).await,
         };
-        let result = match committed {
+        let reason = match committed {
             Ok(()) => return Ok(settled),
-            Err(StoreError::Conflict { .. }) => self.keep_late(id, epoch, evidence).await,
-            Err(error) => Err(error),
+            Err(StoreError::Conflict { .. }) => {
+                match self.keep_late(id, outcome.epoch, outcome.evidence.clone()).await {
+                    Ok(()) => StoreError::Fenced { id },
+                    Err(error) => error,
+                }
+            }
+            Err(error) => error,
         };
-        // Up to here this process was at work on it; now others may take it over.
-        drop(at_work);
-        match result {
-            Ok(()) => Err(Refused::new(settled, StoreError::Fenced { id })),
-            Err(error) => Err(Refused::new(settled, error)),
-        }
+        let running = before.verify::<AnyExecution>().map(Running::narrow);
+        let Ok(Ok(running)) = running else {
+            // What was a running machine a moment ago is one still.
+            unreachable!("the record of a running execution makes one again")
+        };
+        Err(Refused::new((running, outcome), reason))
     }
 
     /// Keeps what a worker found out after it had been shut out. It changes no state.
@@ -143,6 +143,22 @@ impl SqliteStore {
                 Err(StoreError::Conflict { .. }) => {}
                 other => return other,
             }
+        }
+    }
+}
+
+/// The execution as the outcome leaves it.
+fn settled(mut running: Execution<Running>, outcome: &Outcome, by: &ToolNode) -> Settled {
+    let Outcome { epoch, evidence, .. } = outcome;
+    match evidence {
+        Evidence::Unknown(reason) => Settled::InDoubt(InDoubt::park(running, *epoch, reason, by)),
+        Evidence::Applied(receipt) => {
+            record(&mut running, *epoch, evidence.clone(), by);
+            Settled::Completed(running.succeed(receipt.clone(), by))
+        }
+        Evidence::NotApplied(reason) => {
+            record(&mut running, *epoch, evidence.clone(), by);
+            Settled::Failed(running.fail(reason.clone(), by))
         }
     }
 }

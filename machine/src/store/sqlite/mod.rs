@@ -1,6 +1,7 @@
 //! The store in one SQLite file.
 
 mod begin;
+mod columns;
 mod doubt;
 mod open;
 mod read;
@@ -56,7 +57,7 @@ pub struct SqliteStore {
 struct Shared {
     path: PathBuf,
     thread: Thread,
-    worker: Worker,
+    worker: Arc<Worker>,
 }
 
 impl fmt::Debug for SqliteStore {

@@ -1,4 +1,6 @@
 use std::{
+    fs::File,
+    io::Read,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -50,20 +52,28 @@ impl OpenOptions {
     /// [`StoreError`] when the file cannot be opened, is no database, is another program's, is
     /// newer than this program, cannot be written, or cannot be made durable.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<SqliteStore, StoreError> {
-        let path = path.as_ref();
-        let cannot_open = |reason: String| StoreError::CannotOpen { path: path.to_owned(), reason };
-        // No URIs: a file name is a file name, whatever stands in it.
+        let given = path.as_ref();
+        let cannot_open = |error: std::io::Error| StoreError::CannotOpen {
+            path: given.to_owned(),
+            reason: error.to_string(),
+        };
+        if given == Path::new(":memory:") {
+            let (path, found) = (given.to_owned(), "memory".to_owned());
+            return Err(StoreError::NotDurable { path, setting: "journal_mode", found });
+        }
+        // Worker files lie beside the database, wherever the program goes later. And SQLite takes
+        // a name that starts with `file:` for more than a name; an absolute one does not.
+        let path = std::path::absolute(given).map_err(cannot_open)?;
+        whose(&path).map_err(cannot_open)??;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection =
-            Connection::open_with_flags(path, flags).map_err(|error| named(error, path))?;
+            Connection::open_with_flags(&path, flags).map_err(|error| named(error, &path))?;
         connection.busy_timeout(self.busy_timeout)?;
-        prepare(&mut connection, path)?;
-        // Worker files lie beside the database, wherever the program goes later.
-        let path = path.canonicalize().map_err(|error| cannot_open(error.to_string()))?;
-        let worker = Worker::new(path.clone());
-        let thread = Thread::start(connection).map_err(|error| cannot_open(error.to_string()))?;
+        prepare(&mut connection, &path)?;
+        let worker = Arc::new(Worker::new(path.clone()));
+        let thread = Thread::start(connection).map_err(cannot_open)?;
         Ok(SqliteStore { shared: Arc::new(Shared { path, thread, worker }) })
     }
 }
@@ -79,73 +89,82 @@ impl SqliteStore {
     }
 }
 
+/// Looks at the head of the file before SQLite does. To open a file is to change it: what another
+/// program left in its write-ahead log would be moved into it.
+fn whose(path: &Path) -> std::io::Result<Result<(), StoreError>> {
+    let mut head = Vec::new();
+    match File::open(path) {
+        Ok(file) => file.take(100).read_to_end(&mut head)?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Ok(())),
+        Err(error) => return Err(error),
+    };
+    if head.is_empty() {
+        return Ok(Ok(()));
+    }
+    let path = path.to_owned();
+    // The format of SQLite's file header, sections 1.3.1, 1.3.13 and 1.3.14 of its documentation.
+    let number = |at: usize| {
+        let bytes = head.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+        bytes.map_or(0, u32::from_be_bytes)
+    };
+    let (format, application) = (i64::from(number(60)), i64::from(number(68)));
+    Ok(if head.len() < 100 || !head.starts_with(b"SQLite format 3\0") {
+        Err(StoreError::NotADatabase { path })
+    } else if application != schema::APPLICATION_ID {
+        Err(StoreError::OtherProgram { path })
+    } else if format > schema::FORMAT {
+        Err(StoreError::TooNew { path, found: format, known: schema::FORMAT })
+    } else {
+        Ok(())
+    })
+}
+
 fn prepare(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
-    // Whose file it is comes first: nothing is written to one that is not ours.
-    let fresh = is_fresh(connection, path)?;
-    if connection.is_readonly("main")? {
+    let says = |error| named(error, path);
+    if connection.is_readonly("main").map_err(says)? {
         return Err(StoreError::ReadOnly { path: path.to_owned() });
     }
-    let read_back = |pragma: &'static str, wanted: &str, found: String| {
+    connection
+        .execute_batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;")
+        .map_err(says)?;
+    // The tables come before the write-ahead log, so that the head of the file says from the
+    // first byte whose it is.
+    let transaction =
+        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(says)?;
+    let number = |sql: &str| transaction.query_row(sql, [], |row| row.get::<_, i64>(0));
+    if number("SELECT count(*) FROM sqlite_schema").map_err(says)? == 0 {
+        transaction.execute_batch(schema::CREATE).map_err(says)?;
+        transaction.pragma_update(None, "application_id", schema::APPLICATION_ID).map_err(says)?;
+        transaction.pragma_update(None, "user_version", schema::FORMAT).map_err(says)?;
+    }
+    // The head of the file may be older than its write-ahead log.
+    let found = number("PRAGMA user_version").map_err(says)?;
+    if found > schema::FORMAT {
+        return Err(StoreError::TooNew { path: path.to_owned(), found, known: schema::FORMAT });
+    }
+    transaction.commit().map_err(says)?;
+
+    let read_back = |setting: &'static str, wanted: &str, found: String| {
         if found.eq_ignore_ascii_case(wanted) {
             Ok(())
         } else {
-            Err(StoreError::NotDurable { path: path.to_owned(), setting: pragma, found })
+            Err(StoreError::NotDurable { path: path.to_owned(), setting, found })
         }
     };
-    let mode: String = connection
-        .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
-        .map_err(|error| named(error, path))?;
+    let mode: String =
+        connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)).map_err(says)?;
     read_back("journal_mode", "wal", mode)?;
-    connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;")?;
-    let level: i64 = connection.query_row("PRAGMA synchronous", [], |row| row.get(0))?;
-    read_back("synchronous", "2", level.to_string())?;
-
-    if fresh {
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // Another process may have made the tables while this one waited.
-        if is_fresh(&transaction, path)? {
-            transaction.execute_batch(schema::CREATE).map_err(|error| named(error, path))?;
-            transaction.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
-            transaction.pragma_update(None, "user_version", schema::FORMAT)?;
-        }
-        transaction.commit()?;
-    }
-    Ok(())
-}
-
-/// Whether the file is empty; an error when it is not ours, or too new.
-fn is_fresh(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
-    let number = |sql: &str| {
-        connection
-            .query_row(sql, [], |row| row.get::<_, i64>(0))
-            .map_err(|error| named(error, path))
-    };
-    let application = number("PRAGMA application_id")?;
-    let format = number("PRAGMA user_version")?;
-    let objects = number("SELECT count(*) FROM sqlite_schema")?;
-    if application == 0 && format == 0 && objects == 0 {
-        return Ok(true);
-    }
-    if application != schema::APPLICATION_ID {
-        return Err(StoreError::OtherProgram { path: path.to_owned() });
-    }
-    if format > schema::FORMAT {
-        return Err(StoreError::TooNew {
-            path: path.to_owned(),
-            found: format,
-            known: schema::FORMAT,
-        });
-    }
-    Ok(false)
+    let level: i64 =
+        connection.query_row("PRAGMA synchronous", [], |row| row.get(0)).map_err(says)?;
+    read_back("synchronous", "2", level.to_string())
 }
 
 /// While a file is being opened, the error names it.
 fn named(error: rusqlite::Error, path: &Path) -> StoreError {
     let path: PathBuf = path.to_owned();
     match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-            StoreError::NotADatabase { path }
-        }
+        // Its head said that it is ours.
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => StoreError::Damaged { path },
         Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { path },
         Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
             StoreError::CannotOpen { path, reason: error.to_string() }

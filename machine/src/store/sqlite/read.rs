@@ -1,13 +1,15 @@
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 
 use super::{
     SqliteStore,
-    write::{broken_row, holder, stored_id},
+    columns::Columns,
+    write::{holder, stored_id},
 };
 use crate::{
     clock::{self, Millis},
+    contract::execution::Status,
     erased::{Durable, Record, Restore, Unverified, VerifyError},
     id::Id,
     journal::Entry,
@@ -43,8 +45,9 @@ impl SqliteStore {
     /// [`StoreError::NotFound`] when no machine has this id, [`StoreError::Unbelievable`] when it
     /// is of another kind or its journal does not bear it out.
     pub async fn load<M: Restore>(&self, id: Id) -> Result<M, StoreError> {
-        let claim = self.shared.thread.run(move |connection| read(connection, id)).await?;
-        Ok(claim.verify()?)
+        let stored =
+            self.shared.thread.run(move |connection| read(&*connection.transaction()?, id)).await?;
+        Ok(stored.verify()?)
     }
 
     /// Loads a machine that waits, to go on with it (EX-7): it must exist, its journal must bear
@@ -87,7 +90,9 @@ impl SqliteStore {
         if projection.permit.is_some() {
             return Err(StoreError::InDoubt { id });
         }
-        let age_ms = entries.last().map_or(0, |last| clock::now() - last.at).unsigned_abs();
+        // A clock that went back makes nothing old.
+        let age = entries.last().map_or(0, |last| clock::now() - last.at);
+        let age_ms = u64::try_from(age).unwrap_or(0);
         if let Some(limit) = checks.max_age
             && Duration::from_millis(age_ms) > limit
         {
@@ -101,16 +106,18 @@ impl SqliteStore {
             .shared
             .thread
             .run(move |connection| {
-                let holder = match &key {
-                    Some(key) if projection.exclusive => holder(connection, key, id)?,
+                let transaction = connection.transaction()?;
+                let connection = &*transaction;
+                let holder = match (&key, projection.action) {
+                    (Some(key), Some(action)) if projection.exclusive => {
+                        holder(connection, key, action, id)?
+                    }
                     _ => None,
                 };
-                Ok((holder, count(connection, in_session.as_deref(), status)?))
+                Ok((holder, count(connection, definition.name, in_session.as_deref(), status)?))
             })
             .await?;
-        if let Some((by, status)) = holder
-            && status == "completed"
-        {
+        if let Some((by, Status::Completed)) = holder {
             return Err(StoreError::AlreadyDone { by });
         }
         if let Some(resuming) = checks.resuming
@@ -143,7 +150,11 @@ impl SqliteStore {
                 let mut rows = select.query([session])?;
                 let mut listed = Vec::new();
                 while let Some(row) = rows.next()? {
-                    listed.push(line(row)?);
+                    match line(row) {
+                        Ok(line) => listed.push(line),
+                        // One broken row does not hide the rest.
+                        Err(error) => tracing::error!(%error, "a row cannot be listed"),
+                    }
                 }
                 Ok(listed)
             })
@@ -166,42 +177,78 @@ fn line(row: &Row<'_>) -> Result<Listed, StoreError> {
 
 fn count(
     connection: &Connection,
+    machine: &str,
     session: Option<&str>,
     status: &str,
 ) -> Result<usize, StoreError> {
     let count: i64 = connection
-        .prepare_cached("SELECT count(*) FROM instance WHERE session IS ?1 AND status = ?2")?
-        .query_row(params![session, status], |row| row.get(0))?;
+        .prepare_cached(
+            "SELECT count(*) FROM instance WHERE machine = ?1 AND session IS ?2 AND status = ?3",
+        )?
+        .query_row(params![machine, session, status], |row| row.get(0))?;
     Ok(usize::try_from(count).unwrap_or(0))
 }
 
-/// Reads a machine and its journal as they stand at one moment.
-fn read(connection: &mut Connection, id: Id) -> Result<Unverified, StoreError> {
-    let transaction = connection.transaction()?;
-    let columns = transaction
-        .prepare_cached(
-            "SELECT machine, fingerprint, status, state, context, version, epoch, seal
+/// What stands on disk of one machine.
+pub(super) struct Stored {
+    claim: Unverified,
+    columns: Columns,
+}
+
+impl Stored {
+    /// Verifies the machine, and that it can be found by what it is.
+    pub(super) fn verify<M: Restore>(self) -> Result<M, VerifyError> {
+        let id = self.claim.record.id;
+        let missing = self.claim.record.version != self.claim.journal.len() as u64;
+        let machine: M = self.claim.verify()?;
+        let projection = machine.rules().projection(machine.journal().entries());
+        if missing || self.columns != Columns::from(&projection) {
+            let reason = "its row was changed by hand: it is not what its journal leads to";
+            return Err(VerifyError::History { id, reason: reason.to_owned() });
+        }
+        Ok(machine)
+    }
+}
+
+/// Reads a machine and its journal. Within a transaction, so that they are of one moment.
+pub(super) fn read(connection: &Connection, id: Id) -> Result<Stored, StoreError> {
+    let (record, columns) = connection
+        .prepare_cached(&format!(
+            "SELECT machine, fingerprint, status, state, context, version, epoch, seal, {}
              FROM instance WHERE id = ?1",
-        )?
+            Columns::NAMES
+        ))?
         .query_row([id.to_string()], |row| {
+            let number = |column: usize| -> rusqlite::Result<u64> {
+                let number: i64 = row.get(column)?;
+                u64::try_from(number)
+                    .map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number))
+            };
             let seal: String = row.get(7)?;
-            let version: i64 = row.get(5)?;
-            let epoch: i64 = row.get(6)?;
-            Ok((
-                [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?],
-                version.unsigned_abs(),
-                epoch.unsigned_abs(),
+            let seal = seal.parse().map_err(|error| broken(7, error))?;
+            let record = Record {
+                id,
+                machine: row.get(0)?,
+                fingerprint: row.get(1)?,
+                status: row.get(2)?,
+                state: row.get(3)?,
+                context: row.get(4)?,
+                version: number(5)?,
+                epoch: number(6)?,
                 seal,
-            ))
+            };
+            Ok((record, Columns::read(row, 8)?))
         })
-        .optional()?
-        .ok_or(StoreError::NotFound { id })?;
-    let ([machine, fingerprint, status, state, context], version, epoch, seal) = columns;
-    let seal = seal.parse().map_err(|error| broken_row(7, error))?;
-    let journal = read_journal(&transaction, id)?;
-    transaction.finish()?;
-    let record = Record { id, machine, fingerprint, status, state, context, version, epoch, seal };
-    Ok(Unverified { record, journal })
+        .map_err(|error| match error {
+            rusqlite::Error::QueryReturnedNoRows => StoreError::NotFound { id },
+            rusqlite::Error::SqliteFailure(..) => error.into(),
+            // What SQLite gave out is no value that this library wrote.
+            other => {
+                VerifyError::History { id, reason: format!("its row is broken: {other}") }.into()
+            }
+        })?;
+    let journal = read_journal(connection, id)?;
+    Ok(Stored { claim: Unverified { record, journal }, columns })
 }
 
 fn read_journal(connection: &Connection, id: Id) -> Result<Vec<Entry>, StoreError> {
@@ -224,8 +271,13 @@ fn read_journal(connection: &Connection, id: Id) -> Result<Vec<Entry>, StoreErro
             at: row.get(1)?,
             actor: actor.map(Into::into),
             fact,
-            digest: digest.parse().map_err(|error| broken_row(4, error))?,
+            digest: digest.parse().map_err(|error| broken(4, error))?,
         });
     }
     Ok(journal)
+}
+
+/// A value that cannot be what this library wrote: an error, not a panic.
+fn broken(column: usize, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, Box::new(error))
 }

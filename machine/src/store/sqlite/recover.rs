@@ -1,4 +1,4 @@
-use super::{SqliteStore, write::stored_id};
+use super::SqliteStore;
 use crate::{
     actor::{Actor, GraphRunner},
     clock::{self, Millis},
@@ -18,6 +18,9 @@ impl SqliteStore {
     /// (epoch + 1), so that what it may still say changes nothing. Those that were in doubt before
     /// are returned too, oldest first.
     ///
+    /// One that cannot be believed does not keep the others waiting: it is left as it is, said
+    /// through `tracing`, and `load` says what is wrong with it.
+    ///
     /// # Errors
     ///
     /// [`StoreError::Busy`] when another process holds the database for too long. What was parked
@@ -26,8 +29,12 @@ impl SqliteStore {
         let candidates = self.shared.thread.run(|connection| candidates(connection)).await?;
         let mut in_doubt = Vec::new();
         for candidate in candidates {
-            if let Some(doubt) = self.take_over(&candidate).await? {
-                in_doubt.push(doubt);
+            match self.take_over(&candidate).await {
+                Ok(doubt) => in_doubt.extend(doubt),
+                Err(StoreError::Unbelievable(error)) => {
+                    tracing::error!(id = %candidate.id, %error, "not recovered");
+                }
+                Err(error) => return Err(error),
             }
         }
         self.shared.worker.sweep();
@@ -85,11 +92,10 @@ fn candidates(connection: &rusqlite::Connection) -> Result<Vec<Candidate>, Store
     let mut rows = select.query([execution::DEFINITION.name])?;
     let mut candidates = Vec::new();
     while let Some(row) = rows.next()? {
-        candidates.push(Candidate {
-            id: stored_id(&row.get::<_, String>(0)?)?,
-            worker: row.get(1)?,
-            expires_at: row.get(2)?,
-        });
+        // A row that somebody broke is for `load` to tell of.
+        let Ok(id) = row.get::<_, String>(0)?.parse() else { continue };
+        let expires_at = row.get::<_, Option<Millis>>(2)?.unwrap_or(0);
+        candidates.push(Candidate { id, worker: row.get(1)?, expires_at });
     }
     Ok(candidates)
 }

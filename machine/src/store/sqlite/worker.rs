@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError, Weak},
 };
 
-use crate::id::Id;
+use crate::{contract::AtWork, id::Id};
 
 /// This process, as others can tell whether it still lives.
 ///
@@ -17,7 +17,13 @@ pub(super) struct Worker {
     /// Made when the first permit goes out: readers leave no files.
     file: Mutex<Option<File>>,
     /// The calls that this process is at.
-    at_work: Mutex<HashMap<Id, Weak<()>>>,
+    at_work: Mutex<HashMap<Id, Vec<Weak<Call>>>>,
+}
+
+/// A call that this process is at. It keeps the worker, so that the worker's file goes with the
+/// last call, even where the store was dropped before.
+struct Call {
+    _worker: Arc<Worker>,
 }
 
 impl Worker {
@@ -35,24 +41,29 @@ impl Worker {
     }
 
     /// Says that this process is at `execution` for as long as what is returned lives.
-    pub(super) fn begin(&self, execution: Id) -> std::io::Result<Arc<()>> {
+    pub(super) fn begin(self: &Arc<Self>, execution: Id) -> std::io::Result<AtWork> {
         // A panic elsewhere leaves these maps whole: each is changed in one step.
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if file.is_none() {
             *file = Some(self.lock()?);
         }
-        let at_work = Arc::new(());
-        let mut calls = self.at_work.lock().unwrap_or_else(PoisonError::into_inner);
-        calls.retain(|_, call| call.strong_count() > 0);
-        calls.insert(execution, Arc::downgrade(&at_work));
-        Ok(at_work)
+        let call = Arc::new(Call { _worker: Arc::clone(self) });
+        let mut all = self.at_work.lock().unwrap_or_else(PoisonError::into_inner);
+        for calls in all.values_mut() {
+            calls.retain(|call| call.strong_count() > 0);
+        }
+        all.retain(|_, calls| !calls.is_empty());
+        // Beside the others: one that loses the race for an execution must not hide the winner.
+        all.entry(execution).or_default().push(Arc::downgrade(&call));
+        Ok(call)
     }
 
     /// Whether somebody is at `execution`, given the worker that its permit went to.
     pub(super) fn is_at_work(&self, worker: &str, execution: Id) -> std::io::Result<bool> {
         if worker == self.name {
             let calls = self.at_work.lock().unwrap_or_else(PoisonError::into_inner);
-            return Ok(calls.get(&execution).is_some_and(|call| call.strong_count() > 0));
+            let mut calls = calls.get(&execution).into_iter().flatten();
+            return Ok(calls.any(|call| call.strong_count() > 0));
         }
         // The name comes out of the database; only an id may become part of a path.
         if worker.parse::<Id>().is_err() {

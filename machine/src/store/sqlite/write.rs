@@ -1,13 +1,12 @@
-use rusqlite::{
-    Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params,
-};
+use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params};
 
-use super::SqliteStore;
+use super::{SqliteStore, columns::Columns, read::read};
 use crate::{
     clock::Millis,
-    erased::{Durable, Projection, Record},
+    contract::{AnyExecution, execution::Status},
+    erased::{Context, Durable, Projection, Record},
     id::Id,
-    journal::{Entry, Pass},
+    journal::{Digest, Entry, Fact, Pass},
     store::StoreError,
 };
 
@@ -99,6 +98,9 @@ pub(super) struct Write {
     created_at: Millis,
     updated_at: Millis,
     projection: Projection,
+    columns: Columns,
+    /// The machine leaves its initial state.
+    begins: bool,
     entries: Vec<(Entry, String)>,
 }
 
@@ -114,8 +116,16 @@ impl Write {
         let record = Record::of(machine).map_err(unwritable)?;
         let mut entries = Vec::with_capacity(journal.uncommitted().len());
         for entry in journal.uncommitted() {
-            entries.push((entry.clone(), entry.body().map_err(unwritable)?));
+            let body = entry.body().map_err(unwritable)?;
+            // What cannot be read back must not be written.
+            serde_json::from_str::<Fact>(&body).map_err(unwritable)?;
+            entries.push((entry.clone(), body));
         }
+        let initial = machine.definition().states[machine.definition().initial].name;
+        let begins = entries
+            .iter()
+            .any(|(entry, _)| matches!(&entry.fact, Fact::Moved { from, .. } if from == initial));
+        let projection = machine.rules().projection(journal.entries());
         let at = |entry: Option<&Entry>| entry.map_or(0, |entry| entry.at);
         Ok(Self {
             record,
@@ -123,15 +133,17 @@ impl Write {
             epoch: journal.committed_epoch(),
             created_at: at(journal.entries().first()),
             updated_at: at(journal.entries().last()),
-            projection: machine.rules().projection(journal.entries()),
+            columns: Columns::from(&projection),
+            projection,
+            begins,
             entries,
         })
     }
 
     /// Writes a new machine.
     fn insert(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
-        let Self { record, projection, .. } = self;
-        let permit = projection.permit.as_ref();
+        self.gate_is_open(transaction)?;
+        let Self { record, columns, .. } = self;
         let inserted = transaction
             .prepare_cached(
                 "INSERT INTO instance (id, machine, fingerprint, status, state, context, version,
@@ -152,14 +164,14 @@ impl Write {
                 record.seal.to_string(),
                 self.created_at,
                 self.updated_at,
-                projection.session,
-                projection.key,
-                projection.holds_key,
-                projection.action.map(|digest| digest.to_string()),
-                projection.behind.map(|id| id.to_string()),
-                projection.confirms.map(|digest| digest.to_string()),
-                permit.map(|permit| &permit.worker),
-                permit.map(|permit| permit.expires_at),
+                columns.session,
+                columns.key,
+                columns.holds_key,
+                columns.action,
+                columns.behind,
+                columns.confirms,
+                columns.worker,
+                columns.expires_at,
             ]);
         match inserted {
             Ok(_) => self.append(transaction),
@@ -172,9 +184,9 @@ impl Write {
 
     /// Writes what happened to a known machine, if nobody else wrote in the meantime.
     pub(super) fn update(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
-        let Self { record, projection, .. } = self;
+        self.gate_is_open(transaction)?;
+        let Self { record, columns, .. } = self;
         let id = record.id;
-        let permit = projection.permit.as_ref();
         let updated = transaction
             .prepare_cached(
                 "UPDATE instance
@@ -192,9 +204,9 @@ impl Write {
                 sql_integer(record.epoch),
                 record.seal.to_string(),
                 self.updated_at,
-                projection.holds_key,
-                permit.map(|permit| &permit.worker),
-                permit.map(|permit| permit.expires_at),
+                columns.holds_key,
+                columns.worker,
+                columns.expires_at,
             ])?;
         match updated {
             1 => self.append(transaction),
@@ -224,85 +236,79 @@ impl Write {
 
     /// EX-5: what was done is not set up to be done again, and one key stands for one action.
     fn may_be_created(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
-        if !self.projection.exclusive {
-            return Ok(());
-        }
-        self.key_stands_for_this(transaction)?;
         match self.holder(transaction)? {
-            Some((by, status)) if status == "completed" => Err(StoreError::AlreadyDone { by }),
+            Some((by, Status::Completed)) => Err(StoreError::AlreadyDone { by }),
             _ => Ok(()),
         }
     }
 
     /// EX-5: nobody else has done this or is at it.
     pub(super) fn may_take_key(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
-        if !self.projection.exclusive {
-            return Ok(());
-        }
-        self.key_stands_for_this(transaction)?;
         match self.holder(transaction)? {
-            Some((by, status)) if status == "completed" => Err(StoreError::AlreadyDone { by }),
+            Some((by, Status::Completed)) => Err(StoreError::AlreadyDone { by }),
             Some((by, _)) => Err(StoreError::KeyHeld { by }),
             None => Ok(()),
         }
     }
 
-    fn key_stands_for_this(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
-        let Projection { key: Some(key), action: Some(action), .. } = &self.projection else {
-            return Ok(());
-        };
-        let other: Option<String> = transaction
-            .prepare_cached("SELECT id FROM instance WHERE key = ?1 AND action <> ?2 LIMIT 1")?
-            .query_row(params![key, action.to_string()], |row| row.get(0))
-            .optional()?;
-        match other {
-            Some(by) => Err(StoreError::KeyReused { by: stored_id(&by)? }),
-            None => Ok(()),
+    /// Who else holds the key; an error when the key stands for another action there.
+    fn holder(&self, transaction: &Transaction<'_>) -> Result<Option<(Id, Status)>, StoreError> {
+        match &self.projection {
+            Projection { exclusive: true, key: Some(key), action: Some(action), .. } => {
+                holder(transaction, key, *action, self.record.id)
+            }
+            _ => Ok(None),
         }
     }
 
-    /// Who else holds the key.
-    fn holder(&self, transaction: &Transaction<'_>) -> Result<Option<(Id, String)>, StoreError> {
-        let Some(key) = &self.projection.key else { return Ok(None) };
-        holder(transaction, key, self.record.id)
-    }
-
-    /// EX-9: the confirmation that this waits for has come, and it confirms this very action.
-    pub(super) fn gate_is_open(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
+    /// EX-9: the confirmation that this waits for has come, and it confirms this very action. The
+    /// confirmation is verified like anything else that is stored.
+    fn gate_is_open(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
         let id = self.record.id;
-        let Some(gate) = self.projection.behind else { return Ok(()) };
-        let (status, confirms): (String, Option<String>) = transaction
-            .prepare_cached("SELECT status, confirms FROM instance WHERE id = ?1")?
-            .query_row([gate.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?
-            .ok_or(StoreError::NotFound { id: gate })?;
-        match status.as_str() {
-            "completed" => {}
-            "failed" | "rejected" | "cancelled" => {
+        let Some(gate) = self.projection.behind.filter(|_| self.begins) else { return Ok(()) };
+        let confirmation: AnyExecution = read(transaction, gate)?.verify()?;
+        let status = confirmation.status();
+        match status {
+            Status::Completed => {}
+            Status::Failed | Status::Rejected | Status::Cancelled => {
                 return Err(StoreError::NeverRuns { id, gate, status });
             }
-            _ => return Err(StoreError::Deferred { id, gate, status }),
+            Status::Pending | Status::Running | Status::Waiting => {
+                return Err(StoreError::Deferred { id, gate, status });
+            }
         }
-        if confirms != self.projection.action.map(|action| action.to_string()) {
+        if confirmation.context().confirms() != self.projection.action {
             return Err(StoreError::OtherAction { id, gate });
         }
         Ok(())
     }
 }
 
-/// Who holds `key`, other than `but`, and in which state.
+/// Who holds `key`, other than `but`, and in which state. Every execution with this key is
+/// verified: what a row says of itself is not enough to do a thing again.
 pub(super) fn holder(
     connection: &Connection,
     key: &str,
+    action: Digest,
     but: Id,
-) -> Result<Option<(Id, String)>, StoreError> {
-    let holder: Option<(String, String)> = connection
-        .prepare_cached(
-            "SELECT id, status FROM instance WHERE key = ?1 AND holds_key = 1 AND id <> ?2",
-        )?
-        .query_row(params![key, but.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
-    holder.map(|(id, status)| Ok((stored_id(&id)?, status))).transpose()
+) -> Result<Option<(Id, Status)>, StoreError> {
+    let mut select = connection
+        .prepare_cached("SELECT id FROM instance WHERE key = ?1 AND id <> ?2 ORDER BY id")?;
+    let others: Vec<String> = select
+        .query_map(params![key, but.to_string()], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    for other in others {
+        let by = stored_id(&other)?;
+        let execution: AnyExecution = read(connection, by)?.verify()?;
+        let projection = execution.context().projection(execution.journal().entries());
+        if projection.action != Some(action) {
+            return Err(StoreError::KeyReused { by });
+        }
+        if projection.holds_key {
+            return Ok(Some((by, execution.status())));
+        }
+    }
+    Ok(None)
 }
 
 fn exists(connection: &Connection, id: Id) -> Result<bool, StoreError> {
@@ -313,19 +319,10 @@ fn exists(connection: &Connection, id: Id) -> Result<bool, StoreError> {
 
 /// An id out of a row. A row that somebody broke is an error, not a panic.
 pub(super) fn stored_id(text: &str) -> Result<Id, StoreError> {
-    text.parse().map_err(|error| broken_row(0, error))
-}
-
-/// A value of a row that cannot be what this library wrote.
-pub(super) fn broken_row(
-    column: usize,
-    error: impl std::error::Error + Send + Sync + 'static,
-) -> StoreError {
-    StoreError::Sqlite(rusqlite::Error::FromSqlConversionFailure(
-        column,
-        rusqlite::types::Type::Text,
-        Box::new(error),
-    ))
+    text.parse().map_err(|error| {
+        let text = rusqlite::types::Type::Text;
+        rusqlite::Error::FromSqlConversionFailure(0, text, Box::new(error)).into()
+    })
 }
 
 /// `SQLite` integers are signed. No journal gets that long.

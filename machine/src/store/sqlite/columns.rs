@@ -1,0 +1,52 @@
+use rusqlite::Row;
+
+use crate::{clock::Millis, erased::Projection};
+
+/// What a row says beside the record: a projection of the journal, by which machines are found.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Columns {
+    pub(super) session: Option<String>,
+    pub(super) key: Option<String>,
+    pub(super) holds_key: bool,
+    pub(super) action: Option<String>,
+    pub(super) behind: Option<String>,
+    pub(super) confirms: Option<String>,
+    pub(super) worker: Option<String>,
+    pub(super) expires_at: Option<Millis>,
+}
+
+impl Columns {
+    /// The names, in the order in which [`read`](Self::read) takes them.
+    pub(super) const NAMES: &str =
+        "session, key, holds_key, action, behind, confirms, worker, expires_at";
+
+    /// Reads them off a row that selects [`NAMES`](Self::NAMES) from column `first` on.
+    pub(super) fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
+        Ok(Self {
+            session: row.get(first)?,
+            key: row.get(first + 1)?,
+            holds_key: row.get(first + 2)?,
+            action: row.get(first + 3)?,
+            behind: row.get(first + 4)?,
+            confirms: row.get(first + 5)?,
+            worker: row.get(first + 6)?,
+            expires_at: row.get(first + 7)?,
+        })
+    }
+}
+
+impl From<&Projection> for Columns {
+    fn from(projection: &Projection) -> Self {
+        let permit = projection.permit.as_ref();
+        Self {
+            session: projection.session.clone(),
+            key: projection.key.clone(),
+            holds_key: projection.holds_key,
+            action: projection.action.map(|digest| digest.to_string()),
+            behind: projection.behind.map(|id| id.to_string()),
+            confirms: projection.confirms.map(|digest| digest.to_string()),
+            worker: permit.map(|permit| permit.worker.clone()),
+            expires_at: permit.map(|permit| permit.expires_at),
+        }
+    }
+}
