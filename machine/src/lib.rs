@@ -1,4 +1,6 @@
 #![doc = include_str!("docs/front.md")]
+// What stores need of a machine is there before there is a store.
+#![cfg_attr(not(feature = "sqlite"), allow(dead_code))]
 
 // Lets `#[machine]` be used in this crate as it is used everywhere else.
 extern crate self as machine;
