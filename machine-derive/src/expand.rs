@@ -1,13 +1,21 @@
 use proc_macro2::TokenStream;
 
-use crate::{check, emit, errors::Errors, model, parse};
+use crate::{cfg, check, emit, errors::Errors, model, parse};
+
+/// The attribute. What the compiler may switch off, it is asked about first.
+pub(crate) fn machine(options: TokenStream, item: TokenStream) -> TokenStream {
+    match syn::parse2(item.clone()) {
+        Ok(declaration) if cfg::is_in(item.clone()) => cfg::ask_the_compiler(&options, declaration),
+        _ => declared(options, item),
+    }
+}
 
 /// The whole pipeline: parse what is written, resolve its names, check the graph, emit.
 ///
 /// Each phase reports all it finds and goes on with what is left, so that one build shows every
 /// mistake. Emission comes behind the gate and cannot fail. When there were mistakes, the user's
 /// types still come out, as stubs, so that code that uses them adds no errors of its own.
-pub(crate) fn machine(options: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn declared(options: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let Some(declaration) = parse::declaration(options, item, &mut errors) else {
         return errors.into_tokens();

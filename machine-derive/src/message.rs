@@ -41,8 +41,8 @@ fn nearest<'a>(wrong: &Ident, candidates: &[&'a Ident]) -> Option<&'a Ident> {
         .map(|(_, candidate)| candidate)
 }
 
-const OPTIONS: &str =
-    "the options are `durable` and `context = Type`, as in `#[machine(durable, context = Order)]`";
+const OPTIONS: &str = "the options are `durable`, `context = Type`, `crate = path`, and \
+                       `on(trigger => Target, from = Group)`";
 
 // M00xx: what is written is not the language of a machine.
 
@@ -62,11 +62,11 @@ pub(crate) fn malformed_options(problem: &syn::Error) -> Message {
     message("M0002", format!("these options cannot be read: {problem}"), OPTIONS)
 }
 
-pub(crate) fn generic() -> Message {
+pub(crate) fn durable_generic() -> Message {
     message(
         "M0003",
-        "a machine cannot have generic parameters yet",
-        "name the types, or put the generic part into a boxed trait object",
+        "a durable machine cannot have generic parameters: its stored form is of one type",
+        "name the types, or remove `durable`",
     )
 }
 
@@ -82,13 +82,39 @@ pub(crate) fn malformed_on(problem: &syn::Error) -> Message {
     message(
         "M0005",
         format!("this transition cannot be read: {problem}"),
-        "write `#[on(trigger(payload) => Target, by = Actor | Actor)]`; payload and `by` may be \
-         left out",
+        "write `#[on(trigger(payload) => Target, by = Actor | Actor, guard = function -> Error)]`; \
+         payload, `by` and `guard` may be left out",
     )
 }
 
 pub(crate) fn malformed_mark(mark: &str) -> Message {
     message("M0006", format!("`#[{mark}]` takes nothing"), format!("write `#[{mark}]`"))
+}
+
+pub(crate) fn misplaced_attribute(path: &syn::Path) -> Message {
+    let name = quote::quote!(#path).to_string().replace(' ', "");
+    message(
+        "M0012",
+        format!("`#[{name}]` has no place on a machine"),
+        "put it on the states or their fields, which become structs; on the enum there is nothing \
+         that it could change",
+    )
+}
+
+pub(crate) fn reserved_machine(name: &Ident) -> Message {
+    message(
+        "M0013",
+        format!("a machine cannot be called `{name}`: its module would hide this library"),
+        "give it the name of what it is a machine of, such as `Order`",
+    )
+}
+
+pub(crate) fn malformed_names(mark: &str) -> Message {
+    message(
+        "M0011",
+        format!("`#[{mark}]` takes names"),
+        format!("write `#[{mark}(One)]` or `#[{mark}(One | Other)]`"),
+    )
 }
 
 pub(crate) fn not_serializable() -> Message {
@@ -211,8 +237,52 @@ pub(crate) fn duplicate_payload(item: &Ident) -> Message {
     message("M0110", format!("`{item}` stands twice in this payload"), "remove one of them")
 }
 
+pub(crate) fn noted_is_a_field(item: &Ident, target: &Ident) -> Message {
+    message(
+        "M0117",
+        format!("`{item}: ..` goes to the journal only, and `{target}` has a field of that name"),
+        format!("write `{item}` to set the field, or give what is noted another name"),
+    )
+}
+
+pub(crate) fn duplicate_actor(actor: &str) -> Message {
+    message("M0115", format!("`{actor}` stands twice in this `by`"), "remove one of them")
+}
+
+pub(crate) fn same_derived_name(one: &Ident, other: &Ident, derived: &str) -> Message {
+    message(
+        "M0116",
+        format!("`{one}` and `{other}` are both called `{derived}` where names are derived"),
+        "rename one of them, so that they differ in more than their capitals",
+    )
+}
+
 pub(crate) fn duplicate_state(state: &Ident) -> Message {
     message("M0111", format!("there are two states named `{state}`"), "rename one of them")
+}
+
+pub(crate) fn group_missing(trigger: &Ident) -> Message {
+    message(
+        "M0114",
+        format!("`{trigger}` leaves no group"),
+        "say which one it leaves, as in `on(cancel => Cancelled, from = Active)`",
+    )
+}
+
+pub(crate) fn unknown_group(unknown: &Ident, groups: &[&Ident]) -> Message {
+    let repair = match nearest(unknown, groups) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("write `#[group({unknown})]` on the states that belong to it"),
+    };
+    message("M0112", format!("no state belongs to a group `{unknown}`"), repair)
+}
+
+pub(crate) fn group_is_a_state(group: &Ident) -> Message {
+    message(
+        "M0113",
+        format!("`{group}` is a state, so it cannot name a group as well"),
+        "give the group a name of its own",
+    )
 }
 
 // M02xx: the graph is wrong.
@@ -239,4 +309,48 @@ pub(crate) fn dead_end(state: &Ident) -> Message {
         format!("nothing leaves `{state}`, and it is not terminal"),
         "write `#[terminal]` on it, or a transition that leaves it",
     )
+}
+
+pub(crate) fn no_way_out(state: &Ident, reachable: &[&Ident]) -> Message {
+    message(
+        "M0204",
+        format!(
+            "from `{state}` no terminal state can be reached; one gets to {} and no further",
+            list(reachable)
+        ),
+        "add a transition that leads out, or write `#[terminal]` where the machine may end",
+    )
+}
+
+pub(crate) fn not_only_after(state: &Ident, gates: &[Ident], path: &str) -> Message {
+    message(
+        "M0205",
+        format!("`{state}` can be reached without passing {}: {path}", either(gates)),
+        format!("lead this path through {}, or remove `#[only_after]`", either(gates)),
+    )
+}
+
+pub(crate) fn not_never_after(state: &Ident, forbidden: &Ident, path: &str) -> Message {
+    message(
+        "M0206",
+        format!("`{state}` can be reached after `{forbidden}`: {path}"),
+        "remove a step of this path, or remove `#[never_after]`",
+    )
+}
+
+pub(crate) fn no_way_back(state: &Ident, initial: &Ident, reachable: &[&Ident]) -> Message {
+    message(
+        "M0207",
+        format!(
+            "from `{state}` the machine gets to {} and neither ends nor comes back to `{initial}`",
+            list(reachable)
+        ),
+        format!("add a transition that leads back to `{initial}`, or a `#[terminal]` state"),
+    )
+}
+
+/// "`A` or `B`"
+fn either(names: &[Ident]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(" or ")
 }

@@ -1,6 +1,9 @@
 #![doc = include_str!("docs/front.md")]
+#![cfg_attr(not(feature = "serde"), no_std)]
 // What stores need of a machine is there before there is a store.
 #![cfg_attr(not(feature = "sqlite"), allow(dead_code))]
+
+extern crate alloc;
 
 // Lets `#[machine]` be used in this crate as it is used everywhere else.
 extern crate self as machine;

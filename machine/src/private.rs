@@ -1,6 +1,12 @@
 //! What generated code calls. No promise is made about anything in here.
 
-use crate::actor::Actor;
+pub use machine_derive::Declaration;
+
+use crate::{
+    actor::Actor,
+    definition::{Definition, Edge},
+    typed::Illegal,
+};
 
 /// Whether the actor is a `B`. The compiler knows both, so the answer costs nothing at run time.
 #[must_use]
@@ -9,7 +15,7 @@ pub fn is<B: Actor>(actor: &impl Actor) -> bool {
 }
 
 fn is_type<B: 'static, A: 'static>(_: &A) -> bool {
-    std::any::TypeId::of::<A>() == std::any::TypeId::of::<B>()
+    core::any::TypeId::of::<A>() == core::any::TypeId::of::<B>()
 }
 
 /// The actor's name in the journal.
@@ -18,12 +24,33 @@ pub fn kind<A: Actor>(_: &A) -> &'static str {
     A::KIND
 }
 
+/// The moves out of a state that this actor may take.
+pub fn available<A: Actor>(
+    definition: &'static Definition,
+    state: usize,
+    _by: &A,
+) -> impl Iterator<Item = &'static Edge> + use<A> {
+    definition.leaving(state).filter(|edge| edge.is_for::<A>())
+}
+
+/// Why an actor cannot take a trigger, guards aside; `None` when it can.
+#[must_use]
+pub fn check<A: Actor>(
+    definition: &'static Definition,
+    state: usize,
+    trigger: &'static str,
+    _by: &A,
+) -> Option<Illegal> {
+    Illegal::__check::<A>(definition, state, trigger)
+}
+
 /// Replaces a machine in place by what a step makes of it.
 ///
 /// For a moment `place` holds nothing; should the user's own code panic in that moment, the
 /// process ends rather than go on with a machine that is not there.
 pub fn replace<M, R>(place: &mut M, step: impl FnOnce(M) -> (R, M)) -> R {
-    replace_with::replace_with_or_abort_and_return(place, step)
+    // The panic comes on top of one that is on its way, so it aborts.
+    replace_with::replace_with_and_return(place, || panic!("a transition panicked"), step)
 }
 
 #[cfg(feature = "serde")]

@@ -23,7 +23,7 @@ fn a_missing_move_names_the_legal_ones() {
     );
     let reason = refused.reason;
     assert_eq!((reason.state(), reason.trigger()), ("WAITING", "succeed"));
-    assert_eq!(reason.reason(), Reason::NotFromHere);
+    assert_eq!(reason.reason(), &Reason::NotFromHere);
     let moves: Vec<_> = reason.legal_moves().map(|edge| edge.trigger).collect();
     assert_eq!(moves, ["resume", "cancel", "timeout"]);
 }
@@ -34,7 +34,7 @@ fn a_terminal_state_says_so() {
     let cancelled = asked("?").cancel("no".to_owned(), &GraphRunner);
     let refused = AnyExecution::from(cancelled).apply(Event::Resume, &GraphRunner).unwrap_err();
     assert_eq!(refused.to_string(), "CANCELLED is terminal: it cannot `resume`");
-    assert_eq!(refused.reason.reason(), Reason::Terminal);
+    assert_eq!(refused.reason.reason(), &Reason::Terminal);
     assert_eq!(refused.reason.legal_moves().count(), 0);
 }
 
@@ -46,9 +46,9 @@ fn a_wrong_actor_is_told_who_may() {
         refused.to_string(),
         "`reasoning` may not `start` from PENDING; these may: tool_node, ecs_node"
     );
-    assert_eq!(refused.reason.reason(), Reason::Actor("reasoning"));
+    assert_eq!(refused.reason.reason(), &Reason::Actor("reasoning"));
     let refused = AnyExecution::from(asked("?")).apply(Event::Resume, &EcsNode).unwrap_err();
-    assert_eq!(refused.reason.reason(), Reason::Actor("ecs_node"));
+    assert_eq!(refused.reason.reason(), &Reason::Actor("ecs_node"));
 }
 
 /// A refusal is an error like others, and its debug form needs nothing of the machine.

@@ -1,15 +1,24 @@
 //! The rules that a graph must keep: one function per rule.
 
+use syn::Ident;
+
 use crate::{errors::Errors, message, model::Graph};
 
 /// Reports every broken rule.
 pub(crate) fn all(graph: &Graph<'_>, errors: &mut Errors) {
     durable_is_serializable(graph, errors);
+    durable_is_of_one_type(graph, errors);
     terminal_is_never_left(graph, errors);
     // A transition that could not be read is missing here: paths through it would be mourned too.
     if errors.is_empty() {
         every_state_is_reachable(graph, errors);
         no_dead_end(graph, errors);
+    }
+    // A dead end is told once; all that only leads there would be told again.
+    if errors.is_empty() {
+        every_state_leads_to_an_end(graph, errors);
+        only_after(graph, errors);
+        never_after(graph, errors);
     }
 }
 
@@ -24,6 +33,13 @@ fn durable_is_serializable(graph: &Graph<'_>, errors: &mut Errors) {
     }
 }
 
+fn durable_is_of_one_type(graph: &Graph<'_>, errors: &mut Errors) {
+    let generics = &graph.declaration.generics;
+    if graph.declaration.options.durable.is_some() && !generics.params.is_empty() {
+        errors.on(generics, message::durable_generic());
+    }
+}
+
 fn terminal_is_never_left(graph: &Graph<'_>, errors: &mut Errors) {
     for step in &graph.moves {
         let state = &graph.states[step.from];
@@ -35,8 +51,8 @@ fn terminal_is_never_left(graph: &Graph<'_>, errors: &mut Errors) {
 }
 
 fn every_state_is_reachable(graph: &Graph<'_>, errors: &mut Errors) {
-    let reachable = graph.reachable();
-    let names: Vec<_> = reachable.iter().map(|state| graph.states[*state].name()).collect();
+    let reachable = graph.reachable(graph.initial);
+    let names = names(graph, reachable.iter().copied());
     for (index, state) in graph.states.iter().enumerate() {
         if !reachable.contains(&index) {
             errors.at(state.name().span(), message::unreachable(state.name(), &names));
@@ -50,4 +66,72 @@ fn no_dead_end(graph: &Graph<'_>, errors: &mut Errors) {
             errors.at(state.name().span(), message::dead_end(state.name()));
         }
     }
+}
+
+/// From every state a terminal one can be reached or, in a machine without, the initial one.
+fn every_state_leads_to_an_end(graph: &Graph<'_>, errors: &mut Errors) {
+    let is_terminal = |state: &usize| graph.states[*state].written.terminal;
+    let ends = (0..graph.states.len()).any(|state| is_terminal(&state));
+    for (index, state) in graph.states.iter().enumerate() {
+        let reachable = graph.reachable(index);
+        let others = || names(graph, reachable.iter().copied().filter(|other| *other != index));
+        if ends && !reachable.iter().any(is_terminal) {
+            errors.at(state.name().span(), message::no_way_out(state.name(), &others()));
+        }
+        if !ends && !reachable.contains(&graph.initial) {
+            let initial = graph.states[graph.initial].name();
+            errors.at(state.name().span(), message::no_way_back(state.name(), initial, &others()));
+        }
+    }
+}
+
+/// Every path from the initial state passes one of the named states.
+fn only_after(graph: &Graph<'_>, errors: &mut Errors) {
+    for (index, state) in graph.states.iter().enumerate() {
+        for gates in &state.written.only_after {
+            let Some(avoid) = known(graph, gates, errors) else { continue };
+            // A machine that begins in one of them has passed it already.
+            if avoid.contains(&graph.initial) {
+                continue;
+            }
+            if let Some(path) = graph.path(graph.initial, index, &avoid) {
+                let span = gates.first().map_or(state.name().span(), Ident::span);
+                errors.at(span, message::not_only_after(state.name(), gates, &path));
+            }
+        }
+    }
+}
+
+/// No path leads from one of the named states into this one.
+fn never_after(graph: &Graph<'_>, errors: &mut Errors) {
+    for (index, state) in graph.states.iter().enumerate() {
+        for forbidden in &state.written.never_after {
+            let Some(start) = known(graph, std::slice::from_ref(forbidden), errors) else {
+                continue;
+            };
+            let path = start.first().and_then(|start| graph.path(*start, index, &[]));
+            if let Some(path) = path {
+                let text = message::not_never_after(state.name(), forbidden, &path);
+                errors.at(forbidden.span(), text);
+            }
+        }
+    }
+}
+
+/// The states of these names; reports those that there are not.
+fn known(graph: &Graph<'_>, wanted: &[Ident], errors: &mut Errors) -> Option<Vec<usize>> {
+    let mut found = Vec::new();
+    for name in wanted {
+        if let Some(state) = graph.states.iter().position(|state| state.name() == name) {
+            found.push(state);
+        } else {
+            let all = names(graph, 0..graph.states.len());
+            errors.at(name.span(), message::unknown_state(name, &all));
+        }
+    }
+    (found.len() == wanted.len()).then_some(found)
+}
+
+fn names<'a>(graph: &Graph<'a>, states: impl IntoIterator<Item = usize>) -> Vec<&'a Ident> {
+    states.into_iter().map(|state| graph.states[state].name()).collect()
 }

@@ -1,11 +1,11 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::names;
+use super::names::{self, Names};
 use crate::model::Graph;
 
 /// A trait per restricted trigger, implemented for those who may.
-pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
+pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let restricted =
         graph.triggers.iter().enumerate().filter(|(index, _)| graph.is_restricted(*index));
     let traits = restricted.map(|(index, trigger)| {
@@ -26,20 +26,28 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
         let note = format!("`{name}` is for these actors: {}", who.join("; "));
         let about = format!("Who may `{name}`, by the state that is left.");
         let impls = moves().flat_map(|step| {
-            let from = graph.states[step.from].name();
-            let may = &may;
-            step.by.iter().map(move |actor| {
-                quote! {
-                    impl #may<#from> for #actor {
-                        const __ROW: sealed::Row = sealed::Row;
+            let state = &graph.states[step.from];
+            let from = names.state_type(state);
+            let used = names.used_by(state);
+            let generics = names.params.declare(&[], &used);
+            let predicates = names.params.where_clause(&used);
+            let impls: Vec<TokenStream> = step
+                .by
+                .iter()
+                .map(|actor| {
+                    quote! {
+                        impl #generics #may<#from> for #actor #predicates {
+                            const __ROW: sealed::Row = sealed::Row;
+                        }
                     }
-                }
-            })
+                })
+                .collect();
+            impls
         });
         quote! {
             #[doc = #about]
             #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
-            pub trait #may<From>: ::machine::actor::Actor {
+            pub trait #may<From>: __machine::actor::Actor {
                 #[doc(hidden)]
                 const __ROW: sealed::Row;
             }
@@ -50,6 +58,7 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
         // Only the table lets somebody in: nobody else can name what an implementation needs.
         mod sealed {
             pub struct Row;
+            pub trait Sealed {}
         }
         #(#traits)*
     }

@@ -16,10 +16,10 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
         let fields = state.written.fields.iter().filter_map(|field| {
             let name = bare(field.ident.as_ref()?);
             let ty = type_text(&field.ty);
-            Some(quote!(::machine::definition::Field { name: #name, ty: #ty }))
+            Some(quote!(__machine::definition::Field { name: #name, ty: #ty }))
         });
         quote! {
-            ::machine::definition::StateDef {
+            __machine::definition::StateDef {
                 name: #name,
                 label: #label,
                 docs: #docs,
@@ -35,15 +35,15 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
         let (name, from, to, by) = (bare(trigger.name), step.from, step.to, step.by);
         let payload = trigger.brought.iter().map(|Brought { name, ty }| {
             let (name, ty) = (bare(name), type_text(ty));
-            quote!(::machine::definition::Field { name: #name, ty: #ty })
+            quote!(__machine::definition::Field { name: #name, ty: #ty })
         });
         quote! {
-            ::machine::definition::Edge {
+            __machine::definition::Edge {
                 from: #from,
                 trigger: #name,
                 to: #to,
                 payload: &[#(#payload),*],
-                actors: &[#(<#by as ::machine::actor::Actor>::KIND),*],
+                actors: &[#(<#by as __machine::actor::Actor>::KIND),*],
             }
         }
     });
@@ -56,16 +56,16 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
     }
     quote! {
         /// The machine as plain data.
-        pub const DEFINITION: &::machine::definition::Definition =
-            &::machine::definition::Definition::new(
+        pub const DEFINITION: &__machine::definition::Definition =
+            &__machine::definition::Definition::new(
                 #name,
                 #docs,
                 &[#(#states),*],
                 &[#(#edges),*],
                 #initial,
                 &[#((
-                    <#actors as ::machine::actor::Actor>::KIND,
-                    <#actors as ::machine::actor::Actor>::CATEGORY,
+                    <#actors as __machine::actor::Actor>::KIND,
+                    <#actors as __machine::actor::Actor>::CATEGORY,
                 )),*],
             );
     }

@@ -5,7 +5,7 @@ use super::names::Names;
 use crate::model::{Graph, State};
 
 /// What lets a store keep the machine, and give it back once its journal was replayed.
-pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
+pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     if !names.durable {
         return TokenStream::new();
     }
@@ -13,17 +13,17 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
     quote!(#(#parts)*)
 }
 
-fn typed(names: &Names) -> TokenStream {
+fn typed(names: &Names<'_>) -> TokenStream {
     let Names { typed, any, context, .. } = names;
     quote! {
-        impl<S> ::machine::__private::Durable for #typed<S>
+        impl<S> __machine::__private::Durable for #typed<S>
         where
-            S: ::machine::typed::State<Any = #any>
-                + ::machine::__private::serde::Serialize
-                + ::machine::__private::serde::de::DeserializeOwned
+            S: __machine::typed::State<Any = #any>
+                + __machine::__private::serde::Serialize
+                + __machine::__private::serde::de::DeserializeOwned
                 + ::core::marker::Send,
         {
-            fn definition(&self) -> &'static ::machine::definition::Definition {
+            fn definition(&self) -> &'static __machine::definition::Definition {
                 DEFINITION
             }
 
@@ -31,46 +31,46 @@ fn typed(names: &Names) -> TokenStream {
                 S::INDEX
             }
 
-            fn journal(&self) -> &::machine::__private::Journal {
+            fn journal(&self) -> &__machine::__private::Journal {
                 &self.core.journal
             }
 
-            fn rules(&self) -> &dyn ::machine::__private::Context {
-                ::machine::__private::rules::<#context>(&self.core.context)
+            fn rules(&self) -> &dyn __machine::__private::Context {
+                __machine::__private::rules::<#context>(&self.core.context)
             }
 
             fn __journal_mut(
                 &mut self,
-                _: ::machine::__private::Pass,
-            ) -> &mut ::machine::__private::Journal {
+                _: __machine::__private::Pass,
+            ) -> &mut __machine::__private::Journal {
                 &mut self.core.journal
             }
 
             fn __encode(&self) -> ::core::result::Result<
                 (::std::string::String, ::std::string::String),
-                ::machine::__private::serde_json::Error,
+                __machine::__private::serde_json::Error,
             > {
                 ::core::result::Result::Ok((
-                    ::machine::__private::encode(&self.state)?,
-                    ::machine::__private::encode(&self.core.context)?,
+                    __machine::__private::encode(&self.state)?,
+                    __machine::__private::encode(&self.core.context)?,
                 ))
             }
         }
     }
 }
 
-fn erased(graph: &Graph<'_>, names: &Names) -> TokenStream {
+fn erased(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let any = &names.any;
     let all: Vec<_> = graph.states.iter().map(State::name).collect();
     quote! {
         impl #any {
-            fn durable(&self) -> &dyn ::machine::__private::Durable {
+            fn durable(&self) -> &dyn __machine::__private::Durable {
                 match self { #(Self::#all(machine) => machine),* }
             }
         }
 
-        impl ::machine::__private::Durable for #any {
-            fn definition(&self) -> &'static ::machine::definition::Definition {
+        impl __machine::__private::Durable for #any {
+            fn definition(&self) -> &'static __machine::definition::Definition {
                 DEFINITION
             }
 
@@ -78,63 +78,63 @@ fn erased(graph: &Graph<'_>, names: &Names) -> TokenStream {
                 self.status() as usize
             }
 
-            fn journal(&self) -> &::machine::__private::Journal {
+            fn journal(&self) -> &__machine::__private::Journal {
                 self.durable().journal()
             }
 
-            fn rules(&self) -> &dyn ::machine::__private::Context {
+            fn rules(&self) -> &dyn __machine::__private::Context {
                 self.durable().rules()
             }
 
             fn __journal_mut(
                 &mut self,
-                _: ::machine::__private::Pass,
-            ) -> &mut ::machine::__private::Journal {
+                _: __machine::__private::Pass,
+            ) -> &mut __machine::__private::Journal {
                 match self { #(Self::#all(machine) => &mut machine.core.journal),* }
             }
 
             fn __encode(&self) -> ::core::result::Result<
                 (::std::string::String, ::std::string::String),
-                ::machine::__private::serde_json::Error,
+                __machine::__private::serde_json::Error,
             > {
                 self.durable().__encode()
             }
         }
 
-        impl ::machine::__private::serde::Serialize for #any {
-            fn serialize<S: ::machine::__private::serde::Serializer>(
+        impl __machine::__private::serde::Serialize for #any {
+            fn serialize<S: __machine::__private::serde::Serializer>(
                 &self,
                 serializer: S,
             ) -> ::core::result::Result<S::Ok, S::Error> {
-                let claim = ::machine::__private::Unverified::of(self)
-                    .map_err(::machine::__private::serde::ser::Error::custom)?;
-                ::machine::__private::serde::Serialize::serialize(&claim, serializer)
+                let claim = __machine::__private::Unverified::of(self)
+                    .map_err(__machine::__private::serde::ser::Error::custom)?;
+                __machine::__private::serde::Serialize::serialize(&claim, serializer)
             }
         }
     }
 }
 
-fn restore(graph: &Graph<'_>, names: &Names) -> TokenStream {
+fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let Names { typed, any, .. } = names;
     let all = graph.states.iter().map(State::name);
     let stored = graph.states.iter().map(|state| &state.stored);
     quote! {
-        impl ::machine::__private::Restore for #any {
-            const DEFINITION: &'static ::machine::definition::Definition = DEFINITION;
+        impl __machine::__private::Restore for #any {
+            const DEFINITION: &'static __machine::definition::Definition = DEFINITION;
 
             fn __restore(
-                verified: ::machine::__private::Verified,
-            ) -> ::core::result::Result<Self, ::machine::__private::serde_json::Error> {
+                verified: __machine::__private::Verified,
+            ) -> ::core::result::Result<Self, __machine::__private::serde_json::Error> {
                 let (record, core) = verified.__into_parts()?;
                 ::core::result::Result::Ok(match record.status.as_str() {
                     #(
                         #stored => Self::#all(#typed {
                             core,
-                            state: ::machine::__private::serde_json::from_str(&record.state)?,
+                            state: __machine::__private::serde_json::from_str(&record.state)?,
                         }),
                     )*
                     other => return ::core::result::Result::Err(
-                        ::machine::__private::serde::de::Error::custom(other),
+                        __machine::__private::serde::de::Error::custom(other),
                     ),
                 })
             }

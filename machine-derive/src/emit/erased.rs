@@ -1,23 +1,32 @@
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::{
     names::{self, Names},
+    transitions,
     typed::derives,
 };
-use crate::model::{Graph, Move, State};
+use crate::model::{Graph, Move, State, bare};
 
 /// The machine whose state is known at run time only: same rules, told as values.
-pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
+pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+    let mut parts = vec![item(graph, names), moves(graph, names), conversions(graph, names)];
+    // A machine with parameters of its own would need bounds that only its author knows.
+    if !names.durable && names.params.is_empty() && derives(graph, "Serialize") {
+        parts.push(serialize(graph, names));
+    }
+    quote!(#(#parts)*)
+}
+
+fn item(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let Names { typed, any, context, .. } = names;
     let about = format!("A [`{typed}`] whose state is known at run time only.");
     let debug = derives(graph, "Debug").then(|| quote!(#[derive(Debug)]));
     let all: Vec<_> = graph.states.iter().map(State::name).collect();
     let variants = graph.states.iter().map(|state| {
-        let (name, docs) = (state.name(), &state.written.docs);
-        quote!(#(#docs)* #name(#typed<#name>))
+        let (name, docs, typed) = (state.name(), &state.written.docs, names.typed_in(state));
+        quote!(#(#docs)* #name(#typed))
     });
-    let arms = graph.moves.iter().map(|step| arm(graph, names, step));
     let context_getter = Names::has_context(graph).then(|| {
         quote! {
             /// What was fixed at creation.
@@ -31,54 +40,79 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
         quote! {
             /// The machine's identity.
             #[must_use]
-            pub fn id(&self) -> ::machine::Id {
+            pub fn id(&self) -> __machine::Id {
                 self.journal().id()
             }
 
             /// What happened to it, oldest first.
             #[must_use]
-            pub fn journal(&self) -> &::machine::__private::Journal {
+            pub fn journal(&self) -> &__machine::__private::Journal {
                 match self { #(Self::#all(machine) => machine.journal()),* }
             }
         }
     });
-    let serialize = (!names.durable && derives(graph, "Serialize")).then(|| serialize(graph, any));
-    hygienic! {
+    let (generics, predicates) = names.for_all();
+    let any_type = names.any_type();
+    quote! {
         #[doc = #about]
         ///
         /// A `match` gives the typed machine back.
         #debug
-        pub enum #any {
+        pub enum #any #generics #predicates {
             #(#variants),*
         }
 
-        impl #any {
+        impl #generics #any_type #predicates {
             /// The state that it is in.
             #[must_use]
             pub fn status(&self) -> Status {
                 match self { #(Self::#all(_) => Status::#all),* }
             }
 
+            #context_getter
+            #journal_getters
+        }
+    }
+}
+
+/// The moves, and what can be asked of them.
+fn moves(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+    let arms = graph.moves.iter().map(|step| arm(graph, names, step));
+    let guards: Vec<_> =
+        graph.moves.iter().filter_map(|step| guard_arm(graph, names, step)).collect();
+    let guards = (!guards.is_empty()).then(|| {
+        hygienic! {
+            .or_else(|| match (self, event) {
+                #(#guards)*
+                _ => ::core::option::Option::None,
+            })
+        }
+    });
+    let (generics, predicates) = names.for_all();
+    let (any, event) = (names.any_type(), names.event_type(graph));
+    hygienic! {
+        impl #generics #any #predicates {
             /// Makes the move that `event` asks for.
             ///
             /// # Errors
             ///
-            /// The machine as it was, and why: the state has no such move, or `by` may not.
+            /// The machine as it was, and why: the state has no such move, `by` may not, or the
+            /// guard refuses.
             pub fn apply(
                 self,
-                event: Event,
-                by: &impl ::machine::actor::Actor,
-            ) -> ::core::result::Result<Self, ::machine::typed::Refused<Self>> {
+                event: #event,
+                by: &impl __machine::actor::Actor,
+            ) -> ::core::result::Result<Self, __machine::typed::Refused<Self>> {
                 match (self, event) {
                     #(#arms)*
                     (machine, event) => {
-                        let reason = ::machine::typed::Illegal::__new(
+                        let reason = __machine::typed::Illegal::__new(
                             DEFINITION,
                             machine.status() as usize,
                             event.trigger(),
-                            ::machine::__private::kind(by),
+                            __machine::__private::kind(by),
                         );
-                        ::core::result::Result::Err(::machine::typed::Refused { machine, reason })
+                        ::core::result::Result::Err(__machine::typed::Refused { machine, reason })
                     }
                 }
             }
@@ -90,10 +124,10 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
             /// Why the move was refused.
             pub fn apply_mut(
                 &mut self,
-                event: Event,
-                by: &impl ::machine::actor::Actor,
-            ) -> ::core::result::Result<(), ::machine::typed::Illegal> {
-                ::machine::__private::replace(self, |machine| match machine.apply(event, by) {
+                event: #event,
+                by: &impl __machine::actor::Actor,
+            ) -> ::core::result::Result<(), __machine::typed::Illegal> {
+                __machine::__private::replace(self, |machine| match machine.apply(event, by) {
                     ::core::result::Result::Ok(machine) => {
                         (::core::result::Result::Ok(()), machine)
                     }
@@ -103,49 +137,135 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
                 })
             }
 
-            #context_getter
-            #journal_getters
+            /// The moves that are legal now, for this actor. A guard may still refuse one.
+            pub fn available(
+                &self,
+                by: &impl __machine::actor::Actor,
+            ) -> impl ::core::iter::Iterator<Item = &'static __machine::definition::Edge> {
+                __machine::__private::available(DEFINITION, self.status() as usize, by)
+            }
+
+            /// Why `event` would be refused; `None` when it would not.
+            #[must_use]
+            pub fn why_not(
+                &self,
+                event: &#event,
+                by: &impl __machine::actor::Actor,
+            ) -> ::core::option::Option<__machine::typed::Illegal> {
+                let state = self.status() as usize;
+                __machine::__private::check(DEFINITION, state, event.trigger(), by)
+                #guards
+            }
         }
 
-        #(
-            impl ::core::convert::From<#typed<#all>> for #any {
-                fn from(machine: #typed<#all>) -> Self {
-                    Self::#all(machine)
-                }
-            }
-        )*
+        impl #generics __machine::typed::Erased for #any #predicates {
+            const DEFINITION: &'static __machine::definition::Definition = DEFINITION;
+            type Event = #event;
 
-        #serialize
+            fn state_index(&self) -> usize {
+                self.status() as usize
+            }
+
+            fn apply(
+                self,
+                event: #event,
+                by: &impl __machine::actor::Actor,
+            ) -> ::core::result::Result<Self, __machine::typed::Refused<Self>> {
+                self.apply(event, by)
+            }
+        }
     }
 }
 
-fn arm(graph: &Graph<'_>, names: &Names, step: &Move<'_>) -> TokenStream {
+/// From the typed machine and back.
+fn conversions(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+    let any = &names.any;
+    let (generics, predicates) = names.for_all();
+    let any_type = names.any_type();
+    let all = graph.states.iter().map(|state| {
+        let (name, typed) = (state.name(), names.typed_in(state));
+        quote! {
+            impl #generics ::core::convert::From<#typed> for #any_type #predicates {
+                fn from(machine: #typed) -> Self {
+                    Self::#name(machine)
+                }
+            }
+
+            impl #generics ::core::convert::TryFrom<#any_type> for #typed #predicates {
+                type Error = #any_type;
+
+                fn try_from(any: #any_type) -> ::core::result::Result<Self, Self::Error> {
+                    match any {
+                        #any::#name(machine) => ::core::result::Result::Ok(machine),
+                        other => ::core::result::Result::Err(other),
+                    }
+                }
+            }
+        }
+    });
+    quote!(#(#all)*)
+}
+
+fn arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let any = &names.any;
     let (from, to) = (&graph.states[step.from], &graph.states[step.to]);
     let (from_name, to_name) = (from.name(), to.name());
     let trigger = &graph.triggers[step.trigger];
     let event = names::event(trigger);
-    let function = names::step(from, trigger);
+    let function = names::step(step);
     let items: Vec<_> = trigger.brought.iter().map(|brought| brought.name).collect();
     let pattern = (!items.is_empty()).then(|| hygienic!({ #(#items),* }));
     let by = step.by;
-    let guard = (!by.is_empty()).then(|| hygienic!(if #(::machine::__private::is::<#by>(by))||*));
-    let actor = names.durable.then(|| {
-        if by.is_empty() {
-            hygienic!(::core::option::Option::None)
-        } else {
-            hygienic!(::core::option::Option::Some(::machine::__private::kind(by)))
+    let allowed = (!by.is_empty()).then(|| hygienic!(if #(__machine::__private::is::<#by>(by))||*));
+    let actor = transitions::actor_value(names, step);
+    let made = hygienic!(::core::result::Result::Ok(#any::#to_name(#function(machine, #(#items,)* #actor))));
+    let made = if step.guard.is_none() {
+        made
+    } else {
+        let guard = transitions::guarded(graph, step, &hygienic!(&machine));
+        let text = bare(trigger.name);
+        let state = step.from;
+        hygienic! {
+            match #guard {
+                ::core::result::Result::Ok(()) => #made,
+                ::core::result::Result::Err(reason) => {
+                    ::core::result::Result::Err(__machine::typed::Refused {
+                        machine: #any::#from_name(machine),
+                        reason: __machine::typed::Illegal::__guard(DEFINITION, #state, #text, &reason),
+                    })
+                }
+            }
         }
-    });
+    };
     hygienic! {
-        (#any::#from_name(machine), Event::#event #pattern) #guard => {
-            ::core::result::Result::Ok(#any::#to_name(#function(machine, #(#items,)* #actor)))
-        }
+        (#any::#from_name(machine), Event::#event #pattern) #allowed => { #made }
     }
 }
 
+/// What a guard says of a move that is legal otherwise.
+fn guard_arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
+    step.guard?;
+    let any = &names.any;
+    let from = graph.states[step.from].name();
+    let trigger = &graph.triggers[step.trigger];
+    let event = names::event(trigger);
+    let items: Vec<_> = trigger.brought.iter().map(|brought| brought.name).collect();
+    let pattern = (!items.is_empty()).then(|| hygienic!({ #(#items),* }));
+    let guard = transitions::guarded(graph, step, &hygienic!(machine));
+    let (text, state) = (bare(trigger.name), step.from);
+    Some(hygienic! {
+        (#any::#from(machine), Event::#event #pattern) => {
+            let reason = #guard.err()?;
+            ::core::option::Option::Some(
+                __machine::typed::Illegal::__guard(DEFINITION, #state, #text, &reason),
+            )
+        }
+    })
+}
+
 /// A plain machine is written as its state; there is no journal to check it by on the way back.
-fn serialize(graph: &Graph<'_>, any: &Ident) -> TokenStream {
+fn serialize(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+    let any = &names.any;
     let any_text = any.to_string();
     let arms = graph.states.iter().enumerate().map(|(index, state)| {
         let (name, stored) = (state.name(), &state.stored);
@@ -157,8 +277,8 @@ fn serialize(graph: &Graph<'_>, any: &Ident) -> TokenStream {
         }
     });
     quote! {
-        impl ::machine::__private::serde::Serialize for #any {
-            fn serialize<S: ::machine::__private::serde::Serializer>(
+        impl __machine::__private::serde::Serialize for #any {
+            fn serialize<S: __machine::__private::serde::Serializer>(
                 &self,
                 serializer: S,
             ) -> ::core::result::Result<S::Ok, S::Error> {

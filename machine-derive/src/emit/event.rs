@@ -7,9 +7,16 @@ use super::{
 };
 use crate::model::{Graph, bare};
 
+/// The derives that events take over from the machine.
+const SENSIBLE: [&str; 8] =
+    ["Debug", "Clone", "PartialEq", "Eq", "Hash", "Serialize", "Deserialize", "JsonSchema"];
+
 /// The triggers with their payloads, for events that arrive at run time.
-pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
-    let derived = &graph.declaration.derives;
+pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+    // What can be asked of events too; a `Default` event, for one, would make no sense.
+    let derived = graph.declaration.derives.iter().filter(|path| {
+        path.segments.last().is_some_and(|last| SENSIBLE.contains(&last.ident.to_string().as_str()))
+    });
     let typed = &names.typed;
     let about = format!("What can happen to a [`{typed}`].");
     let serde = (derives(graph, "Serialize") || derives(graph, "Deserialize"))
@@ -39,15 +46,19 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
     });
     let (events, texts): (Vec<_>, Vec<_>) =
         graph.triggers.iter().map(|trigger| (names::event(trigger), bare(trigger.name))).unzip();
+    let used = names.used_by_events(graph);
+    let generics = names.params.declare(&[], &used);
+    let predicates = names.params.where_clause(&used);
+    let event = names.event_type(graph);
     quote! {
         #[doc = #about]
         #[derive(#(#derived),*)]
         #serde
-        pub enum Event {
+        pub enum Event #generics #predicates {
             #(#variants),*
         }
 
-        impl Event {
+        impl #generics #event #predicates {
             /// The name of the trigger.
             #[must_use]
             pub fn trigger(&self) -> &'static str {

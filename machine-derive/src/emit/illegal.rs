@@ -2,15 +2,15 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::names::{self, Names};
-use crate::model::{Graph, State, Trigger};
+use crate::model::{Graph, State, Trigger, bare};
 
 /// A hidden method per illegal move, whose bound cannot hold and whose trait says what is legal.
 ///
-/// The bound stands on the method, and `for<'a>` keeps the definition itself from failing. It
+/// The bound stands on the method, and the `for<..>` keeps the definition itself from failing. It
 /// returns what the caller expected, so that one mistake makes one error. A trait serves one move,
 /// because its text must name the trigger, and a type's name would come with its whole path; the
 /// moves out of a terminal state share one, whose text need not.
-pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
+pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let mut traits = TokenStream::new();
     let mut impls = TokenStream::new();
     for (index, state) in graph.states.iter().enumerate() {
@@ -37,14 +37,15 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
                 leave(state)
             } else {
                 let bound = format_ident!("{}In{}", names::event(trigger), state.name());
-                let message = format!("{label} cannot `{}`", trigger.name);
+                let message = format!("{label} cannot `{}`", bare(trigger.name));
                 traits.extend(illegal_trait(&bound, &message, &graph.legal_moves(index)));
                 bound
             };
             stubs.extend(stub(graph, names, trigger_index, &bound));
         }
-        let (typed, name) = (&names.typed, state.name());
-        impls.extend(quote!(impl #typed<#name> { #stubs }));
+        let typed = names.typed_in(state);
+        let (generics, predicates) = names.for_all();
+        impls.extend(quote!(impl #generics #typed #predicates { #stubs }));
     }
     quote! {
         mod illegal {
@@ -70,21 +71,32 @@ fn illegal_trait(name: &Ident, message: &str, note: &str) -> TokenStream {
     }
 }
 
-fn stub(graph: &Graph<'_>, names: &Names, index: usize, bound: &Ident) -> TokenStream {
+fn stub(graph: &Graph<'_>, names: &Names<'_>, index: usize, bound: &Ident) -> TokenStream {
     let trigger = &graph.triggers[index];
     // A known trigger has at least one move.
     let Some(step) = graph.moves.iter().find(|step| step.trigger == index) else {
         return TokenStream::new();
     };
-    let (typed, name, to) = (&names.typed, trigger.name, graph.states[step.to].name());
+    let name = trigger.name;
+    let next = names.typed_in(&graph.states[step.to]);
+    // What the caller expects of a guarded move is a result; that holds for every state or none.
+    let next = match step.guard {
+        None => next,
+        Some(guard) => {
+            let error = &guard.error;
+            quote!(::core::result::Result<#next, __machine::typed::Refused<Self, #error>>)
+        }
+    };
     let types = trigger.brought.iter().map(|brought| brought.ty);
-    let restricted = graph.is_restricted(index);
+    // Where some state lets anyone, the caller may not bring an actor, and need not.
+    let mut moves = graph.moves.iter().filter(|step| step.trigger == index);
+    let restricted = moves.all(|step| !step.by.is_empty());
     let by = restricted.then(|| quote!(_: &impl ::core::marker::Sized));
     quote! {
         #[doc(hidden)]
-        pub fn #name(self, #(_: #types,)* #by) -> #typed<#to>
+        pub fn #name(self, #(_: #types,)* #by) -> #next
         where
-            for<'a> Self: illegal::#bound,
+            for<'__state> Self: illegal::#bound,
         {
             loop {}
         }

@@ -17,6 +17,7 @@ mod erased;
 mod event;
 mod illegal;
 mod names;
+mod params;
 mod states;
 mod status;
 mod stubs;
@@ -37,7 +38,7 @@ pub(crate) fn machine(graph: &Graph<'_>) -> TokenStream {
         definition::emit(graph),
         typed::emit(graph, &names),
         states::emit(graph, &names),
-        actors::emit(graph),
+        actors::emit(graph, &names),
         transitions::emit(graph, &names),
         illegal::emit(graph, &names),
         status::emit(graph, &names),

@@ -1,30 +1,37 @@
-use heck::{ToPascalCase, ToSnakeCase};
+use heck::ToPascalCase;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::Type;
 
-use crate::model::{Graph, State, Trigger};
+use super::params::{Params, Used};
+use crate::model::{Graph, Move, State, Trigger};
 
 /// The names of what is generated.
-pub(super) struct Names {
+pub(super) struct Names<'a> {
     /// `Execution`
     pub(super) typed: Ident,
     /// `AnyExecution`
     pub(super) any: Ident,
     /// `execution`
     pub(super) module: Ident,
+    /// The parameter that stands for the state.
+    pub(super) state: Ident,
+    pub(super) params: Params<'a>,
     /// The type of the context, `()` if there is none.
     pub(super) context: TokenStream,
     pub(super) durable: bool,
 }
 
-impl Names {
-    pub(super) fn of(graph: &Graph<'_>) -> Self {
+impl<'a> Names<'a> {
+    pub(super) fn of(graph: &Graph<'a>) -> Self {
         let typed = graph.declaration.name.clone();
         let options = &graph.declaration.options;
+        let params = Params::of(&graph.declaration.generics);
         Self {
             any: format_ident!("Any{}", typed),
             module: keyword_safe(&graph.stored(), &typed),
+            state: params.free(&["S", "State", "CurrentState"]),
+            params,
             context: options.context.as_ref().map_or_else(|| quote!(()), Type::to_token_stream),
             durable: options.durable.is_some(),
             typed,
@@ -36,6 +43,8 @@ impl Names {
         let Self { typed, any, module, .. } = self;
         let vis = &graph.declaration.vis;
         let others = &graph.declaration.others;
+        let krate = graph.declaration.options.krate.as_ref();
+        let krate = krate.map_or_else(|| quote!(::machine), ToTokens::to_token_stream);
         let about = format!("The states of [`{typed}`], its events, and who may move it.");
         quote! {
             #[doc = #about]
@@ -51,6 +60,7 @@ impl Names {
             )]
             #vis mod #module {
                 use super::*;
+                use #krate as __machine;
                 #items
             }
             #[doc(inline)]
@@ -62,6 +72,62 @@ impl Names {
     /// Whether the machine keeps a context.
     pub(super) fn has_context(graph: &Graph<'_>) -> bool {
         graph.declaration.options.context.is_some()
+    }
+
+    /// The parameters that a state mentions.
+    pub(super) fn used_by(&self, state: &State<'_>) -> Used {
+        self.params.in_types(state.written.fields.iter().map(|field| &field.ty))
+    }
+
+    /// `Open<T>`
+    pub(super) fn state_type(&self, state: &State<'_>) -> TokenStream {
+        let name = state.name();
+        let args = self.params.apply(&[], &self.used_by(state));
+        quote!(#name #args)
+    }
+
+    /// `Door<Open<T>, T>`
+    pub(super) fn typed_in(&self, state: &State<'_>) -> TokenStream {
+        self.typed_with(self.state_type(state))
+    }
+
+    /// `Door<S, T>`, for a state that is given as tokens.
+    pub(super) fn typed_with(&self, state: TokenStream) -> TokenStream {
+        let typed = &self.typed;
+        let args = self.params.apply(&[state], &self.params.every());
+        quote!(#typed #args)
+    }
+
+    /// `AnyDoor<T>`
+    pub(super) fn any_type(&self) -> TokenStream {
+        let any = &self.any;
+        let args = self.params.apply(&[], &self.params.every());
+        quote!(#any #args)
+    }
+
+    /// `Event<T>`
+    pub(super) fn event_type(&self, graph: &Graph<'_>) -> TokenStream {
+        let args = self.params.apply(&[], &self.used_by_events(graph));
+        quote!(Event #args)
+    }
+
+    /// The parameters that some payload mentions.
+    pub(super) fn used_by_events(&self, graph: &Graph<'_>) -> Used {
+        let brought = graph.triggers.iter().flat_map(|trigger| &trigger.brought);
+        self.params.in_types(brought.map(|brought| brought.ty))
+    }
+
+    /// `<T: Bound>` and `where ..`, for an implementation that has all of the user's parameters.
+    pub(super) fn for_all(&self) -> (TokenStream, TokenStream) {
+        let every = self.params.every();
+        (self.params.declare(&[], &every), self.params.where_clause(&every))
+    }
+
+    /// The same with the state's parameter, bounded as given.
+    pub(super) fn for_all_and_state(&self, bound: &TokenStream) -> (TokenStream, TokenStream) {
+        let every = self.params.every();
+        let state = &self.state;
+        (self.params.declare(&[quote!(#state #bound)], &every), self.params.where_clause(&every))
     }
 }
 
@@ -80,9 +146,9 @@ pub(super) fn may(trigger: &Trigger<'_>) -> Ident {
     format_ident!("May{}", event(trigger))
 }
 
-/// `running_succeed`, the function that makes the move.
-pub(super) fn step(state: &State<'_>, trigger: &Trigger<'_>) -> Ident {
-    format_ident!("{}_{}", state.stored, crate::model::bare(trigger.name).to_snake_case())
+/// The function that makes the move. Names of states and triggers joined could meet.
+pub(super) fn step(step: &Move<'_>) -> Ident {
+    format_ident!("step_{}_{}", step.from, step.trigger)
 }
 
 /// A path as people write it.
@@ -90,7 +156,11 @@ pub(super) fn path_text(path: &syn::Path) -> String {
     path.to_token_stream().to_string().replace(' ', "")
 }
 
+/// The name as an identifier, even where it is a keyword. Some cannot be raw ones.
 fn keyword_safe(name: &str, like: &Ident) -> Ident {
+    if matches!(name, "crate" | "self" | "super") {
+        return format_ident!("{}_", name, span = like.span());
+    }
     syn::parse_str::<Ident>(name)
         .unwrap_or_else(|_| format_ident!("r#{}", name, span = like.span()))
 }

@@ -5,41 +5,29 @@ use super::names::Names;
 use crate::model::{Graph, State};
 
 /// A struct per state, and what makes it a state of this machine.
-pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
-    let Names { typed, any, .. } = names;
+pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let derives = &graph.declaration.derives;
     let states = graph.states.iter().enumerate().map(|(index, state)| {
-        let name = state.name();
-        let item = item(state);
-        let terminal =
-            state.written.terminal.then(|| quote!(impl ::machine::typed::Terminal for #name {}));
+        let item = item(names, state);
+        let marks = marks(names, state, index);
         quote! {
             #[derive(#(#derives),*)]
             #item
-
-            impl ::machine::typed::State for #name {
-                type Machine = #typed<Self>;
-                type Any = #any;
-                const INDEX: usize = #index;
-
-                fn narrow(any: #any) -> ::core::result::Result<#typed<Self>, #any> {
-                    match any {
-                        #any::#name(machine) => ::core::result::Result::Ok(machine),
-                        other => ::core::result::Result::Err(other),
-                    }
-                }
-            }
-            #terminal
+            #marks
         }
     });
-    quote!(#(#states)*)
+    let groups = groups(graph, names);
+    quote!(#(#states)* #groups)
 }
 
 /// The struct itself.
-pub(super) fn item(state: &State<'_>) -> TokenStream {
+pub(super) fn item(names: &Names<'_>, state: &State<'_>) -> TokenStream {
     let name = state.name();
     let written = state.written;
     let (docs, others) = (&written.docs, &written.others);
+    let used = names.used_by(state);
+    let generics = names.params.declare(&[], &used);
+    let predicates = names.params.where_clause(&used);
     let body = if written.fields.is_empty() {
         quote!(;)
     } else {
@@ -47,11 +35,66 @@ pub(super) fn item(state: &State<'_>) -> TokenStream {
             let (attrs, name, ty) = (&field.attrs, &field.ident, &field.ty);
             quote!(#(#attrs)* pub #name: #ty)
         });
-        quote!({ #(#fields),* })
+        quote!(#predicates { #(#fields),* })
     };
     quote! {
         #(#docs)*
         #(#others)*
-        pub struct #name #body
+        pub struct #name #generics #body
+    }
+}
+
+/// What lets code be generic over the state. A machine with parameters of its own has none: its
+/// states do not know all of them.
+fn marks(names: &Names<'_>, state: &State<'_>, index: usize) -> TokenStream {
+    if !names.params.is_empty() {
+        return TokenStream::new();
+    }
+    let (name, any) = (state.name(), &names.any);
+    let typed = names.typed_in(state);
+    let terminal =
+        state.written.terminal.then(|| quote!(impl __machine::typed::Terminal for #name {}));
+    quote! {
+        impl __machine::typed::State for #name {
+            type Machine = #typed;
+            type Any = #any;
+            const INDEX: usize = #index;
+
+            fn narrow(any: #any) -> ::core::result::Result<#typed, #any> {
+                ::core::convert::TryFrom::try_from(any)
+            }
+        }
+        #terminal
+    }
+}
+
+/// A sealed trait per group, for code that takes a machine in any of its states.
+fn groups(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+    let groups = graph.groups();
+    if groups.is_empty() {
+        return TokenStream::new();
+    }
+    let seal = |state: &State<'_>, group: TokenStream| {
+        let used = names.used_by(state);
+        let generics = names.params.declare(&[], &used);
+        let predicates = names.params.where_clause(&used);
+        let ty = names.state_type(state);
+        quote!(impl #generics #group for #ty #predicates {})
+    };
+    let sealed = graph.states.iter().map(|state| seal(state, quote!(sealed::Sealed)));
+    let traits = groups.iter().map(|(name, members)| {
+        let labels: Vec<&str> =
+            members.iter().map(|state| graph.states[*state].label.as_str()).collect();
+        let about = format!("The states of the group: {}.", labels.join(", "));
+        let members = members.iter().map(|state| seal(&graph.states[*state], quote!(#name)));
+        quote! {
+            #[doc = #about]
+            pub trait #name: sealed::Sealed {}
+            #(#members)*
+        }
+    });
+    quote! {
+        #(#sealed)*
+        #(#traits)*
     }
 }

@@ -5,7 +5,7 @@ use super::{names::Names, typed::derives};
 use crate::model::{Graph, State};
 
 /// The bare state names.
-pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
+pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let typed = &names.typed;
     let about = format!("Which state a [`{typed}`] is in, without its data.");
     let variants = graph.states.iter().map(|state| {
@@ -15,8 +15,8 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
     let all: Vec<_> = graph.states.iter().map(State::name).collect();
     let serde = derives(graph, "Serialize").then(|| {
         quote! {
-            impl ::machine::__private::serde::Serialize for Status {
-                fn serialize<S: ::machine::__private::serde::Serializer>(
+            impl __machine::__private::serde::Serialize for Status {
+                fn serialize<S: __machine::__private::serde::Serializer>(
                     &self,
                     serializer: S,
                 ) -> ::core::result::Result<S::Ok, S::Error> {
@@ -27,13 +27,13 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
     });
     let deserialize = derives(graph, "Deserialize").then(|| {
         quote! {
-            impl<'de> ::machine::__private::serde::Deserialize<'de> for Status {
-                fn deserialize<D: ::machine::__private::serde::Deserializer<'de>>(
+            impl<'de> __machine::__private::serde::Deserialize<'de> for Status {
+                fn deserialize<D: __machine::__private::serde::Deserializer<'de>>(
                     deserializer: D,
                 ) -> ::core::result::Result<Self, D::Error> {
                     let text = <::std::string::String as
-                        ::machine::__private::serde::Deserialize>::deserialize(deserializer)?;
-                    text.parse().map_err(::machine::__private::serde::de::Error::custom)
+                        __machine::__private::serde::Deserialize>::deserialize(deserializer)?;
+                    text.parse().map_err(__machine::__private::serde::de::Error::custom)
                 }
             }
         }
@@ -57,7 +57,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
 
             /// What the definition says of this state.
             #[must_use]
-            pub const fn definition(self) -> &'static ::machine::definition::StateDef {
+            pub const fn definition(self) -> &'static __machine::definition::StateDef {
                 &DEFINITION.states[self as usize]
             }
         }
@@ -69,7 +69,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
         }
 
         impl ::core::str::FromStr for Status {
-            type Err = ::machine::typed::UnknownStatus;
+            type Err = __machine::typed::UnknownStatus;
 
             fn from_str(text: &str) -> ::core::result::Result<Self, Self::Err> {
                 match DEFINITION.state(text) {
@@ -77,7 +77,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
                         ::core::result::Result::Ok(Self::ALL[index])
                     }
                     ::core::option::Option::None => ::core::result::Result::Err(
-                        ::machine::typed::UnknownStatus::__new(DEFINITION, text),
+                        __machine::typed::UnknownStatus::__new(DEFINITION, text),
                     ),
                 }
             }

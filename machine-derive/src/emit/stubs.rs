@@ -38,7 +38,7 @@ pub(crate) fn stubs(graph: &Graph<'_>) -> TokenStream {
 
 /// A machine has no generic parameters; the types that name one must still mean something.
 fn parameters(graph: &Graph<'_>) -> TokenStream {
-    let types = graph.declaration.generics.iter().filter_map(|parameter| match parameter {
+    let types = graph.declaration.generics.params.iter().filter_map(|parameter| match parameter {
         GenericParam::Type(parameter) => Some(&parameter.ident),
         GenericParam::Lifetime(_) | GenericParam::Const(_) => None,
     });
@@ -48,12 +48,12 @@ fn parameters(graph: &Graph<'_>) -> TokenStream {
 fn definition(graph: &Graph<'_>) -> TokenStream {
     let name = graph.stored();
     quote! {
-        pub const DEFINITION: &::machine::definition::Definition =
-            &::machine::definition::Definition::new(#name, "", &[], &[], 0, &[]);
+        pub const DEFINITION: &__machine::definition::Definition =
+            &__machine::definition::Definition::new(#name, "", &[], &[], 0, &[]);
     }
 }
 
-fn typed(graph: &Graph<'_>, names: &Names, states: &[&State<'_>]) -> TokenStream {
+fn typed(graph: &Graph<'_>, names: &Names<'_>, states: &[&State<'_>]) -> TokenStream {
     let Names { typed, any, context, .. } = names;
     let derives = &graph.declaration.derives;
     let context_param = Names::has_context(graph).then(|| quote!(_: #context,));
@@ -76,14 +76,14 @@ fn typed(graph: &Graph<'_>, names: &Names, states: &[&State<'_>]) -> TokenStream
     // What is there already stands in for a state of its name.
     let new = states.iter().filter(|state| !is_reserved_state(graph.declaration, state.name()));
     let states = new.map(|state| {
-        let (name, item) = (state.name(), states::item(state));
+        let (name, item) = (state.name(), states::item(names, state));
         let terminal =
-            state.written.terminal.then(|| quote!(impl ::machine::typed::Terminal for #name {}));
+            state.written.terminal.then(|| quote!(impl __machine::typed::Terminal for #name {}));
         quote! {
             #[derive(#(#derives),*)]
             #item
 
-            impl ::machine::typed::State for #name {
+            impl __machine::typed::State for #name {
                 type Machine = #typed<Self>;
                 type Any = #any;
                 const INDEX: usize = 0;
@@ -121,16 +121,16 @@ fn typed(graph: &Graph<'_>, names: &Names, states: &[&State<'_>]) -> TokenStream
 }
 
 /// What can be read of the machine, typed or erased.
-fn getters(graph: &Graph<'_>, names: &Names) -> TokenStream {
+fn getters(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let context = &names.context;
     let context =
         Names::has_context(graph).then(|| quote!(pub fn context(&self) -> &#context { loop {} }));
     let journal = names.durable.then(|| {
         quote! {
-            pub fn id(&self) -> ::machine::Id {
+            pub fn id(&self) -> __machine::Id {
                 loop {}
             }
-            pub fn journal(&self) -> &::machine::__private::Journal {
+            pub fn journal(&self) -> &__machine::__private::Journal {
                 loop {}
             }
         }
@@ -140,7 +140,7 @@ fn getters(graph: &Graph<'_>, names: &Names) -> TokenStream {
 
 /// A method per trigger, whether or not it could be read or resolved, on every state: the state
 /// before it may be the mistake.
-fn methods(graph: &Graph<'_>, names: &Names) -> TokenStream {
+fn methods(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let typed = &names.typed;
     let methods = written(graph).into_iter().map(|transition| {
         let name = &transition.trigger;
@@ -161,7 +161,7 @@ fn methods(graph: &Graph<'_>, names: &Names) -> TokenStream {
     quote!(#(#methods)*)
 }
 
-fn erased(graph: &Graph<'_>, names: &Names, states: &[&State<'_>]) -> TokenStream {
+fn erased(graph: &Graph<'_>, names: &Names<'_>, states: &[&State<'_>]) -> TokenStream {
     let Names { typed, any, .. } = names;
     let all: Vec<_> = states.iter().map(|state| state.name()).collect();
     let getters = getters(graph, names);
@@ -178,14 +178,14 @@ fn erased(graph: &Graph<'_>, names: &Names, states: &[&State<'_>]) -> TokenStrea
                 self,
                 _: Event,
                 _: &impl ::core::marker::Sized,
-            ) -> ::core::result::Result<Self, ::machine::typed::Refused<Self>> {
+            ) -> ::core::result::Result<Self, __machine::typed::Refused<Self>> {
                 loop {}
             }
             pub fn apply_mut(
                 &mut self,
                 _: Event,
                 _: &impl ::core::marker::Sized,
-            ) -> ::core::result::Result<(), ::machine::typed::Illegal> {
+            ) -> ::core::result::Result<(), __machine::typed::Illegal> {
                 loop {}
             }
         }
@@ -212,8 +212,8 @@ fn status(graph: &Graph<'_>, states: &[&State<'_>]) -> TokenStream {
     let serialize = derives(graph, "Serialize").then(|| serialize(&status));
     let deserialize = derives(graph, "Deserialize").then(|| {
         quote! {
-            impl<'de> ::machine::__private::serde::Deserialize<'de> for Status {
-                fn deserialize<D: ::machine::__private::serde::Deserializer<'de>>(
+            impl<'de> __machine::__private::serde::Deserialize<'de> for Status {
+                fn deserialize<D: __machine::__private::serde::Deserializer<'de>>(
                     _: D,
                 ) -> ::core::result::Result<Self, D::Error> {
                     loop {}
@@ -230,7 +230,7 @@ fn status(graph: &Graph<'_>, states: &[&State<'_>]) -> TokenStream {
             pub const fn as_str(self) -> &'static str {
                 loop {}
             }
-            pub const fn definition(self) -> &'static ::machine::definition::StateDef {
+            pub const fn definition(self) -> &'static __machine::definition::StateDef {
                 loop {}
             }
         }
@@ -242,7 +242,7 @@ fn status(graph: &Graph<'_>, states: &[&State<'_>]) -> TokenStream {
         }
 
         impl ::core::str::FromStr for Status {
-            type Err = ::machine::typed::UnknownStatus;
+            type Err = __machine::typed::UnknownStatus;
 
             fn from_str(_: &str) -> ::core::result::Result<Self, Self::Err> {
                 loop {}
@@ -289,55 +289,55 @@ fn actors(graph: &Graph<'_>) -> TokenStream {
     let traits = written(graph).into_iter().map(|transition| {
         let may = format_ident!("May{}", names::variant(&transition.trigger));
         quote! {
-            pub trait #may<From>: ::machine::actor::Actor {}
-            impl<From, A: ::machine::actor::Actor> #may<From> for A {}
+            pub trait #may<From>: __machine::actor::Actor {}
+            impl<From, A: __machine::actor::Actor> #may<From> for A {}
         }
     });
     quote!(#(#traits)*)
 }
 
-fn durable(names: &Names) -> TokenStream {
+fn durable(names: &Names<'_>) -> TokenStream {
     if !names.durable {
         return TokenStream::new();
     }
     let Names { typed, any, .. } = names;
     let durable = quote! {
-        fn definition(&self) -> &'static ::machine::definition::Definition {
+        fn definition(&self) -> &'static __machine::definition::Definition {
             loop {}
         }
         fn state_index(&self) -> usize {
             loop {}
         }
-        fn journal(&self) -> &::machine::__private::Journal {
+        fn journal(&self) -> &__machine::__private::Journal {
             loop {}
         }
-        fn rules(&self) -> &dyn ::machine::__private::Context {
+        fn rules(&self) -> &dyn __machine::__private::Context {
             loop {}
         }
         fn __journal_mut(
             &mut self,
-            _: ::machine::__private::Pass,
-        ) -> &mut ::machine::__private::Journal {
+            _: __machine::__private::Pass,
+        ) -> &mut __machine::__private::Journal {
             loop {}
         }
         fn __encode(&self) -> ::core::result::Result<
             (::std::string::String, ::std::string::String),
-            ::machine::__private::serde_json::Error,
+            __machine::__private::serde_json::Error,
         > {
             loop {}
         }
     };
     quote! {
-        impl<S: ::core::marker::Send> ::machine::__private::Durable for #typed<S> { #durable }
+        impl<S: ::core::marker::Send> __machine::__private::Durable for #typed<S> { #durable }
 
-        impl ::machine::__private::Durable for #any { #durable }
+        impl __machine::__private::Durable for #any { #durable }
 
-        impl ::machine::__private::Restore for #any {
-            const DEFINITION: &'static ::machine::definition::Definition = DEFINITION;
+        impl __machine::__private::Restore for #any {
+            const DEFINITION: &'static __machine::definition::Definition = DEFINITION;
 
             fn __restore(
-                _: ::machine::__private::Verified,
-            ) -> ::core::result::Result<Self, ::machine::__private::serde_json::Error> {
+                _: __machine::__private::Verified,
+            ) -> ::core::result::Result<Self, __machine::__private::serde_json::Error> {
                 loop {}
             }
         }
@@ -346,8 +346,8 @@ fn durable(names: &Names) -> TokenStream {
 
 fn serialize(name: &Ident) -> TokenStream {
     quote! {
-        impl ::machine::__private::serde::Serialize for #name {
-            fn serialize<S: ::machine::__private::serde::Serializer>(
+        impl __machine::__private::serde::Serialize for #name {
+            fn serialize<S: __machine::__private::serde::Serializer>(
                 &self,
                 _: S,
             ) -> ::core::result::Result<S::Ok, S::Error> {
@@ -403,7 +403,7 @@ fn brought<'a>(
 }
 
 fn known<'a>(graph: &Graph<'_>, ty: &'a Type) -> Brought<'a> {
-    if graph.declaration.generics.is_empty() { Brought::Type(ty) } else { Brought::Unknown }
+    if graph.declaration.generics.params.is_empty() { Brought::Type(ty) } else { Brought::Unknown }
 }
 
 /// Parameters that take what is known to be brought, and anything for the rest.

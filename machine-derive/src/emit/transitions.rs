@@ -2,14 +2,14 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::format_ident;
 
 use super::names::{self, Names};
-use crate::model::{Graph, Move, Source, bare};
+use crate::model::{Graph, Move, Source, State, bare};
 
 /// A method per legal move, on the state that it leaves, and nowhere else.
 ///
 /// The work stands in a function beside it, which the erased machine calls as well: one code, so
 /// that the two forms cannot come to differ. Its own variables have the span of the macro, so that
 /// a payload may be called `payload`, or `machine`, or `by`.
-pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
+pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let moves = graph.moves.iter().enumerate().map(|(edge, step)| {
         let method = method(graph, names, step);
         let function = function(graph, names, edge, step);
@@ -18,65 +18,111 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
     hygienic!(#(#moves)*)
 }
 
-fn method(graph: &Graph<'_>, names: &Names, step: &Move<'_>) -> TokenStream {
-    let typed = &names.typed;
+fn method(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let (from, to) = (&graph.states[step.from], &graph.states[step.to]);
-    let (from_name, to_name) = (from.name(), to.name());
+    let (here, next) = (names.typed_in(from), names.typed_in(to));
+    let (generics, predicates) = names.for_all();
     let trigger = &graph.triggers[step.trigger];
     let name = trigger.name;
-    let function = names::step(from, trigger);
-    let items = trigger.brought.iter().map(|brought| brought.name);
-    let params = trigger.brought.iter().map(|brought| {
-        let (name, ty) = (brought.name, brought.ty);
-        hygienic!(#name: #ty)
-    });
+    let function = names::step(step);
+    let items: Vec<_> = trigger.brought.iter().map(|brought| brought.name).collect();
+    let params = params(graph, step);
     let about = format!("{} to {}.", from.label, to.label);
 
-    let may = names::may(trigger);
     let restricted = !step.by.is_empty();
     // No type parameter: it would hide a state or a type of the user's that has its name.
-    let by = restricted.then(|| hygienic!(by: &impl #may<#from_name>));
-    let actor = match (names.durable, restricted) {
-        (false, _) => hygienic!(),
-        (true, false) => hygienic!(::core::option::Option::None),
-        (true, true) => {
-            hygienic!(::core::option::Option::Some(::machine::__private::kind(by)))
+    let by = restricted.then(|| {
+        let (may, from) = (names::may(trigger), names.state_type(from));
+        hygienic!(by: &impl #may<#from>)
+    });
+    let actor = actor_value(names, step);
+    let made = hygienic!(#function(self, #(#items,)* #actor));
+    let (result, body, errors) = match step.guard {
+        None => (next, made, None),
+        Some(guard) => {
+            let error = &guard.error;
+            let refused = guarded(graph, step, &hygienic!(&self));
+            let about = "# Errors\n\nThe machine as it was, when the guard refuses.";
+            (
+                hygienic!(::core::result::Result<#next, __machine::typed::Refused<Self, #error>>),
+                hygienic! {
+                    match #refused {
+                        ::core::result::Result::Ok(()) => ::core::result::Result::Ok(#made),
+                        ::core::result::Result::Err(reason) => ::core::result::Result::Err(
+                            __machine::typed::Refused { machine: self, reason },
+                        ),
+                    }
+                },
+                Some(hygienic!(#[doc = ""] #[doc = #about])),
+            )
         }
     };
     hygienic! {
-        impl #typed<#from_name> {
+        impl #generics #here #predicates {
             #[doc = #about]
-            pub fn #name(self, #(#params,)* #by) -> #typed<#to_name> {
-                #function(self, #(#items,)* #actor)
+            #errors
+            pub fn #name(self, #(#params,)* #by) -> #result {
+                #body
             }
         }
     }
 }
 
-fn function(graph: &Graph<'_>, names: &Names, edge: usize, step: &Move<'_>) -> TokenStream {
+/// The call of the guard, for a machine that `machine` refers to.
+pub(super) fn guarded(graph: &Graph<'_>, step: &Move<'_>, machine: &TokenStream) -> TokenStream {
+    let Some(guard) = step.guard else { return hygienic!(::core::result::Result::Ok(())) };
+    let (path, error) = (&guard.path, &guard.error);
+    let items = graph.triggers[step.trigger].brought.iter().map(|brought| brought.name);
+    let context = Names::has_context(graph).then(|| hygienic!((#machine).context(),));
+    hygienic! {
+        ::core::convert::identity::<::core::result::Result<(), #error>>(
+            #path((#machine).state(), #context #(&#items),*)
+        )
+    }
+}
+
+/// What the journal calls the actor; nothing where there is no journal.
+pub(super) fn actor_value(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
+    names.durable.then(|| {
+        if step.by.is_empty() {
+            hygienic!(::core::option::Option::None)
+        } else {
+            hygienic!(::core::option::Option::Some(__machine::__private::kind(by)))
+        }
+    })
+}
+
+fn params(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
+    let brought = graph.triggers[step.trigger].brought.iter();
+    brought
+        .map(|brought| {
+            let (name, ty) = (brought.name, brought.ty);
+            hygienic!(#name: #ty)
+        })
+        .collect()
+}
+
+fn function(graph: &Graph<'_>, names: &Names<'_>, edge: usize, step: &Move<'_>) -> TokenStream {
     let typed = &names.typed;
     let (from, to) = (&graph.states[step.from], &graph.states[step.to]);
-    let (from_name, to_name) = (from.name(), to.name());
+    let (here, next) = (names.typed_in(from), names.typed_in(to));
+    let (generics, predicates) = names.for_all();
     let trigger = &graph.triggers[step.trigger];
-    let function = names::step(from, trigger);
-    // A field of the source that has the same name would hide what is brought.
-    let hidden =
-        |name: &Ident| from.written.fields.iter().any(|field| field.ident.as_ref() == Some(name));
-    let local = |name: &Ident| if hidden(name) { brought_name(name) } else { name.clone() };
+    let function = names::step(step);
     let params = trigger.brought.iter().map(|brought| {
-        let (name, ty) = (local(brought.name), brought.ty);
+        let (name, ty) = (local(from, brought.name), brought.ty);
         hygienic!(#name: #ty)
     });
 
     let journal = names.durable.then(|| {
         let items = trigger.brought.iter().map(|brought| {
-            let (name, text) = (local(brought.name), bare(brought.name));
+            let (name, text) = (local(from, brought.name), bare(brought.name));
             hygienic!(.__with(#text, &#name))
         });
         hygienic! {
             let mut core = machine.core;
             let payload =
-                <::machine::__private::Payload as ::core::default::Default>::default() #(#items)*;
+                <__machine::__private::Payload as ::core::default::Default>::default() #(#items)*;
             core.journal.__moved(DEFINITION, #edge, actor, payload);
         }
     });
@@ -86,16 +132,30 @@ fn function(graph: &Graph<'_>, names: &Names, edge: usize, step: &Move<'_>) -> T
         (false, true) => hygienic!(context: machine.context,),
         (false, false) => hygienic!(),
     };
+    let marker = names.params.marker().map(|_| hygienic!(marker: ::core::marker::PhantomData,));
+    let (bindings, state) = next_state(graph, step);
+    hygienic! {
+        fn #function #generics (
+            machine: #here,
+            #(#params,)*
+            #actor
+        ) -> #next #predicates {
+            #journal
+            #bindings
+            #typed { #kept #marker state: #state }
+        }
+    }
+}
 
+/// What must be bound first, and the state that is built from it.
+fn next_state(graph: &Graph<'_>, step: &Move<'_>) -> (TokenStream, TokenStream) {
+    let (from, to) = (&graph.states[step.from], graph.states[step.to].name());
     // Fields of the source are bound only where something uses them.
     let uses_source = step.fields.iter().any(|(_, source)| !matches!(source, Source::Brought));
-    let open = uses_source.then(|| {
+    let open = (uses_source && !from.written.fields.is_empty()).then(|| {
+        let name = from.name();
         let fields = from.written.fields.iter().map(|field| &field.ident);
-        if from.written.fields.is_empty() {
-            hygienic!()
-        } else {
-            hygienic!(let #from_name { #(#fields),* } = machine.state;)
-        }
+        hygienic!(let #name { #(#fields),* } = machine.state;)
     });
     // Computed fields come first: they may look at fields that are then carried away.
     let computed = step.fields.iter().filter_map(|(field, source)| match source {
@@ -114,33 +174,26 @@ fn function(graph: &Graph<'_>, names: &Names, edge: usize, step: &Move<'_>) -> T
                 hygienic!(#name: #fresh)
             }
             Source::Brought => {
-                let brought = local(name);
+                let brought = local(from, name);
                 hygienic!(#name: #brought)
             }
             Source::Carried => hygienic!(#name),
         })
     });
-    let state = if step.fields.is_empty() {
-        hygienic!(#to_name)
-    } else {
-        hygienic!(#to_name { #(#fields),* })
-    };
-    hygienic! {
-        fn #function(
-            machine: #typed<#from_name>,
-            #(#params,)*
-            #actor
-        ) -> #typed<#to_name> {
-            #journal
-            #open
-            #(#computed)*
-            #typed { #kept state: #state }
-        }
-    }
+    let state =
+        if step.fields.is_empty() { hygienic!(#to) } else { hygienic!(#to { #(#fields),* }) };
+    (hygienic!(#open #(#computed)*), state)
 }
 
-fn brought_name(item: &Ident) -> Ident {
-    format_ident!("brought_{}", bare(item), span = Span::mixed_site().located_at(item.span()))
+/// The variable for what is brought. A field of the source that has the same name would hide it.
+fn local(from: &State<'_>, name: &Ident) -> Ident {
+    let hidden = from.written.fields.iter().any(|field| field.ident.as_ref() == Some(name));
+    if hidden {
+        let span = Span::mixed_site().located_at(name.span());
+        format_ident!("brought_{}", bare(name), span = span)
+    } else {
+        name.clone()
+    }
 }
 
 fn computed_name(field: &Ident) -> Ident {

@@ -5,45 +5,81 @@ use super::names::{self, Names};
 use crate::model::Graph;
 
 /// The typed machine: its struct, its constructor, and what can be read in every state.
-pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
-    let Names { typed, context, .. } = names;
+pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+    let Names { typed, context, state, params, .. } = names;
     let docs = &graph.declaration.docs;
+    let table = transition_table(graph);
+    let every = params.every();
+    let declared = params.declare(&[quote!(#state)], &every);
+    let predicates = params.where_clause(&every);
+    let marker = params.marker().map(|ty| quote!(marker: #ty,));
+    let kept = match (names.durable, Names::has_context(graph)) {
+        (true, _) => quote!(core: ::std::boxed::Box<__machine::__private::Core<#context>>,),
+        (false, true) => quote!(context: #context,),
+        (false, false) => quote!(),
+    };
+    let parts = [constructor(graph, names), getters(graph, names), debug(graph, names)];
+    quote! {
+        #(#docs)*
+        #[doc = #table]
+        #[must_use = "a transition gives back the machine in its next state; without it the step is lost"]
+        pub struct #typed #declared #predicates {
+            #kept
+            #marker
+            state: #state,
+        }
+
+        #(#parts)*
+    }
+}
+
+fn constructor(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+    let context = &names.context;
     let initial = &graph.states[graph.initial];
     let initial_name = initial.name();
-    let fields = initial.written.fields.iter().filter_map(|field| {
-        let name = field.ident.as_ref()?;
-        let ty = &field.ty;
-        Some((name, ty))
-    });
-    let (field_names, field_types): (Vec<_>, Vec<_>) = fields.unzip();
+    let (field_names, field_types): (Vec<_>, Vec<_>) =
+        initial.written.fields.iter().map(|field| (&field.ident, &field.ty)).unzip();
     let state = if field_names.is_empty() {
         quote!(#initial_name)
     } else {
         quote!(#initial_name { #(#field_names),* })
     };
-
-    // A field of the initial state may be called `context` too.
     let has_context = Names::has_context(graph);
+    // A field of the initial state may be called `context` too.
     let context_param = has_context.then(|| hygienic!(context: #context,));
-    let (kept, made, context_path) = match (names.durable, has_context) {
-        (false, false) => (quote!(), quote!(), quote!()),
-        (false, true) => {
-            (quote!(context: #context,), hygienic!(context: context,), quote!(&self.context))
-        }
-        (true, _) => {
-            let context_value = if has_context { hygienic!(context) } else { quote!(()) };
-            (
-                quote!(core: ::std::boxed::Box<::machine::__private::Core<#context>>,),
-                quote!(core: ::machine::__private::Core::__create(
-                    DEFINITION,
-                    #context_value,
-                    ::machine::__private::rules::<#context>,
-                ),),
-                quote!(&self.core.context),
-            )
-        }
+    let made = match (names.durable, has_context) {
+        (true, true) => hygienic!(core: __machine::__private::Core::__create(
+            DEFINITION,
+            context,
+            __machine::__private::rules::<#context>,
+        ),),
+        (true, false) => quote!(core: __machine::__private::Core::__create(
+            DEFINITION,
+            (),
+            __machine::__private::rules::<()>,
+        ),),
+        (false, true) => hygienic!(context: context,),
+        (false, false) => quote!(),
     };
-    let context_getter = has_context.then(|| {
+    let marker = names.params.marker().map(|_| quote!(marker: ::core::marker::PhantomData,));
+    let typed = names.typed_in(initial);
+    let (generics, predicates) = names.for_all();
+    let about = format!("A new machine, in {}.", initial.label);
+    quote! {
+        impl #generics #typed #predicates {
+            #[doc = #about]
+            pub fn new(#context_param #(#field_names: #field_types),*) -> Self {
+                Self { #made #marker state: #state }
+            }
+        }
+    }
+}
+
+fn getters(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+    let Names { context, state, .. } = names;
+    let context_path =
+        if names.durable { quote!(&self.core.context) } else { quote!(&self.context) };
+    let context_getter = Names::has_context(graph).then(|| {
         quote! {
             /// What was fixed at creation.
             #[must_use]
@@ -56,59 +92,47 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names) -> TokenStream {
         quote! {
             /// The machine's identity.
             #[must_use]
-            pub fn id(&self) -> ::machine::Id {
+            pub fn id(&self) -> __machine::Id {
                 self.core.journal.id()
             }
 
             /// What happened to it, oldest first.
             #[must_use]
-            pub fn journal(&self) -> &::machine::__private::Journal {
+            pub fn journal(&self) -> &__machine::__private::Journal {
                 &self.core.journal
             }
         }
     });
-
-    let about_new = format!("A new machine, in {}.", initial.label);
-    let debug = derives(graph, "Debug").then(|| {
-        let name = typed.to_string();
-        quote! {
-            impl<S: ::core::fmt::Debug> ::core::fmt::Debug for #typed<S> {
-                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    f.debug_struct(#name).field("state", &self.state).finish_non_exhaustive()
-                }
-            }
-        }
-    });
-
-    let table = transition_table(graph);
+    let typed = names.typed_with(quote!(#state));
+    let (generics, predicates) = names.for_all_and_state(&quote!());
     quote! {
-        #(#docs)*
-        #[doc = #table]
-        #[must_use = "a transition gives back the machine in its next state; without it the step is lost"]
-        pub struct #typed<S> {
-            #kept
-            state: S,
-        }
-
-        impl #typed<#initial_name> {
-            #[doc = #about_new]
-            pub fn new(#context_param #(#field_names: #field_types),*) -> Self {
-                Self { #made state: #state }
-            }
-        }
-
-        impl<S> #typed<S> {
+        impl #generics #typed #predicates {
             /// The data of the state.
             #[must_use]
-            pub fn state(&self) -> &S {
+            pub fn state(&self) -> &#state {
                 &self.state
             }
 
             #context_getter
             #journal_getters
         }
+    }
+}
 
-        #debug
+fn debug(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+    if !derives(graph, "Debug") {
+        return TokenStream::new();
+    }
+    let name = names.typed.to_string();
+    let state = &names.state;
+    let typed = names.typed_with(quote!(#state));
+    let (generics, predicates) = names.for_all_and_state(&quote!(: ::core::fmt::Debug));
+    quote! {
+        impl #generics ::core::fmt::Debug for #typed #predicates {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct(#name).field("state", &self.state).finish_non_exhaustive()
+            }
+        }
     }
 }
 

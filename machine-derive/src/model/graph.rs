@@ -1,10 +1,10 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use heck::{ToShoutySnakeCase, ToSnakeCase};
 use proc_macro2::Span;
 use syn::{Expr, Field, Ident, Path, Type};
 
-use crate::parse::{self, Declaration};
+use crate::parse::{self, Declaration, Guard};
 
 /// A machine.
 pub(crate) struct Graph<'a> {
@@ -46,6 +46,7 @@ pub(crate) struct Move<'a> {
     /// Where each field of the target comes from, in the target's order.
     pub(crate) fields: Vec<(&'a Field, Source<'a>)>,
     pub(crate) by: &'a [Path],
+    pub(crate) guard: Option<&'a Guard>,
     pub(crate) span: Span,
 }
 
@@ -82,14 +83,48 @@ impl Graph<'_> {
         self.moves.iter().any(|step| step.trigger == trigger && !step.by.is_empty())
     }
 
-    /// The states that can be reached from the initial one.
-    pub(crate) fn reachable(&self) -> BTreeSet<usize> {
-        let mut seen = BTreeSet::from([self.initial]);
-        let mut next = vec![self.initial];
+    /// The states that can be reached from `start`, itself included.
+    pub(crate) fn reachable(&self, start: usize) -> BTreeSet<usize> {
+        let mut seen = BTreeSet::from([start]);
+        let mut next = vec![start];
         while let Some(state) = next.pop() {
             next.extend(self.leaving(state).map(|step| step.to).filter(|to| seen.insert(*to)));
         }
         seen
+    }
+
+    /// A shortest path from `start` to `end` that avoids some states, as a person would write it:
+    /// `DRAFT -submit-> OPEN`. A path has at least one step.
+    pub(crate) fn path(&self, start: usize, end: usize, avoid: &[usize]) -> Option<String> {
+        let mut seen = BTreeSet::new();
+        let mut next = VecDeque::from([(start, self.states[start].label.clone())]);
+        while let Some((state, path)) = next.pop_front() {
+            for step in self.leaving(state) {
+                let trigger = bare(self.triggers[step.trigger].name);
+                let path = format!("{path} -{trigger}-> {}", self.states[step.to].label);
+                if step.to == end {
+                    return Some(path);
+                }
+                if !avoid.contains(&step.to) && seen.insert(step.to) {
+                    next.push_back((step.to, path));
+                }
+            }
+        }
+        None
+    }
+
+    /// The groups, in the order in which they are first named, each with its states.
+    pub(crate) fn groups(&self) -> Vec<(&Ident, Vec<usize>)> {
+        let mut groups: Vec<(&Ident, Vec<usize>)> = Vec::new();
+        for (index, state) in self.states.iter().enumerate() {
+            for name in &state.written.groups {
+                match groups.iter_mut().find(|(group, _)| *group == name) {
+                    Some((_, members)) => members.push(index),
+                    None => groups.push((name, vec![index])),
+                }
+            }
+        }
+        groups
     }
 
     /// What can be done in a state, as a sentence. The runtime says the same of a refusal.
@@ -98,7 +133,11 @@ impl Graph<'_> {
         let moves: Vec<String> = self
             .leaving(state)
             .map(|step| {
-                format!("{} -> {}", self.triggers[step.trigger].name, self.states[step.to].label)
+                format!(
+                    "{} -> {}",
+                    bare(self.triggers[step.trigger].name),
+                    self.states[step.to].label
+                )
             })
             .collect();
         format!("from {label} you can: {}", moves.join(", "))

@@ -1,3 +1,4 @@
+use heck::ToPascalCase;
 use quote::ToTokens;
 use syn::{Field, Ident, Path, spanned::Spanned};
 
@@ -22,7 +23,8 @@ pub(crate) fn is_reserved(trigger: &Ident) -> bool {
 /// Whether every machine's module has an item of that name.
 pub(crate) fn is_reserved_state(declaration: &Declaration, state: &Ident) -> bool {
     let name = bare(state);
-    RESERVED_STATES.contains(&name.as_str()) || name == bare(&declaration.name)
+    let machine = bare(&declaration.name);
+    RESERVED_STATES.contains(&name.as_str()) || name == machine || name == format!("Any{machine}")
 }
 
 /// Resolves what can be resolved and reports the rest. A move with a mistake is left out.
@@ -45,8 +47,53 @@ pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> 
         for transition in &state.transitions {
             resolve_move(&mut graph, position, transition, errors);
         }
+        for (group, transition) in &declaration.options.from_groups {
+            if state.groups.contains(group) {
+                resolve_move(&mut graph, position, transition, errors);
+            }
+        }
     }
+    if bare(&declaration.name) == "Machine" {
+        errors.at(declaration.name.span(), message::reserved_machine(&declaration.name));
+    }
+    derived_names_differ(&graph, errors);
+    groups_are_known(declaration, errors);
     graph
+}
+
+/// States are stored, and events are called, by names that are derived from those written.
+fn derived_names_differ(graph: &Graph<'_>, errors: &mut Errors) {
+    for (position, state) in graph.states.iter().enumerate() {
+        let mut earlier = graph.states[..position].iter();
+        let same =
+            |other: &&State<'_>| other.stored == state.stored && other.name() != state.name();
+        if let Some(other) = earlier.find(same) {
+            let (one, other) = (other.name(), state.name());
+            errors.at(other.span(), message::same_derived_name(one, other, &state.stored));
+        }
+    }
+    for (position, trigger) in graph.triggers.iter().enumerate() {
+        let variant = bare(trigger.name).to_pascal_case();
+        let mut earlier = graph.triggers[..position].iter();
+        if let Some(other) = earlier.find(|other| bare(other.name).to_pascal_case() == variant) {
+            let (one, other) = (other.name, trigger.name);
+            errors.at(other.span(), message::same_derived_name(one, other, &variant));
+        }
+    }
+}
+
+fn groups_are_known(declaration: &Declaration, errors: &mut Errors) {
+    let groups: Vec<&Ident> = declaration.states.iter().flat_map(|state| &state.groups).collect();
+    for group in &groups {
+        if declaration.states.iter().any(|state| state.name == **group) {
+            errors.at(group.span(), message::group_is_a_state(group));
+        }
+    }
+    for (group, _) in &declaration.options.from_groups {
+        if !groups.contains(&group) {
+            errors.at(group.span(), message::unknown_group(group, &groups));
+        }
+    }
 }
 
 fn initial(declaration: &Declaration, errors: &mut Errors) -> usize {
@@ -90,7 +137,14 @@ fn resolve_move<'a>(
         return;
     };
     let by: &'a [Path] = &transition.by;
-    graph.moves.push(Move { from, trigger, to, fields, by, span: name.span() });
+    for (position, actor) in by.iter().enumerate() {
+        if by[..position].contains(actor) {
+            errors.on(actor, message::duplicate_actor(&text(actor)));
+            return;
+        }
+    }
+    let guard = transition.guard.as_ref();
+    graph.moves.push(Move { from, trigger, to, fields, by, guard, span: name.span() });
 }
 
 /// The fields of a target, in its order, each with where it comes from.
@@ -131,7 +185,10 @@ fn resolve_payload<'a>(
                 misnamed = true;
             }
             (Item::Field(_), Some(field)) => brought.push(Brought { name, ty: &field.ty }),
-            (Item::Noted(_, ty), _) => brought.push(Brought { name, ty }),
+            (Item::Noted(..), Some(_)) => {
+                mistake(name.span(), message::noted_is_a_field(name, &target.name));
+            }
+            (Item::Noted(_, ty), None) => brought.push(Brought { name, ty }),
             (Item::Computed(..), Some(_)) => {}
         }
     }

@@ -1,7 +1,5 @@
 use proc_macro2::TokenStream;
-use syn::{
-    Attribute, GenericParam, Ident, ItemEnum, Meta, Path, Visibility, punctuated::Punctuated,
-};
+use syn::{Attribute, Generics, Ident, ItemEnum, Meta, Path, Visibility, punctuated::Punctuated};
 
 use super::{Options, State};
 use crate::{errors::Errors, message};
@@ -11,15 +9,17 @@ pub(crate) struct Declaration {
     pub(crate) options: Options,
     pub(crate) vis: Visibility,
     pub(crate) name: Ident,
+    pub(crate) generics: Generics,
     pub(crate) docs: Vec<Attribute>,
     /// What the user derives; each state and the events derive the same.
     pub(crate) derives: Vec<Path>,
     /// Any other attribute, such as `#[non_exhaustive]` or `#[serde(..)]`.
     pub(crate) others: Vec<Attribute>,
-    /// Reported: a machine has none. The stubs must know their names.
-    pub(crate) generics: Vec<GenericParam>,
     pub(crate) states: Vec<State>,
 }
+
+/// Attributes that mean the same on the machine's module as on the enum.
+const ON_MODULES: [&str; 7] = ["allow", "expect", "warn", "deny", "cfg", "cfg_attr", "deprecated"];
 
 /// Reads the declaration; `None` when there is nothing to go on with.
 pub(crate) fn declaration(
@@ -35,9 +35,6 @@ pub(crate) fn declaration(
             return None;
         }
     };
-    if !item.generics.params.is_empty() {
-        errors.on(&item.generics, message::generic());
-    }
     let (docs, rest): (Vec<_>, Vec<_>) =
         item.attrs.into_iter().partition(|attribute| attribute.path().is_ident("doc"));
     let mut derives = Vec::new();
@@ -51,19 +48,23 @@ pub(crate) fn declaration(
                     Err(_) => others.push(attribute),
                 }
             }
-            _ => others.push(attribute),
+            meta => {
+                if !ON_MODULES.iter().any(|known| meta.path().is_ident(known)) {
+                    errors.on(&attribute, message::misplaced_attribute(meta.path()));
+                }
+                others.push(attribute);
+            }
         }
     }
     let states = item.variants.into_iter().map(|variant| State::read(variant, errors)).collect();
-    let generics = item.generics.params.into_iter().collect();
     Some(Declaration {
         options,
         vis: item.vis,
         name: item.ident,
+        generics: item.generics,
         docs,
         derives,
         others,
-        generics,
         states,
     })
 }

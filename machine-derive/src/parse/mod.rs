@@ -8,4 +8,4 @@ mod transition;
 pub(crate) use declaration::{Declaration, declaration};
 pub(crate) use options::Options;
 pub(crate) use state::State;
-pub(crate) use transition::{Item, Transition};
+pub(crate) use transition::{Guard, Item, Transition};

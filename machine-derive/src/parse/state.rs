@@ -1,4 +1,4 @@
-use syn::{Attribute, Field, Fields, Ident, Meta, Variant};
+use syn::{Attribute, Field, Fields, Ident, Meta, Token, Variant, punctuated::Punctuated};
 
 use super::{Transition, transition};
 use crate::{errors::Errors, message};
@@ -13,6 +13,11 @@ pub(crate) struct State {
     pub(crate) initial: bool,
     pub(crate) stable: bool,
     pub(crate) terminal: bool,
+    pub(crate) groups: Vec<Ident>,
+    /// Every path into this state passes one of these.
+    pub(crate) only_after: Vec<Vec<Ident>>,
+    /// No path into this state passes one of these.
+    pub(crate) never_after: Vec<Ident>,
     pub(crate) fields: Vec<Field>,
     pub(crate) transitions: Vec<Transition>,
     /// What can be guessed of the transitions that cannot be read, for the stubs.
@@ -30,6 +35,9 @@ impl State {
             initial: false,
             stable: false,
             terminal: false,
+            groups: Vec::new(),
+            only_after: Vec::new(),
+            never_after: Vec::new(),
             fields: Vec::new(),
             transitions: Vec::new(),
             unreadable: Vec::new(),
@@ -56,7 +64,7 @@ impl State {
             };
             if mark("initial") {
                 state.initial = true;
-            } else if mark("stable") {
+            } else if mark("stable") || mark("__stable") {
                 state.stable = true;
             } else if mark("terminal") {
                 state.terminal = true;
@@ -68,6 +76,15 @@ impl State {
                         state.unreadable.extend(transition::guess(&attribute, &state.name));
                     }
                 }
+            } else if let Some(mark) = names_mark(&attribute) {
+                match attribute
+                    .parse_args_with(Punctuated::<Ident, Token![|]>::parse_separated_nonempty)
+                {
+                    Ok(names) if mark == "group" => state.groups.extend(names),
+                    Ok(names) if mark == "never_after" => state.never_after.extend(names),
+                    Ok(names) => state.only_after.push(names.into_iter().collect()),
+                    Err(_) => errors.on(&attribute, message::malformed_names(mark)),
+                }
             } else if attribute.path().is_ident("doc") {
                 state.docs.push(attribute);
             } else {
@@ -76,4 +93,9 @@ impl State {
         }
         state
     }
+}
+
+/// The marks that list names: `#[group(A)]`, `#[only_after(A | B)]`, `#[never_after(A | B)]`.
+fn names_mark(attribute: &Attribute) -> Option<&'static str> {
+    ["group", "only_after", "never_after"].into_iter().find(|mark| attribute.path().is_ident(mark))
 }

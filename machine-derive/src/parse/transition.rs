@@ -12,6 +12,15 @@ pub(crate) struct Transition {
     pub(crate) target: Ident,
     /// The types of the actors; empty means anyone.
     pub(crate) by: Vec<Path>,
+    pub(crate) guard: Option<Guard>,
+    /// The group that it leaves, where it stands on the enum.
+    pub(crate) from: Option<Ident>,
+}
+
+/// `guard = path -> Error`: a function that looks at the source, and the type that it refuses with.
+pub(crate) struct Guard {
+    pub(crate) path: Path,
+    pub(crate) error: Type,
 }
 
 /// One item of a payload.
@@ -56,7 +65,8 @@ pub(super) fn guess(attribute: &Attribute, source: &Ident) -> Option<Transition>
                 _ => {}
             }
         }
-        Ok(Transition { trigger, payload, target: target.unwrap_or_else(|| source.clone()), by })
+        let target = target.unwrap_or_else(|| source.clone());
+        Ok(Transition { trigger, payload, target, by, guard: None, from: None })
     };
     attribute.parse_args_with(guess).ok()
 }
@@ -72,20 +82,34 @@ impl Parse for Transition {
         }
         input.parse::<Token![=>]>()?;
         let target = input.parse()?;
-        let mut by = Vec::new();
+        let mut transition =
+            Self { trigger, payload, target, by: Vec::new(), guard: None, from: None };
         while !input.is_empty() {
             input.parse::<Token![,]>()?;
             if input.is_empty() {
                 break;
             }
             let key: Ident = input.parse()?;
-            if key != "by" {
-                return Err(syn::Error::new(key.span(), format!("unknown option `{key}`")));
-            }
             input.parse::<Token![=]>()?;
-            by.extend(Punctuated::<Path, Token![|]>::parse_separated_nonempty(input)?);
+            match key.to_string().as_str() {
+                "by" => {
+                    let actors = Punctuated::<Path, Token![|]>::parse_separated_nonempty(input)?;
+                    transition.by.extend(actors);
+                }
+                "guard" => {
+                    let path = input.parse()?;
+                    input.parse::<Token![->]>().map_err(|at| {
+                        syn::Error::new(at.span(), "what the guard refuses with is missing")
+                    })?;
+                    transition.guard = Some(Guard { path, error: input.parse()? });
+                }
+                "from" => transition.from = Some(input.parse()?),
+                other => {
+                    return Err(syn::Error::new(key.span(), format!("unknown option `{other}`")));
+                }
+            }
         }
-        Ok(Self { trigger, payload, target, by })
+        Ok(transition)
     }
 }
 

@@ -1,4 +1,4 @@
-use std::fmt;
+use core::fmt;
 
 /// What sort of actor it was, as people see it (OB-3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

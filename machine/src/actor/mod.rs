@@ -24,6 +24,11 @@ pub use nodes::{Anyone, EcsNode, GraphRunner, ReasoningNode, ToolNode};
 ///     const CATEGORY: Category = Category::Human;
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no actor",
+    label = "this type cannot move a machine",
+    note = "`by` names types that implement `machine::actor::Actor`; implement it for this one"
+)]
 pub trait Actor: 'static {
     /// The name in the journal, such as `tool_node`.
     const KIND: &'static str;

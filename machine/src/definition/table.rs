@@ -1,7 +1,7 @@
-use std::fmt;
+use core::fmt;
 
 use super::Fingerprint;
-use crate::actor::Category;
+use crate::actor::{Actor, Category};
 
 /// A machine as plain data: its states, its edges, who may take them.
 ///
@@ -73,6 +73,14 @@ pub struct Edge {
     pub payload: &'static [Field],
     /// The kinds of actor that may take this edge; empty means anyone.
     pub actors: &'static [&'static str],
+}
+
+impl Edge {
+    /// Whether this kind of actor may take this edge.
+    #[must_use]
+    pub fn is_for<A: Actor>(&self) -> bool {
+        self.actors.is_empty() || self.actors.contains(&A::KIND)
+    }
 }
 
 impl Definition {

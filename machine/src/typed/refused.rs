@@ -1,6 +1,10 @@
-use std::{error, fmt};
+use alloc::string::{String, ToString};
+use core::{error, fmt};
 
-use crate::definition::Definition;
+use crate::{
+    actor::Actor,
+    definition::{Definition, Edge},
+};
 
 /// A step that was not taken: the machine as it was, and why.
 ///
@@ -62,7 +66,7 @@ pub struct Illegal {
 }
 
 /// Why a move is illegal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
     /// The state is never left.
@@ -71,9 +75,35 @@ pub enum Reason {
     NotFromHere,
     /// The state has this move, but not for this kind of actor.
     Actor(&'static str),
+    /// The move is legal, but its guard refused it, for this reason.
+    Guard(String),
 }
 
 impl Illegal {
+    /// Why `A` cannot `trigger` in `state`, guards aside; `None` when it can.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn __check<A: Actor>(
+        definition: &'static Definition,
+        state: usize,
+        trigger: &'static str,
+    ) -> Option<Self> {
+        let legal = definition.edge(state, trigger).is_some_and(Edge::is_for::<A>);
+        (!legal).then(|| Self::__new(definition, state, trigger, A::KIND))
+    }
+
+    /// A guard refused.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn __guard(
+        definition: &'static Definition,
+        state: usize,
+        trigger: &'static str,
+        reason: &dyn fmt::Display,
+    ) -> Self {
+        Self { definition, state, trigger, reason: Reason::Guard(reason.to_string()) }
+    }
+
     /// Finds out why `actor` cannot `trigger` in `state`.
     #[doc(hidden)]
     #[must_use]
@@ -107,12 +137,12 @@ impl Illegal {
 
     /// Why.
     #[must_use]
-    pub fn reason(&self) -> Reason {
-        self.reason
+    pub fn reason(&self) -> &Reason {
+        &self.reason
     }
 
     /// The moves that are legal instead.
-    pub fn legal_moves(&self) -> impl Iterator<Item = &'static crate::definition::Edge> + use<> {
+    pub fn legal_moves(&self) -> impl Iterator<Item = &'static Edge> + use<> {
         self.definition.leaving(self.state)
     }
 }
@@ -126,6 +156,11 @@ impl fmt::Display for Illegal {
             Reason::NotFromHere => {
                 write!(f, "{label} cannot `{trigger}`; {}", definition.legal_moves(*state))
             }
+            Reason::Guard(reason) => write!(
+                f,
+                "{label} cannot `{trigger}` now: {reason}; {}",
+                definition.legal_moves(*state)
+            ),
             Reason::Actor(actor) => {
                 write!(f, "`{actor}` may not `{trigger}` from {label}")?;
                 match definition.edge(*state, trigger) {

@@ -1,4 +1,5 @@
-use std::fmt;
+use alloc::string::String;
+use core::fmt;
 
 use crate::definition::Definition;
 
@@ -30,4 +31,4 @@ impl fmt::Display for UnknownStatus {
     }
 }
 
-impl std::error::Error for UnknownStatus {}
+impl core::error::Error for UnknownStatus {}

@@ -1,0 +1,104 @@
+//! `#[cfg]` on states and transitions.
+//!
+//! An attribute macro sees what is switched off as well, and only the compiler knows what that is.
+//! It tells derive macros: so a declaration with a `cfg` in it goes out once more, as an enum that
+//! nobody uses, and comes back through [`declaration`] without what is off.
+
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote};
+use syn::{DeriveInput, ItemEnum, Meta, parse::Parser, punctuated::Punctuated};
+
+use crate::{errors::Errors, expand, parse::Options};
+
+/// Whether something in the declaration may be switched off.
+pub(crate) fn is_in(tokens: TokenStream) -> bool {
+    let mut hash = false;
+    for token in tokens {
+        let was_hash = std::mem::take(&mut hash);
+        match token {
+            TokenTree::Punct(punct) => hash = punct.as_char() == '#',
+            TokenTree::Group(group) => {
+                let first = group.stream().into_iter().next();
+                let is_cfg = matches!(&first, Some(TokenTree::Ident(ident))
+                    if ident == "cfg" || ident == "cfg_attr");
+                if was_hash && is_cfg || is_in(group.stream()) {
+                    return true;
+                }
+            }
+            TokenTree::Ident(_) | TokenTree::Literal(_) => {}
+        }
+    }
+    false
+}
+
+/// Sends the declaration through the compiler. What the derive must know and what must not take
+/// effect on the unused enum (options, derives, the name) travels in one attribute.
+pub(crate) fn ask_the_compiler(options: &TokenStream, mut item: ItemEnum) -> TokenStream {
+    // Mistakes in the options are reported on the way back.
+    let krate = Options::parse(options.clone(), &mut Errors::default()).krate;
+    let krate = krate.map_or_else(|| quote!(::machine), ToTokens::into_token_stream);
+    let (vis, name) = (item.vis, item.ident);
+    let (inert, active): (Vec<_>, Vec<_>) =
+        item.attrs.into_iter().partition(|attribute| attribute.path().is_ident("doc"));
+    for attribute in item.variants.iter_mut().flat_map(|variant| &mut variant.attrs) {
+        // rustc has an attribute `stable` of its own, which a derive may not take.
+        attribute.meta = syn::parse2(renamed(attribute.meta.to_token_stream()))
+            .unwrap_or_else(|_| attribute.meta.clone());
+    }
+    item.ident = format_ident!("__{}", name);
+    item.vis = syn::Visibility::Inherited;
+    item.attrs = inert;
+    quote! {
+        #[derive(#krate::__private::Declaration)]
+        #[__machine((#options), (#(#active)*), (#vis), (#name))]
+        #[allow(dead_code)]
+        #item
+    }
+}
+
+/// The tokens with `__stable` for `stable`.
+fn renamed(tokens: TokenStream) -> TokenStream {
+    tokens
+        .into_iter()
+        .map(|token| match token {
+            TokenTree::Ident(ident) if ident == "stable" => {
+                TokenTree::Ident(Ident::new("__stable", ident.span()))
+            }
+            TokenTree::Group(group) => {
+                let mut inner = Group::new(group.delimiter(), renamed(group.stream()));
+                inner.set_span(group.span());
+                TokenTree::Group(inner)
+            }
+            other => other,
+        })
+        .collect()
+}
+
+/// The way back.
+pub(crate) fn declaration(item: TokenStream) -> TokenStream {
+    let Ok(input) = syn::parse2::<DeriveInput>(item) else { return TokenStream::new() };
+    let (carried, attrs): (Vec<_>, Vec<_>) =
+        input.attrs.iter().partition(|attribute| attribute.path().is_ident("__machine"));
+    // The attribute is the one that `ask_the_compiler` wrote, so it has these four groups.
+    let Some(Meta::List(carried)) = carried.first().map(|attribute| &attribute.meta) else {
+        return TokenStream::new();
+    };
+    let groups = Punctuated::<proc_macro2::Group, syn::Token![,]>::parse_terminated
+        .parse2(carried.tokens.clone())
+        .map(|groups| groups.into_iter().map(|group| group.stream()).collect::<Vec<_>>());
+    let Ok([options, active, vis, name]) = groups
+        .as_deref()
+        .map(<&[TokenStream; 4]>::try_from)
+        .map_or(Err(()), |four| four.map_err(|_| ()))
+    else {
+        return TokenStream::new();
+    };
+    let syn::Data::Enum(data) = &input.data else { return TokenStream::new() };
+    let attrs = attrs.iter().filter(|attribute| !attribute.path().is_ident("allow"));
+    let (generics, predicates) = (&input.generics, &input.generics.where_clause);
+    let variants = &data.variants;
+    expand::declared(
+        options.clone(),
+        quote! { #(#attrs)* #active #vis enum #name #generics #predicates { #variants } },
+    )
+}

@@ -1,0 +1,179 @@
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::{GenericParam, Generics, TypeParamBound, WherePredicate};
+
+/// The machine's generic parameters, as each generated item needs them.
+///
+/// A state has only those that its fields mention, so that `Door<Closed, T>` needs no `Closed<T>`.
+pub(super) struct Params<'a> {
+    generics: &'a Generics,
+    all: BTreeSet<String>,
+}
+
+/// Which of the parameters an item has.
+pub(super) struct Used(BTreeSet<String>);
+
+impl<'a> Params<'a> {
+    pub(super) fn of(generics: &'a Generics) -> Self {
+        Self { generics, all: generics.params.iter().map(name).collect() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// A name for a parameter of ours that is none of the user's.
+    pub(super) fn free(&self, wanted: &[&str]) -> Ident {
+        let free = wanted.iter().find(|name| !self.all.contains(**name));
+        quote::format_ident!("{}", free.copied().unwrap_or("__Ours"))
+    }
+
+    pub(super) fn every(&self) -> Used {
+        Used(self.all.clone())
+    }
+
+    /// Those that `types` mention.
+    pub(super) fn in_types(&self, types: impl IntoIterator<Item = impl ToTokens>) -> Used {
+        let mut used = BTreeSet::new();
+        for ty in types {
+            mentions(ty.to_token_stream(), &self.all, &mut used);
+        }
+        Used(used)
+    }
+
+    /// `<'a, S, T: Bound, const N: usize>`, with `extra` where the state's parameter belongs.
+    pub(super) fn declare(&self, extra: &[TokenStream], used: &Used) -> TokenStream {
+        let (lifetimes, others) = self.split(used);
+        let lifetimes = lifetimes.map(|param| self.bounded(param, used));
+        let others = others.map(|param| self.bounded(param, used));
+        let all: Vec<_> = lifetimes.chain(extra.iter().cloned()).chain(others).collect();
+        angle(&all)
+    }
+
+    /// `<'a, Open, T, N>`, with `extra` where the state belongs.
+    pub(super) fn apply(&self, extra: &[TokenStream], used: &Used) -> TokenStream {
+        let (lifetimes, others) = self.split(used);
+        let all: Vec<_> =
+            lifetimes.map(bare).chain(extra.iter().cloned()).chain(others.map(bare)).collect();
+        angle(&all)
+    }
+
+    /// The predicates that speak of nothing else than what is used.
+    pub(super) fn where_clause(&self, used: &Used) -> TokenStream {
+        let predicates: Vec<&WherePredicate> = self
+            .generics
+            .where_clause
+            .iter()
+            .flat_map(|clause| &clause.predicates)
+            .filter(|predicate| self.speaks_only_of(predicate, used))
+            .collect();
+        if predicates.is_empty() { quote!() } else { quote!(where #(#predicates),*) }
+    }
+
+    /// The type of a field that mentions every parameter, if there are any to mention. It changes
+    /// neither size nor what can cross threads.
+    pub(super) fn marker(&self) -> Option<TokenStream> {
+        let mentions: Vec<TokenStream> = self
+            .generics
+            .params
+            .iter()
+            .filter_map(|param| match param {
+                GenericParam::Lifetime(param) => {
+                    let lifetime = &param.lifetime;
+                    Some(quote!(&#lifetime ()))
+                }
+                GenericParam::Type(param) => {
+                    let name = &param.ident;
+                    Some(quote!(*const #name))
+                }
+                GenericParam::Const(_) => None,
+            })
+            .collect();
+        (!mentions.is_empty())
+            .then(|| quote!(::core::marker::PhantomData<fn() -> (#(#mentions,)*)>))
+    }
+
+    fn split<'s>(
+        &'s self,
+        used: &'s Used,
+    ) -> (impl Iterator<Item = &'a GenericParam> + 's, impl Iterator<Item = &'a GenericParam> + 's)
+    {
+        let is_lifetime = |param: &&GenericParam| matches!(param, GenericParam::Lifetime(_));
+        let used = move || {
+            let params: &'a _ = &self.generics.params;
+            params.iter().filter(move |param| used.0.contains(&name(param)))
+        };
+        (used().filter(is_lifetime), used().filter(move |param| !is_lifetime(param)))
+    }
+
+    /// The parameter with the bounds that speak of nothing else than what is used.
+    fn bounded(&self, param: &GenericParam, used: &Used) -> TokenStream {
+        match param {
+            GenericParam::Type(param) => {
+                let name = &param.ident;
+                let bounds: Vec<&TypeParamBound> =
+                    param.bounds.iter().filter(|bound| self.speaks_only_of(bound, used)).collect();
+                if bounds.is_empty() { quote!(#name) } else { quote!(#name: #(#bounds)+*) }
+            }
+            GenericParam::Lifetime(param) => {
+                let name = &param.lifetime;
+                let bounds: Vec<_> =
+                    param.bounds.iter().filter(|bound| self.speaks_only_of(bound, used)).collect();
+                if bounds.is_empty() { quote!(#name) } else { quote!(#name: #(#bounds)+*) }
+            }
+            GenericParam::Const(param) => {
+                let (name, ty) = (&param.ident, &param.ty);
+                quote!(const #name: #ty)
+            }
+        }
+    }
+
+    fn speaks_only_of(&self, tokens: &impl ToTokens, used: &Used) -> bool {
+        let mut spoken = BTreeSet::new();
+        mentions(tokens.to_token_stream(), &self.all, &mut spoken);
+        spoken.is_subset(&used.0)
+    }
+}
+
+fn angle(params: &[TokenStream]) -> TokenStream {
+    if params.is_empty() { quote!() } else { quote!(<#(#params),*>) }
+}
+
+/// `'a`, `T` or `N`.
+fn bare(param: &GenericParam) -> TokenStream {
+    match param {
+        GenericParam::Lifetime(param) => param.lifetime.to_token_stream(),
+        GenericParam::Type(param) => param.ident.to_token_stream(),
+        GenericParam::Const(param) => param.ident.to_token_stream(),
+    }
+}
+
+/// The name by which a parameter is known here; lifetimes keep their tick.
+fn name(param: &GenericParam) -> String {
+    match param {
+        GenericParam::Lifetime(param) => param.lifetime.to_string(),
+        GenericParam::Type(param) => param.ident.to_string(),
+        GenericParam::Const(param) => param.ident.to_string(),
+    }
+}
+
+/// Adds those of `names` that stand in `tokens` to `found`.
+fn mentions(tokens: TokenStream, names: &BTreeSet<String>, found: &mut BTreeSet<String>) {
+    let mut tick = false;
+    for token in tokens {
+        let was_tick = std::mem::take(&mut tick);
+        match token {
+            TokenTree::Group(group) => mentions(group.stream(), names, found),
+            TokenTree::Punct(punct) => tick = punct.as_char() == '\'',
+            TokenTree::Ident(ident) => {
+                let ident = if was_tick { format!("'{ident}") } else { ident.to_string() };
+                if names.contains(&ident) {
+                    found.insert(ident);
+                }
+            }
+            TokenTree::Literal(_) => {}
+        }
+    }
+}
