@@ -27,6 +27,8 @@ mod id;
 pub mod journal;
 #[cfg(feature = "sqlite")]
 pub mod store;
+#[cfg(feature = "schemars")]
+pub mod tools;
 #[cfg(feature = "serde")]
 pub mod view;
 

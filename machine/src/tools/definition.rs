@@ -1,0 +1,97 @@
+use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    actor::Actor,
+    definition::{Definition, Edge},
+    typed::Erased,
+};
+
+/// A legal move as a model API takes it: `name`, `description`, `input_schema`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ToolDefinition {
+    /// The trigger.
+    pub name: String,
+    /// Where the move leads, and what that state means.
+    pub description: String,
+    /// JSON Schema of what the caller brings.
+    pub input_schema: Value,
+}
+
+impl ToolDefinition {
+    /// The form that some APIs take instead: `{"type": "function", "function": {..}}`.
+    #[must_use]
+    pub fn to_function(&self) -> Value {
+        let Self { name, description, input_schema } = self;
+        json!({
+            "type": "function",
+            "function": {
+                "name": name,
+                "description": description,
+                "parameters": input_schema,
+            },
+        })
+    }
+}
+
+/// The moves that are legal now, for this actor, each as a tool.
+///
+/// A guard may still refuse one; the refusal is text that the model can use.
+pub fn definitions<M>(machine: &M, by: &impl Actor) -> Vec<ToolDefinition>
+where
+    M: Erased<Event: JsonSchema>,
+{
+    let schema = event_schema::<M::Event>();
+    offered(machine, by).map(|edge| tool(M::DEFINITION, edge, &schema)).collect()
+}
+
+fn offered<M: Erased, A: Actor>(
+    machine: &M,
+    _by: &A,
+) -> impl Iterator<Item = &'static Edge> + use<M, A> {
+    M::DEFINITION.leaving(machine.state_index()).filter(|edge| edge.is_for::<A>())
+}
+
+/// The schema of all events: a choice of objects, told apart by `trigger`.
+fn event_schema<E: JsonSchema>() -> Value {
+    let generator = SchemaGenerator::new(SchemaSettings::draft2020_12());
+    generator.into_root_schema_for::<E>().to_value()
+}
+
+fn tool(definition: &Definition, edge: &Edge, events: &Value) -> ToolDefinition {
+    let (from, to) = (&definition.states[edge.from], &definition.states[edge.to]);
+    let mut description = format!("{} to {}.", from.label, to.label);
+    if !to.docs.is_empty() {
+        description = format!("{description} {}: {}", to.label, to.docs);
+    }
+    ToolDefinition {
+        name: edge.trigger.to_owned(),
+        description,
+        input_schema: input_schema(edge.trigger, events),
+    }
+}
+
+/// The object that belongs to one trigger, without the trigger itself: that is the tool's name.
+fn input_schema(trigger: &str, events: &Value) -> Value {
+    let choices = events["oneOf"].as_array().into_iter().flatten();
+    let mut choices = choices.filter_map(Value::as_object);
+    let chosen = choices.find(|choice| choice["properties"]["trigger"]["const"] == trigger);
+    let mut schema = chosen.cloned().unwrap_or_default();
+    // A description would be that of the event, which the tool's own says better.
+    schema.remove("description");
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.remove("trigger");
+    }
+    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
+        required.retain(|name| name != "trigger");
+    }
+    schema.entry("type").or_insert_with(|| "object".into());
+    schema.entry("properties").or_insert_with(|| Map::new().into());
+    schema.insert("additionalProperties".to_owned(), false.into());
+    if let Some(shared) = events.get("$defs") {
+        schema.insert("$defs".to_owned(), shared.clone());
+    }
+    Value::Object(schema)
+}
