@@ -17,6 +17,10 @@ impl Errors {
         self.0.push(syn::Error::new_spanned(tokens, message));
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -2,6 +2,8 @@
 
 mod cfg;
 mod check;
+#[cfg(feature = "diagram")]
+mod diagram;
 mod emit;
 mod errors;
 mod expand;
@@ -36,4 +38,11 @@ pub fn machine(
 )]
 pub fn declaration(item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     cfg::declaration(item.into()).into()
+}
+
+/// The drawing in a machine's documentation; see `diagram.rs`. Nobody writes it.
+#[cfg(feature = "diagram")]
+#[proc_macro]
+pub fn svg(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    diagram::svg(input.into()).unwrap_or_else(|error| error.to_compile_error()).into()
 }

@@ -87,6 +87,15 @@ pub(crate) fn malformed_on(problem: &syn::Error) -> Message {
     )
 }
 
+pub(crate) fn malformed_group_on(problem: &syn::Error) -> Message {
+    message(
+        "M0005",
+        format!("this transition cannot be read: {problem}"),
+        "write `on(trigger(payload) => Target, from = Group, by = Actor | Actor, guard = function \
+         -> Error)`; payload, `by` and `guard` may be left out",
+    )
+}
+
 pub(crate) fn malformed_mark(mark: &str) -> Message {
     message("M0006", format!("`#[{mark}]` takes nothing"), format!("write `#[{mark}]`"))
 }
@@ -138,6 +147,14 @@ pub(crate) fn reserved_state(state: &Ident) -> Message {
         "M0010",
         format!("`{state}` is taken: every machine's module has an item of that name"),
         format!("rename the state, for example to `{state}State`"),
+    )
+}
+
+pub(crate) fn reserved_group(group: &Ident) -> Message {
+    message(
+        "M0010",
+        format!("`{group}` is taken: every machine's module has an item of that name"),
+        format!("rename the group, for example to `{group}States`"),
     )
 }
 
@@ -269,9 +286,10 @@ pub(crate) fn group_missing(trigger: &Ident) -> Message {
     )
 }
 
-pub(crate) fn unknown_group(unknown: &Ident, groups: &[&Ident]) -> Message {
+pub(crate) fn unknown_group(unknown: &Ident, groups: &[&Ident], is_state: bool) -> Message {
     let repair = match nearest(unknown, groups) {
         Some(near) => format!("did you mean `{near}`?"),
+        None if is_state => format!("`{unknown}` is a state: write `#[on(..)]` on it instead"),
         None => format!("write `#[group({unknown})]` on the states that belong to it"),
     };
     message("M0112", format!("no state belongs to a group `{unknown}`"), repair)
@@ -314,10 +332,7 @@ pub(crate) fn dead_end(state: &Ident) -> Message {
 pub(crate) fn no_way_out(state: &Ident, reachable: &[&Ident]) -> Message {
     message(
         "M0204",
-        format!(
-            "from `{state}` no terminal state can be reached; one gets to {} and no further",
-            list(reachable)
-        ),
+        format!("from `{state}` no terminal state can be reached; {}", gets_to(reachable)),
         "add a transition that leads out, or write `#[terminal]` where the machine may end",
     )
 }
@@ -341,12 +356,17 @@ pub(crate) fn not_never_after(state: &Ident, forbidden: &Ident, path: &str) -> M
 pub(crate) fn no_way_back(state: &Ident, initial: &Ident, reachable: &[&Ident]) -> Message {
     message(
         "M0207",
-        format!(
-            "from `{state}` the machine gets to {} and neither ends nor comes back to `{initial}`",
-            list(reachable)
-        ),
+        format!("from `{state}` there is no way back to `{initial}`; {}", gets_to(reachable)),
         format!("add a transition that leads back to `{initial}`, or a `#[terminal]` state"),
     )
+}
+
+/// What one gets to, if not to the end.
+fn gets_to(others: &[&Ident]) -> String {
+    match others {
+        [] => "all that leaves it leads back to it".to_owned(),
+        others => format!("one gets to {} and no further", list(others)),
+    }
 }
 
 /// "`A` or `B`"

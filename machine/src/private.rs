@@ -1,6 +1,8 @@
 //! What generated code calls. No promise is made about anything in here.
 
 pub use machine_derive::Declaration;
+#[cfg(feature = "diagram")]
+pub use machine_derive::svg;
 
 use crate::{
     actor::Actor,

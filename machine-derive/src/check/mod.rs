@@ -53,8 +53,14 @@ fn terminal_is_never_left(graph: &Graph<'_>, errors: &mut Errors) {
 fn every_state_is_reachable(graph: &Graph<'_>, errors: &mut Errors) {
     let reachable = graph.reachable(graph.initial);
     let names = names(graph, reachable.iter().copied());
-    for (index, state) in graph.states.iter().enumerate() {
-        if !reachable.contains(&index) {
+    let lost = |state: &usize| !reachable.contains(state);
+    for (index, state) in graph.states.iter().enumerate().filter(|(index, _)| lost(index)) {
+        // A state that another lost one leads to is found again with it.
+        let follows = (0..graph.states.len()).filter(lost).any(|other| {
+            let back = graph.reachable(index).contains(&other);
+            graph.reachable(other).contains(&index) && (!back || other < index)
+        });
+        if !follows {
             errors.at(state.name().span(), message::unreachable(state.name(), &names));
         }
     }
@@ -72,16 +78,24 @@ fn no_dead_end(graph: &Graph<'_>, errors: &mut Errors) {
 fn every_state_leads_to_an_end(graph: &Graph<'_>, errors: &mut Errors) {
     let is_terminal = |state: &usize| graph.states[*state].written.terminal;
     let ends = (0..graph.states.len()).any(|state| is_terminal(&state));
+    let is_end = |state: &usize| if ends { is_terminal(state) } else { *state == graph.initial };
     for (index, state) in graph.states.iter().enumerate() {
         let reachable = graph.reachable(index);
-        let others = || names(graph, reachable.iter().copied().filter(|other| *other != index));
-        if ends && !reachable.iter().any(is_terminal) {
-            errors.at(state.name().span(), message::no_way_out(state.name(), &others()));
+        if reachable.iter().any(is_end) {
+            continue;
         }
-        if !ends && !reachable.contains(&graph.initial) {
-            let initial = graph.states[graph.initial].name();
-            errors.at(state.name().span(), message::no_way_back(state.name(), initial, &others()));
+        // A trap is told of its first state; what leads into it, or around in it, follows.
+        let mut others = reachable.iter().filter(|other| **other != index);
+        if others.any(|other| *other < index || !graph.reachable(*other).contains(&index)) {
+            continue;
         }
+        let others = names(graph, reachable.iter().copied().filter(|other| *other != index));
+        let text = if ends {
+            message::no_way_out(state.name(), &others)
+        } else {
+            message::no_way_back(state.name(), graph.states[graph.initial].name(), &others)
+        };
+        errors.at(state.name().span(), text);
     }
 }
 
@@ -94,7 +108,12 @@ fn only_after(graph: &Graph<'_>, errors: &mut Errors) {
             if avoid.contains(&graph.initial) {
                 continue;
             }
-            if let Some(path) = graph.path(graph.initial, index, &avoid) {
+            let path = if index == graph.initial {
+                Some(format!("the machine begins in {}", state.label))
+            } else {
+                graph.path(graph.initial, index, &avoid)
+            };
+            if let Some(path) = path {
                 let span = gates.first().map_or(state.name().span(), Ident::span);
                 errors.at(span, message::not_only_after(state.name(), gates, &path));
             }

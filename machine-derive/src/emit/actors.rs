@@ -2,7 +2,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::names::{self, Names};
-use crate::model::Graph;
+use crate::model::{Graph, bare};
 
 /// A trait per restricted trigger, implemented for those who may.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
@@ -10,7 +10,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         graph.triggers.iter().enumerate().filter(|(index, _)| graph.is_restricted(*index));
     let traits = restricted.map(|(index, trigger)| {
         let may = names::may(trigger);
-        let name = trigger.name;
+        let name = bare(trigger.name);
         let moves = || {
             let moves = graph.moves.iter().filter(move |step| step.trigger == index);
             moves.filter(|step| !step.by.is_empty())

@@ -1,5 +1,6 @@
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::Path;
 
 use super::{
     names::{self, Names},
@@ -13,10 +14,7 @@ const SENSIBLE: [&str; 8] =
 
 /// The triggers with their payloads, for events that arrive at run time.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    // What can be asked of events too; a `Default` event, for one, would make no sense.
-    let derived = graph.declaration.derives.iter().filter(|path| {
-        path.segments.last().is_some_and(|last| SENSIBLE.contains(&last.ident.to_string().as_str()))
-    });
+    let derived = derived(graph);
     let typed = &names.typed;
     let about = format!("What can happen to a [`{typed}`].");
     let serde = (derives(graph, "Serialize") || derives(graph, "Deserialize"))
@@ -68,4 +66,12 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             }
         }
     }
+}
+
+/// The derives that can be asked of events too; a `Default` event, for one, would make no sense.
+pub(super) fn derived<'a>(graph: &Graph<'a>) -> Vec<&'a Path> {
+    let sensible = |path: &&Path| {
+        path.segments.last().is_some_and(|last| SENSIBLE.contains(&last.ident.to_string().as_str()))
+    };
+    graph.declaration.derives.iter().filter(sensible).collect()
 }

@@ -9,6 +9,10 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let Names { typed, context, state, params, .. } = names;
     let docs = &graph.declaration.docs;
     let table = transition_table(graph);
+    #[cfg(feature = "diagram")]
+    let drawing = crate::diagram::attribute(graph);
+    #[cfg(not(feature = "diagram"))]
+    let drawing = TokenStream::new();
     let every = params.every();
     let declared = params.declare(&[quote!(#state)], &every);
     let predicates = params.where_clause(&every);
@@ -21,6 +25,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let parts = [constructor(graph, names), getters(graph, names), debug(graph, names)];
     quote! {
         #(#docs)*
+        #drawing
         #[doc = #table]
         #[must_use = "a transition gives back the machine in its next state; without it the step is lost"]
         pub struct #typed #declared #predicates {

@@ -119,6 +119,7 @@ impl Graph<'_> {
         for (index, state) in self.states.iter().enumerate() {
             for name in &state.written.groups {
                 match groups.iter_mut().find(|(group, _)| *group == name) {
+                    Some((_, members)) if members.contains(&index) => {}
                     Some((_, members)) => members.push(index),
                     None => groups.push((name, vec![index])),
                 }

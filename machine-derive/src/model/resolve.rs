@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use heck::ToPascalCase;
 use quote::ToTokens;
 use syn::{Field, Ident, Path, spanned::Spanned};
@@ -37,6 +39,8 @@ pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> 
         triggers: Vec::new(),
         moves: Vec::new(),
     };
+    // What is wrong with a transition of a group is told of one of its states.
+    let mut told = BTreeSet::new();
     for (position, state) in declaration.states.iter().enumerate() {
         if is_reserved_state(declaration, &state.name) {
             errors.at(state.name.span(), message::reserved_state(&state.name));
@@ -47,9 +51,13 @@ pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> 
         for transition in &state.transitions {
             resolve_move(&mut graph, position, transition, errors);
         }
-        for (group, transition) in &declaration.options.from_groups {
-            if state.groups.contains(group) {
+        for (index, (group, transition)) in declaration.options.from_groups.iter().enumerate() {
+            if state.groups.contains(group) && !told.contains(&index) {
+                let before = errors.len();
                 resolve_move(&mut graph, position, transition, errors);
+                if errors.len() > before {
+                    told.insert(index);
+                }
             }
         }
     }
@@ -83,15 +91,21 @@ fn derived_names_differ(graph: &Graph<'_>, errors: &mut Errors) {
 }
 
 fn groups_are_known(declaration: &Declaration, errors: &mut Errors) {
+    let is_state = |name: &Ident| declaration.states.iter().any(|state| state.name == *name);
     let groups: Vec<&Ident> = declaration.states.iter().flat_map(|state| &state.groups).collect();
-    for group in &groups {
-        if declaration.states.iter().any(|state| state.name == **group) {
+    for (position, group) in groups.iter().enumerate() {
+        if groups[..position].contains(group) {
+            continue;
+        }
+        if is_state(group) {
             errors.at(group.span(), message::group_is_a_state(group));
+        } else if is_reserved_state(declaration, group) {
+            errors.at(group.span(), message::reserved_group(group));
         }
     }
     for (group, _) in &declaration.options.from_groups {
         if !groups.contains(&group) {
-            errors.at(group.span(), message::unknown_group(group, &groups));
+            errors.at(group.span(), message::unknown_group(group, &groups, is_state(group)));
         }
     }
 }

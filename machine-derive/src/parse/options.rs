@@ -6,7 +6,7 @@ use syn::{
     punctuated::Punctuated,
 };
 
-use super::Transition;
+use super::{Transition, transition};
 use crate::{errors::Errors, message};
 
 /// What stands in `#[machine(..)]`.
@@ -19,6 +19,8 @@ pub(crate) struct Options {
     pub(crate) krate: Option<Path>,
     /// Transitions of whole groups: the group, and what leaves each of its states.
     pub(crate) from_groups: Vec<(Ident, Transition)>,
+    /// What can be guessed of the transitions that are wrong, for the stubs.
+    pub(crate) unreadable: Vec<Transition>,
 }
 
 enum Word {
@@ -26,6 +28,7 @@ enum Word {
     Context(Box<Type>),
     Crate(Path),
     On(Box<Transition>),
+    Unreadable(syn::Error, Option<Box<Transition>>),
     Unknown(TokenStream),
 }
 
@@ -50,7 +53,12 @@ impl Options {
                     self.from_groups.push((group, *transition));
                 } else {
                     errors.at(name.span(), message::group_missing(name));
+                    self.unreadable.push(*transition);
                 }
+            }
+            Word::Unreadable(problem, guess) => {
+                errors.at(problem.span(), message::malformed_group_on(&problem));
+                self.unreadable.extend(guess.map(|guess| *guess));
             }
             Word::Unknown(word) => errors.on(&word, message::unknown_option(&word)),
         }
@@ -80,7 +88,14 @@ impl Parse for Word {
                 input.parse::<Ident>()?;
                 let transition;
                 parenthesized!(transition in input);
-                return Ok(Self::On(Box::new(transition.parse()?)));
+                let guess = transition::guess(&transition.fork(), None).ok().map(Box::new);
+                return Ok(match transition.parse() {
+                    Ok(transition) => Self::On(Box::new(transition)),
+                    Err(problem) => {
+                        transition.parse::<TokenStream>()?;
+                        Self::Unreadable(problem, guess)
+                    }
+                });
             }
         }
         let mut word = TokenStream::new();

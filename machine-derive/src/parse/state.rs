@@ -1,4 +1,7 @@
-use syn::{Attribute, Field, Fields, Ident, Meta, Token, Variant, punctuated::Punctuated};
+use syn::{
+    Attribute, Field, Fields, Ident, Meta, Token, Variant, parse::ParseStream,
+    punctuated::Punctuated,
+};
 
 use super::{Transition, transition};
 use crate::{errors::Errors, message};
@@ -73,7 +76,9 @@ impl State {
                     Ok(transition) => state.transitions.push(transition),
                     Err(problem) => {
                         errors.at(problem.span(), message::malformed_on(&problem));
-                        state.unreadable.extend(transition::guess(&attribute, &state.name));
+                        let guess =
+                            |input: ParseStream<'_>| transition::guess(input, Some(&state.name));
+                        state.unreadable.extend(attribute.parse_args_with(guess));
                     }
                 }
             } else if let Some(mark) = names_mark(&attribute) {

@@ -42,33 +42,34 @@ impl Item {
 }
 
 pub(super) fn read(attribute: &Attribute) -> syn::Result<Transition> {
-    attribute.parse_args()
+    let transition: Transition = attribute.parse_args()?;
+    match &transition.from {
+        None => Ok(transition),
+        Some(group) => Err(syn::Error::new(group.span(), "`from` is for transitions of a group")),
+    }
 }
 
 /// What can be guessed of a transition that cannot be read: its payload if that much is right, the
 /// next name as its target, and an actor if anything follows.
-pub(super) fn guess(attribute: &Attribute, source: &Ident) -> Option<Transition> {
-    let guess = |input: ParseStream<'_>| {
-        let trigger = input.parse()?;
-        let mut payload = Vec::new();
-        if input.peek(syn::token::Paren) {
-            let items;
-            parenthesized!(items in input);
-            payload.extend(Punctuated::<Item, Token![,]>::parse_terminated(&items)?);
+pub(super) fn guess(input: ParseStream<'_>, source: Option<&Ident>) -> syn::Result<Transition> {
+    let trigger: Ident = input.parse()?;
+    let mut payload = Vec::new();
+    if input.peek(syn::token::Paren) {
+        let items;
+        parenthesized!(items in input);
+        payload.extend(Punctuated::<Item, Token![,]>::parse_terminated(&items)?);
+    }
+    let mut target = None;
+    let mut by = Vec::new();
+    for token in input.parse::<TokenStream>()? {
+        match token {
+            TokenTree::Ident(name) if target.is_none() => target = Some(name),
+            TokenTree::Ident(name) if name != "from" => by.push(name.into()),
+            _ => {}
         }
-        let mut target = None;
-        let mut by = Vec::new();
-        for token in input.parse::<TokenStream>()? {
-            match token {
-                TokenTree::Ident(name) if target.is_none() => target = Some(name),
-                TokenTree::Ident(name) => by.push(name.into()),
-                _ => {}
-            }
-        }
-        let target = target.unwrap_or_else(|| source.clone());
-        Ok(Transition { trigger, payload, target, by, guard: None, from: None })
-    };
-    attribute.parse_args_with(guess).ok()
+    }
+    let target = target.or_else(|| source.cloned()).unwrap_or_else(|| trigger.clone());
+    Ok(Transition { trigger, payload, target, by, guard: None, from: None })
 }
 
 impl Parse for Transition {

@@ -1,5 +1,6 @@
 //! The one table: what a machine is, as plain data.
 
+mod diagram;
 mod fingerprint;
 mod table;
 

@@ -1,0 +1,139 @@
+use rust_sugiyama::{configure::Config, from_vertices_and_edges};
+
+use crate::Diagram;
+
+/// Height of a line of text, and the usual width of a character, in pixels of 14 px sans-serif.
+const LINE: f64 = 20.0;
+const CHARACTER: f64 = 8.4;
+
+/// A rectangle, by its centre and its size in pixels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rect {
+    /// The centre, from the left.
+    pub x: f64,
+    /// The centre, from the top.
+    pub y: f64,
+    /// The whole width.
+    pub width: f64,
+    /// The whole height.
+    pub height: f64,
+}
+
+impl Rect {
+    /// Whether the two share more than an edge.
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let near = |a: f64, b: f64, sizes: f64| (a - b).abs() < sizes / 2.0 - 0.01;
+        near(self.x, other.x, self.width + other.width)
+            && near(self.y, other.y, self.height + other.height)
+    }
+}
+
+/// Where everything stands.
+pub(crate) struct Layout {
+    pub(crate) nodes: Vec<Rect>,
+    pub(crate) arrows: Vec<Placed>,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+}
+
+/// All moves from one state to one other: one arrow, a line of text for each.
+pub(crate) struct Placed {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) lines: Vec<String>,
+    pub(crate) rect: Rect,
+}
+
+/// Places states and labels. A label is a node of its own, between its two states: the layout
+/// keeps nodes apart, so no label covers anything.
+pub(crate) fn layout(diagram: &Diagram) -> Layout {
+    let mut arrows: Vec<Placed> = Vec::new();
+    for arrow in &diagram.arrows {
+        let known = arrows.iter_mut().find(|one| (one.from, one.to) == (arrow.from, arrow.to));
+        if let Some(known) = known {
+            known.lines.push(arrow.label.clone());
+        } else {
+            let rect = Rect { x: 0.0, y: 0.0, width: 0.0, height: 0.0 };
+            let lines = vec![arrow.label.clone()];
+            arrows.push(Placed { from: arrow.from, to: arrow.to, lines, rect });
+        }
+    }
+    let mut rects: Vec<Rect> = diagram
+        .nodes
+        .iter()
+        .map(|node| size(&[node.label.as_str()], 12.0))
+        .chain(arrows.iter().map(|arrow| {
+            let lines: Vec<&str> = arrow.lines.iter().map(String::as_str).collect();
+            size(&lines, 2.0)
+        }))
+        .collect();
+
+    let (width, height) = place(&mut rects, diagram.nodes.len(), &arrows);
+    let labels = rects.split_off(diagram.nodes.len());
+    for (arrow, rect) in arrows.iter_mut().zip(labels) {
+        arrow.rect = rect;
+    }
+    Layout { nodes: rects, arrows, width, height }
+}
+
+/// Gives every rectangle its place; returns the size of the whole.
+fn place(rects: &mut [Rect], first_label: usize, arrows: &[Placed]) -> (f64, f64) {
+    // A machine of 4 billion states is not drawn.
+    let id = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
+    let vertices: Vec<(u32, (f64, f64))> = rects
+        .iter()
+        .enumerate()
+        .map(|(index, rect)| (id(index), (rect.width, rect.height)))
+        .collect();
+    let edges: Vec<(u32, u32)> = arrows
+        .iter()
+        .enumerate()
+        .flat_map(|(index, arrow)| {
+            let label = id(first_label + index);
+            [(id(arrow.from), label), (label, id(arrow.to))]
+        })
+        .collect();
+    let config = Config { vertex_spacing: 16.0, ..Config::default() };
+    let margin = 16.0;
+    let (mut left, mut height) = (margin, 0.0_f64);
+    for (places, _, _) in from_vertices_and_edges(&vertices, &edges, &config) {
+        // Parts that nothing joins stand side by side.
+        let edge = |of: fn(&Rect) -> (f64, f64)| {
+            places.iter().fold((f64::MAX, f64::MIN), |(low, high), (index, (x, y))| {
+                let rect = Rect { x: *x, y: *y, ..rects[*index] };
+                let (from, to) = of(&rect);
+                (low.min(from), high.max(to))
+            })
+        };
+        let (west, east) = edge(|rect| (rect.x - rect.width / 2.0, rect.x + rect.width / 2.0));
+        let (north, south) = edge(|rect| (rect.y - rect.height / 2.0, rect.y + rect.height / 2.0));
+        for (index, (x, y)) in places {
+            rects[index].x = x - west + left;
+            rects[index].y = y - north + margin;
+        }
+        left += east - west + margin;
+        height = height.max(south - north + 2.0 * margin);
+    }
+    (left, height)
+}
+
+fn size(lines: &[&str], padding: f64) -> Rect {
+    // Labels are short; a width of more than 2^52 pixels is none.
+    #[allow(clippy::cast_precision_loss, reason = "labels are short")]
+    let number = |count: usize| count as f64;
+    let longest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+    Rect {
+        x: 0.0,
+        y: 0.0,
+        width: number(longest) * CHARACTER + 2.0 * padding,
+        height: number(lines.len()) * LINE + 2.0 * padding.min(6.0),
+    }
+}
+
+/// Where the line of a label stands, from the top.
+pub(crate) fn baseline(rect: &Rect, line: usize, lines: usize) -> f64 {
+    #[allow(clippy::cast_precision_loss, reason = "labels are short")]
+    let (line, lines) = (line as f64, lines as f64);
+    rect.y + (line - (lines - 1.0) / 2.0) * LINE + 5.0
+}

@@ -1,0 +1,116 @@
+use std::fmt::Write;
+
+use crate::{
+    Diagram,
+    layout::{Layout, Rect, baseline},
+};
+
+/// Colours come from the page: `currentColor` for lines and text, the page's own background behind
+/// labels, so that a line that passes under one stays readable.
+const BACKGROUND: &str = "var(--main-background-color, Canvas)";
+
+pub(crate) fn draw(diagram: &Diagram, layout: &Layout) -> String {
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {w:.0} {h:.0}\" \
+         style=\"max-width:{w:.0}px;width:100%;height:auto\" role=\"img\" \
+         font-family=\"sans-serif\" font-size=\"14\" text-anchor=\"middle\" \
+         fill=\"currentColor\" stroke=\"none\"><title>State machine</title>",
+        w = layout.width,
+        h = layout.height,
+    );
+    for arrow in &layout.arrows {
+        let (from, to) = (&layout.nodes[arrow.from], &layout.nodes[arrow.to]);
+        svg.push_str(&line(from, &arrow.rect, to));
+    }
+    for arrow in &layout.arrows {
+        let count = arrow.lines.len();
+        for (index, text) in arrow.lines.iter().enumerate() {
+            let y = baseline(&arrow.rect, index, count);
+            push(
+                &mut svg,
+                format_args!(
+                    "<text x=\"{:.0}\" y=\"{y:.0}\" stroke=\"{BACKGROUND}\" stroke-width=\"4\" \
+                 paint-order=\"stroke\">{}</text>",
+                    arrow.rect.x,
+                    escaped(text),
+                ),
+            );
+        }
+    }
+    for (node, rect) in diagram.nodes.iter().zip(&layout.nodes) {
+        if node.initial {
+            svg.push_str(&start(rect));
+        }
+        svg.push_str(&outline(rect, 0.0));
+        if node.terminal {
+            svg.push_str(&outline(rect, 3.0));
+        }
+        push(
+            &mut svg,
+            format_args!(
+                "<text x=\"{:.0}\" y=\"{:.0}\">{}</text>",
+                rect.x,
+                rect.y + 5.0,
+                escaped(&node.label),
+            ),
+        );
+    }
+    svg.push_str("</svg>");
+    svg
+}
+
+/// The box of a state; a terminal one has a second line inside.
+fn outline(rect: &Rect, inset: f64) -> String {
+    let fill = if inset == 0.0 { BACKGROUND } else { "none" };
+    format!(
+        "<rect x=\"{:.0}\" y=\"{:.0}\" width=\"{:.0}\" height=\"{:.0}\" rx=\"6\" fill=\"{fill}\" \
+         stroke=\"currentColor\"/>",
+        rect.x - rect.width / 2.0 + inset,
+        rect.y - rect.height / 2.0 + inset,
+        rect.width - 2.0 * inset,
+        rect.height - 2.0 * inset,
+    )
+}
+
+/// The dot at the corner of the initial state.
+fn start(rect: &Rect) -> String {
+    let (x, y) = (rect.x - rect.width / 2.0, rect.y - rect.height / 2.0);
+    format!("<circle cx=\"{:.0}\" cy=\"{:.0}\" r=\"5\"/>", x - 4.0, y - 4.0)
+}
+
+/// An arrow from one box by way of the label to another box, with its head at the border.
+fn line(from: &Rect, label: &Rect, to: &Rect) -> String {
+    let (x1, y1) = border(from, label);
+    let (x2, y2) = border(to, label);
+    let angle = (y2 - label.y).atan2(x2 - label.x);
+    let wing = |turn: f64| {
+        let angle = angle + turn;
+        (x2 - 9.0 * angle.cos(), y2 - 9.0 * angle.sin())
+    };
+    let ((ax, ay), (bx, by)) = (wing(0.4), wing(-0.4));
+    format!(
+        "<path d=\"M{x1:.0} {y1:.0}L{:.0} {:.0}L{x2:.0} {y2:.0}\" fill=\"none\" \
+         stroke=\"currentColor\" stroke-linejoin=\"round\"/>\
+         <path d=\"M{x2:.0} {y2:.0}L{ax:.1} {ay:.1}L{bx:.1} {by:.1}Z\"/>",
+        label.x, label.y,
+    )
+}
+
+/// Where the way from a box's centre to a label leaves the box.
+fn border(rect: &Rect, towards: &Rect) -> (f64, f64) {
+    let (dx, dy) = (towards.x - rect.x, towards.y - rect.y);
+    if dx == 0.0 && dy == 0.0 {
+        return (rect.x, rect.y);
+    }
+    let scale = (rect.width / 2.0 / dx.abs()).min(rect.height / 2.0 / dy.abs()).min(1.0);
+    (rect.x + dx * scale, rect.y + dy * scale)
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+fn push(svg: &mut String, part: std::fmt::Arguments<'_>) {
+    // Writing into a string cannot fail.
+    let _ = svg.write_fmt(part);
+}

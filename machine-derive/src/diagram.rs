@@ -1,0 +1,59 @@
+//! The drawing in a machine's documentation. It is made only where rustdoc asks for it, so that
+//! nobody else waits for it: `#[cfg_attr(doc, doc = svg!(..))]`.
+
+use machine_diagram::{Arrow, Diagram, Node};
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{
+    LitBool, LitInt, LitStr, Token, bracketed,
+    parse::{Parse, ParseStream, Parser},
+};
+
+use crate::model::{Graph, bare};
+
+/// The attribute on the typed machine.
+pub(crate) fn attribute(graph: &Graph<'_>) -> TokenStream {
+    let initial = graph.initial;
+    let labels = graph.states.iter().map(|state| &state.label);
+    let terminal = graph.states.iter().map(|state| state.written.terminal);
+    let (from, to): (Vec<_>, Vec<_>) = graph.moves.iter().map(|step| (step.from, step.to)).unzip();
+    let triggers = graph.moves.iter().map(|step| bare(graph.triggers[step.trigger].name));
+    quote! {
+        #[cfg_attr(doc, doc = __machine::__private::svg!(
+            #initial [#(#labels #terminal)*] [#(#from #to #triggers)*]
+        ))]
+    }
+}
+
+/// `svg!(0 ["OPEN" false "SHUT" true] [0 1 "close"])`, as [`attribute`] writes it.
+pub(crate) fn svg(input: TokenStream) -> syn::Result<TokenStream> {
+    let Drawn(diagram) = Drawn::parse.parse2(input)?;
+    let text = format!("\n\n<div>{}</div>\n", diagram.svg());
+    Ok(quote!(#text))
+}
+
+struct Drawn(Diagram);
+
+impl Parse for Drawn {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let number = |input: ParseStream<'_>| input.parse::<LitInt>()?.base10_parse::<usize>();
+        let initial = number(input)?;
+        let mut diagram = Diagram::default();
+        let states;
+        bracketed!(states in input);
+        while !states.is_empty() {
+            let label = states.parse::<LitStr>()?.value();
+            let terminal = states.parse::<LitBool>()?.value;
+            let initial = diagram.nodes.len() == initial;
+            diagram.nodes.push(Node { label, initial, terminal });
+        }
+        let moves;
+        bracketed!(moves in input);
+        while !moves.is_empty() {
+            let (from, to) = (number(&moves)?, number(&moves)?);
+            diagram.arrows.push(Arrow { from, to, label: moves.parse::<LitStr>()?.value() });
+        }
+        input.parse::<Option<Token![,]>>()?;
+        Ok(Self(diagram))
+    }
+}

@@ -1,0 +1,54 @@
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::emit::names::Names;
+
+/// What stores ask for.
+pub(super) fn emit(names: &Names<'_>) -> TokenStream {
+    // A durable machine with generic parameters was reported.
+    if !names.durable || !names.params.is_empty() {
+        return TokenStream::new();
+    }
+    let Names { typed, any, .. } = names;
+    let durable = quote! {
+        fn definition(&self) -> &'static __machine::definition::Definition {
+            loop {}
+        }
+        fn state_index(&self) -> usize {
+            loop {}
+        }
+        fn journal(&self) -> &__machine::__private::Journal {
+            loop {}
+        }
+        fn rules(&self) -> &dyn __machine::__private::Context {
+            loop {}
+        }
+        fn __journal_mut(
+            &mut self,
+            _: __machine::__private::Pass,
+        ) -> &mut __machine::__private::Journal {
+            loop {}
+        }
+        fn __encode(&self) -> ::core::result::Result<
+            (::std::string::String, ::std::string::String),
+            __machine::__private::serde_json::Error,
+        > {
+            loop {}
+        }
+    };
+    quote! {
+        impl<S: ::core::marker::Send> __machine::__private::Durable for #typed<S> { #durable }
+
+        impl __machine::__private::Durable for #any { #durable }
+
+        impl __machine::__private::Restore for #any {
+            const DEFINITION: &'static __machine::definition::Definition = DEFINITION;
+
+            fn __restore(
+                _: __machine::__private::Verified,
+            ) -> ::core::result::Result<Self, __machine::__private::serde_json::Error> {
+                loop {}
+            }
+        }
+    }
+}

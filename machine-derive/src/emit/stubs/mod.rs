@@ -1,0 +1,75 @@
+//! The user's types after a mistake, just good enough that code which uses them still resolves:
+//! one mistake makes one error. Nobody runs this code.
+
+mod durable;
+mod erased;
+mod event;
+mod typed;
+mod written;
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::Ident;
+
+use super::names::{self, Names};
+use crate::model::{Graph, State};
+
+pub(crate) fn stubs(graph: &Graph<'_>) -> TokenStream {
+    let names = Names::of(graph);
+    // The second state of a name was reported; here it would only be reported again.
+    let mut states: Vec<&State<'_>> = Vec::new();
+    for state in &graph.states {
+        if states.iter().all(|known| known.name() != state.name()) {
+            states.push(state);
+        }
+    }
+    let parts = [
+        definition(graph),
+        typed::emit(graph, &names, &states),
+        erased::emit(graph, &names, &states),
+        event::emit(graph, &names),
+        actors(graph),
+        groups(graph),
+        durable::emit(&names),
+    ];
+    names.module(graph, &quote!(#(#parts)*))
+}
+
+fn definition(graph: &Graph<'_>) -> TokenStream {
+    let name = graph.stored();
+    quote! {
+        pub const DEFINITION: &__machine::definition::Definition =
+            &__machine::definition::Definition::new(#name, "", &[], &[], 0, &[]);
+    }
+}
+
+fn actors(graph: &Graph<'_>) -> TokenStream {
+    let traits = written::first_of_each(graph).into_iter().map(|transition| {
+        let may = format_ident!("May{}", names::variant(&transition.trigger));
+        quote! {
+            pub trait #may<From>: __machine::actor::Actor {}
+            impl<From, A: __machine::actor::Actor> #may<From> for A {}
+        }
+    });
+    quote!(#(#traits)*)
+}
+
+/// A trait per group, known or not, that everything implements.
+fn groups(graph: &Graph<'_>) -> TokenStream {
+    let of_states = graph.states.iter().flat_map(|state| &state.written.groups);
+    let of_options = graph.declaration.options.from_groups.iter().map(|(group, _)| group);
+    let mut groups: Vec<&Ident> = Vec::new();
+    for group in of_states.chain(of_options) {
+        let taken = graph.states.iter().any(|state| state.name() == group)
+            || crate::model::is_reserved_state(graph.declaration, group);
+        if !taken && !groups.contains(&group) {
+            groups.push(group);
+        }
+    }
+    quote! {
+        #(
+            pub trait #groups {}
+            impl<Any> #groups for Any {}
+        )*
+    }
+}

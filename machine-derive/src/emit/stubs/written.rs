@@ -1,0 +1,80 @@
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::{Ident, Type};
+
+use crate::{
+    model::{Graph, is_reserved},
+    parse::{Item, Transition},
+};
+
+/// Every transition as far as it could be read.
+pub(super) fn all<'a>(graph: &'a Graph<'_>) -> impl Iterator<Item = &'a Transition> {
+    let options = &graph.declaration.options;
+    let of_states = graph
+        .states
+        .iter()
+        .flat_map(|state| state.written.transitions.iter().chain(&state.written.unreadable));
+    let of_groups = options.from_groups.iter().map(|(_, transition)| transition);
+    of_states.chain(of_groups).chain(&options.unreadable)
+}
+
+/// The first transition of each trigger.
+pub(super) fn first_of_each<'a>(graph: &'a Graph<'_>) -> Vec<&'a Transition> {
+    let mut first: Vec<&Transition> = Vec::new();
+    for transition in all(graph) {
+        let known = first.iter().any(|known| known.trigger == transition.trigger);
+        if !known && !is_reserved(&transition.trigger) {
+            first.push(transition);
+        }
+    }
+    first
+}
+
+/// What is known of something that the caller brings.
+pub(super) enum Brought<'a> {
+    Type(&'a Type),
+    /// The target has no such field.
+    Unknown,
+}
+
+/// What the caller brings for one item of a payload, if anything.
+pub(super) fn brought<'a>(
+    graph: &Graph<'a>,
+    transition: &'a Transition,
+    item: &'a Item,
+) -> Option<Brought<'a>> {
+    match item {
+        Item::Computed(..) => None,
+        Item::Noted(_, ty) => Some(Brought::Type(ty)),
+        Item::Field(name) => {
+            let target = graph.states.iter().find(|state| *state.name() == transition.target);
+            let mut fields = target.into_iter().flat_map(|state| &state.written.fields);
+            let field = fields.find(|field| field.ident.as_ref() == Some(name));
+            Some(field.map_or(Brought::Unknown, |field| Brought::Type(&field.ty)))
+        }
+    }
+}
+
+/// Parameters that take what is known to be brought, and anything for the rest.
+#[derive(Default)]
+pub(super) struct Taken {
+    pub(super) generics: Vec<Ident>,
+    pub(super) types: Vec<TokenStream>,
+}
+
+impl Taken {
+    pub(super) fn of<'a>(all: impl Iterator<Item = Brought<'a>>) -> Self {
+        let mut taken = Self::default();
+        for brought in all {
+            match brought {
+                Brought::Type(ty) => taken.types.push(quote!(#ty)),
+                Brought::Unknown => {
+                    let generic = format_ident!("__T{}", taken.generics.len());
+                    taken.types.push(quote!(#generic));
+                    taken.generics.push(generic);
+                }
+            }
+        }
+        taken
+    }
+}

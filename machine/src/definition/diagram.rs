@@ -1,0 +1,83 @@
+use alloc::{format, string::String};
+use core::iter::once;
+
+use super::Definition;
+
+impl Definition {
+    /// The machine as a Mermaid state diagram.
+    ///
+    /// ```
+    /// use machine::contract::execution;
+    ///
+    /// let text = execution::DEFINITION.mermaid();
+    /// assert!(text.starts_with("stateDiagram-v2\n    [*] --> PENDING\n"));
+    /// assert!(text.contains("    WAITING --> RUNNING: resume\n"));
+    /// ```
+    #[must_use]
+    pub fn mermaid(&self) -> String {
+        let label = |state: usize| self.states[state].label;
+        let start = format!("    [*] --> {}\n", label(self.initial));
+        let moves = self.edges.iter().map(|edge| {
+            format!("    {} --> {}: {}\n", label(edge.from), label(edge.to), edge.trigger)
+        });
+        let ends = self.states.iter().filter(|state| state.terminal);
+        let ends = ends.map(|state| format!("    {} --> [*]\n", state.label));
+        once(String::from("stateDiagram-v2\n"))
+            .chain(once(start))
+            .chain(moves)
+            .chain(ends)
+            .collect()
+    }
+
+    /// The machine in the DOT language of Graphviz.
+    ///
+    /// ```
+    /// use machine::contract::execution;
+    ///
+    /// assert!(execution::DEFINITION.dot().contains("RUNNING -> WAITING [label=\"suspend\"]"));
+    /// ```
+    #[must_use]
+    pub fn dot(&self) -> String {
+        let states = self.states.iter().enumerate().map(|(index, state)| {
+            let lines = if state.terminal { 2 } else { 1 };
+            let width = if index == self.initial { 2 } else { 1 };
+            format!("    {} [peripheries={lines}, penwidth={width}]\n", state.label)
+        });
+        let moves = self.edges.iter().map(|edge| {
+            let (from, to) = (self.states[edge.from].label, self.states[edge.to].label);
+            format!("    {from} -> {to} [label=\"{}\"]\n", edge.trigger)
+        });
+        let head = format!("digraph {} {{\n    node [shape=box, style=rounded]\n", self.name);
+        once(head).chain(states).chain(moves).chain(once(String::from("}\n"))).collect()
+    }
+
+    /// The machine as an `<svg>` element, which takes its colours from where it stands.
+    ///
+    /// ```
+    /// use machine::contract::execution;
+    ///
+    /// assert!(execution::DEFINITION.svg().contains(">WAITING</text>"));
+    /// ```
+    #[cfg(feature = "diagram")]
+    #[must_use]
+    pub fn svg(&self) -> String {
+        self.diagram().svg()
+    }
+
+    /// What the drawing shows.
+    #[cfg(feature = "diagram")]
+    #[must_use]
+    pub fn diagram(&self) -> machine_diagram::Diagram {
+        let nodes = self.states.iter().enumerate().map(|(index, state)| machine_diagram::Node {
+            label: state.label.into(),
+            initial: index == self.initial,
+            terminal: state.terminal,
+        });
+        let arrows = self.edges.iter().map(|edge| machine_diagram::Arrow {
+            from: edge.from,
+            to: edge.to,
+            label: edge.trigger.into(),
+        });
+        machine_diagram::Diagram { nodes: nodes.collect(), arrows: arrows.collect() }
+    }
+}
