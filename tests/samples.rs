@@ -68,3 +68,41 @@ pub enum Ticket {
         answer: f64,
     },
 }
+
+/// A lease on something that one may use at a time: a plain machine for other crates to drive.
+#[machine(on(revoke(reason) => Ended, from = Held))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Lease {
+    /// Asked for.
+    #[initial]
+    #[on(grant(holder) => Granted, by = EcsNode)]
+    #[on(refuse(reason) => Ended, by = EcsNode)]
+    Requested {
+        /// For how long, in seconds.
+        seconds: u32,
+    },
+    /// In use.
+    #[group(Held)]
+    #[on(renew(seconds) => Granted)]
+    #[on(warn => Expiring)]
+    #[on(give_back(reason = format!("{holder} is done")) => Ended)]
+    Granted {
+        /// For how long, in seconds.
+        seconds: u32,
+        /// Who has it.
+        holder: String,
+    },
+    /// In use, and not for much longer.
+    #[group(Held)]
+    #[on(renew(seconds) => Granted)]
+    Expiring {
+        /// Who has it.
+        holder: String,
+    },
+    /// Over.
+    #[terminal]
+    Ended {
+        /// Why.
+        reason: String,
+    },
+}

@@ -270,7 +270,7 @@ pub(crate) fn same_derived_name(one: &Ident, other: &Ident, derived: &str) -> Me
     message(
         "M0116",
         format!("`{one}` and `{other}` are both called `{derived}` where names are derived"),
-        "rename one of them, so that they differ in more than their capitals",
+        "rename one of them, so that they differ in more than capitals and underscores",
     )
 }
 

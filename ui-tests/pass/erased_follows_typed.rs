@@ -84,7 +84,7 @@ fn ask<A: Actor>(status: Status, event: &Event, by: &A) -> Result<Status, Illega
             None if status.definition().terminal => Reason::Terminal,
             None => Reason::NotFromHere,
         };
-        assert_eq!(illegal.reason(), reason);
+        assert_eq!(illegal.reason(), &reason);
     }
     by_value
 }

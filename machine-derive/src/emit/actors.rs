@@ -58,7 +58,6 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         // Only the table lets somebody in: nobody else can name what an implementation needs.
         mod sealed {
             pub struct Row;
-            pub trait Sealed {}
         }
         #(#traits)*
     }

@@ -16,18 +16,9 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
         let fields = state.written.fields.iter().filter_map(|field| {
             let name = bare(field.ident.as_ref()?);
             let ty = type_text(&field.ty);
-            Some(quote!(__machine::definition::Field { name: #name, ty: #ty }))
+            Some(quote!(__Field::new(#name, #ty)))
         });
-        quote! {
-            __machine::definition::StateDef {
-                name: #name,
-                label: #label,
-                docs: #docs,
-                stable: #stable,
-                terminal: #terminal,
-                fields: &[#(#fields),*],
-            }
-        }
+        quote!(__State::new(#name, #label, #docs, #stable, #terminal, &[#(#fields),*]))
     });
 
     let edges = graph.moves.iter().map(|step| {
@@ -35,17 +26,10 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
         let (name, from, to, by) = (bare(trigger.name), step.from, step.to, step.by);
         let payload = trigger.brought.iter().map(|Brought { name, ty }| {
             let (name, ty) = (bare(name), type_text(ty));
-            quote!(__machine::definition::Field { name: #name, ty: #ty })
+            quote!(__Field::new(#name, #ty))
         });
-        quote! {
-            __machine::definition::Edge {
-                from: #from,
-                trigger: #name,
-                to: #to,
-                payload: &[#(#payload),*],
-                actors: &[#(<#by as __machine::actor::Actor>::KIND),*],
-            }
-        }
+        let actors = quote!(&[#(<#by as __Actor>::KIND),*]);
+        quote!(__Edge::new(#from, #name, #to, &[#(#payload),*], #actors))
     });
 
     let mut actors: Vec<_> = Vec::new();
@@ -54,20 +38,23 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
             actors.push(actor);
         }
     }
+    // In a scope of its own, so that the short names stay in it.
     quote! {
         /// The machine as plain data.
-        pub const DEFINITION: &__machine::definition::Definition =
-            &__machine::definition::Definition::new(
+        pub const DEFINITION: &__machine::definition::Definition = {
+            use __machine::actor::Actor as __Actor;
+            use __machine::definition::{
+                Definition as __Definition, Edge as __Edge, Field as __Field, StateDef as __State,
+            };
+            &__Definition::new(
                 #name,
                 #docs,
                 &[#(#states),*],
                 &[#(#edges),*],
                 #initial,
-                &[#((
-                    <#actors as __machine::actor::Actor>::KIND,
-                    <#actors as __machine::actor::Actor>::CATEGORY,
-                )),*],
-            );
+                &[#((<#actors as __Actor>::KIND, <#actors as __Actor>::CATEGORY)),*],
+            )
+        };
     }
 }
 

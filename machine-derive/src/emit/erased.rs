@@ -1,5 +1,6 @@
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
 
 use super::{
     names::{self, Names},
@@ -222,17 +223,18 @@ fn arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let made = if step.guard.is_none() {
         made
     } else {
-        let guard = transitions::guarded(graph, step, &hygienic!(&machine));
-        let text = bare(trigger.name);
-        let state = step.from;
+        let borrowed: Vec<_> = items.iter().map(|item| hygienic!(&#item)).collect();
+        let guard = transitions::guarded(step, &hygienic!(&machine), &borrowed);
+        let (text, state, reason) = (bare(trigger.name), step.from, reason(step));
         hygienic! {
             match #guard {
                 ::core::result::Result::Ok(()) => #made,
                 ::core::result::Result::Err(reason) => {
-                    ::core::result::Result::Err(__machine::typed::Refused {
-                        machine: #any::#from_name(machine),
-                        reason: __machine::typed::Illegal::__guard(DEFINITION, #state, #text, &reason),
-                    })
+                    let reason = __machine::typed::Illegal::__guard(
+                        DEFINITION, #state, #text, #reason,
+                    );
+                    let machine = #any::#from_name(machine);
+                    ::core::result::Result::Err(__machine::typed::Refused { machine, reason })
                 }
             }
         }
@@ -251,16 +253,23 @@ fn guard_arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<To
     let event = names::event(trigger);
     let items: Vec<_> = trigger.brought.iter().map(|brought| brought.name).collect();
     let pattern = (!items.is_empty()).then(|| hygienic!({ #(#items),* }));
-    let guard = transitions::guarded(graph, step, &hygienic!(machine));
-    let (text, state) = (bare(trigger.name), step.from);
+    let items: Vec<_> = items.iter().map(|item| hygienic!(#item)).collect();
+    let guard = transitions::guarded(step, &hygienic!(machine), &items);
+    let (text, state, told) = (bare(trigger.name), step.from, reason(step));
     Some(hygienic! {
         (#any::#from(machine), Event::#event #pattern) => {
             let reason = #guard.err()?;
             ::core::option::Option::Some(
-                __machine::typed::Illegal::__guard(DEFINITION, #state, #text, &reason),
+                __machine::typed::Illegal::__guard(DEFINITION, #state, #text, #told),
             )
         }
     })
+}
+
+/// What the guard refused with, at the place where its type is written: it must have a text.
+fn reason(step: &Move<'_>) -> TokenStream {
+    let place = step.guard.map_or(step.span, |guard| guard.error.span());
+    quote_spanned!(Span::mixed_site().located_at(place)=> &reason)
 }
 
 /// A plain machine is written as its state; there is no journal to check it by on the way back.

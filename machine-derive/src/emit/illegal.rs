@@ -4,6 +4,9 @@ use quote::{format_ident, quote};
 use super::names::{self, Names};
 use crate::model::{Graph, State, Trigger, bare};
 
+/// How many illegal moves a machine may have for each to get a message of its own.
+const MOST: usize = 150;
+
 /// A hidden method per illegal move, whose bound cannot hold and whose trait says what is legal.
 ///
 /// The bound stands on the method, and the `for<..>` keeps the definition itself from failing. It
@@ -11,6 +14,11 @@ use crate::model::{Graph, State, Trigger, bare};
 /// because its text must name the trigger, and a type's name would come with its whole path; the
 /// moves out of a terminal state share one, whose text need not.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+    // They grow with the product of states and triggers, and a build must not. Beyond this, rustc
+    // says which states have the method, which is good enough.
+    if graph.states.len() * graph.triggers.len() - graph.moves.len() > MOST {
+        return TokenStream::new();
+    }
     let mut traits = TokenStream::new();
     let mut impls = TokenStream::new();
     for (index, state) in graph.states.iter().enumerate() {

@@ -151,14 +151,20 @@ pub(super) fn step(step: &Move<'_>) -> Ident {
     format_ident!("step_{}_{}", step.from, step.trigger)
 }
 
+/// The function that asks the guard of the move.
+pub(super) fn guard(step: &Move<'_>) -> Ident {
+    format_ident!("guard_{}_{}", step.from, step.trigger)
+}
+
 /// A path as people write it.
 pub(super) fn path_text(path: &syn::Path) -> String {
     path.to_token_stream().to_string().replace(' ', "")
 }
 
-/// The name as an identifier, even where it is a keyword. Some cannot be raw ones.
+/// The name as an identifier, even where it is a keyword. Some cannot be raw ones, and one would
+/// hide this library; that one was reported.
 fn keyword_safe(name: &str, like: &Ident) -> Ident {
-    if matches!(name, "crate" | "self" | "super") {
+    if matches!(name, "crate" | "self" | "super" | "machine") {
         return format_ident!("{}_", name, span = like.span());
     }
     syn::parse_str::<Ident>(name)

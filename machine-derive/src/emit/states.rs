@@ -1,8 +1,8 @@
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{format_ident, quote};
 
 use super::names::Names;
-use crate::model::{Graph, State};
+use crate::model::{Graph, State, bare};
 
 /// A struct per state, and what makes it a state of this machine.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
@@ -74,27 +74,42 @@ fn groups(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     if groups.is_empty() {
         return TokenStream::new();
     }
-    let seal = |state: &State<'_>, group: TokenStream| {
+    let join = |state: &State<'_>, group: &TokenStream| {
         let used = names.used_by(state);
         let generics = names.params.declare(&[], &used);
         let predicates = names.params.where_clause(&used);
         let ty = names.state_type(state);
         quote!(impl #generics #group for #ty #predicates {})
     };
-    let sealed = graph.states.iter().map(|state| seal(state, quote!(sealed::Sealed)));
-    let traits = groups.iter().map(|(name, members)| {
-        let labels: Vec<&str> =
-            members.iter().map(|state| graph.states[*state].label.as_str()).collect();
-        let about = format!("The states of the group: {}.", labels.join(", "));
-        let members = members.iter().map(|state| seal(&graph.states[*state], quote!(#name)));
-        quote! {
-            #[doc = #about]
-            pub trait #name: sealed::Sealed {}
-            #(#members)*
+    let mut seals = TokenStream::new();
+    let mut traits = TokenStream::new();
+    for (name, members) in &groups {
+        let sealed = format_ident!("In{}", bare(name));
+        let members: Vec<&State<'_>> = members.iter().map(|state| &graph.states[*state]).collect();
+        let labels: Vec<&str> = members.iter().map(|state| state.label.as_str()).collect();
+        let labels = labels.join(", ");
+        let about = format!("The states of the group: {labels}.");
+        let message = format!("`{{Self}}` is no state of the group `{}`", bare(name));
+        let note = format!("the states of the group: {labels}");
+        let refusal = quote! {
+            #[diagnostic::on_unimplemented(
+                message = #message,
+                label = "not in the group",
+                note = #note
+            )]
+        };
+        seals.extend(quote!(#refusal pub trait #sealed {}));
+        traits.extend(quote!(#[doc = #about] #refusal pub trait #name: groups::#sealed {}));
+        for state in members {
+            traits.extend(join(state, &quote!(groups::#sealed)));
+            traits.extend(join(state, &quote!(#name)));
         }
-    });
+    }
     quote! {
-        #(#sealed)*
-        #(#traits)*
+        // Only the declaration puts a state into a group: nobody else can name these.
+        mod groups {
+            #seals
+        }
+        #traits
     }
 }

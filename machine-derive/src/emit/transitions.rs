@@ -1,8 +1,12 @@
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::format_ident;
+use quote::{format_ident, quote_spanned};
+use syn::spanned::Spanned;
 
 use super::names::{self, Names};
-use crate::model::{Graph, Move, Source, State, bare};
+use crate::{
+    model::{Graph, Move, Source, State, bare},
+    parse::Guard,
+};
 
 /// A method per legal move, on the state that it leaves, and nowhere else.
 ///
@@ -13,7 +17,8 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let moves = graph.moves.iter().enumerate().map(|(edge, step)| {
         let method = method(graph, names, step);
         let function = function(graph, names, edge, step);
-        hygienic!(#method #function)
+        let guard = guard(graph, names, step);
+        hygienic!(#method #function #guard)
     });
     hygienic!(#(#moves)*)
 }
@@ -41,7 +46,8 @@ fn method(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream 
         None => (next, made, None),
         Some(guard) => {
             let error = &guard.error;
-            let refused = guarded(graph, step, &hygienic!(&self));
+            let borrowed: Vec<_> = items.iter().map(|item| hygienic!(&#item)).collect();
+            let refused = guarded(step, &hygienic!(&self), &borrowed);
             let about = "# Errors\n\nThe machine as it was, when the guard refuses.";
             (
                 hygienic!(::core::result::Result<#next, __machine::typed::Refused<Self, #error>>),
@@ -68,17 +74,40 @@ fn method(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream 
     }
 }
 
-/// The call of the guard, for a machine that `machine` refers to.
-pub(super) fn guarded(graph: &Graph<'_>, step: &Move<'_>, machine: &TokenStream) -> TokenStream {
-    let Some(guard) = step.guard else { return hygienic!(::core::result::Result::Ok(())) };
-    let (path, error) = (&guard.path, &guard.error);
-    let items = graph.triggers[step.trigger].brought.iter().map(|brought| brought.name);
-    let context = Names::has_context(graph).then(|| hygienic!((#machine).context(),));
-    hygienic! {
-        ::core::convert::identity::<::core::result::Result<(), #error>>(
-            #path((#machine).state(), #context #(&#items),*)
-        )
-    }
+/// The call of the guard for a machine and a payload, both of which are borrowed.
+pub(super) fn guarded(
+    step: &Move<'_>,
+    machine: &TokenStream,
+    items: &[TokenStream],
+) -> TokenStream {
+    let function = names::guard(step);
+    hygienic!(#function(#machine, #(#items),*))
+}
+
+/// The one place where the user's guard is called; what does not fit is told of its path.
+fn guard(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
+    let Guard { path, error } = step.guard?;
+    let function = names::guard(step);
+    let here = names.typed_in(&graph.states[step.from]);
+    let (generics, predicates) = names.for_all();
+    let brought = &graph.triggers[step.trigger].brought;
+    let params = brought.iter().map(|brought| {
+        let (name, ty) = (brought.name, brought.ty);
+        hygienic!(#name: &#ty)
+    });
+    let items = brought.iter().map(|brought| brought.name);
+    let span = Span::mixed_site().located_at(path.span());
+    let machine = quote_spanned!(span=> machine);
+    let context = Names::has_context(graph).then(|| quote_spanned!(span=> #machine.context(),));
+    let call = quote_spanned!(span=> #path(#machine.state(), #context #(#items),*));
+    Some(hygienic! {
+        fn #function #generics (
+            #machine: &#here,
+            #(#params),*
+        ) -> ::core::result::Result<(), #error> #predicates {
+            #call
+        }
+    })
 }
 
 /// What the journal calls the actor; nothing where there is no journal.

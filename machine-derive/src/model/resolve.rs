@@ -61,7 +61,7 @@ pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> 
             }
         }
     }
-    if bare(&declaration.name) == "Machine" {
+    if graph.stored() == "machine" {
         errors.at(declaration.name.span(), message::reserved_machine(&declaration.name));
     }
     derived_names_differ(&graph, errors);

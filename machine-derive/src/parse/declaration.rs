@@ -49,10 +49,11 @@ pub(crate) fn declaration(
                 }
             }
             meta => {
-                if !ON_MODULES.iter().any(|known| meta.path().is_ident(known)) {
+                if ON_MODULES.iter().any(|known| meta.path().is_ident(known)) {
+                    others.push(attribute);
+                } else {
                     errors.on(&attribute, message::misplaced_attribute(meta.path()));
                 }
-                others.push(attribute);
             }
         }
     }

@@ -82,7 +82,8 @@ impl Parse for Word {
             if name == "context" && ahead.peek(Token![=]) {
                 input.parse::<Ident>()?;
                 input.parse::<Token![=]>()?;
-                return Ok(Self::Context(Box::new(input.parse()?)));
+                let missing = |_| syn::Error::new(name.span(), "`context` needs a type");
+                return Ok(Self::Context(Box::new(input.parse().map_err(missing)?)));
             }
             if name == "on" && ahead.peek(syn::token::Paren) {
                 input.parse::<Ident>()?;

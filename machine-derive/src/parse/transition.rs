@@ -1,7 +1,7 @@
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{
     Attribute, Expr, Ident, Path, Token, Type, parenthesized,
-    parse::{Parse, ParseStream},
+    parse::{Parse, ParseStream, Parser},
     punctuated::Punctuated,
 };
 
@@ -59,17 +59,50 @@ pub(super) fn guess(input: ParseStream<'_>, source: Option<&Ident>) -> syn::Resu
         parenthesized!(items in input);
         payload.extend(Punctuated::<Item, Token![,]>::parse_terminated(&items)?);
     }
-    let mut target = None;
+    let tokens: Vec<TokenTree> = input.parse::<TokenStream>()?.into_iter().collect();
+    let is_comma = |token: &TokenTree| matches!(token, TokenTree::Punct(p) if p.as_char() == ',');
+    let mut parts = tokens.split(is_comma).map(|part| part.iter().cloned().collect());
+    let idents = |part: TokenStream| {
+        part.into_iter().filter_map(|token| match token {
+            TokenTree::Ident(name) => Some(name),
+            _ => None,
+        })
+    };
+    let target = parts.next().and_then(|part| idents(part).next());
+    let target = target.or_else(|| source.cloned()).unwrap_or_else(|| trigger.clone());
     let mut by = Vec::new();
-    for token in input.parse::<TokenStream>()? {
-        match token {
-            TokenTree::Ident(name) if target.is_none() => target = Some(name),
-            TokenTree::Ident(name) if name != "from" => by.push(name.into()),
+    let mut guard = None;
+    for part in parts {
+        let mut names = idents(part.clone());
+        match names.next() {
+            Some(key) if key == "guard" => guard = Some(guess_guard(part)),
+            Some(key) if key != "from" => by.extend(names.map(Path::from)),
             _ => {}
         }
     }
-    let target = target.or_else(|| source.cloned()).unwrap_or_else(|| trigger.clone());
-    Ok(Transition { trigger, payload, target, by, guard: None, from: None })
+    Ok(Transition { trigger, payload, target, by, guard, from: None })
+}
+
+/// A guard whose error may be missing; then it is taken for text.
+fn guess_guard(part: TokenStream) -> Guard {
+    let read = |input: ParseStream<'_>| {
+        input.parse::<Ident>()?;
+        input.parse::<Token![=]>()?;
+        read_guard(input)
+    };
+    let text = || syn::parse_quote!(::std::string::String);
+    let unknown = |_| Guard { path: syn::parse_quote!(unknown), error: text() };
+    read.parse2(part).unwrap_or_else(unknown)
+}
+
+fn read_guard(input: ParseStream<'_>) -> syn::Result<Guard> {
+    let path: Path = input.parse()?;
+    if !input.peek(Token![->]) {
+        let problem = "what the guard refuses with is missing";
+        return Err(syn::Error::new_spanned(path, problem));
+    }
+    input.parse::<Token![->]>()?;
+    Ok(Guard { path, error: input.parse()? })
 }
 
 impl Parse for Transition {
@@ -97,13 +130,7 @@ impl Parse for Transition {
                     let actors = Punctuated::<Path, Token![|]>::parse_separated_nonempty(input)?;
                     transition.by.extend(actors);
                 }
-                "guard" => {
-                    let path = input.parse()?;
-                    input.parse::<Token![->]>().map_err(|at| {
-                        syn::Error::new(at.span(), "what the guard refuses with is missing")
-                    })?;
-                    transition.guard = Some(Guard { path, error: input.parse()? });
-                }
+                "guard" => transition.guard = Some(read_guard(input)?),
                 "from" => transition.from = Some(input.parse()?),
                 other => {
                     return Err(syn::Error::new(key.span(), format!("unknown option `{other}`")));

@@ -75,7 +75,42 @@ pub struct Edge {
     pub actors: &'static [&'static str],
 }
 
+impl StateDef {
+    /// A row of the table.
+    #[must_use]
+    pub const fn new(
+        name: &'static str,
+        label: &'static str,
+        docs: &'static str,
+        stable: bool,
+        terminal: bool,
+        fields: &'static [Field],
+    ) -> Self {
+        Self { name, label, docs, stable, terminal, fields }
+    }
+}
+
+impl Field {
+    /// A row of the table.
+    #[must_use]
+    pub const fn new(name: &'static str, ty: &'static str) -> Self {
+        Self { name, ty }
+    }
+}
+
 impl Edge {
+    /// A row of the table.
+    #[must_use]
+    pub const fn new(
+        from: usize,
+        trigger: &'static str,
+        to: usize,
+        payload: &'static [Field],
+        actors: &'static [&'static str],
+    ) -> Self {
+        Self { from, trigger, to, payload, actors }
+    }
+
     /// Whether this kind of actor may take this edge.
     #[must_use]
     pub fn is_for<A: Actor>(&self) -> bool {

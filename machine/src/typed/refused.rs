@@ -1,4 +1,7 @@
-use alloc::string::{String, ToString};
+use alloc::{
+    boxed::Box,
+    string::{String, ToString},
+};
 use core::{error, fmt};
 
 use crate::{
@@ -58,7 +61,11 @@ impl<M, E: error::Error> error::Error for Refused<M, E> {
 
 /// A move that the definition does not allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Illegal {
+pub struct Illegal(Box<Details>);
+
+/// Behind a pointer, so that a move that is made does not carry room for the one that is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Details {
     definition: &'static Definition,
     state: usize,
     trigger: &'static str,
@@ -95,18 +102,21 @@ impl Illegal {
     /// A guard refused.
     #[doc(hidden)]
     #[must_use]
+    #[cold]
     pub fn __guard(
         definition: &'static Definition,
         state: usize,
         trigger: &'static str,
         reason: &dyn fmt::Display,
     ) -> Self {
-        Self { definition, state, trigger, reason: Reason::Guard(reason.to_string()) }
+        let reason = Reason::Guard(reason.to_string());
+        Self(Box::new(Details { definition, state, trigger, reason }))
     }
 
     /// Finds out why `actor` cannot `trigger` in `state`.
     #[doc(hidden)]
     #[must_use]
+    #[cold]
     pub fn __new(
         definition: &'static Definition,
         state: usize,
@@ -120,36 +130,36 @@ impl Illegal {
         } else {
             Reason::NotFromHere
         };
-        Self { definition, state, trigger, reason }
+        Self(Box::new(Details { definition, state, trigger, reason }))
     }
 
     /// The state that the machine is in, as messages name it.
     #[must_use]
     pub fn state(&self) -> &'static str {
-        self.definition.states[self.state].label
+        self.0.definition.states[self.0.state].label
     }
 
     /// The trigger that was refused.
     #[must_use]
     pub fn trigger(&self) -> &'static str {
-        self.trigger
+        self.0.trigger
     }
 
     /// Why.
     #[must_use]
     pub fn reason(&self) -> &Reason {
-        &self.reason
+        &self.0.reason
     }
 
     /// The moves that are legal instead.
     pub fn legal_moves(&self) -> impl Iterator<Item = &'static Edge> + use<> {
-        self.definition.leaving(self.state)
+        self.0.definition.leaving(self.0.state)
     }
 }
 
 impl fmt::Display for Illegal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { definition, state, trigger, reason } = self;
+        let Details { definition, state, trigger, reason } = &*self.0;
         let label = definition.states[*state].label;
         match reason {
             Reason::Terminal => write!(f, "{label} is terminal: it cannot `{trigger}`"),

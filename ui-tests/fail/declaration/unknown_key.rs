@@ -6,7 +6,7 @@ use machine::machine;
 #[machine]
 enum Order {
     #[initial]
-    #[on(ship => Shipped, from = ToolNode)]
+    #[on(ship => Shipped, actor = ToolNode)]
     Packed,
 
     #[terminal]

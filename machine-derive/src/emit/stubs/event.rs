@@ -14,7 +14,7 @@ use crate::{
 /// The triggers with their payloads, as far as they could be read.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let derived = derived(graph);
-    let variants = written::first_of_each(graph).into_iter().map(|transition| {
+    let variants = written::first_of_each_event(graph).into_iter().map(|transition| {
         let name = names::variant(&transition.trigger);
         let mut fields = transition.payload.iter().enumerate().filter_map(|(position, item)| {
             let name = item.name();
@@ -55,7 +55,7 @@ pub(super) fn ty(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 
 /// The parameters that some payload mentions.
 fn used(graph: &Graph<'_>, names: &Names<'_>) -> Used {
-    let types = written::first_of_each(graph).into_iter().flat_map(|transition| {
+    let types = written::first_of_each_event(graph).into_iter().flat_map(|transition| {
         let items = transition.payload.iter();
         items.filter_map(|item| match written::brought(graph, transition, item)? {
             Brought::Type(ty) => Some(ty),

@@ -44,7 +44,7 @@ fn definition(graph: &Graph<'_>) -> TokenStream {
 }
 
 fn actors(graph: &Graph<'_>) -> TokenStream {
-    let traits = written::first_of_each(graph).into_iter().map(|transition| {
+    let traits = written::first_of_each_event(graph).into_iter().map(|transition| {
         let may = format_ident!("May{}", names::variant(&transition.trigger));
         quote! {
             pub trait #may<From>: __machine::actor::Actor {}

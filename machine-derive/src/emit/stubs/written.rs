@@ -1,8 +1,11 @@
+use std::collections::BTreeSet;
+
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Ident, Type};
 
 use crate::{
+    emit::names,
     model::{Graph, is_reserved},
     parse::{Item, Transition},
 };
@@ -27,6 +30,14 @@ pub(super) fn first_of_each<'a>(graph: &'a Graph<'_>) -> Vec<&'a Transition> {
             first.push(transition);
         }
     }
+    first
+}
+
+/// The first transition of each event: triggers whose events have the same name were reported.
+pub(super) fn first_of_each_event<'a>(graph: &'a Graph<'_>) -> Vec<&'a Transition> {
+    let mut first = first_of_each(graph);
+    let mut seen = BTreeSet::new();
+    first.retain(|transition| seen.insert(names::variant(&transition.trigger)));
     first
 }
 

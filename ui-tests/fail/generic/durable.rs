@@ -1,8 +1,10 @@
 // M0003
 
 use machine::machine;
+use serde::{Deserialize, Serialize};
 
-#[machine]
+#[machine(durable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Parcel<T> {
     #[initial]
     #[on(fill(content) => Full)]
@@ -14,5 +16,6 @@ enum Parcel<T> {
 
 fn main() {
     let full = Parcel::new().fill("books".to_owned());
-    let _content = &full.state().content;
+    let _content: &String = &full.state().content;
+    let _id = full.id();
 }

@@ -1,0 +1,22 @@
+//! Two pieces of code against each other in one run; nothing is compared across runs.
+
+use std::time::{Duration, Instant};
+
+/// Runs both in turns and prints `ratio NAME VALUE`: the time of `ours` over that of `base`, each
+/// the shortest of all rounds. Below 1 is faster than the base.
+#[allow(clippy::print_stdout, reason = "this is what a benchmark is for")]
+pub fn ratio(name: &str, rounds: usize, mut ours: impl FnMut(), mut base: impl FnMut()) {
+    let mut best = [Duration::MAX; 2];
+    // One round each to warm up.
+    ours();
+    base();
+    for _ in 0..rounds {
+        let start = Instant::now();
+        ours();
+        best[0] = best[0].min(start.elapsed());
+        let start = Instant::now();
+        base();
+        best[1] = best[1].min(start.elapsed());
+    }
+    println!("ratio {name} {:.2}", best[0].as_secs_f64() / best[1].as_secs_f64());
+}

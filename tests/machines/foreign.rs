@@ -1,0 +1,131 @@
+//! A machine belongs to the crate that declares it; others drive it and give it methods.
+
+use std::str::FromStr;
+
+use machine::{
+    actor::{Anyone, EcsNode, GraphRunner, ToolNode},
+    contract::{
+        AnyExecution, Execution,
+        execution::{self, Completed, Running},
+    },
+    definition::Definition,
+    typed::{Erased, Refused, State},
+};
+use machine_tests::samples::{AnyLease, Lease, asked, lease, read};
+
+use crate::source::Source;
+
+/// Methods on one state, on every state, and on the machine of unknown state.
+trait RunHere {
+    fn run(self, tool: impl FnOnce() -> String) -> Execution<Completed>;
+}
+
+impl RunHere for Execution<Running> {
+    fn run(self, tool: impl FnOnce() -> String) -> Execution<Completed> {
+        self.succeed(tool(), &ToolNode)
+    }
+}
+
+trait Describe {
+    fn describe(&self) -> String;
+}
+
+impl<S: State<Machine = Execution<S>>> Describe for Execution<S> {
+    fn describe(&self) -> String {
+        let state = execution::DEFINITION.states[S::INDEX].label;
+        format!("{} is {state}", self.context().session_id().unwrap_or("it"))
+    }
+}
+
+impl Describe for AnyExecution {
+    fn describe(&self) -> String {
+        format!("it is {}", self.status().definition().label)
+    }
+}
+
+#[test]
+fn the_librarys_machine_has_methods_of_ours() {
+    let running = Execution::new(read("a.txt").session("reading")).start(&ToolNode);
+    assert_eq!(running.describe(), "reading is RUNNING");
+    let done = running.run(|| "text".to_owned());
+    assert_eq!((done.describe().as_str(), &*done.state().result), ("reading is COMPLETED", "text"));
+    let mut any = AnyExecution::from(asked("yes?"));
+    assert_eq!(any.describe(), "it is WAITING");
+    any.apply_mut(execution::Event::Resume, &GraphRunner).unwrap();
+    assert_eq!(any.describe(), "it is RUNNING");
+}
+
+#[test]
+fn the_other_crates_table_is_as_it_says() {
+    Source {
+        states: &["requested", "granted", "expiring", "ended"],
+        initial: "requested",
+        terminal: &["ended"],
+        stable: &[],
+        rows: &[
+            ("requested", "grant", "granted"),
+            ("requested", "refuse", "ended"),
+            ("granted", "renew", "granted"),
+            ("granted", "warn", "expiring"),
+            ("granted", "give_back", "ended"),
+            ("granted", "revoke", "ended"),
+            ("expiring", "renew", "granted"),
+            ("expiring", "revoke", "ended"),
+        ],
+    }
+    .is_told_by(lease::DEFINITION);
+}
+
+/// Whoever holds it can be told something, whichever of the two states it is in.
+trait Remind {
+    fn remind(&self) -> String;
+}
+
+impl<S: lease::Held + std::fmt::Debug> Remind for Lease<S> {
+    fn remind(&self) -> String {
+        format!("remember {:?}", self.state())
+    }
+}
+
+#[test]
+fn typed_another_crates_machine_is_driven_and_extended() {
+    let granted = Lease::new(60).grant("ann".to_owned(), &EcsNode);
+    assert!(granted.remind().starts_with("remember Granted"));
+    let expiring = granted.warn();
+    assert!(expiring.remind().starts_with("remember Expiring"));
+    let ended = expiring.renew(30).give_back();
+    assert_eq!(ended.state(), &lease::Ended { reason: "ann is done".to_owned() });
+    assert_eq!(Lease::new(1).refuse("no".to_owned(), &EcsNode).state().reason, "no");
+}
+
+/// Code that knows no machine by name.
+fn drive<M: Erased>(machine: M, events: Vec<M::Event>) -> Result<M, Refused<M>> {
+    events.into_iter().try_fold(machine, |machine, event| machine.apply(event, &EcsNode))
+}
+
+fn label<M: Erased>(machine: &M) -> &'static str {
+    let definition: &'static Definition = M::DEFINITION;
+    definition.states[machine.state_index()].label
+}
+
+#[test]
+fn erased_generic_code_drives_any_machine() {
+    use lease::{Event, Status};
+
+    let grant = Event::Grant { holder: "bob".to_owned() };
+    let refused = drive(AnyLease::from(Lease::new(5)), vec![grant.clone(), grant]).unwrap_err();
+    assert_eq!(label(&refused.machine), "GRANTED");
+    assert_eq!(
+        refused.to_string(),
+        "GRANTED cannot `grant`; from GRANTED you can: renew -> GRANTED, warn -> EXPIRING, \
+         give_back -> ENDED, revoke -> ENDED"
+    );
+    let revoke = Event::Revoke { reason: "late".to_owned() };
+    let ended = drive(refused.machine, vec![Event::Warn, revoke]).unwrap();
+    assert_eq!(ended.status(), Status::from_str("ended").unwrap());
+    assert_eq!(serde_json::to_string(&ended).unwrap(), r#"{"ended":{"reason":"late"}}"#);
+    assert_eq!(ended.available(&Anyone).count(), 0);
+
+    let pending = AnyExecution::from(Execution::new(read("a.txt")));
+    assert_eq!(label(&drive(pending, vec![execution::Event::Start]).unwrap()), "RUNNING");
+}

@@ -1,0 +1,243 @@
+//! The workflow engine with manual intervention (WF-1, WF-2).
+
+use std::fmt;
+
+use machine::{
+    actor::{Actor, Anyone, Category},
+    machine,
+    typed::{Erased, Reason},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::source::Source;
+
+/// The person who watches the engine.
+struct User;
+
+impl Actor for User {
+    const KIND: &'static str = "user";
+    const CATEGORY: Category = Category::Human;
+}
+
+/// Why a person is asked (WF-2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Intervention {
+    SensitiveAction,
+    HighConfidenceFailure,
+    Ambiguity,
+    UserRequest,
+    PolicyViolation,
+}
+
+use Intervention::{
+    Ambiguity, HighConfidenceFailure, PolicyViolation, SensitiveAction, UserRequest,
+};
+
+/// A condition that cannot arise in this state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct CannotArise {
+    condition: Intervention,
+    during: &'static str,
+}
+
+impl fmt::Display for CannotArise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} cannot arise while {}", self.condition, self.during)
+    }
+}
+
+fn arises(
+    condition: Intervention,
+    during: &'static str,
+    among: &[Intervention],
+) -> Result<(), CannotArise> {
+    if among.contains(&condition) { Ok(()) } else { Err(CannotArise { condition, during }) }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "guards borrow the payload")]
+fn while_planning(_: &workflow::Planning, why: &Intervention) -> Result<(), CannotArise> {
+    arises(*why, "planning", &[SensitiveAction, Ambiguity, UserRequest, PolicyViolation])
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "guards borrow the payload")]
+fn while_executing(_: &workflow::Executing, why: &Intervention) -> Result<(), CannotArise> {
+    let may = [SensitiveAction, HighConfidenceFailure, UserRequest, PolicyViolation];
+    arises(*why, "executing", &may)
+}
+
+fn and(mut done: Vec<String>, step: String) -> Vec<String> {
+    done.push(step);
+    done
+}
+
+/// The engine: one task after the other.
+#[machine(
+    on(system_timeout(reason) => Terminated, from = Active),
+    on(reset => Idle, from = Finished)
+)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Workflow {
+    /// Waits for a task.
+    #[initial]
+    #[stable]
+    #[on(start_task(task) => Initializing)]
+    Idle,
+
+    /// Loads what the task needs.
+    #[group(Active)]
+    #[on(initialization_complete(done = Vec::new()) => Planning)]
+    #[on(initialization_failed(reason) => Failed)]
+    Initializing { task: String },
+
+    /// Looks for the next step.
+    #[group(Active)]
+    #[on(plan_ready(step) => Executing)]
+    #[on(need_intervention(why, step = None) => ManualIntervention,
+         guard = while_planning -> CannotArise)]
+    #[on(planning_failed(reason) => Failed)]
+    Planning { task: String, done: Vec<String> },
+
+    /// Takes one step.
+    #[group(Active)]
+    #[on(step_complete(done = and(done, step)) => Planning)]
+    #[on(need_intervention(why, step = Some(step)) => ManualIntervention,
+         guard = while_executing -> CannotArise)]
+    #[on(execution_complete(done = and(done, step)) => Completed)]
+    #[on(step_failed(reason) => Failed)]
+    Executing { task: String, done: Vec<String>, step: String },
+
+    /// Waits for a person.
+    #[group(Active)]
+    #[stable]
+    #[on(user_resume(step = step.unwrap_or_else(|| "as planned".to_owned())) => Executing, by = User)]
+    #[on(user_modify(instructions: String) => Planning, by = User)]
+    #[on(user_terminate(reason) => Terminated, by = User)]
+    ManualIntervention {
+        task: String,
+        done: Vec<String>,
+        /// The proposed action.
+        step: Option<String>,
+        why: Intervention,
+    },
+
+    /// The goal is reached.
+    #[group(Finished)]
+    Completed { task: String, done: Vec<String> },
+
+    /// It cannot be done.
+    #[group(Finished)]
+    Failed { task: String, reason: String },
+
+    /// A person or the system ended it.
+    #[group(Finished)]
+    Terminated { task: String, reason: String },
+}
+
+#[test]
+fn the_table_is_that_of_the_source() {
+    Source {
+        states: &[
+            "idle",
+            "initializing",
+            "planning",
+            "executing",
+            "manual_intervention",
+            "completed",
+            "failed",
+            "terminated",
+        ],
+        initial: "idle",
+        terminal: &[],
+        stable: &["idle", "manual_intervention"],
+        rows: &[
+            ("idle", "start_task", "initializing"),
+            ("initializing", "initialization_complete", "planning"),
+            ("initializing", "initialization_failed", "failed"),
+            ("planning", "plan_ready", "executing"),
+            ("planning", "need_intervention", "manual_intervention"),
+            ("planning", "planning_failed", "failed"),
+            ("executing", "step_complete", "planning"),
+            ("executing", "need_intervention", "manual_intervention"),
+            ("executing", "execution_complete", "completed"),
+            ("executing", "step_failed", "failed"),
+            ("manual_intervention", "user_resume", "executing"),
+            ("manual_intervention", "user_modify", "planning"),
+            ("manual_intervention", "user_terminate", "terminated"),
+            ("initializing", "system_timeout", "terminated"),
+            ("planning", "system_timeout", "terminated"),
+            ("executing", "system_timeout", "terminated"),
+            ("manual_intervention", "system_timeout", "terminated"),
+            ("completed", "reset", "idle"),
+            ("failed", "reset", "idle"),
+            ("terminated", "reset", "idle"),
+        ],
+    }
+    .is_told_by(workflow::DEFINITION);
+}
+
+fn planning() -> Workflow<workflow::Planning> {
+    Workflow::new().start_task("tidy up".to_owned()).initialization_complete()
+}
+
+#[test]
+fn typed_a_task_runs_to_its_end_and_the_engine_is_free_again() {
+    let executing = planning().plan_ready("read".to_owned());
+    let asked = executing.need_intervention(HighConfidenceFailure).unwrap();
+    assert_eq!(asked.state().step.as_deref(), Some("read"));
+    let planning = asked.user_modify("skip the archive".to_owned(), &User);
+    let planning = planning.plan_ready("sort".to_owned()).step_complete();
+    assert_eq!(planning.state().done, ["sort"]);
+    let completed = planning.plan_ready("write".to_owned()).execution_complete();
+    assert_eq!(completed.state().done, ["sort", "write"]);
+    let task = completed.state().task.clone();
+    let idle = completed.reset();
+    assert_eq!((task.as_str(), idle.state()), ("tidy up", &workflow::Idle));
+}
+
+/// WF-2, the whole table: which condition may arise in which state.
+#[test]
+fn a_condition_arises_only_where_it_may() {
+    let table = [
+        (SensitiveAction, true, true),
+        (HighConfidenceFailure, false, true),
+        (Ambiguity, true, false),
+        (UserRequest, true, true),
+        (PolicyViolation, true, true),
+    ];
+    for (why, may_planning, may_executing) in table {
+        let asked = planning().need_intervention(why);
+        assert_eq!(asked.is_ok(), may_planning, "{why:?} while planning");
+        if let Err(refused) = asked {
+            let reason = CannotArise { condition: why, during: "planning" };
+            assert_eq!(refused.reason, reason);
+            // It goes on where it stood.
+            assert_eq!(refused.machine.plan_ready("read".to_owned()).state().step, "read");
+        }
+        let asked = planning().plan_ready("read".to_owned()).need_intervention(why);
+        assert_eq!(asked.is_ok(), may_executing, "{why:?} while executing");
+    }
+}
+
+#[test]
+fn erased_the_same_rules_hold() {
+    use workflow::Event;
+
+    let mut any = AnyWorkflow::from(planning());
+    let ask = Event::NeedIntervention { why: HighConfidenceFailure };
+    let why_not = any.why_not(&ask, &Anyone).unwrap();
+    let refused = any.apply_mut(ask, &Anyone).unwrap_err();
+    assert_eq!(refused, why_not);
+    let text = "HighConfidenceFailure cannot arise while planning";
+    assert_eq!(refused.reason(), &Reason::Guard(text.to_owned()));
+    assert_eq!(any.status(), workflow::Status::Planning);
+
+    any.apply_mut(Event::NeedIntervention { why: Ambiguity }, &Anyone).unwrap();
+    let resume = Event::UserResume;
+    assert_eq!(any.why_not(&resume, &Anyone).unwrap().reason(), &Reason::Actor("anyone"));
+    any.apply_mut(resume, &User).unwrap();
+    any.apply_mut(Event::SystemTimeout { reason: "midnight".to_owned() }, &Anyone).unwrap();
+    let AnyWorkflow::Terminated(terminated) = &any else { panic!("{any:?}") };
+    assert_eq!(terminated.state().reason, "midnight");
+    any.apply_mut(Event::Reset, &Anyone).unwrap();
+    assert_eq!(any.state_index(), AnyWorkflow::DEFINITION.initial);
+}

@@ -1,0 +1,20 @@
+// Only the declaration says which states belong to a group.
+
+use machine::machine;
+
+#[machine]
+enum Order {
+    #[initial]
+    #[group(Open)]
+    #[on(ship => Shipped)]
+    Placed,
+
+    #[terminal]
+    Shipped,
+}
+
+struct Parcel;
+
+impl order::Open for Parcel {}
+
+fn main() {}

@@ -1,0 +1,25 @@
+// A guarded move may be refused; nobody goes on without having looked.
+
+use machine::machine;
+
+#[machine]
+#[derive(Debug)]
+enum Order {
+    #[initial]
+    #[on(ship(weight: u32) => Shipped, guard = is_light -> String)]
+    Packed,
+
+    #[on(deliver => Delivered)]
+    Shipped,
+
+    #[terminal]
+    Delivered,
+}
+
+fn is_light(_packed: &order::Packed, weight: &u32) -> Result<(), String> {
+    if *weight > 20 { Err("too heavy".to_owned()) } else { Ok(()) }
+}
+
+fn main() {
+    let _delivered = Order::new().ship(7).deliver();
+}

@@ -1,0 +1,29 @@
+// M0205: no mail leaves before a person approved, and `urge` does not ask.
+
+use machine::machine;
+
+#[machine]
+enum Mail {
+    #[initial]
+    #[on(submit => Submitted)]
+    Draft,
+
+    #[on(approve => Approved)]
+    #[on(urge => Urgent)]
+    Submitted,
+
+    #[on(send => Sent)]
+    Approved,
+
+    #[on(send => Sent)]
+    Urgent,
+
+    #[only_after(Approved)]
+    #[terminal]
+    Sent,
+}
+
+fn main() {
+    let sent = Mail::new().submit().urge().send();
+    assert_eq!(AnyMail::from(sent).status(), mail::Status::Sent);
+}

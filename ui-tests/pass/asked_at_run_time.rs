@@ -1,0 +1,55 @@
+// At run time one asks what is legal, why not, and for the typed machine.
+
+use machine::actor::{Actor, Anyone, EcsNode, ReasoningNode, ToolNode};
+use machine::machine;
+use machine::typed::{Erased, Reason};
+
+#[machine]
+#[derive(Debug, Clone, PartialEq)]
+enum Job {
+    #[initial]
+    #[on(start(speed) => Busy, by = ToolNode | EcsNode)]
+    #[on(forget => Gone)]
+    Idle,
+
+    #[on(stop => Idle, by = EcsNode)]
+    Busy { speed: u8 },
+
+    #[terminal]
+    Gone,
+}
+
+fn legal(any: &AnyJob, by: &impl Actor) -> Vec<&'static str> {
+    any.available(by).map(|edge| edge.trigger).collect()
+}
+
+/// Whatever machine it is.
+fn label<M: Erased>(any: &M) -> &'static str {
+    M::DEFINITION.states[any.state_index()].label
+}
+
+fn main() {
+    let idle = AnyJob::from(Job::new());
+    assert_eq!(legal(&idle, &ToolNode), ["start", "forget"]);
+    assert_eq!(legal(&idle, &ReasoningNode), ["forget"]);
+    assert_eq!(label(&idle), "IDLE");
+
+    let busy = idle.apply(job::Event::Start { speed: 3 }, &EcsNode).unwrap();
+    assert_eq!(legal(&busy, &ToolNode), Vec::<&str>::new());
+
+    let why = |event: &job::Event, by| busy.why_not(event, by).map(|why| why.reason().clone());
+    assert_eq!(why(&job::Event::Stop, &ToolNode), Some(Reason::Actor("tool_node")));
+    assert_eq!(why(&job::Event::Forget, &ToolNode), Some(Reason::NotFromHere));
+    assert_eq!(busy.why_not(&job::Event::Stop, &EcsNode), None);
+    let gone = AnyJob::from(Job::new().forget());
+    let why = gone.why_not(&job::Event::Stop, &Anyone).unwrap();
+    assert_eq!(why.reason(), &Reason::Terminal);
+
+    // `TryFrom` gives the typed machine, or the erased one back.
+    let busy = Job::<job::Idle>::try_from(busy).unwrap_err();
+    assert_eq!(busy.status(), job::Status::Busy);
+    let busy: Job<job::Busy> = busy.try_into().unwrap();
+    assert_eq!(busy.state().speed, 3);
+    let idle = Job::<job::Idle>::try_from(AnyJob::from(busy.stop(&EcsNode))).unwrap();
+    assert_eq!(idle.state(), &job::Idle);
+}

@@ -1,0 +1,69 @@
+// What `cfg` switches off is not in the machine; what it leaves is.
+#![deny(warnings)]
+
+use machine::machine;
+
+/// A door that could have had an alarm.
+#[machine]
+#[derive(Debug, Clone, PartialEq)]
+enum Door {
+    /// Closed.
+    #[initial]
+    #[on(open => Open)]
+    #[cfg_attr(any(), on(ring => Ringing))]
+    #[cfg_attr(all(), on(lock(code) => Locked))]
+    Closed,
+
+    #[cfg_attr(all(), stable)]
+    #[on(close => Closed)]
+    Open,
+
+    #[cfg(all())]
+    #[on(unlock => Closed)]
+    Locked { code: u16 },
+
+    #[cfg(any())]
+    #[on(calm => Closed)]
+    Ringing { volume: NoSuchType },
+}
+
+/// Generic, documented and visible as written.
+#[machine(context = &'static str)]
+#[derive(Debug)]
+pub(crate) enum Parcel<T>
+where
+    T: Clone,
+{
+    #[initial]
+    #[on(fill(content) => Full)]
+    Empty,
+
+    #[terminal]
+    Full {
+        content: T,
+        #[cfg(any())]
+        weight: NoSuchType,
+    },
+
+    #[cfg(any())]
+    #[terminal]
+    Lost,
+}
+
+fn main() {
+    let names: Vec<&str> = door::Status::ALL.iter().map(|status| status.as_str()).collect();
+    assert_eq!(names, ["closed", "open", "locked"]);
+    assert_eq!(door::DEFINITION.docs, "A door that could have had an alarm.");
+    assert_eq!(door::DEFINITION.states[0].docs, "Closed.");
+    assert!(door::DEFINITION.states[1].stable);
+    let triggers: Vec<&str> = door::DEFINITION.edges.iter().map(|edge| edge.trigger).collect();
+    assert_eq!(triggers, ["open", "lock", "close", "unlock"]);
+
+    let locked = Door::new().open().close().lock(1234);
+    assert_eq!(locked.state().code, 1234);
+    assert_eq!(locked.unlock().state(), &door::Closed);
+
+    let full = Parcel::new("books").fill(7_u8);
+    assert_eq!((full.state().content, *full.context()), (7, "books"));
+    assert_eq!(AnyParcel::from(full).status(), parcel::Status::Full);
+}

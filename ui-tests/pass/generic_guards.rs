@@ -1,0 +1,50 @@
+// Parameters, guards, groups and restricted moves go together.
+
+use machine::actor::ToolNode;
+use machine::machine;
+
+#[machine(on(drop_it(why: &'a str) => Dropped, from = Whole, by = ToolNode, guard = known -> String))]
+#[derive(Debug, Clone, PartialEq)]
+enum Parcel<'a, T: PartialEq> {
+    #[initial]
+    #[group(Whole)]
+    #[on(fill(content) => Full)]
+    Empty,
+
+    #[group(Whole)]
+    #[on(check(expected: T) => Checked, guard = is_same -> &'static str)]
+    Full { content: T },
+
+    #[terminal]
+    Checked { content: T },
+
+    #[terminal]
+    Dropped,
+}
+
+fn is_same<T: PartialEq>(full: &parcel::Full<T>, expected: &T) -> Result<(), &'static str> {
+    if full.content == *expected { Ok(()) } else { Err("something else is in it") }
+}
+
+fn known<S>(_state: &S, why: &str) -> Result<(), String> {
+    if why.is_empty() { Err("nobody said why".to_owned()) } else { Ok(()) }
+}
+
+fn whole<S: parcel::Whole>(parcel: Parcel<'_, S, u8>) -> Parcel<'_, S, u8> {
+    parcel
+}
+
+fn main() {
+    let full = whole(whole(Parcel::new()).fill(7));
+    let refused = full.check(8).unwrap_err();
+    assert_eq!(refused.reason, "something else is in it");
+    assert_eq!(refused.machine.check(7).unwrap().state().content, 7);
+
+    let empty = Parcel::<parcel::Empty, u8>::new();
+    let refused = empty.drop_it("", &ToolNode).unwrap_err();
+    assert_eq!(refused.reason, "nobody said why");
+    let event = parcel::Event::DropIt { why: "wet" };
+    let any = AnyParcel::from(refused.machine.fill(1));
+    assert_eq!(any.why_not(&event, &ToolNode), None);
+    assert_eq!(any.apply(event, &ToolNode).unwrap().status(), parcel::Status::Dropped);
+}

@@ -1,0 +1,86 @@
+// A guard looks at the state, the context and the payload. What it refuses comes back as it was,
+// typed and erased alike.
+
+use std::fmt;
+
+use machine::actor::{ReasoningNode, ToolNode};
+use machine::machine;
+use machine::typed::{Illegal, Reason, Refused};
+
+#[derive(Debug, Clone, PartialEq)]
+struct TooHeavy {
+    grams: u32,
+}
+
+impl fmt::Display for TooHeavy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} g is too heavy", self.grams)
+    }
+}
+
+mod rules {
+    use super::{TooHeavy, parcel};
+
+    pub(crate) fn is_light(open: &parcel::Open, limit: &u32, grams: &u32) -> Result<(), TooHeavy> {
+        let grams = open.grams + grams;
+        if grams > *limit { Err(TooHeavy { grams }) } else { Ok(()) }
+    }
+}
+
+#[machine(context = u32)]
+#[derive(Debug, Clone, PartialEq)]
+enum Parcel {
+    #[initial]
+    #[on(fill(grams) => Open)]
+    Empty,
+
+    #[on(add(more: u32, grams = grams + more) => Open, by = ToolNode, guard = rules::is_light -> TooHeavy)]
+    #[on(send => Sent, guard = has_weight -> &'static str)]
+    Open { grams: u32 },
+
+    #[terminal]
+    Sent { grams: u32 },
+}
+
+fn has_weight(open: &parcel::Open, _limit: &u32) -> Result<(), &'static str> {
+    if open.grams == 0 { Err("it is empty") } else { Ok(()) }
+}
+
+fn send(open: Parcel<parcel::Open>) -> Result<Parcel<parcel::Sent>, Box<dyn std::error::Error>> {
+    Ok(open.send().map_err(|refused| refused.reason)?)
+}
+
+fn main() {
+    let open = Parcel::new(1000).fill(900).add(100, &ToolNode).unwrap();
+    assert_eq!(open.state().grams, 1000);
+
+    // The machine comes back with the reason, and one goes on with it.
+    let Refused { machine, reason } = open.add(1, &ToolNode).unwrap_err();
+    assert_eq!(reason, TooHeavy { grams: 1001 });
+    let open: Parcel<parcel::Open> = machine;
+    assert_eq!((open.state().grams, *open.context()), (1000, 1000));
+    assert_eq!(open.add(5, &ToolNode).unwrap_err().to_string(), "1005 g is too heavy");
+
+    // The same at run time.
+    let any = AnyParcel::from(Parcel::new(1000).fill(900));
+    let heavy = parcel::Event::Add { more: 101 };
+    let told = "OPEN cannot `add` now: 1001 g is too heavy; from OPEN you can: add -> OPEN, \
+                send -> SENT";
+    let why: Illegal = any.why_not(&heavy, &ToolNode).unwrap();
+    assert_eq!(why.to_string(), told);
+    let refused = any.apply(heavy.clone(), &ToolNode).unwrap_err();
+    assert_eq!(refused.reason, why);
+    assert_eq!(why.reason(), &Reason::Guard("1001 g is too heavy".to_owned()));
+    let mut any = refused.machine;
+    assert_eq!(any.status(), parcel::Status::Open);
+    assert_eq!(any.apply_mut(heavy.clone(), &ToolNode).unwrap_err(), why);
+
+    // Who may not is told so before the guard is asked.
+    let why = any.why_not(&heavy, &ReasoningNode).unwrap();
+    assert_eq!(why.reason(), &Reason::Actor("reasoning"));
+    assert_eq!(any.why_not(&parcel::Event::Add { more: 100 }, &ToolNode), None);
+    any.apply_mut(parcel::Event::Add { more: 100 }, &ToolNode).unwrap();
+    let AnyParcel::Open(open) = any else { panic!("it is open") };
+    assert_eq!(send(open).unwrap().state().grams, 1000);
+    assert_eq!(send(Parcel::new(1).fill(0)).unwrap_err().to_string(), "it is empty");
+}

@@ -1,0 +1,56 @@
+// Where the library has another name, `crate` says which.
+
+mod framework {
+    pub(crate) mod states {
+        pub(crate) use ::machine::*;
+    }
+}
+
+use framework::states as renamed;
+use framework::states::actor::ToolNode;
+
+mod plain {
+    use crate::framework::states::machine;
+    // The library's own name means something else here.
+    #[allow(dead_code)]
+    mod machine {}
+
+    #[machine(crate = crate::framework::states)]
+    #[derive(Debug, Clone, PartialEq)]
+    pub(crate) enum Door {
+        #[initial]
+        #[on(open => Open, by = crate::ToolNode)]
+        Closed,
+
+        #[on(close => Closed)]
+        #[cfg_attr(any(), on(jam => Jammed))]
+        Open,
+    }
+}
+
+mod durable {
+    use serde::{Deserialize, Serialize};
+
+    use crate::renamed;
+
+    #[renamed::machine(durable, crate = crate::renamed)]
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub(crate) enum Order {
+        #[initial]
+        #[on(ship => Shipped)]
+        Packed,
+
+        #[terminal]
+        Shipped,
+    }
+}
+
+fn main() {
+    let closed = plain::Door::new().open(&ToolNode).close();
+    assert_eq!(plain::AnyDoor::from(closed).status(), plain::door::Status::Closed);
+
+    let shipped = durable::Order::new().ship();
+    let claim = renamed::erased::Unverified::of(&durable::AnyOrder::from(shipped)).unwrap();
+    let any: durable::AnyOrder = claim.verify().unwrap();
+    assert_eq!(any.status(), durable::order::Status::Shipped);
+}
