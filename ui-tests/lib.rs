@@ -63,6 +63,8 @@ mod errors {
     pub struct M0116;
     #[doc = include_str!("../machine/src/docs/errors/M0117.md")]
     pub struct M0117;
+    #[doc = include_str!("../machine/src/docs/errors/M0118.md")]
+    pub struct M0118;
     #[doc = include_str!("../machine/src/docs/errors/M0201.md")]
     pub struct M0201;
     #[doc = include_str!("../machine/src/docs/errors/M0202.md")]

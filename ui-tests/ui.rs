@@ -128,9 +128,12 @@ fn one_mistake_makes_one_error() -> io::Result<()> {
             if path.extension().is_none_or(|extension| extension != "stderr") {
                 continue;
             }
-            // An actor is named in three places, and rustc looks at each of them.
-            let three = ["three_mistakes.stderr", "no_actor.stderr"];
-            let mistakes = if three.iter().any(|name| path.ends_with(name)) { 3 } else { 1 };
+            let mistakes = match path.file_name().and_then(|name| name.to_str()) {
+                Some("three_mistakes.stderr") => 3,
+                // An actor is named in the table and in a trait, and rustc looks at both.
+                Some("no_actor.stderr") => 2,
+                _ => 1,
+            };
             let said = fs::read_to_string(&path)?;
             let errors = said.lines().filter(|line| line.starts_with("error")).count();
             if errors != mistakes {

@@ -1,4 +1,5 @@
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::quote_spanned;
 
 use crate::{cfg, check, emit, errors::Errors, model, parse};
 
@@ -16,6 +17,7 @@ pub(crate) fn machine(options: TokenStream, item: TokenStream) -> TokenStream {
 /// mistake. Emission comes behind the gate and cannot fail. When there were mistakes, the user's
 /// types still come out, as stubs, so that code that uses them adds no errors of its own.
 pub(crate) fn declared(options: TokenStream, item: TokenStream) -> TokenStream {
+    let (options, item) = (one_level_down(options), body_one_level_down(item));
     let mut errors = Errors::default();
     let Some(declaration) = parse::declaration(options, item, &mut errors) else {
         return errors.into_tokens();
@@ -29,4 +31,44 @@ pub(crate) fn declared(options: TokenStream, item: TokenStream) -> TokenStream {
         let errors = errors.into_tokens();
         quote::quote! { #errors #stubs }
     }
+}
+
+/// The declaration with its body rewritten; what stands before the body stays where it is.
+fn body_one_level_down(item: TokenStream) -> TokenStream {
+    item.into_iter()
+        .map(|token| match token {
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => inside(&group),
+            other => other,
+        })
+        .collect()
+}
+
+/// Paths that start at `self` or `super` as they read from inside the machine's module.
+fn one_level_down(tokens: TokenStream) -> TokenStream {
+    let mut out = TokenStream::new();
+    let mut tokens = tokens.into_iter().peekable();
+    let mut in_path = false;
+    while let Some(token) = tokens.next() {
+        let goes_on =
+            matches!(tokens.peek(), Some(TokenTree::Punct(next)) if next.as_char() == ':');
+        let was_in_path = in_path;
+        in_path = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ':');
+        match token {
+            TokenTree::Ident(ident) if goes_on && !was_in_path && ident == "self" => {
+                out.extend(quote_spanned!(ident.span()=> super));
+            }
+            TokenTree::Ident(ident) if goes_on && !was_in_path && ident == "super" => {
+                out.extend(quote_spanned!(ident.span()=> super::super));
+            }
+            TokenTree::Group(group) => out.extend([inside(&group)]),
+            other => out.extend([other]),
+        }
+    }
+    out
+}
+
+fn inside(group: &Group) -> TokenTree {
+    let mut inner = Group::new(group.delimiter(), one_level_down(group.stream()));
+    inner.set_span(group.span());
+    TokenTree::Group(inner)
 }

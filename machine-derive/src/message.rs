@@ -262,6 +262,15 @@ pub(crate) fn noted_is_a_field(item: &Ident, target: &Ident) -> Message {
     )
 }
 
+pub(crate) fn guard_differs(trigger: &Ident, there: &Ident) -> Message {
+    message(
+        "M0118",
+        format!("the guard of `{trigger}` refuses with another type here than from `{there}`"),
+        "let every transition of this name refuse with one type, or give one another name: what a \
+         trigger returns is the same everywhere",
+    )
+}
+
 pub(crate) fn duplicate_actor(actor: &str) -> Message {
     message("M0115", format!("`{actor}` stands twice in this `by`"), "remove one of them")
 }

@@ -192,7 +192,7 @@ fn ours_typed() {
         for _ in 0..LAPS {
             running = black_box(running.suspend()).resume();
         }
-        black_box(running.succeed());
+        let _ = black_box(running.succeed());
     }
 }
 
@@ -221,7 +221,7 @@ fn main() {
             for _ in 0..LAPS {
                 running = black_box(running.suspend()).resume();
             }
-            black_box(running.succeed());
+            let _ = black_box(running.succeed());
         }
     });
     ratio("apply_vs_smlang", 9, ours_erased, || {

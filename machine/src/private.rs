@@ -12,7 +12,7 @@ use crate::{
 
 /// Whether the actor is a `B`. The compiler knows both, so the answer costs nothing at run time.
 #[must_use]
-pub fn is<B: Actor>(actor: &impl Actor) -> bool {
+pub fn is<B: 'static>(actor: &impl Actor) -> bool {
     is_type::<B, _>(actor)
 }
 

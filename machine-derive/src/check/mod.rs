@@ -79,11 +79,12 @@ fn every_state_leads_to_an_end(graph: &Graph<'_>, errors: &mut Errors) {
     let is_terminal = |state: &usize| graph.states[*state].written.terminal;
     let ends = (0..graph.states.len()).any(|state| is_terminal(&state));
     let is_end = |state: &usize| if ends { is_terminal(state) } else { *state == graph.initial };
+    let well = graph.leads_to((0..graph.states.len()).filter(is_end).collect());
     for (index, state) in graph.states.iter().enumerate() {
-        let reachable = graph.reachable(index);
-        if reachable.iter().any(is_end) {
+        if well.contains(&index) {
             continue;
         }
+        let reachable = graph.reachable(index);
         // A trap is told of its first state; what leads into it, or around in it, follows.
         let mut others = reachable.iter().filter(|other| **other != index);
         if others.any(|other| *other < index || !graph.reachable(*other).contains(&index)) {
@@ -141,7 +142,7 @@ fn never_after(graph: &Graph<'_>, errors: &mut Errors) {
 fn known(graph: &Graph<'_>, wanted: &[Ident], errors: &mut Errors) -> Option<Vec<usize>> {
     let mut found = Vec::new();
     for name in wanted {
-        if let Some(state) = graph.states.iter().position(|state| state.name() == name) {
+        if let Some(state) = graph.state(name) {
             found.push(state);
         } else {
             let all = names(graph, 0..graph.states.len());

@@ -29,7 +29,12 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
             quote!(__Field::new(#name, #ty))
         });
         let actors = quote!(&[#(<#by as __Actor>::KIND),*]);
-        quote!(__Edge::new(#from, #name, #to, &[#(#payload),*], #actors))
+        let guard = step.guard.map(|guard| super::names::path_text(&guard.path));
+        let guard = guard.map_or_else(
+            || quote!(::core::option::Option::None),
+            |guard| quote!(::core::option::Option::Some(#guard)),
+        );
+        quote!(__Edge::new(#from, #name, #to, &[#(#payload),*], #actors, #guard))
     });
 
     let mut actors: Vec<_> = Vec::new();

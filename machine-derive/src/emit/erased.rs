@@ -128,6 +128,10 @@ fn moves(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 event: #event,
                 by: &impl __machine::actor::Actor,
             ) -> ::core::result::Result<(), __machine::typed::Illegal> {
+                // Guards are the user's code, and may panic: they run while the machine is there.
+                if let ::core::option::Option::Some(reason) = self.why_not(&event, by) {
+                    return ::core::result::Result::Err(reason);
+                }
                 __machine::__private::replace(self, |machine| match machine.apply(event, by) {
                     ::core::result::Result::Ok(machine) => {
                         (::core::result::Result::Ok(()), machine)
@@ -219,7 +223,13 @@ fn arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let by = step.by;
     let allowed = (!by.is_empty()).then(|| hygienic!(if #(__machine::__private::is::<#by>(by))||*));
     let actor = transitions::actor_value(names, step);
-    let made = hygienic!(::core::result::Result::Ok(#any::#to_name(#function(machine, #(#items,)* #actor))));
+    let made = if transitions::is_for_everyone(step) {
+        let name = trigger.name;
+        hygienic!(machine.#name(#(#items),*))
+    } else {
+        hygienic!(#function(machine, #(#items,)* #actor))
+    };
+    let made = hygienic!(::core::result::Result::Ok(#any::#to_name(#made)));
     let made = if step.guard.is_none() {
         made
     } else {

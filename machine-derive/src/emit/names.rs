@@ -56,7 +56,8 @@ impl<'a> Names<'a> {
                 missing_docs,
                 private_bounds,
                 clippy::pedantic,
-                clippy::empty_loop
+                clippy::empty_loop,
+                clippy::ptr_arg
             )]
             #vis mod #module {
                 use super::*;

@@ -71,7 +71,10 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         impl ::core::str::FromStr for Status {
             type Err = __machine::typed::UnknownStatus;
 
-            fn from_str(text: &str) -> ::core::result::Result<Self, Self::Err> {
+            // In full: `Self::Err` could be a state.
+            fn from_str(
+                text: &str,
+            ) -> ::core::result::Result<Self, __machine::typed::UnknownStatus> {
                 match DEFINITION.state(text) {
                     ::core::option::Option::Some(index) => {
                         ::core::result::Result::Ok(Self::ALL[index])

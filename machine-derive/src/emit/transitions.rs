@@ -10,23 +10,38 @@ use crate::{
 
 /// A method per legal move, on the state that it leaves, and nowhere else.
 ///
-/// The work stands in a function beside it, which the erased machine calls as well: one code, so
-/// that the two forms cannot come to differ. Its own variables have the span of the macro, so that
-/// a payload may be called `payload`, or `machine`, or `by`.
+/// Where not everyone may call the method, the work stands in a function beside it, which the
+/// erased machine calls as well: one code, so that the two forms cannot come to differ. Its own
+/// variables have the span of the macro, so that a payload may be called `payload`, or `by`.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    let moves = graph.moves.iter().enumerate().map(|(edge, step)| {
-        let method = method(graph, names, step);
-        let function = function(graph, names, edge, step);
-        let guard = guard(graph, names, step);
-        hygienic!(#method #function #guard)
+    let (generics, predicates) = names.for_all();
+    let mut edges = graph.moves.iter().enumerate().peekable();
+    let states = graph.states.iter().enumerate().map(|(index, state)| {
+        let mut methods = TokenStream::new();
+        let mut beside = TokenStream::new();
+        while let Some((edge, step)) = edges.next_if(|(_, step)| step.from == index) {
+            methods.extend(method(graph, names, edge, step));
+            beside.extend(guard(graph, names, step));
+            if !is_for_everyone(step) {
+                beside.extend(function(graph, names, edge, step));
+            }
+        }
+        let here = names.typed_in(state);
+        let methods =
+            (!methods.is_empty()).then(|| hygienic!(impl #generics #here #predicates { #methods }));
+        hygienic!(#methods #beside)
     });
-    hygienic!(#(#moves)*)
+    hygienic!(#(#states)*)
 }
 
-fn method(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
+/// Whether the method itself is all that the erased machine needs.
+pub(super) fn is_for_everyone(step: &Move<'_>) -> bool {
+    step.by.is_empty() && step.guard.is_none()
+}
+
+fn method(graph: &Graph<'_>, names: &Names<'_>, edge: usize, step: &Move<'_>) -> TokenStream {
     let (from, to) = (&graph.states[step.from], &graph.states[step.to]);
-    let (here, next) = (names.typed_in(from), names.typed_in(to));
-    let (generics, predicates) = names.for_all();
+    let next = names.typed_in(to);
     let trigger = &graph.triggers[step.trigger];
     let name = trigger.name;
     let function = names::step(step);
@@ -43,6 +58,15 @@ fn method(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream 
     let actor = actor_value(names, step);
     let made = hygienic!(#function(self, #(#items,)* #actor));
     let (result, body, errors) = match step.guard {
+        None if is_for_everyone(step) => {
+            let renamed = trigger.brought.iter().filter_map(|brought| {
+                let (name, local) = (brought.name, local(from, brought.name));
+                (local != *name).then(|| hygienic!(let #local = #name;))
+            });
+            let actor = names.durable.then(|| hygienic!(let actor = ::core::option::Option::None;));
+            let body = body(graph, names, edge, step);
+            (next, hygienic!(let machine = self; #(#renamed)* #actor #body), None)
+        }
         None => (next, made, None),
         Some(guard) => {
             let error = &guard.error;
@@ -64,12 +88,10 @@ fn method(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream 
         }
     };
     hygienic! {
-        impl #generics #here #predicates {
-            #[doc = #about]
-            #errors
-            pub fn #name(self, #(#params,)* #by) -> #result {
-                #body
-            }
+        #[doc = #about]
+        #errors
+        pub fn #name(self, #(#params,)* #by) -> #result {
+            #body
         }
     }
 }
@@ -132,19 +154,29 @@ fn params(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
 }
 
 fn function(graph: &Graph<'_>, names: &Names<'_>, edge: usize, step: &Move<'_>) -> TokenStream {
-    let typed = &names.typed;
     let (from, to) = (&graph.states[step.from], &graph.states[step.to]);
     let (here, next) = (names.typed_in(from), names.typed_in(to));
     let (generics, predicates) = names.for_all();
-    let trigger = &graph.triggers[step.trigger];
     let function = names::step(step);
-    let params = trigger.brought.iter().map(|brought| {
+    let params = graph.triggers[step.trigger].brought.iter().map(|brought| {
         let (name, ty) = (local(from, brought.name), brought.ty);
         hygienic!(#name: #ty)
     });
+    let actor = names.durable.then(|| hygienic!(actor: ::core::option::Option<&'static str>));
+    let body = body(graph, names, edge, step);
+    hygienic! {
+        fn #function #generics (machine: #here, #(#params,)* #actor) -> #next #predicates {
+            #body
+        }
+    }
+}
 
+/// The work of a move, given `machine`, what is brought and, where there is a journal, `actor`.
+fn body(graph: &Graph<'_>, names: &Names<'_>, edge: usize, step: &Move<'_>) -> TokenStream {
+    let typed = &names.typed;
+    let from = &graph.states[step.from];
     let journal = names.durable.then(|| {
-        let items = trigger.brought.iter().map(|brought| {
+        let items = graph.triggers[step.trigger].brought.iter().map(|brought| {
             let (name, text) = (local(from, brought.name), bare(brought.name));
             hygienic!(.__with(#text, &#name))
         });
@@ -155,7 +187,6 @@ fn function(graph: &Graph<'_>, names: &Names<'_>, edge: usize, step: &Move<'_>) 
             core.journal.__moved(DEFINITION, #edge, actor, payload);
         }
     });
-    let actor = names.durable.then(|| hygienic!(actor: ::core::option::Option<&'static str>));
     let kept = match (names.durable, Names::has_context(graph)) {
         (true, _) => hygienic!(core,),
         (false, true) => hygienic!(context: machine.context,),
@@ -163,17 +194,7 @@ fn function(graph: &Graph<'_>, names: &Names<'_>, edge: usize, step: &Move<'_>) 
     };
     let marker = names.params.marker().map(|_| hygienic!(marker: ::core::marker::PhantomData,));
     let (bindings, state) = next_state(graph, step);
-    hygienic! {
-        fn #function #generics (
-            machine: #here,
-            #(#params,)*
-            #actor
-        ) -> #next #predicates {
-            #journal
-            #bindings
-            #typed { #kept #marker state: #state }
-        }
-    }
+    hygienic!(#journal #bindings #typed { #kept #marker state: #state })
 }
 
 /// What must be bound first, and the state that is built from it.

@@ -1,4 +1,4 @@
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use heck::{ToShoutySnakeCase, ToSnakeCase};
 use proc_macro2::Span;
@@ -11,6 +11,9 @@ pub(crate) struct Graph<'a> {
     pub(crate) declaration: &'a Declaration,
     pub(crate) states: Vec<State<'a>>,
     pub(crate) triggers: Vec<Trigger<'a>>,
+    /// Where each state and each trigger stands, by name: comparing identifiers is slow.
+    pub(crate) state_index: BTreeMap<String, usize>,
+    pub(crate) trigger_index: BTreeMap<String, usize>,
     /// In the order in which they are written.
     pub(crate) moves: Vec<Move<'a>>,
     pub(crate) initial: usize,
@@ -74,8 +77,15 @@ impl Graph<'_> {
         bare(&self.declaration.name).to_snake_case()
     }
 
+    /// The moves out of a state. They stand together: moves are in the order of their states.
     pub(crate) fn leaving(&self, state: usize) -> impl Iterator<Item = &Move<'_>> {
-        self.moves.iter().filter(move |step| step.from == state)
+        let first = self.moves.partition_point(|step| step.from < state);
+        self.moves[first..].iter().take_while(move |step| step.from == state)
+    }
+
+    /// Where the state of this name stands.
+    pub(crate) fn state(&self, name: &Ident) -> Option<usize> {
+        self.state_index.get(&name.to_string()).copied()
     }
 
     /// Whether some state lets only certain actors take this trigger.
@@ -89,6 +99,20 @@ impl Graph<'_> {
         let mut next = vec![start];
         while let Some(state) = next.pop() {
             next.extend(self.leaving(state).map(|step| step.to).filter(|to| seen.insert(*to)));
+        }
+        seen
+    }
+
+    /// The states from which one of `ends` can be reached, these included.
+    pub(crate) fn leads_to(&self, ends: BTreeSet<usize>) -> BTreeSet<usize> {
+        let mut into: Vec<Vec<usize>> = vec![Vec::new(); self.states.len()];
+        for step in &self.moves {
+            into[step.to].push(step.from);
+        }
+        let mut next: Vec<usize> = ends.iter().copied().collect();
+        let mut seen = ends;
+        while let Some(state) = next.pop() {
+            next.extend(into[state].iter().copied().filter(|from| seen.insert(*from)));
         }
         seen
     }

@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use heck::ToPascalCase;
 use quote::ToTokens;
@@ -8,7 +8,7 @@ use super::{Brought, Graph, Move, Source, State, Trigger, graph::bare};
 use crate::{
     errors::Errors,
     message,
-    parse::{self, Declaration, Item},
+    parse::{self, Declaration, Guard, Item},
 };
 
 /// The methods that every machine has.
@@ -32,11 +32,19 @@ pub(crate) fn is_reserved_state(declaration: &Declaration, state: &Ident) -> boo
 /// Resolves what can be resolved and reports the rest. A move with a mistake is left out.
 pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> Graph<'a> {
     let states: Vec<State<'a>> = declaration.states.iter().map(State::new).collect();
+    let mut state_index = BTreeMap::new();
+    for (position, state) in declaration.states.iter().enumerate() {
+        if state_index.insert(state.name.to_string(), position).is_some() {
+            errors.at(state.name.span(), message::duplicate_state(&state.name));
+        }
+    }
     let mut graph = Graph {
         declaration,
         initial: initial(declaration, errors),
         states,
         triggers: Vec::new(),
+        state_index,
+        trigger_index: BTreeMap::new(),
         moves: Vec::new(),
     };
     // What is wrong with a transition of a group is told of one of its states.
@@ -44,9 +52,6 @@ pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> 
     for (position, state) in declaration.states.iter().enumerate() {
         if is_reserved_state(declaration, &state.name) {
             errors.at(state.name.span(), message::reserved_state(&state.name));
-        }
-        if declaration.states[..position].iter().any(|other| other.name == state.name) {
-            errors.at(state.name.span(), message::duplicate_state(&state.name));
         }
         for transition in &state.transitions {
             resolve_move(&mut graph, position, transition, errors);
@@ -71,21 +76,20 @@ pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> 
 
 /// States are stored, and events are called, by names that are derived from those written.
 fn derived_names_differ(graph: &Graph<'_>, errors: &mut Errors) {
-    for (position, state) in graph.states.iter().enumerate() {
-        let mut earlier = graph.states[..position].iter();
-        let same =
-            |other: &&State<'_>| other.stored == state.stored && other.name() != state.name();
-        if let Some(other) = earlier.find(same) {
-            let (one, other) = (other.name(), state.name());
-            errors.at(other.span(), message::same_derived_name(one, other, &state.stored));
+    let mut stored: BTreeMap<&str, &Ident> = BTreeMap::new();
+    for state in &graph.states {
+        let one = *stored.entry(&state.stored).or_insert(state.name());
+        // The same name twice was reported as that.
+        if one != state.name() {
+            let text = message::same_derived_name(one, state.name(), &state.stored);
+            errors.at(state.name().span(), text);
         }
     }
-    for (position, trigger) in graph.triggers.iter().enumerate() {
-        let variant = bare(trigger.name).to_pascal_case();
-        let mut earlier = graph.triggers[..position].iter();
-        if let Some(other) = earlier.find(|other| bare(other.name).to_pascal_case() == variant) {
-            let (one, other) = (other.name, trigger.name);
-            errors.at(other.span(), message::same_derived_name(one, other, &variant));
+    let mut variants: BTreeMap<String, &Ident> = BTreeMap::new();
+    for Trigger { name, .. } in &graph.triggers {
+        let variant = bare(name).to_pascal_case();
+        if let Some(one) = variants.insert(variant.clone(), name) {
+            errors.at(name.span(), message::same_derived_name(one, name, &variant));
         }
     }
 }
@@ -138,7 +142,7 @@ fn resolve_move<'a>(
     }
     let all = &graph.declaration.states;
     let source = &all[from];
-    let Some(to) = all.iter().position(|state| state.name == transition.target) else {
+    let Some(to) = graph.state(&transition.target) else {
         let names: Vec<&Ident> = all.iter().map(|state| &state.name).collect();
         let target = &transition.target;
         errors.at(target.span(), message::unknown_state(target, &names));
@@ -158,6 +162,14 @@ fn resolve_move<'a>(
         }
     }
     let guard = transition.guard.as_ref();
+    let error = |guard: Option<&Guard>| guard.map(|guard| text(&guard.error));
+    if let Some(other) = graph.moves.iter().find(|step| step.trigger == trigger)
+        && error(other.guard) != error(guard)
+    {
+        let there = graph.states[other.from].name();
+        errors.at(name.span(), message::guard_differs(name, there));
+        return;
+    }
     graph.moves.push(Move { from, trigger, to, fields, by, guard, span: name.span() });
 }
 
@@ -251,7 +263,8 @@ fn resolve_trigger<'a>(
     brought: Vec<Brought<'a>>,
     errors: &mut Errors,
 ) -> Option<usize> {
-    let Some(known) = graph.triggers.iter().position(|trigger| trigger.name == name) else {
+    let Some(known) = graph.trigger_index.get(&name.to_string()).copied() else {
+        graph.trigger_index.insert(name.to_string(), graph.triggers.len());
         graph.triggers.push(Trigger { name, brought });
         return Some(graph.triggers.len() - 1);
     };

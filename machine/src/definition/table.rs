@@ -73,6 +73,9 @@ pub struct Edge {
     pub payload: &'static [Field],
     /// The kinds of actor that may take this edge; empty means anyone.
     pub actors: &'static [&'static str],
+    /// The function that may still refuse it, as written. It does not count for the fingerprint:
+    /// stored data do not depend on it.
+    pub guard: Option<&'static str>,
 }
 
 impl StateDef {
@@ -107,8 +110,9 @@ impl Edge {
         to: usize,
         payload: &'static [Field],
         actors: &'static [&'static str],
+        guard: Option<&'static str>,
     ) -> Self {
-        Self { from, trigger, to, payload, actors }
+        Self { from, trigger, to, payload, actors, guard }
     }
 
     /// Whether this kind of actor may take this edge.

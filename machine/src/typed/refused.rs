@@ -166,11 +166,7 @@ impl fmt::Display for Illegal {
             Reason::NotFromHere => {
                 write!(f, "{label} cannot `{trigger}`; {}", definition.legal_moves(*state))
             }
-            Reason::Guard(reason) => write!(
-                f,
-                "{label} cannot `{trigger}` now: {reason}; {}",
-                definition.legal_moves(*state)
-            ),
+            Reason::Guard(reason) => write!(f, "{label} cannot `{trigger}` now: {reason}"),
             Reason::Actor(actor) => {
                 write!(f, "`{actor}` may not `{trigger}` from {label}")?;
                 match definition.edge(*state, trigger) {

@@ -1,0 +1,38 @@
+//! `self::` and `super::` mean what they mean where the machine stands.
+
+mod outer {
+    use machine::actor::{Actor, Category};
+
+    #[derive(Debug)]
+    pub struct Clerk;
+
+    impl Actor for Clerk {
+        const KIND: &'static str = "clerk";
+        const CATEGORY: Category = Category::Human;
+    }
+
+    pub mod inner {
+        #[derive(Debug, Clone)]
+        pub struct Note(pub u8);
+
+        /// The state's field and the actor are named from here.
+        #[machine::machine]
+        #[derive(Debug, Clone)]
+        pub enum Form {
+            #[initial]
+            #[on(file(note) => Filed, by = super::Clerk)]
+            Blank,
+            #[terminal]
+            Filed { note: self::Note },
+        }
+    }
+}
+
+use outer::{
+    Clerk,
+    inner::{Form, Note},
+};
+
+fn main() {
+    assert_eq!(Form::new().file(Note(3), &Clerk).state().note.0, 3);
+}
