@@ -10,6 +10,8 @@ mod expand;
 mod message;
 mod model;
 mod parse;
+#[cfg(all(test, feature = "diagram"))]
+mod snapshot;
 
 /// See the `machine` crate.
 #[proc_macro_attribute]

@@ -1,0 +1,99 @@
+//! What six machines become, and that they become the same each time.
+//!
+//! A changed snapshot is a changed promise to whoever reads expanded code: look at the difference,
+//! then accept it with `INSTA_UPDATE=always cargo test --workspace`.
+
+use crate::expand;
+
+/// Expands a declaration 20 times; all of them must be the same, byte for byte.
+#[track_caller]
+fn expanded(options: &str, declaration: &str) -> String {
+    let expand = || {
+        let parsed = (options.parse(), declaration.parse());
+        let (Ok(options), Ok(item)) = parsed else { panic!("no tokens: {declaration}") };
+        expand::machine(options, item).to_string()
+    };
+    let first = expand();
+    for _ in 1..20 {
+        assert_eq!(expand(), first, "the expansion changes from build to build");
+    }
+    match syn::parse_file(&first) {
+        Ok(file) => prettyplease::unparse(&file),
+        Err(error) => panic!("the expansion is no Rust: {error}\n{first}"),
+    }
+}
+
+macro_rules! snapshot {
+    ($name:ident, $options:literal, $declaration:literal) => {
+        #[test]
+        fn $name() {
+            insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
+                insta::assert_snapshot!(stringify!($name), expanded($options, $declaration));
+            });
+        }
+    };
+}
+
+snapshot!(
+    plain,
+    "",
+    "/// A door.
+     #[derive(Debug)]
+     pub enum Door {
+         #[initial] #[on(open => Open)] Closed,
+         #[on(close => Closed)] Open,
+     }"
+);
+
+snapshot!(
+    payloads,
+    "",
+    "#[derive(Debug, Clone)]
+     enum Lock {
+         #[initial] #[on(lock(code, failures = 0) => Locked)] Open,
+         #[on(try_code(failures = failures + 1) => Locked)]
+         #[on(unlock(by_whom: String) => Open)]
+         Locked { code: u32, failures: u32 },
+     }"
+);
+
+snapshot!(
+    actors_and_guards,
+    "context = u64",
+    "pub(crate) enum Order {
+         #[initial] #[on(pay(amount) => Paid, by = Clerk | Owner, guard = within_limit -> OverLimit)]
+         Open,
+         #[terminal] Paid { amount: u64 },
+     }"
+);
+
+snapshot!(
+    groups_and_proofs,
+    "on(stop(reason) => Stopped, from = Active)",
+    "enum Turn {
+         #[initial] #[on(run => Running)] Idle,
+         #[group(Active)] #[on(wait => Waiting)] Running,
+         #[group(Active)] #[stable] #[only_after(Running)] #[on(resume => Running)] Waiting,
+         #[terminal] #[never_after(Stopped)] Stopped { reason: String },
+     }"
+);
+
+snapshot!(
+    generic,
+    "",
+    "pub enum Slot<'a, S, const N: usize> where S: Clone {
+         #[initial] #[on(fill(content) => Full)] Empty,
+         #[terminal] Full { content: [&'a S; N] },
+     }"
+);
+
+snapshot!(
+    durable,
+    "durable, context = Order, crate = crate::library",
+    "/// A shipment.
+     #[derive(Debug, Serialize, Deserialize)]
+     pub enum Shipment {
+         #[initial] #[on(ship(parcel) => Shipped, by = Clerk)] Packed,
+         #[terminal] Shipped { parcel: u64 },
+     }"
+);
