@@ -4,7 +4,7 @@
 //! ```
 //! use machine_diagram::{Arrow, Diagram, Node};
 //!
-//! let node = |label: &str, terminal| Node { label: label.to_owned(), initial: !terminal, terminal };
+//! let node = |label: &str, terminal: bool| Node { label: label.to_owned(), initial: !terminal, terminal };
 //! let diagram = Diagram {
 //!     nodes: vec![node("OPEN", false), node("SHUT", true)],
 //!     arrows: vec![Arrow { from: 0, to: 1, label: "close".to_owned() }],
