@@ -3,6 +3,7 @@
 mod begin;
 mod columns;
 mod doubt;
+mod key;
 mod open;
 mod read;
 mod recover;

@@ -2,11 +2,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Row, params};
 
-use super::{
-    SqliteStore,
-    columns::Columns,
-    write::{holder, stored_id},
-};
+use super::{SqliteStore, columns::Columns, key::holder};
 use crate::{
     clock::{self, Millis},
     contract::execution::Status,
@@ -280,4 +276,12 @@ fn read_journal(connection: &Connection, id: Id) -> Result<Vec<Entry>, StoreErro
 /// A value that cannot be what this library wrote: an error, not a panic.
 fn broken(column: usize, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, Box::new(error))
+}
+
+/// An id out of a row. A row that somebody broke is an error, not a panic.
+pub(super) fn stored_id(text: &str) -> Result<Id, StoreError> {
+    text.parse().map_err(|error| {
+        let text = rusqlite::types::Type::Text;
+        rusqlite::Error::FromSqlConversionFailure(0, text, Box::new(error)).into()
+    })
 }

@@ -1,12 +1,12 @@
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params};
 
-use super::{SqliteStore, columns::Columns, read::read};
+use super::{SqliteStore, columns::Columns, key::holder, read::read};
 use crate::{
     clock::Millis,
     contract::{AnyExecution, execution::Status},
-    erased::{Context, Durable, Projection, Record},
+    erased::{Durable, Projection, Record},
     id::Id,
-    journal::{Digest, Entry, Fact, Pass},
+    journal::{Entry, Fact, Pass},
     store::StoreError,
 };
 
@@ -284,45 +284,10 @@ impl Write {
     }
 }
 
-/// Who holds `key`, other than `but`, and in which state. Every execution with this key is
-/// verified: what a row says of itself is not enough to do a thing again.
-pub(super) fn holder(
-    connection: &Connection,
-    key: &str,
-    action: Digest,
-    but: Id,
-) -> Result<Option<(Id, Status)>, StoreError> {
-    let mut select = connection
-        .prepare_cached("SELECT id FROM instance WHERE key = ?1 AND id <> ?2 ORDER BY id")?;
-    let others: Vec<String> = select
-        .query_map(params![key, but.to_string()], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
-    for other in others {
-        let by = stored_id(&other)?;
-        let execution: AnyExecution = read(connection, by)?.verify()?;
-        let projection = execution.context().projection(execution.journal().entries());
-        if projection.action != Some(action) {
-            return Err(StoreError::KeyReused { by });
-        }
-        if projection.holds_key {
-            return Ok(Some((by, execution.status())));
-        }
-    }
-    Ok(None)
-}
-
 fn exists(connection: &Connection, id: Id) -> Result<bool, StoreError> {
     Ok(connection
         .prepare_cached("SELECT 1 FROM instance WHERE id = ?1")?
         .exists([id.to_string()])?)
-}
-
-/// An id out of a row. A row that somebody broke is an error, not a panic.
-pub(super) fn stored_id(text: &str) -> Result<Id, StoreError> {
-    text.parse().map_err(|error| {
-        let text = rusqlite::types::Type::Text;
-        rusqlite::Error::FromSqlConversionFailure(0, text, Box::new(error)).into()
-    })
 }
 
 /// `SQLite` integers are signed. No journal gets that long.

@@ -1,0 +1,37 @@
+use rusqlite::{Connection, params};
+
+use super::read::{read, stored_id};
+use crate::{
+    contract::{AnyExecution, execution::Status},
+    erased::Context,
+    id::Id,
+    journal::Digest,
+    store::StoreError,
+};
+
+/// Who holds `key`, other than `but`, and in which state. Every execution with this key is
+/// verified: what a row says of itself is not enough to do a thing again.
+pub(super) fn holder(
+    connection: &Connection,
+    key: &str,
+    action: Digest,
+    but: Id,
+) -> Result<Option<(Id, Status)>, StoreError> {
+    let mut select = connection
+        .prepare_cached("SELECT id FROM instance WHERE key = ?1 AND id <> ?2 ORDER BY id")?;
+    let others: Vec<String> = select
+        .query_map(params![key, but.to_string()], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    for other in others {
+        let by = stored_id(&other)?;
+        let execution: AnyExecution = read(connection, by)?.verify()?;
+        let projection = execution.context().projection(execution.journal().entries());
+        if projection.action != Some(action) {
+            return Err(StoreError::KeyReused { by });
+        }
+        if projection.holds_key {
+            return Ok(Some((by, execution.status())));
+        }
+    }
+    Ok(None)
+}
