@@ -10,7 +10,7 @@ use machine::{
     contract::{AnyExecution, InDoubt},
     erased::Durable,
     journal::Evidence,
-    store::{Listed, SqliteStore},
+    store::SqliteStore,
     view::{ConsequenceView, late_evidence, render, transitions as records},
 };
 
@@ -53,19 +53,18 @@ fn late(machine: &dyn Durable) {
 
 /// Everything that there is.
 pub async fn status(store: &SqliteStore) -> anyhow::Result<()> {
-    let listed = store.list(None).await?;
-    for line in &listed {
+    let mut executions: Vec<AnyExecution> = Vec::new();
+    for line in store.list(None).await? {
         // One machine that cannot be believed does not hide the others.
-        let execution: AnyExecution = match store.load(line.id).await {
-            Ok(execution) => execution,
-            Err(error) => {
-                say(format_args!("{}  unreadable: {error}", line.id));
-                continue;
-            }
-        };
+        match store.load(line.id).await {
+            Ok(execution) => executions.push(execution),
+            Err(error) => say(format_args!("{}  unreadable: {error}", line.id)),
+        }
+    }
+    for execution in &executions {
         let label = execution.status().definition().label;
-        say(format_args!("{}  {label:<9}  {}", line.id, execution.context().summary()));
-        for record in records(&execution) {
+        say(format_args!("{}  {label:<9}  {}", execution.id(), execution.context().summary()));
+        for record in records(execution) {
             say(format_args!(
                 "    {}  {} -> {} ({})",
                 time(record.timestamp),
@@ -74,9 +73,9 @@ pub async fn status(store: &SqliteStore) -> anyhow::Result<()> {
                 record.actor_category
             ));
         }
-        say(format_args!("    {}", ConsequenceView::of(&execution)));
-        late(&execution);
-        if let Some(next) = next_step(&execution, &listed) {
+        say(format_args!("    {}", ConsequenceView::of(execution)));
+        late(execution);
+        if let Some(next) = next_step(execution, &executions) {
             say(format_args!("    next: {next}"));
         }
     }
@@ -84,22 +83,30 @@ pub async fn status(store: &SqliteStore) -> anyhow::Result<()> {
 }
 
 /// What a person can do about it.
-fn next_step(execution: &AnyExecution, listed: &[Listed]) -> Option<String> {
+fn next_step(execution: &AnyExecution, all: &[AnyExecution]) -> Option<String> {
     let id = execution.id();
     let gate = execution.context().behind();
-    let gate = gate.and_then(|gate| listed.iter().find(|line| line.id == gate));
-    match (execution, gate.map(|gate| gate.status.as_str())) {
+    let gate = gate.and_then(|gate| all.iter().find(|other| other.id() == gate));
+    match (execution, gate) {
         (AnyExecution::Waiting(waiting), _) if waiting.context().is_irreversible() => {
             Some(format!("settle {id} sent|not-sent"))
         }
         (AnyExecution::Waiting(_), _) => Some(format!("approve {id} or reject {id}")),
-        (AnyExecution::Failed(_), _) | (AnyExecution::Pending(_), None) => {
-            Some(format!("retry {id}"))
+        (AnyExecution::Failed(_), _) => {
+            let mut others = all.iter();
+            let again = others.find(|other| other.context().retry_of() == Some(id));
+            Some(match again {
+                Some(again) => format!("none; it was tried again as {}", again.id()),
+                None => format!("retry {id}"),
+            })
         }
-        (AnyExecution::Pending(_), Some("completed")) => {
-            Some(format!("approve {} (it was approved, and not sent)", gate?.id))
+        (AnyExecution::Pending(_), None) => Some(format!("retry {id}")),
+        (AnyExecution::Pending(_), Some(AnyExecution::Completed(gate))) => {
+            Some(format!("approve {} (it was approved, and not sent)", gate.id()))
         }
-        (AnyExecution::Pending(_), Some("waiting")) => Some("it waits for its approval".to_owned()),
+        (AnyExecution::Pending(_), Some(AnyExecution::Waiting(_))) => {
+            Some("it waits for its approval".to_owned())
+        }
         (AnyExecution::Pending(_), Some(_)) => {
             Some("it never runs: its approval was refused".to_owned())
         }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the macro costs while building, beside a typestate written by hand.
+"""What the macro costs while building, beside a typestate by hand and the crate statum.
 
     python3 machine/benches/price.py
 
@@ -8,6 +8,7 @@ stop, and prints for each size:
 
     price STATES expanded BYTES      the expanded source of the macro, without spaces at line starts
     ratio touch_build_STATES VALUE   seconds of a build after a touch, ours over by hand
+    ratio touch_build_STATES_vs_statum VALUE   the same over the crate statum
     price STATES touch_ms OURS HAND  the same in milliseconds, the shortest of several builds
 """
 
@@ -43,6 +44,20 @@ def by_hand(states):
             f"impl Ring<S{state}> {{ pub fn step_{state}(self) -> Ring<S{to}> {{ Ring(S{to}) }} "
             "pub fn stop(self) -> Ring<Stopped> { Ring(Stopped) } }"
         )
+    return "\n".join(lines)
+
+
+def by_statum(states):
+    names = ", ".join(f"S{state}" for state in range(states))
+    lines = ["use statum::{machine, state, transition};", "#[state]"]
+    lines += [f"pub enum Spot {{ {names}, Stopped }}", "#[machine]", "pub struct Ring<Spot> {}"]
+    for state in range(states):
+        to = (state + 1) % states
+        lines += [
+            "#[transition]",
+            f"impl Ring<S{state}> {{ pub fn step_{state}(self) -> Ring<S{to}> {{ self.transition() }} "
+            "pub fn stop(self) -> Ring<Stopped> { self.transition() } }",
+        ]
     return "\n".join(lines)
 
 
@@ -97,6 +112,11 @@ def main():
             print(f"price {states} expanded {expanded(first)}")
             print(f"price {states} touch_ms {best[0] * 1000:.0f} {best[1] * 1000:.0f}")
             print(f"ratio touch_build_{states} {best[0] / best[1]:.2f}", flush=True)
+            third = crate(folder, f"statum_{states}", by_statum(states - 1), 'statum = "0.9.0"')
+            cargo(third, "build")
+            touch = min(touched(third) for _ in range(ROUNDS))
+            print(f"price {states} statum_expanded {expanded(third)}")
+            print(f"ratio touch_build_{states}_vs_statum {best[0] / touch:.2f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Whether a typed transition is the same machine code as a typestate written by hand.
+
+    python3 machine/benches/instructions.py
+
+Compiles both for release, compares their instructions, and prints
+
+    instructions NAME OURS HAND same|different
+
+An optimiser that finds two functions equal keeps one of them; that counts as the same.
+"""
+
+import pathlib
+import re
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+SOURCE = """
+#[machine::machine]
+pub enum Job {
+    #[initial] #[on(start(work) => Running)] Pending,
+    #[on(suspend => Waiting)] #[on(succeed(result = work + 1) => Completed)] Running { work: u64 },
+    #[on(resume => Running)] Waiting { work: u64 },
+    #[terminal] Completed { result: u64 },
+}
+
+pub mod hand {
+    pub struct Pending;
+    pub struct Running { pub work: u64 }
+    pub struct Waiting { pub work: u64 }
+    pub struct Completed { pub result: u64 }
+    pub struct Job<S>(pub S);
+    impl Job<Pending> { pub fn start(self, work: u64) -> Job<Running> { Job(Running { work }) } }
+    impl Job<Running> {
+        pub fn suspend(self) -> Job<Waiting> { Job(Waiting { work: self.0.work }) }
+        pub fn succeed(self) -> Job<Completed> { Job(Completed { result: self.0.work + 1 }) }
+    }
+    impl Job<Waiting> { pub fn resume(self) -> Job<Running> { Job(Running { work: self.0.work }) } }
+}
+
+#[unsafe(no_mangle)] pub fn ours_suspend(job: Job<job::Running>) -> Job<job::Waiting> { job.suspend() }
+#[unsafe(no_mangle)] pub fn hand_suspend(job: hand::Job<hand::Running>) -> hand::Job<hand::Waiting> { job.suspend() }
+#[unsafe(no_mangle)] pub fn ours_succeed(job: Job<job::Running>) -> Job<job::Completed> { job.succeed() }
+#[unsafe(no_mangle)] pub fn hand_succeed(job: hand::Job<hand::Running>) -> hand::Job<hand::Completed> { job.succeed() }
+#[unsafe(no_mangle)] pub fn ours_whole(work: u64) -> u64 { Job::new().start(work).suspend().resume().succeed().state().result }
+#[unsafe(no_mangle)] pub fn hand_whole(work: u64) -> u64 { hand::Job(hand::Pending).start(work).suspend().resume().succeed().0.result }
+"""
+
+
+def functions(assembly):
+    """The instructions of each function, and the functions that are others by another name."""
+    bodies, name = {}, None
+    for line in assembly.splitlines():
+        label = re.match(r"^(\w+):", line)
+        if label:
+            name = label.group(1)
+            bodies[name] = []
+        elif re.match(r"^\t[a-z]", line) and name:
+            bodies[name].append(line.strip())
+        alias = re.match(r"^\s*\.set\s+(\w+),\s*(\w+)|^(\w+)\s*=\s*(\w+)$", line)
+        if alias:
+            new, old = [part for part in alias.groups() if part]
+            bodies[new] = bodies.get(old, [])
+    return bodies
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder)
+        (path / "src").mkdir()
+        (path / "src/lib.rs").write_text(SOURCE)
+        (path / "Cargo.toml").write_text(
+            '[package]\nname = "compared"\nversion = "0.1.0"\nedition = "2024"\n[dependencies]\n'
+            f'machine = {{ path = "{ROOT / "machine"}", default-features = false }}\n[workspace]\n'
+        )
+        build = ["cargo", "rustc", "--quiet", "--release", "--", "--emit=asm", "-Ccodegen-units=1"]
+        subprocess.run(build, cwd=path, check=True)
+        assembly = next((path / "target/release/deps").glob("compared-*.s")).read_text()
+    bodies = functions(assembly)
+    for name in ("suspend", "succeed", "whole"):
+        ours, hand = bodies[f"ours_{name}"], bodies[f"hand_{name}"]
+        same = "same" if ours == hand else "different"
+        print(f"instructions {name} {len(ours)} {len(hand)} {same}")
+
+
+if __name__ == "__main__":
+    main()
