@@ -17,6 +17,7 @@ mod late;
 mod live_worker;
 mod lock_files;
 mod odd_rows;
+mod open_at_once;
 mod race_processes;
 mod race_threads;
 mod read_only;

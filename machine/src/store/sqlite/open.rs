@@ -64,7 +64,16 @@ impl OpenOptions {
         // Worker files lie beside the database, wherever the program goes later. And SQLite takes
         // a name that starts with `file:` for more than a name; an absolute one does not.
         let path = std::path::absolute(given).map_err(cannot_open)?;
-        whose(&path).map_err(cannot_open)??;
+        let mut checked = whose(&path).map_err(cannot_open)?;
+        for _ in 0..5 {
+            if checked.is_ok() {
+                break;
+            }
+            // Another process may be making this file; its first page may be half there.
+            std::thread::sleep(Duration::from_millis(10));
+            checked = whose(&path).map_err(cannot_open)?;
+        }
+        checked?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
