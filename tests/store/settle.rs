@@ -118,3 +118,23 @@ async fn an_error_is_unknown() {
     let Evidence::Unknown(reason) = outcome.evidence() else { panic!("{outcome:?}") };
     assert!(reason.contains("invalid digit"), "{reason}");
 }
+
+/// A running machine that was made beside `begin` is given back, not settled.
+#[tokio::test]
+async fn a_machine_that_was_started_beside_begin_is_given_back() {
+    let place = Place::new();
+    let id = place.stored(mail("bob")).await.id();
+    let beside = place.pending(id).await.start(&ToolNode);
+    let (running, permit) = place.store.begin(place.pending(id).await, &ToolNode).await.unwrap();
+    let outcome = applied(permit, "250 queued").await;
+
+    let Err(Refused { machine: (_beside, outcome), reason }) =
+        place.store.settle(beside, outcome, &ToolNode).await
+    else {
+        panic!("it was settled");
+    };
+    assert_err!(Err::<(), _>(reason), StoreError::Refused { .. });
+    // The outcome was given back as well, so nothing is lost.
+    let _ = place.store.settle(running, outcome, &ToolNode).await.unwrap();
+    assert_eq!(place.status(id).await, Status::Completed);
+}

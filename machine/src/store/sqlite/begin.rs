@@ -7,7 +7,7 @@ use crate::{
         execution::{Pending, Running},
         record,
     },
-    erased::{Durable, Unverified},
+    erased::{Context, Durable, Unverified},
     journal::{Evidence, Fact, Pass},
     store::StoreError,
     typed::{Refused, State},
@@ -92,6 +92,10 @@ impl SqliteStore {
             let reason = StoreError::OtherOutcome { id, of: outcome.execution_id };
             return Err(Refused::new((running, outcome), reason));
         }
+        // One that was started beside `begin` has no permit that this could be the outcome of.
+        if let Err(breach) = running.context().admit(running.journal().entries()) {
+            return Err(Refused::new((running, outcome), StoreError::Refused { id, breach }));
+        }
         // A transition takes the machine; this is what makes it again when the commit fails.
         let before = match Unverified::of(&running) {
             Ok(before) => before,
@@ -118,7 +122,8 @@ impl SqliteStore {
         };
         let running = before.verify::<AnyExecution>().map(Running::narrow);
         let Ok(Ok(running)) = running else {
-            // What was a running machine a moment ago is one still.
+            // Its history was admitted above, and what was written can be read back: `encode`
+            // made sure of that.
             unreachable!("the record of a running execution makes one again")
         };
         Err(Refused::new((running, outcome), reason))
