@@ -3,7 +3,7 @@ use std::{
     io::Read,
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
@@ -80,7 +80,17 @@ impl OpenOptions {
         let mut connection =
             Connection::open_with_flags(&path, flags).map_err(|error| named(error, &path))?;
         connection.busy_timeout(self.busy_timeout)?;
-        prepare(&mut connection, &path)?;
+        // SQLite does not wait where two switch a new file to WAL at once: each could wait for the
+        // other. Whoever loses tries again.
+        let deadline = Instant::now() + self.busy_timeout;
+        loop {
+            match prepare(&mut connection, &path) {
+                Err(StoreError::Busy) if Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                prepared => break prepared?,
+            }
+        }
         let worker = Arc::new(Worker::new(path.clone()));
         let thread = Thread::start(connection).map_err(cannot_open)?;
         Ok(SqliteStore { shared: Arc::new(Shared { path, thread, worker }) })
