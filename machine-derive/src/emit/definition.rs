@@ -2,39 +2,43 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
+use super::names::index;
 use crate::model::{Brought, Graph, bare};
 
 pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
     let name = graph.stored();
     let docs = prose(&graph.declaration.docs);
-    let initial = graph.initial;
+    let initial = index(graph.initial);
 
     let states = graph.states.iter().map(|state| {
         let (name, label) = (&state.stored, &state.label);
         let docs = prose(&state.written.docs);
-        let (stable, terminal) = (state.written.stable, state.written.terminal);
+        let docs = (!docs.is_empty()).then(|| quote!(.docs(#docs)));
+        let stable = state.written.stable.then(|| quote!(.stable()));
+        let terminal = state.written.terminal.then(|| quote!(.terminal()));
         let fields = state.written.fields.iter().filter_map(|field| {
             let name = bare(field.ident.as_ref()?);
             let ty = type_text(&field.ty);
             Some(quote!(__Field::new(#name, #ty)))
         });
-        quote!(__State::new(#name, #label, #docs, #stable, #terminal, &[#(#fields),*]))
+        let fields = (!state.written.fields.is_empty()).then(|| quote!(.fields(&[#(#fields),*])));
+        quote!(__State::new(#name, #label) #docs #stable #terminal #fields)
     });
 
     let edges = graph.moves.iter().map(|step| {
         let trigger = &graph.triggers[step.trigger];
-        let (name, from, to, by) = (bare(trigger.name), step.from, step.to, step.by);
+        let (name, from, to, by) = (bare(trigger.name), index(step.from), index(step.to), step.by);
         let payload = trigger.brought.iter().map(|Brought { name, ty }| {
             let (name, ty) = (bare(name), type_text(ty));
             quote!(__Field::new(#name, #ty))
         });
-        let actors = quote!(&[#(<#by as __Actor>::KIND),*]);
-        let guard = step.guard.map(|guard| super::names::path_text(&guard.path));
-        let guard = guard.map_or_else(
-            || quote!(::core::option::Option::None),
-            |guard| quote!(::core::option::Option::Some(#guard)),
-        );
-        quote!(__Edge::new(#from, #name, #to, &[#(#payload),*], #actors, #guard))
+        let payload = (!trigger.brought.is_empty()).then(|| quote!(.payload(&[#(#payload),*])));
+        let actors = (!by.is_empty()).then(|| quote!(.actors(&[#(<#by as __Actor>::KIND),*])));
+        let guard = step.guard.map(|guard| {
+            let path = super::names::path_text(&guard.path);
+            quote!(.guard(#path))
+        });
+        quote!(__Edge::new(#from, #name, #to) #payload #actors #guard)
     });
 
     let mut actors: Vec<_> = Vec::new();

@@ -104,7 +104,7 @@ fn moves(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 event: #event,
                 by: &impl __machine::actor::Actor,
             ) -> ::core::result::Result<Self, __machine::typed::Refused<Self>> {
-                match (self, event) {
+                ::core::result::Result::Ok(match (self, event) {
                     #(#arms)*
                     (machine, event) => {
                         let reason = __machine::typed::Illegal::__new(
@@ -113,9 +113,11 @@ fn moves(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                             event.trigger(),
                             __machine::__private::kind(by),
                         );
-                        ::core::result::Result::Err(__machine::typed::Refused { machine, reason })
+                        return ::core::result::Result::Err(
+                            __machine::typed::Refused { machine, reason },
+                        );
                     }
-                }
+                })
             }
 
             /// Makes the move in place. A refusal leaves the machine as it was.
@@ -185,10 +187,31 @@ fn moves(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 /// From the typed machine and back.
 fn conversions(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let any = &names.any;
+    if names.params.is_empty() {
+        // Each state knows the way; one implementation serves all of them.
+        let (typed, state) = (&names.typed, &names.state);
+        let bound = quote!(__machine::typed::State<Any = #any, Machine = #typed<#state>>);
+        return quote! {
+            impl<#state: #bound> ::core::convert::From<#typed<#state>> for #any {
+                fn from(machine: #typed<#state>) -> Self {
+                    #state::widen(machine)
+                }
+            }
+
+            impl<#state: #bound> ::core::convert::TryFrom<#any> for #typed<#state> {
+                type Error = #any;
+
+                fn try_from(any: #any) -> ::core::result::Result<Self, #any> {
+                    #state::narrow(any)
+                }
+            }
+        };
+    }
     let (generics, predicates) = names.for_all();
     let any_type = names.any_type();
     let all = graph.states.iter().map(|state| {
         let (name, typed) = (state.name(), names.typed_in(state));
+        let narrow = narrow(names, state);
         quote! {
             impl #generics ::core::convert::From<#typed> for #any_type #predicates {
                 fn from(machine: #typed) -> Self {
@@ -199,16 +222,24 @@ fn conversions(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             impl #generics ::core::convert::TryFrom<#any_type> for #typed #predicates {
                 type Error = #any_type;
 
-                fn try_from(any: #any_type) -> ::core::result::Result<Self, Self::Error> {
-                    match any {
-                        #any::#name(machine) => ::core::result::Result::Ok(machine),
-                        other => ::core::result::Result::Err(other),
-                    }
+                fn try_from(any: #any_type) -> ::core::result::Result<Self, #any_type> {
+                    #narrow
                 }
             }
         }
     });
     quote!(#(#all)*)
+}
+
+/// The typed machine out of `any`, if it is in this state.
+pub(super) fn narrow(names: &Names<'_>, state: &State<'_>) -> TokenStream {
+    let (any, name) = (&names.any, state.name());
+    quote! {
+        match any {
+            #any::#name(machine) => ::core::result::Result::Ok(machine),
+            other => ::core::result::Result::Err(other),
+        }
+    }
 }
 
 fn arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
@@ -229,13 +260,14 @@ fn arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     } else {
         hygienic!(#function(machine, #(#items,)* #actor))
     };
-    let made = hygienic!(::core::result::Result::Ok(#any::#to_name(#made)));
+    let made = hygienic!(#any::#to_name(#made));
     let made = if step.guard.is_none() {
         made
     } else {
         let borrowed: Vec<_> = items.iter().map(|item| hygienic!(&#item)).collect();
         let guard = transitions::guarded(step, &hygienic!(&machine), &borrowed);
-        let (text, state, reason) = (bare(trigger.name), step.from, reason(step));
+        let (text, state) = (bare(trigger.name), names::index(step.from));
+        let reason = reason(step);
         hygienic! {
             match #guard {
                 ::core::result::Result::Ok(()) => #made,
@@ -244,13 +276,15 @@ fn arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
                         DEFINITION, #state, #text, #reason,
                     );
                     let machine = #any::#from_name(machine);
-                    ::core::result::Result::Err(__machine::typed::Refused { machine, reason })
+                    return ::core::result::Result::Err(
+                        __machine::typed::Refused { machine, reason },
+                    );
                 }
             }
         }
     };
     hygienic! {
-        (#any::#from_name(machine), Event::#event #pattern) #allowed => { #made }
+        (#any::#from_name(machine), Event::#event #pattern) #allowed => #made,
     }
 }
 
@@ -265,7 +299,7 @@ fn guard_arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<To
     let pattern = (!items.is_empty()).then(|| hygienic!({ #(#items),* }));
     let items: Vec<_> = items.iter().map(|item| hygienic!(#item)).collect();
     let guard = transitions::guarded(step, &hygienic!(machine), &items);
-    let (text, state, told) = (bare(trigger.name), step.from, reason(step));
+    let (text, state, told) = (bare(trigger.name), names::index(step.from), reason(step));
     Some(hygienic! {
         (#any::#from(machine), Event::#event #pattern) => {
             let reason = #guard.err()?;

@@ -64,12 +64,11 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     }
 }
 
-fn illegal_trait(name: &Ident, message: &str, note: &str) -> TokenStream {
+fn illegal_trait(name: &Ident, message: &str, label: &str) -> TokenStream {
     quote! {
         #[diagnostic::on_unimplemented(
             message = #message,
-            label = "this move is not legal",
-            note = #note
+            label = #label
         )]
         pub trait #name {}
 
@@ -104,7 +103,7 @@ fn stub(graph: &Graph<'_>, names: &Names<'_>, index: usize, bound: &Ident) -> To
         #[doc(hidden)]
         pub fn #name(self, #(_: #types,)* #by) -> #next
         where
-            for<'__state> Self: illegal::#bound,
+            for<'__> Self: illegal::#bound,
         {
             loop {}
         }

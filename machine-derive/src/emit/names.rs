@@ -1,5 +1,5 @@
 use heck::ToPascalCase;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::Type;
 
@@ -73,6 +73,11 @@ impl<'a> Names<'a> {
     /// Whether the machine keeps a context.
     pub(super) fn has_context(graph: &Graph<'_>) -> bool {
         graph.declaration.options.context.is_some()
+    }
+
+    /// Whether the machine keeps more than its state.
+    pub(super) fn keeps(&self, graph: &Graph<'_>) -> bool {
+        self.durable || Self::has_context(graph)
     }
 
     /// The parameters that a state mentions.
@@ -155,6 +160,11 @@ pub(super) fn step(step: &Move<'_>) -> Ident {
 /// The function that asks the guard of the move.
 pub(super) fn guard(step: &Move<'_>) -> Ident {
     format_ident!("guard_{}_{}", step.from, step.trigger)
+}
+
+/// A place in the table, as people write it: `3`, not `3usize`.
+pub(super) fn index(place: usize) -> Literal {
+    Literal::usize_unsuffixed(place)
 }
 
 /// A path as people write it.

@@ -1,7 +1,10 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::names::Names;
+use super::{
+    erased,
+    names::{self, Names},
+};
 use crate::model::{Graph, State, bare};
 
 /// A struct per state, and what makes it a state of this machine.
@@ -51,7 +54,8 @@ fn marks(names: &Names<'_>, state: &State<'_>, index: usize) -> TokenStream {
         return TokenStream::new();
     }
     let (name, any) = (state.name(), &names.any);
-    let typed = names.typed_in(state);
+    let (typed, index) = (names.typed_in(state), names::index(index));
+    let narrow = erased::narrow(names, state);
     let terminal =
         state.written.terminal.then(|| quote!(impl __machine::typed::Terminal for #name {}));
     quote! {
@@ -61,7 +65,11 @@ fn marks(names: &Names<'_>, state: &State<'_>, index: usize) -> TokenStream {
             const INDEX: usize = #index;
 
             fn narrow(any: #any) -> ::core::result::Result<#typed, #any> {
-                ::core::convert::TryFrom::try_from(any)
+                #narrow
+            }
+
+            fn widen(machine: #typed) -> #any {
+                #any::#name(machine)
             }
         }
         #terminal

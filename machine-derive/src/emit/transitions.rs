@@ -65,7 +65,10 @@ fn method(graph: &Graph<'_>, names: &Names<'_>, edge: usize, step: &Move<'_>) ->
             });
             let actor = names.durable.then(|| hygienic!(let actor = ::core::option::Option::None;));
             let body = body(graph, names, edge, step);
-            (next, hygienic!(let machine = self; #(#renamed)* #actor #body), None)
+            // Of a machine that keeps nothing, nothing is looked at.
+            let machine =
+                (names.keeps(graph) || uses_source(step)).then(|| hygienic!(let machine = self;));
+            (next, hygienic!(#machine #(#renamed)* #actor #body), None)
         }
         None => (next, made, None),
         Some(guard) => {
@@ -173,7 +176,7 @@ fn function(graph: &Graph<'_>, names: &Names<'_>, edge: usize, step: &Move<'_>) 
 
 /// The work of a move, given `machine`, what is brought and, where there is a journal, `actor`.
 fn body(graph: &Graph<'_>, names: &Names<'_>, edge: usize, step: &Move<'_>) -> TokenStream {
-    let typed = &names.typed;
+    let (typed, edge) = (&names.typed, names::index(edge));
     let from = &graph.states[step.from];
     let journal = names.durable.then(|| {
         let items = graph.triggers[step.trigger].brought.iter().map(|brought| {
@@ -201,8 +204,7 @@ fn body(graph: &Graph<'_>, names: &Names<'_>, edge: usize, step: &Move<'_>) -> T
 fn next_state(graph: &Graph<'_>, step: &Move<'_>) -> (TokenStream, TokenStream) {
     let (from, to) = (&graph.states[step.from], graph.states[step.to].name());
     // Fields of the source are bound only where something uses them.
-    let uses_source = step.fields.iter().any(|(_, source)| !matches!(source, Source::Brought));
-    let open = (uses_source && !from.written.fields.is_empty()).then(|| {
+    let open = (uses_source(step) && !from.written.fields.is_empty()).then(|| {
         let name = from.name();
         let fields = from.written.fields.iter().map(|field| &field.ident);
         hygienic!(let #name { #(#fields),* } = machine.state;)
@@ -233,6 +235,11 @@ fn next_state(graph: &Graph<'_>, step: &Move<'_>) -> (TokenStream, TokenStream) 
     let state =
         if step.fields.is_empty() { hygienic!(#to) } else { hygienic!(#to { #(#fields),* }) };
     (hygienic!(#open #(#computed)*), state)
+}
+
+/// Whether the target takes anything from the source.
+fn uses_source(step: &Move<'_>) -> bool {
+    step.fields.iter().any(|(_, source)| !matches!(source, Source::Brought))
 }
 
 /// The variable for what is brought. A field of the source that has the same name would hide it.

@@ -79,17 +79,34 @@ pub struct Edge {
 }
 
 impl StateDef {
-    /// A row of the table.
+    /// A row of the table: a state without data that is left again.
     #[must_use]
-    pub const fn new(
-        name: &'static str,
-        label: &'static str,
-        docs: &'static str,
-        stable: bool,
-        terminal: bool,
-        fields: &'static [Field],
-    ) -> Self {
-        Self { name, label, docs, stable, terminal, fields }
+    pub const fn new(name: &'static str, label: &'static str) -> Self {
+        Self { name, label, docs: "", stable: false, terminal: false, fields: &[] }
+    }
+
+    /// With its doc comment.
+    #[must_use]
+    pub const fn docs(self, docs: &'static str) -> Self {
+        Self { docs, ..self }
+    }
+
+    /// May last forever.
+    #[must_use]
+    pub const fn stable(self) -> Self {
+        Self { stable: true, ..self }
+    }
+
+    /// Is never left.
+    #[must_use]
+    pub const fn terminal(self) -> Self {
+        Self { terminal: true, ..self }
+    }
+
+    /// With data.
+    #[must_use]
+    pub const fn fields(self, fields: &'static [Field]) -> Self {
+        Self { fields, ..self }
     }
 }
 
@@ -102,17 +119,28 @@ impl Field {
 }
 
 impl Edge {
-    /// A row of the table.
+    /// A row of the table: a move that brings nothing and that anyone may make.
     #[must_use]
-    pub const fn new(
-        from: usize,
-        trigger: &'static str,
-        to: usize,
-        payload: &'static [Field],
-        actors: &'static [&'static str],
-        guard: Option<&'static str>,
-    ) -> Self {
-        Self { from, trigger, to, payload, actors, guard }
+    pub const fn new(from: usize, trigger: &'static str, to: usize) -> Self {
+        Self { from, trigger, to, payload: &[], actors: &[], guard: None }
+    }
+
+    /// With what the caller brings.
+    #[must_use]
+    pub const fn payload(self, payload: &'static [Field]) -> Self {
+        Self { payload, ..self }
+    }
+
+    /// For these kinds of actor only.
+    #[must_use]
+    pub const fn actors(self, actors: &'static [&'static str]) -> Self {
+        Self { actors, ..self }
+    }
+
+    /// With the function that may still refuse it.
+    #[must_use]
+    pub const fn guard(self, guard: &'static str) -> Self {
+        Self { guard: Some(guard), ..self }
     }
 
     /// Whether this kind of actor may take this edge.

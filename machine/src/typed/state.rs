@@ -9,12 +9,15 @@ pub trait State: Sized + 'static {
     /// The index of this state in the definition.
     const INDEX: usize;
 
-    /// The typed machine, if the erased one is in this state; else the erased one, as it was.
+    /// The typed machine, if the erased one is in this state.
     ///
     /// # Errors
     ///
-    /// The machine itself, when it is in another state.
+    /// The erased machine as it was, when it is in another state.
     fn narrow(any: Self::Any) -> Result<Self::Machine, Self::Any>;
+
+    /// The erased machine.
+    fn widen(machine: Self::Machine) -> Self::Any;
 }
 
 /// A state that is never left.

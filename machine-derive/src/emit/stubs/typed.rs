@@ -81,6 +81,10 @@ fn structure(graph: &Graph<'_>, names: &Names<'_>, state: &State<'_>) -> TokenSt
                 fn narrow(_: #any) -> ::core::result::Result<#typed<Self>, #any> {
                     loop {}
                 }
+
+                fn widen(_: #typed<Self>) -> #any {
+                    loop {}
+                }
             }
             #terminal
         }
