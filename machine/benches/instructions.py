@@ -1,17 +1,24 @@
 #!/usr/bin/env python3
-"""Whether a typed transition is the same machine code as a typestate written by hand.
+"""Instructions instead of seconds: they are the same whatever else the machine is doing.
 
     python3 machine/benches/instructions.py
 
-Compiles both for release, compares their instructions, and prints
+First, whether a typed transition is the same machine code as a typestate written by hand. Compiles
+both for release and prints
 
     instructions NAME OURS HAND same|different
 
 An optimiser that finds two functions equal keeps one of them; that counts as the same.
+
+Then, where valgrind is installed, the instructions that the benchmarks execute, ours over theirs:
+
+    ratio NAME_instructions VALUE
 """
 
+import json
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 
@@ -66,7 +73,7 @@ def functions(assembly):
     return bodies
 
 
-def main():
+def compare_code():
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder)
         (path / "src").mkdir()
@@ -83,6 +90,55 @@ def main():
         ours, hand = bodies[f"ours_{name}"], bodies[f"hand_{name}"]
         same = "same" if ours == hand else "different"
         print(f"instructions {name} {len(ours)} {len(hand)} {same}")
+
+
+def binary(*arguments):
+    """Builds a benchmark and gives the path of its program."""
+    done = subprocess.run(
+        ["cargo", *arguments, "--quiet", "--message-format=json"],
+        cwd=ROOT, check=True, capture_output=True, text=True,
+    )
+    messages = [json.loads(line) for line in done.stdout.splitlines()]
+    return next(message["executable"] for message in messages if message.get("executable"))
+
+
+def executed(program, case, side):
+    """All that the program executes, from its start to its end."""
+    done = subprocess.run(
+        ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program]
+        + ["once", case, side],
+        check=True, capture_output=True, text=True,
+    )
+    return int(re.search(r"Collected : (\d+)", done.stderr).group(1))
+
+
+def count():
+    if not shutil.which("valgrind"):
+        print("skipped: needs valgrind")
+        return
+    rivals = ROOT / "machine/benches/rivals"
+    programs = [
+        (
+            binary("bench", "--package", "machine", "--bench", "transitions", "--no-run"),
+            ROOT / "machine/benches/transitions.rs",
+        ),
+        (
+            binary("build", "--release", "--ignore-rust-version",
+                   f"--manifest-path={rivals / 'Cargo.toml'}"),
+            rivals / "rivals.rs",
+        ),
+    ]
+    for program, source in programs:
+        # What starting and ending the program costs, without any case.
+        empty = executed(program, "none", "ours")
+        for case in re.findall(r'ratio\(\s*"(\w+)"', source.read_text()):
+            ours, base = (executed(program, case, side) - empty for side in ("ours", "base"))
+            print(f"ratio {case}_instructions {ours / base:.2f}", flush=True)
+
+
+def main():
+    compare_code()
+    count()
 
 
 if __name__ == "__main__":

@@ -1,19 +1,31 @@
 #!/usr/bin/env python3
-"""What the macro costs while building, beside a typestate by hand and the crate statum.
+"""What the macro costs while building, beside a typestate by hand and other crates' macros.
 
     python3 machine/benches/price.py
 
 Makes crates in a temporary folder, with a ring of 7, 50, 100 and 200 states that each may also
 stop, and prints for each size:
 
-    price STATES expanded BYTES      the expanded source of the macro, without spaces at line starts
-    ratio touch_build_STATES VALUE   seconds of a build after a touch, ours over by hand
-    ratio touch_build_STATES_vs_statum VALUE   the same over the crate statum
-    price STATES touch_ms OURS HAND  the same in milliseconds, the shortest of several builds
+    price STATES expanded OURS STATUM STATE_MACHINES
+        bytes of the expanded source, without spaces at line starts
+    price STATES touch_ms OURS HAND STATUM STATE_MACHINES
+        milliseconds of a build after a touch, the shortest of several in turns
+    ratio touch_build_STATES VALUE
+    ratio touch_build_STATES_vs_statum VALUE
+    ratio touch_build_STATES_vs_state_machines VALUE
+        the same, ours over the other
+
+and then, for the seven states of the library's own execution machine, without durability,
+
+    price execution expanded BYTES
+
+Neither statum nor state-machines writes anything for moves that are illegal. Ours counts what
+cargo needs to look at a dependency on a path; theirs come from the registry.
 """
 
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import time
@@ -61,6 +73,24 @@ def by_statum(states):
     return "\n".join(lines)
 
 
+def by_state_machines(states):
+    names = [f"S{state}" for state in range(states)]
+    lines = ["use state_machines::state_machine;", "state_machine! {", "name: Ring, initial: S0,"]
+    lines.append(f"states: [{', '.join(names)}, Stopped], events {{")
+    for state in range(states):
+        to = (state + 1) % states
+        lines.append(f"step_{state} {{ transition: {{ from: S{state}, to: S{to} }} }}")
+    lines.append(f"stop {{ transition: {{ from: [{', '.join(names)}], to: Stopped }} }} }} }}")
+    return "\n".join(lines)
+
+
+def execution():
+    """The library's own machine, without durability and derives."""
+    source = (ROOT / "machine/src/contract/execution_machine.rs").read_text()
+    body = re.search(r"^pub enum Execution \{.*?^\}", source, re.DOTALL | re.MULTILINE).group()
+    return f"use machine::{{actor::*, machine}};\n#[machine]\n{body}"
+
+
 def crate(folder, name, source, dependencies):
     path = folder / name
     (path / "src").mkdir(parents=True)
@@ -74,7 +104,8 @@ def crate(folder, name, source, dependencies):
 
 def cargo(path, *arguments, **environment):
     done = subprocess.run(
-        ["cargo", arguments[0], "--quiet", *arguments[1:]],
+        # state-machines asks for a newer compiler than this project, but builds with this one.
+        ["cargo", arguments[0], "--quiet", "--ignore-rust-version", *arguments[1:]],
         cwd=path,
         env=os.environ | {"CARGO_TARGET_DIR": str(path.parent / "target")} | environment,
         capture_output=True,
@@ -104,19 +135,28 @@ def main():
         folder = pathlib.Path(folder)
         for states in (7, 50, 100, 200):
             # The terminal state counts.
-            first = crate(folder, f"ours_{states}", ours(states - 1), library)
-            second = crate(folder, f"hand_{states}", by_hand(states - 1), "")
-            cargo(first, "build")
-            cargo(second, "build")
-            best = [min(touched(path) for _ in range(ROUNDS)) for path in (first, second)]
-            print(f"price {states} expanded {expanded(first)}")
-            print(f"price {states} touch_ms {best[0] * 1000:.0f} {best[1] * 1000:.0f}")
-            print(f"ratio touch_build_{states} {best[0] / best[1]:.2f}", flush=True)
-            third = crate(folder, f"statum_{states}", by_statum(states - 1), 'statum = "0.9.0"')
-            cargo(third, "build")
-            touch = min(touched(third) for _ in range(ROUNDS))
-            print(f"price {states} statum_expanded {expanded(third)}")
-            print(f"ratio touch_build_{states}_vs_statum {best[0] / touch:.2f}", flush=True)
+            ring = states - 1
+            kinds = {
+                "ours": (ours(ring), library),
+                "hand": (by_hand(ring), ""),
+                "statum": (by_statum(ring), 'statum = "0.9.0"'),
+                "state_machines": (by_state_machines(ring), 'state-machines = "0.34.0"'),
+            }
+            crates = {
+                name: crate(folder, f"{name}_{states}", *kind) for name, kind in kinds.items()
+            }
+            for path in crates.values():
+                cargo(path, "build")
+            rounds = [[touched(path) for path in crates.values()] for _ in range(ROUNDS)]
+            best = dict(zip(crates, map(min, zip(*rounds))))
+            macros = [name for name in crates if name != "hand"]
+            print(f"price {states} expanded", *(expanded(crates[name]) for name in macros))
+            print(f"price {states} touch_ms", *(f"{best[name] * 1000:.0f}" for name in crates))
+            print(f"ratio touch_build_{states} {best['ours'] / best['hand']:.2f}")
+            for rival in macros[1:]:
+                ratio = best["ours"] / best[rival]
+                print(f"ratio touch_build_{states}_vs_{rival} {ratio:.2f}", flush=True)
+        print("price execution expanded", expanded(crate(folder, "execution", execution(), library)))
 
 
 if __name__ == "__main__":

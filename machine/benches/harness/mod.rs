@@ -4,8 +4,22 @@ use std::time::{Duration, Instant};
 
 /// Runs both in turns and prints `ratio NAME VALUE`: the time of `ours` over that of `base`, each
 /// the shortest of all rounds. Below 1 is faster than the base.
+///
+/// With the arguments `once NAME ours` or `once NAME base` it runs that one time and prints
+/// nothing, so that its instructions can be counted from outside; see `instructions.py`.
 #[allow(clippy::print_stdout, reason = "this is what a benchmark is for")]
 pub fn ratio(name: &str, rounds: usize, mut ours: impl FnMut(), mut base: impl FnMut()) {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [once, wanted, side] = &arguments[..]
+        && once == "once"
+    {
+        match side.as_str() {
+            "ours" if wanted == name => ours(),
+            "base" if wanted == name => base(),
+            _ => {}
+        }
+        return;
+    }
     let mut best = [Duration::MAX; 2];
     // One round each to warm up.
     ours();

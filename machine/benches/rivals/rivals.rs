@@ -1,12 +1,15 @@
 //! The same machine, without data, in other crates. Each ratio is our time over theirs.
 //!
-//! `cargo bench --package machine --bench rivals`
+//! ```sh
+//! cargo run --release --ignore-rust-version --manifest-path machine/benches/rivals/Cargo.toml
+//! ```
 //!
-//! `state-machines` is missing: its current version needs a newer compiler than this project.
+//! `state-machines` asks for a newer compiler than this project, but builds with this one.
 
 #![allow(missing_docs, unreachable_pub, missing_debug_implementations, dead_code)]
 #![allow(clippy::pedantic, clippy::result_large_err, reason = "the code of other crates' macros")]
 
+#[path = "../harness/mod.rs"]
 mod harness;
 
 use std::hint::black_box;
@@ -186,6 +189,25 @@ mod by_rust_fsm {
     }
 }
 
+mod by_state_machines {
+    use state_machines::state_machine;
+
+    state_machine! {
+        name: Job,
+        dynamic: true,
+        initial: Pending,
+        states: [Pending, Running, Waiting, Completed, Failed, Cancelled],
+        events {
+            start { transition: { from: Pending, to: Running } }
+            succeed { transition: { from: Running, to: Completed } }
+            fail { transition: { from: Running, to: Failed } }
+            suspend { transition: { from: Running, to: Waiting } }
+            cancel { transition: { from: [Running, Waiting], to: Cancelled } }
+            resume { transition: { from: Waiting, to: Running } }
+        }
+    }
+}
+
 fn ours_typed() {
     for _ in 0..TIMES {
         let mut running = ours::Job::new().start();
@@ -222,6 +244,30 @@ fn main() {
                 running = black_box(running.suspend()).resume();
             }
             let _ = black_box(running.succeed());
+        }
+    });
+    ratio("typed_vs_state_machines", 9, ours_typed, || {
+        use by_state_machines::Job;
+        for _ in 0..TIMES {
+            let Ok(mut running) = Job::new(()).start() else { return };
+            for _ in 0..LAPS {
+                let Ok(waiting) = running.suspend() else { return };
+                let Ok(again) = black_box(waiting).resume() else { return };
+                running = again;
+            }
+            let _ = black_box(running.succeed());
+        }
+    });
+    ratio("apply_vs_state_machines", 9, ours_erased, || {
+        use by_state_machines::{DynamicJob, JobEvent};
+        for _ in 0..TIMES {
+            let mut job = DynamicJob::new(());
+            let _ = job.handle(black_box(JobEvent::Start));
+            for _ in 0..LAPS {
+                let _ = job.handle(black_box(JobEvent::Suspend));
+                let _ = job.handle(black_box(JobEvent::Resume));
+            }
+            let _ = black_box(job.handle(black_box(JobEvent::Succeed)));
         }
     });
     ratio("apply_vs_smlang", 9, ours_erased, || {
