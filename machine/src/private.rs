@@ -80,10 +80,4 @@ mod durable {
         serde_json::from_str::<T>(&text)?;
         Ok(text)
     }
-
-    /// What a context asks of stores.
-    #[must_use]
-    pub fn rules<C: Context>(context: &C) -> &dyn Context {
-        context
-    }
 }

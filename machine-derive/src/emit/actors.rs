@@ -8,6 +8,20 @@ use crate::model::{Graph, bare};
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let restricted =
         graph.triggers.iter().enumerate().filter(|(index, _)| graph.is_restricted(*index));
+    let actors = graph.actors();
+    // The journal takes the actor's name from the table, which is the one place that asks whether
+    // it is an actor at all: one mistake makes one error.
+    let (kind_type, kind_method) = if names.durable {
+        let method = quote! {
+            #[doc(hidden)]
+            fn __kind(&self) -> &'static str {
+                Self::__ROW.0
+            }
+        };
+        (quote!((pub &'static str)), method)
+    } else {
+        (quote!(), quote!())
+    };
     let traits = restricted.map(|(index, trigger)| {
         let may = names::may(trigger);
         let name = bare(trigger.name);
@@ -35,9 +49,11 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 .by
                 .iter()
                 .map(|actor| {
+                    let place = actors.iter().position(|known| *known == actor).map(names::index);
+                    let kind = names.durable.then(|| quote!((DEFINITION.actors[#place].0)));
                     quote! {
                         impl #generics #may<#from> for #actor #predicates {
-                            const __ROW: sealed::Row = sealed::Row;
+                            const __ROW: sealed::Row = sealed::Row #kind;
                         }
                     }
                 })
@@ -47,9 +63,10 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         quote! {
             #[doc = #about]
             #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
-            pub trait #may<From>: __machine::actor::Actor {
+            pub trait #may<From> {
                 #[doc(hidden)]
                 const __ROW: sealed::Row;
+                #kind_method
             }
             #(#impls)*
         }
@@ -57,7 +74,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     quote! {
         // Only the table lets somebody in: nobody else can name what an implementation needs.
         mod sealed {
-            pub struct Row;
+            pub struct Row #kind_type;
         }
         #(#traits)*
     }

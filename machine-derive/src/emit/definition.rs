@@ -41,12 +41,7 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
         quote!(__Edge::new(#from, #name, #to) #payload #actors #guard)
     });
 
-    let mut actors: Vec<_> = Vec::new();
-    for actor in graph.moves.iter().flat_map(|step| step.by) {
-        if !actors.contains(&actor) {
-            actors.push(actor);
-        }
-    }
+    let actors = graph.actors();
     // In a scope of its own, so that the short names stay in it.
     quote! {
         /// The machine as plain data.

@@ -36,7 +36,7 @@ fn typed(names: &Names<'_>) -> TokenStream {
             }
 
             fn rules(&self) -> &dyn __machine::__private::Context {
-                __machine::__private::rules::<#context>(&self.core.context)
+                <#context as __machine::__private::Context>::__as_dyn(&self.core.context)
             }
 
             fn __journal_mut(

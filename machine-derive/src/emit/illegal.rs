@@ -56,6 +56,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         impls.extend(quote!(impl #generics #typed #predicates { #stubs }));
     }
     quote! {
+        // Rustc names the trait of a bound that does not hold, so these names are to be read.
         mod illegal {
             pub enum Nobody {}
             #traits

@@ -55,7 +55,10 @@ fn method(graph: &Graph<'_>, names: &Names<'_>, edge: usize, step: &Move<'_>) ->
         let (may, from) = (names::may(trigger), names.state_type(from));
         hygienic!(by: &impl #may<#from>)
     });
-    let actor = actor_value(names, step);
+    let actor = actor_value(names, step, || {
+        let may = names::may(trigger);
+        hygienic!(#may::__kind(by))
+    });
     let made = hygienic!(#function(self, #(#items,)* #actor));
     let (result, body, errors) = match step.guard {
         None if is_for_everyone(step) => {
@@ -136,12 +139,17 @@ fn guard(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<TokenS
 }
 
 /// What the journal calls the actor; nothing where there is no journal.
-pub(super) fn actor_value(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
+pub(super) fn actor_value(
+    names: &Names<'_>,
+    step: &Move<'_>,
+    kind: impl FnOnce() -> TokenStream,
+) -> Option<TokenStream> {
     names.durable.then(|| {
         if step.by.is_empty() {
             hygienic!(::core::option::Option::None)
         } else {
-            hygienic!(::core::option::Option::Some(__machine::__private::kind(by)))
+            let kind = kind();
+            hygienic!(::core::option::Option::Some(#kind))
         }
     })
 }

@@ -56,12 +56,12 @@ fn constructor(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         (true, true) => hygienic!(core: __machine::__private::Core::__create(
             DEFINITION,
             context,
-            __machine::__private::rules::<#context>,
+            <#context as __machine::__private::Context>::__as_dyn,
         ),),
         (true, false) => quote!(core: __machine::__private::Core::__create(
             DEFINITION,
             (),
-            __machine::__private::rules::<()>,
+            <() as __machine::__private::Context>::__as_dyn,
         ),),
         (false, true) => hygienic!(context: context,),
         (false, false) => quote!(),

@@ -71,6 +71,19 @@ impl<'a> State<'a> {
     }
 }
 
+impl<'a> Graph<'a> {
+    /// The actors that some move names, each once, in the order in which they are written.
+    pub(crate) fn actors(&self) -> Vec<&'a Path> {
+        let mut actors = Vec::new();
+        for actor in self.moves.iter().flat_map(|step| step.by) {
+            if !actors.contains(&actor) {
+                actors.push(actor);
+            }
+        }
+        actors
+    }
+}
+
 impl Graph<'_> {
     /// The name of the machine in stored data, and of the generated module.
     pub(crate) fn stored(&self) -> String {

@@ -29,7 +29,7 @@ impl InDoubt {
     }
 
     /// Parks a running execution whose call has no clear answer. `reason` says why.
-    pub(crate) fn park<A: MaySuspend<Running>>(
+    pub(crate) fn park<A: Actor + MaySuspend<Running>>(
         mut running: Execution<Running>,
         epoch: u64,
         reason: &str,

@@ -47,8 +47,8 @@ fn actors(graph: &Graph<'_>) -> TokenStream {
     let traits = written::first_of_each_event(graph).into_iter().map(|transition| {
         let may = format_ident!("May{}", names::variant(&transition.trigger));
         quote! {
-            pub trait #may<From>: __machine::actor::Actor {}
-            impl<From, A: __machine::actor::Actor> #may<From> for A {}
+            pub trait #may<From> {}
+            impl<From, Any> #may<From> for Any {}
         }
     });
     quote!(#(#traits)*)
