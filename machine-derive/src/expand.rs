@@ -1,4 +1,4 @@
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
 use quote::quote_spanned;
 
 use crate::{cfg, check, emit, errors::Errors, model, parse};
@@ -44,15 +44,21 @@ fn body_one_level_down(item: TokenStream) -> TokenStream {
 }
 
 /// Paths that start at `self` or `super` as they read from inside the machine's module.
-fn one_level_down(tokens: TokenStream) -> TokenStream {
+pub(crate) fn one_level_down(tokens: TokenStream) -> TokenStream {
     let mut out = TokenStream::new();
     let mut tokens = tokens.into_iter().peekable();
-    let mut in_path = false;
+    // Whether the tokens before this one are `::`, or one `:` that another follows.
+    let (mut in_path, mut first_colon) = (false, false);
     while let Some(token) = tokens.next() {
         let goes_on =
             matches!(tokens.peek(), Some(TokenTree::Punct(next)) if next.as_char() == ':');
         let was_in_path = in_path;
-        in_path = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ':');
+        let colon = match &token {
+            TokenTree::Punct(punct) if punct.as_char() == ':' => Some(punct.spacing()),
+            _ => None,
+        };
+        in_path = first_colon && colon.is_some();
+        first_colon = !in_path && colon == Some(Spacing::Joint);
         match token {
             TokenTree::Ident(ident) if goes_on && !was_in_path && ident == "self" => {
                 out.extend(quote_spanned!(ident.span()=> super));

@@ -11,6 +11,9 @@ mod outer {
         const CATEGORY: Category = Category::Human;
     }
 
+    #[derive(Debug, Clone)]
+    pub struct Stamp;
+
     pub mod inner {
         #[derive(Debug, Clone)]
         pub struct Note(pub u8);
@@ -20,7 +23,7 @@ mod outer {
         #[derive(Debug, Clone)]
         pub enum Form {
             #[initial]
-            #[on(file(note) => Filed, by = super::Clerk)]
+            #[on(file(note, stamp: super::Stamp) => Filed, by = super::Clerk)]
             Blank,
             #[terminal]
             Filed { note: self::Note },
@@ -29,10 +32,10 @@ mod outer {
 }
 
 use outer::{
-    Clerk,
+    Clerk, Stamp,
     inner::{Form, Note},
 };
 
 fn main() {
-    assert_eq!(Form::new().file(Note(3), &Clerk).state().note.0, 3);
+    assert_eq!(Form::new().file(Note(3), Stamp, &Clerk).state().note.0, 3);
 }

@@ -39,26 +39,36 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         let label = "this actor may not";
         let note = format!("`{name}` is for these actors: {}", who.join("; "));
         let about = format!("Who may `{name}`, by the state that is left.");
+        let mut groups = Vec::new();
         let impls = moves().flat_map(|step| {
-            let state = &graph.states[step.from];
-            let from = names.state_type(state);
-            let used = names.used_by(state);
-            let generics = names.params.declare(&[], &used);
-            let predicates = names.params.where_clause(&used);
-            let impls: Vec<TokenStream> = step
-                .by
-                .iter()
-                .map(|actor| {
-                    let place = actors.iter().position(|known| *known == actor).map(names::index);
-                    let kind = names.durable.then(|| quote!((DEFINITION.actors[#place].0)));
-                    quote! {
-                        impl #generics #may<#from> for #actor #predicates {
-                            const __ROW: sealed::Row = sealed::Row #kind;
-                        }
+            let of_group = match graph.group_of(step) {
+                // One for the whole group, so that code for any of its states can rely on it.
+                Some(group) if groups.contains(&group) => return Vec::new(),
+                Some(group) => {
+                    groups.push(group);
+                    Some(group)
+                }
+                None => None,
+            };
+            let rows = step.by.iter().map(|actor| {
+                let place = actors.iter().position(|known| *known == actor).map(names::index);
+                let kind = names.durable.then(|| quote!((DEFINITION.actors[#place].0)));
+                let (generics, from, predicates) = if let Some(group) = of_group {
+                    let from = names::free_in(&quote!(#actor));
+                    (quote!(<#from: #group>), quote!(#from), quote!())
+                } else {
+                    let state = &graph.states[step.from];
+                    let used = names.used_by(state);
+                    let generics = names.params.declare(&[], &used);
+                    (generics, names.state_type(state), names.params.where_clause(&used))
+                };
+                quote! {
+                    impl #generics #may<#from> for #actor #predicates {
+                        const __ROW: sealed::Row = sealed::Row #kind;
                     }
-                })
-                .collect();
-            impls
+                }
+            });
+            rows.collect::<Vec<TokenStream>>()
         });
         quote! {
             #[doc = #about]
@@ -71,10 +81,18 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             #(#impls)*
         }
     });
+    let asked = graph.groups().iter().any(|(group, _)| !graph.triggers_of(group).is_empty());
+    let asked = asked.then(|| {
+        quote! {
+            // Only the methods have one, and they have asked whether the actor may.
+            pub struct Asked(pub(super) ());
+        }
+    });
     quote! {
         // Only the table lets somebody in: nobody else can name what an implementation needs.
         mod sealed {
             pub struct Row #kind_type;
+            #asked
         }
         #(#traits)*
     }

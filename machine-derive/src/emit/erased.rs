@@ -254,7 +254,7 @@ fn arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let by = step.by;
     let allowed = (!by.is_empty()).then(|| hygienic!(if #(__machine::__private::is::<#by>(by))||*));
     let actor = transitions::actor_value(names, step, || hygienic!(__machine::__private::kind(by)));
-    let made = if transitions::is_for_everyone(step) {
+    let made = if transitions::is_the_method(graph, step) {
         let name = trigger.name;
         hygienic!(machine.#name(#(#items),*))
     } else {

@@ -15,6 +15,7 @@ mod definition;
 mod durable;
 mod erased;
 mod event;
+mod groups;
 mod illegal;
 mod names;
 mod params;
@@ -40,6 +41,7 @@ pub(crate) fn machine(graph: &Graph<'_>) -> TokenStream {
         states::emit(graph, &names),
         actors::emit(graph, &names),
         transitions::emit(graph, &names),
+        groups::emit(graph, &names),
         illegal::emit(graph, &names),
         status::emit(graph, &names),
         event::emit(graph, &names),

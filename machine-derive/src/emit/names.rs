@@ -137,6 +137,14 @@ impl<'a> Names<'a> {
     }
 }
 
+/// A name for the state's parameter that hides nothing of what `tokens` say.
+pub(super) fn free_in(tokens: &TokenStream) -> Ident {
+    let text = tokens.to_string();
+    let says = |name: &str| text.split(|c: char| !c.is_alphanumeric()).any(|word| word == name);
+    let free = ["S", "State", "From"].into_iter().find(|name| !says(name));
+    format_ident!("{}", free.unwrap_or("AnyOfTheGroup"))
+}
+
 /// `Succeed`, the variant of `Event`.
 pub(super) fn event(trigger: &Trigger<'_>) -> Ident {
     variant(trigger.name)

@@ -1,11 +1,11 @@
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::quote;
 
 use super::{
     erased,
     names::{self, Names},
 };
-use crate::model::{Graph, State, bare};
+use crate::model::{Graph, State};
 
 /// A struct per state, and what makes it a state of this machine.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
@@ -19,8 +19,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             #marks
         }
     });
-    let groups = groups(graph, names);
-    quote!(#(#states)* #groups)
+    quote!(#(#states)*)
 }
 
 /// The struct itself.
@@ -73,51 +72,5 @@ fn marks(names: &Names<'_>, state: &State<'_>, index: usize) -> TokenStream {
             }
         }
         #terminal
-    }
-}
-
-/// A sealed trait per group, for code that takes a machine in any of its states.
-fn groups(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    let groups = graph.groups();
-    if groups.is_empty() {
-        return TokenStream::new();
-    }
-    let join = |state: &State<'_>, group: &TokenStream| {
-        let used = names.used_by(state);
-        let generics = names.params.declare(&[], &used);
-        let predicates = names.params.where_clause(&used);
-        let ty = names.state_type(state);
-        quote!(impl #generics #group for #ty #predicates {})
-    };
-    let mut seals = TokenStream::new();
-    let mut traits = TokenStream::new();
-    for (name, members) in &groups {
-        let sealed = format_ident!("In{}", bare(name));
-        let members: Vec<&State<'_>> = members.iter().map(|state| &graph.states[*state]).collect();
-        let labels: Vec<&str> = members.iter().map(|state| state.label.as_str()).collect();
-        let labels = labels.join(", ");
-        let about = format!("The states of the group: {labels}.");
-        let message = format!("`{{Self}}` is no state of the group `{}`", bare(name));
-        let note = format!("the states of the group: {labels}");
-        let refusal = quote! {
-            #[diagnostic::on_unimplemented(
-                message = #message,
-                label = "not in the group",
-                note = #note
-            )]
-        };
-        seals.extend(quote!(#refusal pub trait #sealed {}));
-        traits.extend(quote!(#[doc = #about] #refusal pub trait #name: groups::#sealed {}));
-        for state in members {
-            traits.extend(join(state, &quote!(groups::#sealed)));
-            traits.extend(join(state, &quote!(#name)));
-        }
-    }
-    quote! {
-        // Only the declaration puts a state into a group: nobody else can name these.
-        mod groups {
-            #seals
-        }
-        #traits
     }
 }

@@ -4,7 +4,7 @@ use syn::spanned::Spanned;
 
 use super::names::{self, Names};
 use crate::{
-    model::{Graph, Move, Source, State, bare},
+    model::{Graph, Move, Source, State, Trigger, bare},
     parse::Guard,
 };
 
@@ -13,6 +13,8 @@ use crate::{
 /// Where not everyone may call the method, the work stands in a function beside it, which the
 /// erased machine calls as well: one code, so that the two forms cannot come to differ. Its own
 /// variables have the span of the macro, so that a payload may be called `payload`, or `by`.
+///
+/// A move that was declared for a whole group is a method of the group; see `groups`.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let (generics, predicates) = names.for_all();
     let mut edges = graph.moves.iter().enumerate().peekable();
@@ -20,9 +22,11 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         let mut methods = TokenStream::new();
         let mut beside = TokenStream::new();
         while let Some((edge, step)) = edges.next_if(|(_, step)| step.from == index) {
-            methods.extend(method(graph, names, edge, step));
+            if graph.group_of(step).is_none() {
+                methods.extend(method(graph, names, edge, step));
+            }
             beside.extend(guard(graph, names, step));
-            if !is_for_everyone(step) {
+            if !is_the_method(graph, step) {
                 beside.extend(function(graph, names, edge, step));
             }
         }
@@ -35,18 +39,17 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 }
 
 /// Whether the method itself is all that the erased machine needs.
-pub(super) fn is_for_everyone(step: &Move<'_>) -> bool {
-    step.by.is_empty() && step.guard.is_none()
+pub(super) fn is_the_method(graph: &Graph<'_>, step: &Move<'_>) -> bool {
+    step.by.is_empty() && step.guard.is_none() && graph.group_of(step).is_none()
 }
 
 fn method(graph: &Graph<'_>, names: &Names<'_>, edge: usize, step: &Move<'_>) -> TokenStream {
     let (from, to) = (&graph.states[step.from], &graph.states[step.to]);
-    let next = names.typed_in(to);
     let trigger = &graph.triggers[step.trigger];
     let name = trigger.name;
-    let function = names::step(step);
-    let items: Vec<_> = trigger.brought.iter().map(|brought| brought.name).collect();
     let params = params(graph, step);
+    let result = result(graph, names, step, &hygienic!(Self));
+    let errors = step.guard.map(|_| errors());
     let about = format!("{} to {}.", from.label, to.label);
 
     let restricted = !step.by.is_empty();
@@ -55,49 +58,74 @@ fn method(graph: &Graph<'_>, names: &Names<'_>, edge: usize, step: &Move<'_>) ->
         let (may, from) = (names::may(trigger), names.state_type(from));
         hygienic!(by: &impl #may<#from>)
     });
-    let actor = actor_value(names, step, || {
-        let may = names::may(trigger);
-        hygienic!(#may::__kind(by))
-    });
-    let made = hygienic!(#function(self, #(#items,)* #actor));
-    let (result, body, errors) = match step.guard {
-        None if is_for_everyone(step) => {
-            let renamed = trigger.brought.iter().filter_map(|brought| {
-                let (name, local) = (brought.name, local(from, brought.name));
-                (local != *name).then(|| hygienic!(let #local = #name;))
-            });
-            let actor = names.durable.then(|| hygienic!(let actor = ::core::option::Option::None;));
-            let body = body(graph, names, edge, step);
-            // Of a machine that keeps nothing, nothing is looked at.
-            let machine =
-                (names.keeps(graph) || uses_source(step)).then(|| hygienic!(let machine = self;));
-            (next, hygienic!(#machine #(#renamed)* #actor #body), None)
-        }
-        None => (next, made, None),
-        Some(guard) => {
-            let error = &guard.error;
-            let borrowed: Vec<_> = items.iter().map(|item| hygienic!(&#item)).collect();
-            let refused = guarded(step, &hygienic!(&self), &borrowed);
-            let about = "# Errors\n\nThe machine as it was, when the guard refuses.";
-            (
-                hygienic!(::core::result::Result<#next, __machine::typed::Refused<Self, #error>>),
-                hygienic! {
-                    match #refused {
-                        ::core::result::Result::Ok(()) => ::core::result::Result::Ok(#made),
-                        ::core::result::Result::Err(reason) => ::core::result::Result::Err(
-                            __machine::typed::Refused { machine: self, reason },
-                        ),
-                    }
-                },
-                Some(hygienic!(#[doc = ""] #[doc = #about])),
-            )
-        }
+    let body = if is_the_method(graph, step) {
+        let renamed = trigger.brought.iter().filter_map(|brought| {
+            let (name, local) = (brought.name, local(from, brought.name));
+            (local != *name).then(|| hygienic!(let #local = #name;))
+        });
+        let actor = names.durable.then(|| hygienic!(let actor = ::core::option::Option::None;));
+        let body = body(graph, names, edge, step);
+        // Of a machine that keeps nothing, nothing is looked at.
+        let machine =
+            (names.keeps(graph) || uses_source(step)).then(|| hygienic!(let machine = self;));
+        hygienic!(#machine #(#renamed)* #actor #body)
+    } else {
+        let actor = actor_by_permission(names, trigger, step);
+        step_of(graph, step, &hygienic!(self), actor.as_ref())
     };
     hygienic! {
         #[doc = #about]
         #errors
         pub fn #name(self, #(#params,)* #by) -> #result {
             #body
+        }
+    }
+}
+
+/// What the method returns: the machine in its next state, or, where a guard may refuse, a result.
+pub(super) fn result(
+    graph: &Graph<'_>,
+    names: &Names<'_>,
+    step: &Move<'_>,
+    machine: &TokenStream,
+) -> TokenStream {
+    let next = names.typed_in(&graph.states[step.to]);
+    match step.guard {
+        None => next,
+        Some(Guard { error, .. }) => {
+            hygienic!(::core::result::Result<#next, __machine::typed::Refused<#machine, #error>>)
+        }
+    }
+}
+
+/// What the docs of a guarded method say of its error.
+pub(super) fn errors() -> TokenStream {
+    let about = "# Errors\n\nThe machine as it was, when the guard refuses.";
+    hygienic!(#[doc = ""] #[doc = #about])
+}
+
+/// Asks the guard, if there is one, and makes the move by the function beside the method.
+pub(super) fn step_of(
+    graph: &Graph<'_>,
+    step: &Move<'_>,
+    machine: &TokenStream,
+    actor: Option<&TokenStream>,
+) -> TokenStream {
+    let function = names::step(step);
+    let brought = &graph.triggers[step.trigger].brought;
+    let items: Vec<_> = brought.iter().map(|brought| brought.name).collect();
+    let made = hygienic!(#function(#machine, #(#items,)* #actor));
+    if step.guard.is_none() {
+        return made;
+    }
+    let borrowed: Vec<_> = items.iter().map(|item| hygienic!(&#item)).collect();
+    let refused = guarded(step, &hygienic!(&#machine), &borrowed);
+    hygienic! {
+        match #refused {
+            ::core::result::Result::Ok(()) => ::core::result::Result::Ok(#made),
+            ::core::result::Result::Err(reason) => ::core::result::Result::Err(
+                __machine::typed::Refused { machine: #machine, reason },
+            ),
         }
     }
 }
@@ -138,7 +166,7 @@ fn guard(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<TokenS
     })
 }
 
-/// What the journal calls the actor; nothing where there is no journal.
+/// What the journal calls the actor, who is asked for it by `kind`; nothing where there is none.
 pub(super) fn actor_value(
     names: &Names<'_>,
     step: &Move<'_>,
@@ -154,7 +182,20 @@ pub(super) fn actor_value(
     })
 }
 
-fn params(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
+/// The same where the compiler has asked whether the actor may.
+pub(super) fn actor_by_permission(
+    names: &Names<'_>,
+    trigger: &Trigger<'_>,
+    step: &Move<'_>,
+) -> Option<TokenStream> {
+    actor_value(names, step, || {
+        let may = names::may(trigger);
+        hygienic!(#may::__kind(by))
+    })
+}
+
+/// What the caller brings, as parameters.
+pub(super) fn params(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
     let brought = graph.triggers[step.trigger].brought.iter();
     brought
         .map(|brought| {

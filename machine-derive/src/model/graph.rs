@@ -165,6 +165,31 @@ impl Graph<'_> {
         groups
     }
 
+    /// The triggers that are declared for this whole group, and for no other group.
+    ///
+    /// Where the states do not know all of the machine's parameters, each has its own method.
+    pub(crate) fn triggers_of(&self, group: &Ident) -> Vec<usize> {
+        if !self.declaration.generics.params.is_empty() {
+            return Vec::new();
+        }
+        let declared = &self.declaration.options.from_groups;
+        let of_group = declared.iter().filter(|(name, _)| name == group);
+        let triggers = of_group.filter(|(_, transition)| {
+            let name = &transition.trigger;
+            declared.iter().filter(|(_, other)| other.trigger == *name).count() == 1
+        });
+        triggers
+            .filter_map(|(_, transition)| self.trigger_index.get(&transition.trigger.to_string()))
+            .copied()
+            .collect()
+    }
+
+    /// The group for whose states this move was declared at once.
+    pub(crate) fn group_of(&self, step: &Move<'_>) -> Option<&Ident> {
+        let mut groups = self.states[step.from].written.groups.iter();
+        groups.find(|group| self.triggers_of(group).contains(&step.trigger))
+    }
+
     /// What can be done in a state, as a sentence. The runtime says the same of a refusal.
     pub(crate) fn legal_moves(&self, state: usize) -> String {
         let label = &self.states[state].label;

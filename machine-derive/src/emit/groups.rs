@@ -1,0 +1,187 @@
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::Ident;
+
+use super::{
+    names::{self, Names},
+    transitions,
+};
+use crate::{
+    expand::one_level_down,
+    model::{Graph, Move, State, bare},
+};
+
+/// A sealed trait per group, for code that takes a machine in any of its states, and the moves that
+/// such code can make: those that were declared for the group.
+pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+    let groups = graph.groups();
+    if groups.is_empty() {
+        return TokenStream::new();
+    }
+    let mut seals = TokenStream::new();
+    let mut traits = TokenStream::new();
+    for (name, members) in &groups {
+        let group = Group {
+            name,
+            seal: format_ident!("{}Seal", bare(name)),
+            states: members.iter().map(|state| &graph.states[*state]).collect(),
+            triggers: graph.triggers_of(name),
+        };
+        seals.extend(group.seal(graph, names));
+        traits.extend(group.public(graph, names));
+    }
+    quote! {
+        // Only the declaration puts a state into a group: nobody else can name these.
+        mod groups {
+            use super::*;
+
+            #seals
+        }
+        #traits
+    }
+}
+
+struct Group<'a> {
+    name: &'a Ident,
+    /// The trait that nobody else can name.
+    seal: Ident,
+    states: Vec<&'a State<'a>>,
+    /// The triggers that were declared for the whole group.
+    triggers: Vec<usize>,
+}
+
+impl Group<'_> {
+    /// What a state of the group can do.
+    fn seal(&self, graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+        let (seal, refusal) = (&self.seal, self.refusal());
+        let any_state = names.params.is_empty().then(|| {
+            let Names { any, typed, .. } = names;
+            quote!(: __machine::typed::State<Any = #any, Machine = #typed<Self>>)
+        });
+        let methods = self.triggers.iter().filter_map(|trigger| {
+            let step = graph.moves.iter().find(|step| step.trigger == *trigger)?;
+            let signature = signature(graph, names, step, &quote!(Self));
+            // The seals stand in a module of their own.
+            Some(one_level_down(hygienic!(#signature;)))
+        });
+        quote! {
+            #refusal
+            pub trait #seal #any_state {
+                #(#methods)*
+            }
+        }
+    }
+
+    /// The trait that users name, its states, and the methods that all of them have.
+    fn public(&self, graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+        let (name, seal, refusal) = (self.name, &self.seal, self.refusal());
+        let about = format!("The states of the group: {}.", self.labels());
+        let members = self.states.iter().map(|state| {
+            let used = names.used_by(state);
+            let generics = names.params.declare(&[], &used);
+            let predicates = names.params.where_clause(&used);
+            let ty = names.state_type(state);
+            let moves = self.moves_of(graph, state);
+            let methods = moves.map(|step| member(graph, names, step));
+            quote! {
+                impl #generics groups::#seal for #ty #predicates { #(#methods)* }
+                impl #generics #name for #ty #predicates {}
+            }
+        });
+        let methods = self.triggers.iter().filter_map(|trigger| {
+            let step = graph.moves.iter().find(|step| step.trigger == *trigger)?;
+            Some(self.method(graph, names, step))
+        });
+        quote! {
+            #[doc = #about]
+            #refusal
+            pub trait #name: groups::#seal {}
+            #(#members)*
+            #(#methods)*
+        }
+    }
+
+    /// The method that a machine in any state of the group has.
+    fn method(&self, graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
+        let (group, seal, typed) = (self.name, &self.seal, &names.typed);
+        let trigger = &graph.triggers[step.trigger];
+        let (name, to) = (trigger.name, &graph.states[step.to]);
+        let items: Vec<_> = trigger.brought.iter().map(|brought| brought.name).collect();
+        let params = transitions::params(graph, step);
+        let result = transitions::result(graph, names, step, &hygienic!(Self));
+        let errors = step.guard.map(|_| transitions::errors());
+        let about = format!("From each state of [`{}`] to {}.", bare(group), to.label);
+        let actors = step.by;
+        let state = names::free_in(&quote!(#(#params)* #result #(#actors)*));
+        let by = (!step.by.is_empty()).then(|| {
+            let may = names::may(trigger);
+            hygienic!(by: &impl #may<#state>)
+        });
+        let actor = transitions::actor_by_permission(names, trigger, step);
+        hygienic! {
+            impl<#state: #group> #typed<#state> {
+                #[doc = #about]
+                #errors
+                pub fn #name(self, #(#params,)* #by) -> #result {
+                    <#state as groups::#seal>::#name(
+                        self, #(#items,)* sealed::Asked(()), #actor
+                    )
+                }
+            }
+        }
+    }
+
+    /// The moves out of a state that were declared for the group.
+    fn moves_of<'g>(
+        &'g self,
+        graph: &'g Graph<'_>,
+        state: &'g State<'_>,
+    ) -> impl Iterator<Item = &'g Move<'g>> {
+        let from = graph.state(state.name()).into_iter();
+        let moves = from.flat_map(|from| graph.leaving(from));
+        moves.filter(|step| self.triggers.contains(&step.trigger))
+    }
+
+    fn labels(&self) -> String {
+        let labels: Vec<&str> = self.states.iter().map(|state| state.label.as_str()).collect();
+        labels.join(", ")
+    }
+
+    /// What rustc says of a state that is not in it.
+    fn refusal(&self) -> TokenStream {
+        let message = format!("`{{Self}}` is no state of the group `{}`", bare(self.name));
+        let note = format!("the states of the group: {}", self.labels());
+        quote! {
+            #[diagnostic::on_unimplemented(
+                message = #message,
+                label = "not in the group",
+                note = #note
+            )]
+        }
+    }
+}
+
+/// The function behind the method, which each state of the group has.
+fn signature(
+    graph: &Graph<'_>,
+    names: &Names<'_>,
+    step: &Move<'_>,
+    from: &TokenStream,
+) -> TokenStream {
+    let typed = &names.typed;
+    let here = quote!(#typed<#from>);
+    let name = graph.triggers[step.trigger].name;
+    let params = transitions::params(graph, step);
+    let result = transitions::result(graph, names, step, &here);
+    let actor = names.durable.then(|| hygienic!(actor: ::core::option::Option<&'static str>));
+    hygienic!(fn #name(machine: #here, #(#params,)* _: sealed::Asked, #actor) -> #result)
+}
+
+/// The same for one state.
+fn member(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
+    let from = names.state_type(&graph.states[step.from]);
+    let signature = signature(graph, names, step, &from);
+    let actor = names.durable.then(|| hygienic!(actor));
+    let body = transitions::step_of(graph, step, &hygienic!(machine), actor.as_ref());
+    hygienic!(#signature { #body })
+}

@@ -1,0 +1,25 @@
+// Code for any state of a group makes the moves of the group, not those of one of its states.
+
+use machine::machine;
+
+#[machine(on(cancel => Cancelled, from = Open))]
+enum Order {
+    #[initial]
+    #[group(Open)]
+    #[on(pack => Packed)]
+    Placed,
+
+    #[group(Open)]
+    Packed,
+
+    #[terminal]
+    Cancelled,
+}
+
+fn close<S: order::Open>(order: Order<S>) -> Order<order::Packed> {
+    order.pack()
+}
+
+fn main() {
+    let _packed = close(Order::new());
+}

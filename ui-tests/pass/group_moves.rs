@@ -1,0 +1,123 @@
+// Code for any state of a group makes the group's moves, with their actors and guards.
+
+use std::fmt;
+
+use machine::actor::{Actor, Category, ToolNode};
+
+/// A name that a parameter of the macro's own would hide.
+#[derive(Debug, Clone, PartialEq)]
+pub struct S(u8);
+
+impl fmt::Display for S {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "only {} left", self.0)
+    }
+}
+
+#[derive(Debug)]
+pub struct Clerk;
+
+impl Actor for Clerk {
+    const KIND: &'static str = "clerk";
+    const CATEGORY: Category = Category::Human;
+}
+
+/// What is left can be taken.
+fn enough<From>(_: &From, taken: &u8) -> Result<(), S> {
+    if *taken > 9 { Err(S(9)) } else { Ok(()) }
+}
+
+mod shop {
+    #[machine::machine(
+        durable,
+        on(cancel(reason, note: super::S) => Cancelled, from = Open, by = super::ToolNode | super::Clerk),
+        on(take(taken) => Taken, from = Open, guard = super::enough -> super::S),
+        on(remind => Reminded, from = Open),
+    )]
+    #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+    pub enum Order {
+        #[initial]
+        #[on(place => Placed)]
+        Draft,
+        #[group(Open)]
+        #[on(pay => Paid)]
+        Placed,
+        #[group(Open)]
+        Reminded,
+        #[terminal]
+        Paid,
+        #[terminal]
+        Taken { taken: u8 },
+        #[terminal]
+        Cancelled { reason: String },
+    }
+}
+
+use shop::{AnyOrder, Order, order};
+
+impl serde::Serialize for S {
+    fn serialize<Z: serde::Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        serializer.serialize_u8(self.0)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for S {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        u8::deserialize(deserializer).map(S)
+    }
+}
+
+/// Takes what it can, and gives the order up where that is too much.
+fn close<From: order::Open>(order: Order<From>, taken: u8) -> AnyOrder {
+    match order.take(taken) {
+        Ok(taken) => taken.into(),
+        Err(refused) => {
+            let note = refused.reason;
+            refused.machine.cancel(note.to_string(), note, &Clerk).into()
+        }
+    }
+}
+
+fn remind<From: order::Open>(order: Order<From>) -> Order<order::Reminded> {
+    order.remind()
+}
+
+fn main() {
+    let _: Task<task::Sealed> = end(Task::new().go());
+
+    let taken = close(Order::new().place(), 3);
+    assert_eq!(taken.status(), order::Status::Taken);
+    let cancelled = close(remind(remind(Order::new().place())), 10);
+    let AnyOrder::Cancelled(order) = &cancelled else { panic!("{cancelled:?}") };
+    assert_eq!(order.state().reason, "only 9 left");
+
+    // The journal has the state that each move left, and who made it.
+    let moved = serde_json::to_string(order.journal().entries()).unwrap();
+    assert!(moved.contains(r#""from":"reminded","to":"cancelled""#), "{moved}");
+    assert!(moved.contains(r#""actor":"clerk""#), "{moved}");
+
+    // The erased machine has the same moves, with the same actors and guards.
+    let placed = AnyOrder::from(Order::new().place());
+    let take = order::Event::Take { taken: 10 };
+    let refused = placed.apply(take, &ToolNode).unwrap_err();
+    assert_eq!(refused.to_string(), "PLACED cannot `take` now: only 9 left");
+    let cancel = order::Event::Cancel { reason: "late".to_owned(), note: S(0) };
+    let reminded = refused.machine.apply(order::Event::Remind, &ToolNode).unwrap();
+    assert_eq!(reminded.apply(cancel, &ToolNode).unwrap().status(), order::Status::Cancelled);
+}
+
+/// States whose names are close to what the macro writes.
+#[machine::machine(on(go => InProgress, from = Progress), on(end => Sealed, from = Progress))]
+enum Task {
+    #[initial]
+    #[group(Progress)]
+    Asked,
+    #[group(Progress)]
+    InProgress,
+    #[terminal]
+    Sealed,
+}
+
+fn end<S: task::Progress>(task: Task<S>) -> Task<task::Sealed> {
+    task.go().end()
+}
