@@ -28,7 +28,7 @@ pub(crate) fn attribute(graph: &Graph<'_>) -> TokenStream {
 /// `svg!(0 ["OPEN" false "SHUT" true] [0 1 "close"])`, as [`attribute`] writes it.
 pub(crate) fn svg(input: TokenStream) -> syn::Result<TokenStream> {
     let Drawn(diagram) = Drawn::parse.parse2(input)?;
-    let text = format!("\n\n<div>{}</div>\n", diagram.svg());
+    let text = format!("\n\n<div>{}</div>\n\n", diagram.svg());
     Ok(quote!(#text))
 }
 

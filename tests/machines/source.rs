@@ -36,7 +36,8 @@ impl Source<'_> {
     }
 }
 
-/// Every label stands in the drawing, none covers another, and it is the same drawing each time.
+/// Every label stands in the drawing, none covers another, the initial state is at the top, and it
+/// is the same drawing each time.
 #[track_caller]
 fn can_be_drawn(definition: &Definition) {
     let labels = definition.diagram().labels();
@@ -45,6 +46,8 @@ fn can_be_drawn(definition: &Definition) {
             labels[..position].iter().filter(|other| label.overlaps(other)).collect();
         assert!(covered.is_empty(), "{label:?} covers {covered:?}");
     }
+    let start = labels[definition.initial].y;
+    assert!(labels.iter().all(|label| label.y >= start), "a new machine starts at the top");
     let svg = definition.svg();
     let texts = definition.states.iter().map(|state| state.label);
     for text in texts.chain(definition.edges.iter().map(|edge| edge.trigger)) {

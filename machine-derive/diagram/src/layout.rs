@@ -69,7 +69,7 @@ pub(crate) fn layout(diagram: &Diagram) -> Layout {
         }))
         .collect();
 
-    let (width, height) = place(&mut rects, diagram.nodes.len(), &arrows);
+    let (width, height) = place(&mut rects, &edges(diagram, &arrows));
     let labels = rects.split_off(diagram.nodes.len());
     for (arrow, rect) in arrows.iter_mut().zip(labels) {
         arrow.rect = rect;
@@ -77,8 +77,52 @@ pub(crate) fn layout(diagram: &Diagram) -> Layout {
     Layout { nodes: rects, arrows, width, height }
 }
 
+/// From each state to the labels of its arrows, and from there on, always down the page: what goes
+/// back to where it came from is turned around, so that a new machine starts at the top.
+fn edges(diagram: &Diagram, arrows: &[Placed]) -> Vec<(usize, usize)> {
+    let first_label = diagram.nodes.len();
+    let back = back(diagram, arrows);
+    let mut edges = Vec::new();
+    for (index, (arrow, back)) in arrows.iter().zip(back).enumerate() {
+        let label = first_label + index;
+        let (upper, lower) = if back { (arrow.to, arrow.from) } else { (arrow.from, arrow.to) };
+        edges.push((upper, label));
+        if upper != lower {
+            edges.push((label, lower));
+        }
+    }
+    edges
+}
+
+/// Which arrows lead back to a state on the way by which their source was first reached.
+fn back(diagram: &Diagram, arrows: &[Placed]) -> Vec<bool> {
+    let mut back = vec![false; arrows.len()];
+    let mut seen = vec![false; diagram.nodes.len()];
+    let initial = diagram.nodes.iter().position(|node| node.initial);
+    for start in initial.into_iter().chain(0..diagram.nodes.len()) {
+        // The way from the start: each state, with the next of the arrows to look at.
+        let mut way = if seen[start] { Vec::new() } else { vec![(start, 0)] };
+        seen[start] = true;
+        while let Some((state, next)) = way.last_mut() {
+            let Some(offset) = arrows[*next..].iter().position(|arrow| arrow.from == *state) else {
+                way.pop();
+                continue;
+            };
+            let (index, to) = (*next + offset, arrows[*next + offset].to);
+            *next = index + 1;
+            if way.iter().any(|(state, _)| *state == to) {
+                back[index] = true;
+            } else if !seen[to] {
+                seen[to] = true;
+                way.push((to, 0));
+            }
+        }
+    }
+    back
+}
+
 /// Gives every rectangle its place; returns the size of the whole.
-fn place(rects: &mut [Rect], first_label: usize, arrows: &[Placed]) -> (f64, f64) {
+fn place(rects: &mut [Rect], edges: &[(usize, usize)]) -> (f64, f64) {
     // A machine of 4 billion states is not drawn.
     let id = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
     let vertices: Vec<(u32, (f64, f64))> = rects
@@ -86,14 +130,7 @@ fn place(rects: &mut [Rect], first_label: usize, arrows: &[Placed]) -> (f64, f64
         .enumerate()
         .map(|(index, rect)| (id(index), (rect.width, rect.height)))
         .collect();
-    let edges: Vec<(u32, u32)> = arrows
-        .iter()
-        .enumerate()
-        .flat_map(|(index, arrow)| {
-            let label = id(first_label + index);
-            [(id(arrow.from), label), (label, id(arrow.to))]
-        })
-        .collect();
+    let edges: Vec<(u32, u32)> = edges.iter().map(|(from, to)| (id(*from), id(*to))).collect();
     let config = Config { vertex_spacing: 16.0, ..Config::default() };
     let margin = 16.0;
     let (mut left, mut height) = (margin, 0.0_f64);

@@ -150,7 +150,7 @@ fn transition_table(graph: &Graph<'_>) -> String {
         format!("| {from} | `{}` | {to} | {by} |\n", graph.triggers[step.trigger].name)
     });
     let rows: String = rows.collect();
-    format!("\n# Transitions\n\n| from | trigger | to | by |\n|---|---|---|---|\n{rows}")
+    format!("\n\n# Transitions\n\n| from | trigger | to | by |\n|---|---|---|---|\n{rows}")
 }
 
 /// Whether the user derives `name`.
