@@ -29,6 +29,31 @@ enum Mail {
     Cancelled,
 }
 
+/// A group in a proof stands for its states.
+#[machine(on(publish => Published, from = Reviewed))]
+enum Post {
+    #[initial]
+    #[on(review => Accepted)]
+    #[on(overrule => Overruled)]
+    #[on(refuse => Refused)]
+    Draft,
+
+    #[group(Reviewed)]
+    Accepted,
+
+    #[group(Reviewed)]
+    Overruled,
+
+    #[only_after(Reviewed)]
+    #[never_after(Lost)]
+    #[terminal]
+    Published,
+
+    #[group(Lost)]
+    #[terminal]
+    Refused,
+}
+
 /// Without an end, but every state leads back.
 #[machine]
 enum Light {
@@ -48,5 +73,7 @@ enum Light {
 fn main() {
     let _sent = Mail::new().approve().recall().overrule().send();
     let _cancelled = Mail::new().cancel();
+    let _published = [Post::new().review().publish(), Post::new().overrule().publish()];
+    let _refused = Post::new().refuse();
     let _red = Light::new().next().keep().next().next();
 }

@@ -129,7 +129,7 @@ fn never_after(graph: &Graph<'_>, errors: &mut Errors) {
             let Some(start) = known(graph, std::slice::from_ref(forbidden), errors) else {
                 continue;
             };
-            let path = start.first().and_then(|start| graph.path(*start, index, &[]));
+            let path = start.iter().find_map(|start| graph.path(*start, index, &[]));
             if let Some(path) = path {
                 let text = message::not_never_after(state.name(), forbidden, &path);
                 errors.at(forbidden.span(), text);
@@ -138,18 +138,23 @@ fn never_after(graph: &Graph<'_>, errors: &mut Errors) {
     }
 }
 
-/// The states of these names; reports those that there are not.
+/// The states of these names, where that of a group stands for all of its states; reports the names
+/// that there are not.
 fn known(graph: &Graph<'_>, wanted: &[Ident], errors: &mut Errors) -> Option<Vec<usize>> {
-    let mut found = Vec::new();
+    let groups = graph.groups();
+    let mut found = Some(Vec::new());
     for name in wanted {
-        if let Some(state) = graph.state(name) {
-            found.push(state);
+        let group = groups.iter().find(|(group, _)| *group == name);
+        let states = graph.state(name).map(|state| vec![state]);
+        if let Some(states) = states.or_else(|| group.map(|(_, members)| members.clone())) {
+            found.iter_mut().for_each(|found| found.extend(&states));
         } else {
             let all = names(graph, 0..graph.states.len());
             errors.at(name.span(), message::unknown_state(name, &all));
+            found = None;
         }
     }
-    (found.len() == wanted.len()).then_some(found)
+    found
 }
 
 fn names<'a>(graph: &Graph<'a>, states: impl IntoIterator<Item = usize>) -> Vec<&'a Ident> {
