@@ -147,7 +147,9 @@ fn known(graph: &Graph<'_>, wanted: &[Ident], errors: &mut Errors) -> Option<Vec
         let group = groups.iter().find(|(group, _)| *group == name);
         let states = graph.state(name).map(|state| vec![state]);
         if let Some(states) = states.or_else(|| group.map(|(_, members)| members.clone())) {
-            found.iter_mut().for_each(|found| found.extend(&states));
+            if let Some(found) = &mut found {
+                found.extend(states);
+            }
         } else {
             let all = names(graph, 0..graph.states.len());
             errors.at(name.span(), message::unknown_state(name, &all));
