@@ -8,7 +8,7 @@ use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::{DeriveInput, ItemEnum, Meta, parse::Parser, punctuated::Punctuated};
 
-use crate::{errors::Errors, expand, parse::Options};
+use crate::{emit, errors::Errors, expand, parse::Options};
 
 /// Whether something in the declaration may be switched off.
 pub(crate) fn is_in(tokens: TokenStream) -> bool {
@@ -44,6 +44,10 @@ pub(crate) fn ask_the_compiler(options: &TokenStream, mut item: ItemEnum) -> Tok
         // rustc has an attribute `stable` of its own, which a derive may not take.
         attribute.meta = syn::parse2(renamed(attribute.meta.to_token_stream()))
             .unwrap_or_else(|_| attribute.meta.clone());
+    }
+    // The unused enum may not have parameters that it does not use.
+    if let Some(marker) = emit::marker(&item.generics) {
+        item.variants.push(syn::parse_quote!(__Parameters(#marker)));
     }
     item.ident = format_ident!("__{}", name);
     item.vis = syn::Visibility::Inherited;
@@ -96,7 +100,8 @@ pub(crate) fn declaration(item: TokenStream) -> TokenStream {
     let syn::Data::Enum(data) = &input.data else { return TokenStream::new() };
     let attrs = attrs.iter().filter(|attribute| !attribute.path().is_ident("allow"));
     let (generics, predicates) = (&input.generics, &input.generics.where_clause);
-    let variants = &data.variants;
+    let variants: Punctuated<_, syn::Token![,]> =
+        data.variants.iter().filter(|variant| variant.ident != "__Parameters").collect();
     expand::declared(
         options.clone(),
         quote! { #(#attrs)* #active #vis enum #name #generics #predicates { #variants } },

@@ -84,6 +84,10 @@ fn remind<From: order::Open>(order: Order<From>) -> Order<order::Reminded> {
 
 fn main() {
     let _: Task<task::Sealed> = end(Task::new().go());
+    let dropped = Parcel::new().cancel("late".to_owned(), &Clerk);
+    assert_eq!(dropped.state().reason, "late");
+    assert_eq!(cancel(Parcel::new().go()).state().reason, "lost");
+    let _ended = Short::new().end(&Clerk);
 
     let taken = close(Order::new().place(), 3);
     assert_eq!(taken.status(), order::Status::Taken);
@@ -120,4 +124,34 @@ enum Task {
 
 fn end<S: task::Progress>(task: Task<S>) -> Task<task::Sealed> {
     task.go().end()
+}
+
+/// A state outside the group has a move of the same name, written first: to another state, by
+/// another actor, and without a guard.
+#[machine::machine(on(cancel(reason) => Cancelled, from = Sent, by = ToolNode))]
+enum Parcel {
+    #[initial]
+    #[on(go => Running)]
+    #[on(cancel(reason) => Dropped, by = Clerk)]
+    Waiting,
+    #[group(Sent)]
+    Running,
+    #[terminal]
+    Dropped { reason: String },
+    #[terminal]
+    Cancelled { reason: String },
+}
+
+fn cancel<From: parcel::Sent>(parcel: Parcel<From>) -> Parcel<parcel::Cancelled> {
+    parcel.cancel("lost".to_owned(), &ToolNode)
+}
+
+/// A group with the name that a parameter of the macro's own would have.
+#[machine::machine(on(end => Ended, from = S, by = Clerk))]
+enum Short {
+    #[initial]
+    #[group(S)]
+    A,
+    #[terminal]
+    Ended,
 }

@@ -54,7 +54,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 let place = actors.iter().position(|known| *known == actor).map(names::index);
                 let kind = names.durable.then(|| quote!((DEFINITION.actors[#place].0)));
                 let (generics, from, predicates) = if let Some(group) = of_group {
-                    let from = names::free_in(&quote!(#actor));
+                    let from = names::free_in(&quote!(#group #actor));
                     (quote!(<#from: #group>), quote!(#from), quote!())
                 } else {
                     let state = &graph.states[step.from];
@@ -64,7 +64,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 };
                 quote! {
                     impl #generics #may<#from> for #actor #predicates {
-                        const __ROW: sealed::Row = sealed::Row #kind;
+                        const __ROW: __sealed::Row = __sealed::Row #kind;
                     }
                 }
             });
@@ -75,7 +75,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
             pub trait #may<From> {
                 #[doc(hidden)]
-                const __ROW: sealed::Row;
+                const __ROW: __sealed::Row;
                 #kind_method
             }
             #(#impls)*
@@ -90,7 +90,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     });
     quote! {
         // Only the table lets somebody in: nobody else can name what an implementation needs.
-        mod sealed {
+        mod __sealed {
             pub struct Row #kind_type;
             #asked
         }

@@ -80,7 +80,7 @@ pub(super) fn prose(docs: &[Attribute]) -> String {
 
 /// The type as people write it: `Vec<String>`, not `Vec < String >`.
 fn type_text(ty: &impl ToTokens) -> String {
-    let text = ty.to_token_stream().to_string();
+    let text = crate::expand::as_written(ty.to_token_stream()).to_string();
     let mut text = text.replace(" :: ", "::").replace(":: ", "::");
     for (loose, tight) in [(" < ", "<"), (" >", ">"), ("< ", "<"), (" ,", ","), ("& ", "&")] {
         text = text.replace(loose, tight);

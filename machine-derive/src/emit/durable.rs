@@ -14,11 +14,11 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 }
 
 fn typed(names: &Names<'_>) -> TokenStream {
-    let Names { typed, any, context, .. } = names;
+    let Names { typed, any, context, state, .. } = names;
     quote! {
-        impl<S> __machine::__private::Durable for #typed<S>
+        impl<#state> __machine::__private::Durable for #typed<#state>
         where
-            S: __machine::typed::State<Any = #any>
+            #state: __machine::typed::State<Any = #any>
                 + __machine::__private::serde::Serialize
                 + __machine::__private::serde::de::DeserializeOwned
                 + ::core::marker::Send,
@@ -28,7 +28,7 @@ fn typed(names: &Names<'_>) -> TokenStream {
             }
 
             fn state_index(&self) -> usize {
-                S::INDEX
+                #state::INDEX
             }
 
             fn journal(&self) -> &__machine::__private::Journal {

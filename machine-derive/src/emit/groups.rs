@@ -32,7 +32,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     }
     quote! {
         // Only the declaration puts a state into a group: nobody else can name these.
-        mod groups {
+        mod __groups {
             use super::*;
 
             #seals
@@ -58,11 +58,10 @@ impl Group<'_> {
             let Names { any, typed, .. } = names;
             quote!(: __machine::typed::State<Any = #any, Machine = #typed<Self>>)
         });
-        let methods = self.triggers.iter().filter_map(|trigger| {
-            let step = graph.moves.iter().find(|step| step.trigger == *trigger)?;
+        let methods = self.moves(graph).map(|step| {
             let signature = signature(graph, names, step, &quote!(Self));
             // The seals stand in a module of their own.
-            Some(one_level_down(hygienic!(#signature;)))
+            one_level_down(hygienic!(#signature;))
         });
         quote! {
             #refusal
@@ -84,18 +83,15 @@ impl Group<'_> {
             let moves = self.moves_of(graph, state);
             let methods = moves.map(|step| member(graph, names, step));
             quote! {
-                impl #generics groups::#seal for #ty #predicates { #(#methods)* }
+                impl #generics __groups::#seal for #ty #predicates { #(#methods)* }
                 impl #generics #name for #ty #predicates {}
             }
         });
-        let methods = self.triggers.iter().filter_map(|trigger| {
-            let step = graph.moves.iter().find(|step| step.trigger == *trigger)?;
-            Some(self.method(graph, names, step))
-        });
+        let methods = self.moves(graph).map(|step| self.method(graph, names, step));
         quote! {
             #[doc = #about]
             #refusal
-            pub trait #name: groups::#seal {}
+            pub trait #name: __groups::#seal {}
             #(#members)*
             #(#methods)*
         }
@@ -112,7 +108,7 @@ impl Group<'_> {
         let errors = step.guard.map(|_| transitions::errors());
         let about = format!("From each state of [`{}`] to {}.", bare(group), to.label);
         let actors = step.by;
-        let state = names::free_in(&quote!(#(#params)* #result #(#actors)*));
+        let state = names::free_in(&quote!(#group #(#params)* #result #(#actors)*));
         let by = (!step.by.is_empty()).then(|| {
             let may = names::may(trigger);
             hygienic!(by: &impl #may<#state>)
@@ -123,12 +119,20 @@ impl Group<'_> {
                 #[doc = #about]
                 #errors
                 pub fn #name(self, #(#params,)* #by) -> #result {
-                    <#state as groups::#seal>::#name(
-                        self, #(#items,)* sealed::Asked(()), #actor
+                    <#state as __groups::#seal>::#name(
+                        self, #(#items,)* __sealed::Asked(()), #actor
                     )
                 }
             }
         }
+    }
+
+    /// One move for each trigger of the group. States outside may have moves of the same name.
+    fn moves<'g>(&'g self, graph: &'g Graph<'_>) -> impl Iterator<Item = &'g Move<'g>> {
+        self.triggers.iter().filter_map(|trigger| {
+            let mut moves = graph.moves.iter().filter(|step| step.trigger == *trigger);
+            moves.find(|step| graph.group_of(step) == Some(self.name))
+        })
     }
 
     /// The moves out of a state that were declared for the group.
@@ -174,7 +178,7 @@ fn signature(
     let params = transitions::params(graph, step);
     let result = transitions::result(graph, names, step, &here);
     let actor = names.durable.then(|| hygienic!(actor: ::core::option::Option<&'static str>));
-    hygienic!(fn #name(machine: #here, #(#params,)* _: sealed::Asked, #actor) -> #result)
+    hygienic!(fn #name(machine: #here, #(#params,)* _: __sealed::Asked, #actor) -> #result)
 }
 
 /// The same for one state.

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
@@ -21,6 +23,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     }
     let mut traits = TokenStream::new();
     let mut impls = TokenStream::new();
+    let mut bounds = BTreeSet::new();
     for (index, state) in graph.states.iter().enumerate() {
         let illegal: Vec<(usize, &Trigger<'_>)> = graph
             .triggers
@@ -44,7 +47,11 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             let bound = if state.written.terminal {
                 leave(state)
             } else {
-                let bound = format_ident!("{}In{}", names::event(trigger), state.name());
+                let mut bound = format_ident!("{}In{}", names::event(trigger), state.name());
+                // Two that read the same, such as `check` in `InTransit`, `check_in` in `Transit`.
+                if !bounds.insert(bound.to_string()) {
+                    bound = format_ident!("{}{}", bound, index);
+                }
                 let message = format!("{label} cannot `{}`", bare(trigger.name));
                 traits.extend(illegal_trait(&bound, &message, &graph.legal_moves(index)));
                 bound

@@ -4,7 +4,10 @@ use quote::{ToTokens, format_ident, quote};
 use syn::Type;
 
 use super::params::{Params, Used};
-use crate::model::{Graph, Move, State, Trigger};
+use crate::{
+    expand::as_written,
+    model::{Graph, Move, State, Trigger},
+};
 
 /// The names of what is generated.
 pub(super) struct Names<'a> {
@@ -30,7 +33,12 @@ impl<'a> Names<'a> {
         Self {
             any: format_ident!("Any{}", typed),
             module: keyword_safe(&graph.stored(), &typed),
-            state: params.free(&["S", "State", "CurrentState"]),
+            state: params.free(&{
+                let mut free = vec!["S", "State", "CurrentState"];
+                let context = options.context.to_token_stream();
+                free.retain(|name| !says(&quote!(#typed #context), name));
+                free
+            }),
             params,
             context: options.context.as_ref().map_or_else(|| quote!(()), Type::to_token_stream),
             durable: options.durable.is_some(),
@@ -55,9 +63,11 @@ impl<'a> Names<'a> {
                 unreachable_pub,
                 missing_docs,
                 private_bounds,
+                clippy::boxed_local,
                 clippy::pedantic,
                 clippy::empty_loop,
-                clippy::ptr_arg
+                clippy::ptr_arg,
+                clippy::too_many_arguments
             )]
             #vis mod #module {
                 use super::*;
@@ -139,10 +149,13 @@ impl<'a> Names<'a> {
 
 /// A name for the state's parameter that hides nothing of what `tokens` say.
 pub(super) fn free_in(tokens: &TokenStream) -> Ident {
-    let text = tokens.to_string();
-    let says = |name: &str| text.split(|c: char| !c.is_alphanumeric()).any(|word| word == name);
-    let free = ["S", "State", "From"].into_iter().find(|name| !says(name));
+    let free = ["S", "State", "From"].into_iter().find(|name| !says(tokens, name));
     format_ident!("{}", free.unwrap_or("AnyOfTheGroup"))
+}
+
+fn says(tokens: &TokenStream, name: &str) -> bool {
+    let text = tokens.to_string();
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
 }
 
 /// `Succeed`, the variant of `Event`.
@@ -177,7 +190,7 @@ pub(super) fn index(place: usize) -> Literal {
 
 /// A path as people write it.
 pub(super) fn path_text(path: &syn::Path) -> String {
-    path.to_token_stream().to_string().replace(' ', "")
+    as_written(path.to_token_stream()).to_string().replace(' ', "")
 }
 
 /// The name as an identifier, even where it is a keyword. Some cannot be raw ones, and one would
@@ -186,6 +199,7 @@ fn keyword_safe(name: &str, like: &Ident) -> Ident {
     if matches!(name, "crate" | "self" | "super" | "machine") {
         return format_ident!("{}_", name, span = like.span());
     }
-    syn::parse_str::<Ident>(name)
-        .unwrap_or_else(|_| format_ident!("r#{}", name, span = like.span()))
+    // A keyword since 2024, which syn takes for a name.
+    let parsed = if name == "gen" { None } else { syn::parse_str::<Ident>(name).ok() };
+    parsed.unwrap_or_else(|| format_ident!("r#{}", name, span = like.span()))
 }

@@ -2,7 +2,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::names::{self, Names};
-use crate::model::Graph;
+use crate::model::{Graph, bare};
 
 /// The typed machine: its struct, its constructor, and what can be read in every state.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
@@ -145,9 +145,10 @@ fn debug(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 fn transition_table(graph: &Graph<'_>) -> String {
     let rows = graph.moves.iter().map(|step| {
         let (from, to) = (&graph.states[step.from].label, &graph.states[step.to].label);
-        let by: Vec<String> = step.by.iter().map(names::path_text).collect();
+        let by = step.by.iter().map(|actor| format!("`{}`", names::path_text(actor)));
+        let by: Vec<String> = by.collect();
         let by = if by.is_empty() { "anyone".to_owned() } else { by.join(", ") };
-        format!("| {from} | `{}` | {to} | {by} |\n", graph.triggers[step.trigger].name)
+        format!("| {from} | `{}` | {to} | {by} |\n", bare(graph.triggers[step.trigger].name))
     });
     let rows: String = rows.collect();
     format!("\n\n# Transitions\n\n| from | trigger | to | by |\n|---|---|---|---|\n{rows}")

@@ -7,6 +7,7 @@ use syn::{Field, Ident, Path, spanned::Spanned};
 use super::{Brought, Graph, Move, Source, State, Trigger, graph::bare};
 use crate::{
     errors::Errors,
+    expand::as_written,
     message,
     parse::{self, Declaration, Guard, Item},
 };
@@ -70,6 +71,7 @@ pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> 
         errors.at(declaration.name.span(), message::reserved_machine(&declaration.name));
     }
     derived_names_differ(&graph, errors);
+    traits_are_free(&graph, errors);
     groups_are_known(declaration, errors);
     graph
 }
@@ -91,6 +93,21 @@ fn derived_names_differ(graph: &Graph<'_>, errors: &mut Errors) {
         if let Some(one) = variants.insert(variant.clone(), name) {
             errors.at(name.span(), message::same_derived_name(one, name, &variant));
         }
+    }
+}
+
+/// The traits that the machine has beside its states and groups have names of their own.
+fn traits_are_free(graph: &Graph<'_>, errors: &mut Errors) {
+    let groups = graph.groups();
+    let may = graph.triggers.iter().enumerate().filter(|(index, _)| graph.is_restricted(*index));
+    let may = may.map(|(_, trigger)| format!("May{}", bare(trigger.name).to_pascal_case()));
+    let seals = groups.iter().map(|(group, _)| format!("{}Seal", bare(group)));
+    let traits: BTreeSet<String> = may.chain(seals).collect();
+    for state in graph.states.iter().filter(|state| traits.contains(&bare(state.name()))) {
+        errors.at(state.name().span(), message::reserved_state(state.name()));
+    }
+    for (group, _) in groups.iter().filter(|(group, _)| traits.contains(&bare(group))) {
+        errors.at(group.span(), message::reserved_group(group));
     }
 }
 
@@ -292,5 +309,5 @@ fn signature(brought: &[Brought<'_>]) -> String {
 
 /// The tokens as text; equal text is equal type, as far as a macro can know.
 fn text(tokens: &(impl ToTokens + Spanned)) -> String {
-    tokens.to_token_stream().to_string()
+    as_written(tokens.to_token_stream()).to_string()
 }

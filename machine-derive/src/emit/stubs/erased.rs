@@ -26,18 +26,6 @@ fn any(graph: &Graph<'_>, names: &Names<'_>, states: &[&State<'_>]) -> TokenStre
     // Without a state something must still use every parameter.
     let none = states.is_empty().then(|| names.params.marker().map(|marker| quote!(None(#marker))));
     let none = none.flatten();
-    let try_from = states.iter().map(|state| {
-        let typed = names.typed_in(state);
-        quote! {
-            impl #generics ::core::convert::TryFrom<#any_type> for #typed #predicates {
-                type Error = #any_type;
-
-                fn try_from(_: #any_type) -> ::core::result::Result<Self, Self::Error> {
-                    loop {}
-                }
-            }
-        }
-    });
     let getters = typed::getters(graph, names);
     let serialized = names.durable || names.params.is_empty() && derives(graph, "Serialize");
     let serialize = serialized.then(|| serialize(&generics, &any_type, &predicates));
@@ -103,7 +91,13 @@ fn any(graph: &Graph<'_>, names: &Names<'_>, states: &[&State<'_>]) -> TokenStre
             }
         }
 
-        #(#try_from)*
+        impl #generics_and_state ::core::convert::TryFrom<#any_type> for #in_any_state #predicates {
+            type Error = #any_type;
+
+            fn try_from(_: #any_type) -> ::core::result::Result<Self, #any_type> {
+                loop {}
+            }
+        }
 
         impl #generics ::core::fmt::Debug for #any_type #predicates {
             fn fmt(&self, _: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {

@@ -44,12 +44,17 @@ fn definition(graph: &Graph<'_>) -> TokenStream {
 }
 
 fn actors(graph: &Graph<'_>) -> TokenStream {
-    let traits = written::first_of_each_event(graph).into_iter().map(|transition| {
+    let traits = written::first_of_each_event(graph).into_iter().filter_map(|transition| {
         let may = format_ident!("May{}", names::variant(&transition.trigger));
-        quote! {
-            pub trait #may<From> {}
-            impl<From, Any> #may<From> for Any {}
-        }
+        // A state or a group of that name was reported, and is there.
+        let mut taken =
+            graph.states.iter().flat_map(|state| state.written.groups.iter().chain([state.name()]));
+        taken.all(|name| *name != may).then(|| {
+            quote! {
+                pub trait #may<From> {}
+                impl<From, Any> #may<From> for Any {}
+            }
+        })
     });
     quote!(#(#traits)*)
 }

@@ -1,0 +1,22 @@
+// EX-4: who may move a state outside the group says nothing of the group.
+
+use machine::actor::{GraphRunner, ToolNode};
+use machine::machine;
+
+#[machine(on(cancel => Cancelled, from = Active, by = GraphRunner))]
+enum Turn {
+    #[initial]
+    #[on(go => Running)]
+    #[on(cancel => Cancelled, by = ToolNode)]
+    Idle,
+
+    #[group(Active)]
+    Running,
+
+    #[terminal]
+    Cancelled,
+}
+
+fn main() {
+    let _cancelled = Turn::new().go().cancel(&ToolNode);
+}
