@@ -4,9 +4,13 @@
 //! It tells derive macros: so a declaration with a `cfg` in it goes out once more, as an enum that
 //! nobody uses, and comes back through [`declaration`] without what is off.
 
-use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
-use syn::{DeriveInput, ItemEnum, Meta, parse::Parser, punctuated::Punctuated};
+use syn::{
+    Attribute, DeriveInput, ItemEnum, Meta, Variant,
+    parse::{ParseStream, Parser},
+    punctuated::Punctuated,
+};
 
 use crate::{emit, errors::Errors, expand, parse::Options};
 
@@ -40,9 +44,8 @@ pub(crate) fn ask_the_compiler(options: &TokenStream, mut item: ItemEnum) -> Tok
     let (vis, name) = (item.vis, item.ident);
     let (inert, active): (Vec<_>, Vec<_>) =
         item.attrs.into_iter().partition(|attribute| attribute.path().is_ident("doc"));
-    for attribute in item.variants.iter_mut().flat_map(|variant| &mut variant.attrs) {
-        // rustc has an attribute `stable` of its own, which a derive may not take.
-        attribute.meta = syn::parse2(renamed(attribute.meta.to_token_stream()))
+    for attribute in attributes(&mut item.variants) {
+        attribute.meta = syn::parse2(wrapped(attribute.meta.to_token_stream()))
             .unwrap_or_else(|_| attribute.meta.clone());
     }
     // The unused enum may not have parameters that it does not use.
@@ -60,27 +63,50 @@ pub(crate) fn ask_the_compiler(options: &TokenStream, mut item: ItemEnum) -> Tok
     }
 }
 
-/// The tokens with `__stable` for `stable`.
-fn renamed(tokens: TokenStream) -> TokenStream {
-    tokens
-        .into_iter()
-        .map(|token| match token {
-            TokenTree::Ident(ident) if ident == "stable" => {
-                TokenTree::Ident(Ident::new("__stable", ident.span()))
-            }
-            TokenTree::Group(group) => {
-                let mut inner = Group::new(group.delimiter(), renamed(group.stream()));
-                inner.set_span(group.span());
-                TokenTree::Group(inner)
-            }
-            other => other,
-        })
-        .collect()
+/// All attributes of the states and their fields.
+fn attributes(
+    variants: &mut Punctuated<Variant, syn::Token![,]>,
+) -> impl Iterator<Item = &mut Attribute> {
+    variants.iter_mut().flat_map(|variant| {
+        let fields = variant.fields.iter_mut().flat_map(|field| &mut field.attrs);
+        variant.attrs.iter_mut().chain(fields)
+    })
+}
+
+/// What stands in an attribute, inside one that the derive owns: it does not know the helpers of
+/// other derives, and rustc has an attribute `stable` of its own. What is asked about stays.
+fn wrapped(meta: TokenStream) -> TokenStream {
+    let Some(TokenTree::Ident(name)) = meta.clone().into_iter().next() else { return meta };
+    if name == "cfg" || name == "doc" {
+        return meta;
+    }
+    let condition = |input: ParseStream<'_>| {
+        let condition: Meta = input.parse()?;
+        let mut given = Vec::new();
+        while input.parse::<Option<syn::Token![,]>>()?.is_some() && !input.is_empty() {
+            given.push(wrapped(input.parse::<Meta>()?.into_token_stream()));
+        }
+        Ok(quote!(cfg_attr(#condition, #(#given),*)))
+    };
+    match syn::parse2(meta.clone()) {
+        Ok(Meta::List(list)) if name == "cfg_attr" => condition.parse2(list.tokens).unwrap_or(meta),
+        _ => quote!(__written(#meta)),
+    }
 }
 
 /// The way back.
 pub(crate) fn declaration(item: TokenStream) -> TokenStream {
-    let Ok(input) = syn::parse2::<DeriveInput>(item) else { return TokenStream::new() };
+    let Ok(mut input) = syn::parse2::<DeriveInput>(item) else { return TokenStream::new() };
+    if let syn::Data::Enum(data) = &mut input.data {
+        for attribute in attributes(&mut data.variants) {
+            if let Meta::List(list) = &attribute.meta
+                && list.path.is_ident("__written")
+                && let Ok(written) = list.parse_args()
+            {
+                attribute.meta = written;
+            }
+        }
+    }
     let (carried, attrs): (Vec<_>, Vec<_>) =
         input.attrs.iter().partition(|attribute| attribute.path().is_ident("__machine"));
     // The attribute is the one that `ask_the_compiler` wrote, so it has these four groups.

@@ -23,21 +23,7 @@ pub fn machine(
 }
 
 /// The way back of a declaration with `#[cfg]` in it; see `cfg.rs`. Nobody writes it.
-#[proc_macro_derive(
-    Declaration,
-    attributes(
-        __machine,
-        initial,
-        __stable,
-        terminal,
-        on,
-        group,
-        only_after,
-        never_after,
-        serde,
-        schemars
-    )
-)]
+#[proc_macro_derive(Declaration, attributes(__machine, __written))]
 pub fn declaration(item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     cfg::declaration(item.into()).into()
 }

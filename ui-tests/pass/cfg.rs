@@ -50,7 +50,45 @@ where
     Lost,
 }
 
+/// The attributes of other derives travel along.
+#[machine(durable)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+enum Letter {
+    #[initial]
+    #[on(post(stamp) => Posted)]
+    Written,
+    #[cfg_attr(all(), terminal, doc = "On its way.")]
+    Posted {
+        #[serde(rename = "postage")]
+        stamp: u8,
+    },
+    #[cfg(any())]
+    #[terminal]
+    Lost,
+}
+
+/// So do those of derives that the macro has not heard of.
+#[machine]
+#[derive(Debug, thiserror::Error)]
+enum Fault {
+    #[initial]
+    #[error("seen at {line}")]
+    #[on(mend => Mended)]
+    Seen { line: u32 },
+    #[error("mended")]
+    #[terminal]
+    Mended,
+    #[cfg(any())]
+    #[error("gone")]
+    #[terminal]
+    Gone,
+}
+
 fn main() {
+    assert_eq!(Fault::new(7).state().to_string(), "seen at 7");
+    let posted = Letter::new().post(1);
+    assert_eq!(serde_json::to_value(posted.state()).unwrap()["postage"], 1);
+    assert_eq!(letter::DEFINITION.states[1].docs, "On its way.");
     let names: Vec<&str> = door::Status::ALL.iter().map(|status| status.as_str()).collect();
     assert_eq!(names, ["closed", "open", "locked"]);
     assert_eq!(door::DEFINITION.docs, "A door that could have had an alarm.");

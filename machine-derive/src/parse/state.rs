@@ -67,7 +67,7 @@ impl State {
             };
             if mark("initial") {
                 state.initial = true;
-            } else if mark("stable") || mark("__stable") {
+            } else if mark("stable") {
                 state.stable = true;
             } else if mark("terminal") {
                 state.terminal = true;
