@@ -76,11 +76,16 @@ pub(super) fn guess(input: ParseStream<'_>, source: Option<&Ident>) -> syn::Resu
         let mut names = idents(part.clone());
         match names.next() {
             Some(key) if key == "guard" => guard = Some(guess_guard(part)),
-            Some(key) if key != "from" => by.extend(names.map(Path::from)),
+            Some(key) if !is_like_from(&key) => by.extend(names.map(Path::from)),
             _ => {}
         }
     }
     Ok(Transition { trigger, payload, target, by, guard, from: None })
+}
+
+/// Whether a key that could not be read was meant to be `from`; any other may have been `by`.
+fn is_like_from(key: &Ident) -> bool {
+    strsim::damerau_levenshtein(&key.to_string(), "from") <= 2
 }
 
 /// A guard whose error may be missing; then it is taken for text.
