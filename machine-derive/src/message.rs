@@ -145,7 +145,7 @@ pub(crate) fn reserved(trigger: &Ident) -> Message {
 pub(crate) fn reserved_state(state: &Ident) -> Message {
     message(
         "M0010",
-        format!("`{state}` is taken: every machine's module has an item of that name"),
+        format!("`{state}` is taken: the machine's module has an item of that name"),
         format!("rename the state, for example to `{state}State`"),
     )
 }
@@ -153,7 +153,7 @@ pub(crate) fn reserved_state(state: &Ident) -> Message {
 pub(crate) fn reserved_group(group: &Ident) -> Message {
     message(
         "M0010",
-        format!("`{group}` is taken: every machine's module has an item of that name"),
+        format!("`{group}` is taken: the machine's module has an item of that name"),
         format!("rename the group, for example to `{group}States`"),
     )
 }

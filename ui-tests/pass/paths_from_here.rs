@@ -11,6 +11,9 @@ mod outer {
         const CATEGORY: Category = Category::Human;
     }
 
+    /// A derive that is named from where the machine stands.
+    pub use std::clone::Clone as Copies;
+
     #[derive(Debug, Clone)]
     pub struct Stamp;
 
@@ -20,7 +23,7 @@ mod outer {
 
         /// The state's field and the actor are named from here.
         #[machine::machine]
-        #[derive(Debug, Clone)]
+        #[derive(Debug, super::Copies)]
         pub enum Form {
             #[initial]
             #[on(file(note, stamp: super::Stamp) => Filed, by = super::Clerk)]
@@ -37,5 +40,6 @@ use outer::{
 };
 
 fn main() {
-    assert_eq!(Form::new().file(Note(3), Stamp, &Clerk).state().note.0, 3);
+    let filed = Form::new().file(Note(3), Stamp, &Clerk);
+    assert_eq!(filed.state().clone().note.0, 3);
 }
