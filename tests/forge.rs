@@ -5,6 +5,7 @@
 
 use machine::{
     contract::AnyExecution,
+    definition::Fingerprint,
     erased::{Durable, Restore, Unverified, VerifyError},
     journal::{Digest, Entry},
 };
@@ -33,7 +34,7 @@ pub fn seal(claim: &mut Unverified, head: &[u8; 32]) {
     record.seal = digest(hash(&[
         record.id.to_string().as_bytes(),
         record.machine.as_bytes(),
-        record.fingerprint.as_bytes(),
+        &record.fingerprint.as_u64().to_le_bytes(),
         record.status.as_bytes(),
         record.state.as_bytes(),
         record.context.as_bytes(),
@@ -49,6 +50,7 @@ pub fn entry_digest(previous: &[u8; 32], entry: &Entry, body: &str) -> [u8; 32] 
         previous,
         &entry.number.to_le_bytes(),
         &entry.at.to_le_bytes(),
+        &entry.definition.as_u64().to_le_bytes(),
         &[u8::from(entry.actor.is_some())],
         entry.actor.as_deref().unwrap_or_default().as_bytes(),
         body.as_bytes(),
@@ -57,10 +59,17 @@ pub fn entry_digest(previous: &[u8; 32], entry: &Entry, body: &str) -> [u8; 32] 
 
 /// An entry out of its JSON; the digest is filled in by [`reseal`].
 #[must_use]
-pub fn entry(number: u64, at: i64, actor: Option<&str>, fact: &serde_json::Value) -> Entry {
+pub fn entry(
+    number: u64,
+    at: i64,
+    actor: Option<&str>,
+    definition: Fingerprint,
+    fact: &serde_json::Value,
+) -> Entry {
     let digest = "0".repeat(64);
     let entry = serde_json::json!({
-        "number": number, "at": at, "actor": actor, "fact": fact, "digest": digest,
+        "number": number, "at": at, "actor": actor, "definition": definition, "fact": fact,
+        "digest": digest,
     });
     serde_json::from_value(entry).unwrap()
 }

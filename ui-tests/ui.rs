@@ -16,13 +16,13 @@ fn compiler_says() {
 /// EX-2: `fail/execution` holds one file for each illegal move of the one table, and no other.
 #[test]
 fn every_illegal_move_has_a_case() -> io::Result<()> {
-    let triggers: BTreeSet<&str> = DEFINITION.edges.iter().map(|edge| edge.trigger).collect();
+    let triggers: BTreeSet<&str> = DEFINITION.edges.iter().map(|edge| &*edge.trigger).collect();
     let illegal: BTreeSet<String> = DEFINITION
         .states
         .iter()
         .enumerate()
         .flat_map(|(index, state)| triggers.iter().map(move |trigger| (index, state, trigger)))
-        .filter(|(index, _, trigger)| DEFINITION.edge(*index, trigger).is_none())
+        .filter(|(index, _, trigger)| DEFINITION.find_move(*index, trigger).is_none())
         .map(|(_, state, trigger)| format!("{}_{trigger}", state.name))
         .collect();
     assert_eq!(illegal.len(), 47, "7 states x 8 triggers - 9 legal moves");

@@ -62,7 +62,7 @@ pub async fn status(store: &SqliteStore) -> anyhow::Result<()> {
         }
     }
     for execution in &executions {
-        let label = execution.status().definition().label;
+        let label = &execution.status().definition().label;
         say(format_args!("{}  {label:<9}  {}", execution.id(), execution.context().summary()));
         for record in records(execution) {
             say(format_args!(

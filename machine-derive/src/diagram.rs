@@ -9,15 +9,27 @@ use syn::{
     parse::{Parse, ParseStream, Parser},
 };
 
-use crate::model::{Graph, bare};
+use crate::{
+    emit::conditions,
+    model::{Graph, bare},
+};
 
 /// The attribute on the typed machine.
 pub(crate) fn attribute(graph: &Graph<'_>) -> TokenStream {
     let initial = graph.initial;
     let labels = graph.states.iter().map(|state| &state.label);
     let terminal = graph.states.iter().map(|state| state.written.terminal);
-    let (from, to): (Vec<_>, Vec<_>) = graph.moves.iter().map(|step| (step.from, step.to)).unzip();
-    let triggers = graph.moves.iter().map(|step| bare(graph.triggers[step.trigger].name));
+    let arrows = graph.moves.iter().flat_map(|step| {
+        let trigger = bare(graph.triggers[step.trigger].name);
+        let conditions = conditions(step);
+        let arrows = step.targets.iter().enumerate().map(move |(position, to)| {
+            let label = conditions.get(position).map(|when| format!("{trigger} [{when}]"));
+            (step.from, *to, label.unwrap_or_else(|| trigger.clone()))
+        });
+        arrows.collect::<Vec<_>>()
+    });
+    let (from, (to, triggers)): (Vec<_>, (Vec<_>, Vec<_>)) =
+        arrows.map(|(from, to, label)| (from, (to, label))).unzip();
     quote! {
         #[cfg_attr(doc, doc = __machine::__private::svg!(
             #initial [#(#labels #terminal)*] [#(#from #to #triggers)*]

@@ -1,4 +1,4 @@
-//! The `#[machine]` attribute. Its documentation stands on the re-export in the `machine` crate.
+//! The `#[machine]` attribute. Its documentation is on the re-export in the `machine` crate.
 
 mod cfg;
 mod check;
@@ -10,8 +10,10 @@ mod expand;
 mod message;
 mod model;
 mod parse;
+mod paths;
 #[cfg(all(test, feature = "diagram"))]
 mod snapshot;
+mod text;
 
 /// See the `machine` crate.
 #[proc_macro_attribute]

@@ -17,6 +17,15 @@ impl fmt::Display for Message {
     }
 }
 
+impl Message {
+    /// The same as the text of a trait's `on_unimplemented`: message, note.
+    pub(crate) fn of_a_bound(&self) -> (String, &str) {
+        // In there, braces are parameters.
+        let wrong = self.wrong.replace('{', "{{").replace('}', "}}");
+        (format!("{wrong} [{}]", self.code), &self.repair)
+    }
+}
+
 fn message(code: &'static str, wrong: impl Into<String>, repair: impl Into<String>) -> Message {
     Message { code, wrong: wrong.into(), repair: repair.into() }
 }
@@ -41,31 +50,31 @@ fn nearest<'a>(wrong: &Ident, candidates: &[&'a Ident]) -> Option<&'a Ident> {
         .map(|(_, candidate)| candidate)
 }
 
-const OPTIONS: &str = "the options are `durable`, `context = Type`, `crate = path`, and \
-                       `on(trigger => Target, from = Group)`";
+const OPTIONS: &str = "the options are `durable`, `context = Type`, `version = 2`, `upgrade(1 => \
+                       function)`, `crate = path`, and `on(trigger => Target, from = Group)`";
 
 // M00xx: what is written is not the language of a machine.
 
 pub(crate) fn not_an_enum(problem: &syn::Error) -> Message {
     message(
         "M0001",
-        format!("a machine is an enum, and this is none: {problem}"),
+        format!("`#[machine]` applies only to enums: {problem}"),
         "write `#[machine] enum Door { #[initial] .. }`, with a variant for each state",
     )
 }
 
 pub(crate) fn unknown_option(option: &impl fmt::Display) -> Message {
-    message("M0002", format!("`{option}` is no option of `#[machine]`"), OPTIONS)
+    message("M0002", format!("unknown option `{option}`"), OPTIONS)
 }
 
 pub(crate) fn malformed_options(problem: &syn::Error) -> Message {
-    message("M0002", format!("these options cannot be read: {problem}"), OPTIONS)
+    message("M0002", format!("cannot parse these options: {problem}"), OPTIONS)
 }
 
 pub(crate) fn durable_generic() -> Message {
     message(
         "M0003",
-        "a durable machine cannot have generic parameters: its stored form is of one type",
+        "a durable machine cannot have generic parameters: its stored form has one type",
         "name the types, or remove `durable`",
     )
 }
@@ -73,48 +82,49 @@ pub(crate) fn durable_generic() -> Message {
 pub(crate) fn tuple_state(state: &Ident) -> Message {
     message(
         "M0004",
-        format!("the data of `{state}` have no names"),
-        format!("name them, as in `{state} {{ reason: String }}`: fields are carried by name"),
+        format!("`{state}` has unnamed fields"),
+        format!("name them, as in `{state} {{ reason: String }}`: fields are carried over by name"),
     )
 }
 
 pub(crate) fn malformed_on(problem: &syn::Error) -> Message {
     message(
         "M0005",
-        format!("this transition cannot be read: {problem}"),
-        "write `#[on(trigger(payload) => Target, by = Actor | Actor, guard = function -> Error)]`; \
-         payload, `by` and `guard` may be left out",
+        format!("cannot parse this transition: {problem}"),
+        "write `#[on(trigger(payload) => Target, by = Actor | Actor, guard = function -> Error, after \
+         = duration)]`; all but the trigger and the target is optional, and the target may be a \
+         choice: `if .. { A } else { B }`",
     )
 }
 
 pub(crate) fn malformed_group_on(problem: &syn::Error) -> Message {
     message(
         "M0005",
-        format!("this transition cannot be read: {problem}"),
+        format!("cannot parse this transition: {problem}"),
         "write `on(trigger(payload) => Target, from = Group, by = Actor | Actor, guard = function \
-         -> Error)`; payload, `by` and `guard` may be left out",
+         -> Error, after = duration)`; all but trigger, target and group is optional",
     )
 }
 
 pub(crate) fn malformed_mark(mark: &str) -> Message {
-    message("M0006", format!("`#[{mark}]` takes nothing"), format!("write `#[{mark}]`"))
+    message("M0006", format!("`#[{mark}]` takes no arguments"), format!("write `#[{mark}]`"))
 }
 
 pub(crate) fn misplaced_attribute(path: &syn::Path) -> Message {
     let name = quote::quote!(#path).to_string().replace(' ', "");
     message(
         "M0012",
-        format!("`#[{name}]` has no place on a machine"),
-        "put it on the states or their fields, which become structs; on the enum there is nothing \
-         that it could change",
+        format!("`#[{name}]` does not apply to a machine"),
+        "put it on the states or their fields, which become structs; on the enum it would have no \
+         effect",
     )
 }
 
 pub(crate) fn reserved_machine(name: &Ident) -> Message {
     message(
         "M0013",
-        format!("a machine cannot be called `{name}`: its module would hide this library"),
-        "give it the name of what it is a machine of, such as `Order`",
+        format!("a machine cannot be named `{name}`: its module would shadow this library"),
+        "name it after what it models, such as `Order`",
     )
 }
 
@@ -129,7 +139,7 @@ pub(crate) fn malformed_names(mark: &str) -> Message {
 pub(crate) fn not_serializable() -> Message {
     message(
         "M0007",
-        "a durable machine must be able to go to disk and come back",
+        "a durable machine must be serializable",
         "add `#[derive(serde::Serialize, serde::Deserialize)]` below `#[machine]`",
     )
 }
@@ -137,7 +147,7 @@ pub(crate) fn not_serializable() -> Message {
 pub(crate) fn reserved(trigger: &Ident) -> Message {
     message(
         "M0008",
-        format!("`{trigger}` is taken: every machine has a method of that name"),
+        format!("`{trigger}` is reserved: every machine has a method of that name"),
         format!("rename the trigger, for example to `do_{trigger}`"),
     )
 }
@@ -145,7 +155,7 @@ pub(crate) fn reserved(trigger: &Ident) -> Message {
 pub(crate) fn reserved_state(state: &Ident) -> Message {
     message(
         "M0010",
-        format!("`{state}` is taken: the machine's module has an item of that name"),
+        format!("`{state}` is reserved: the machine's module has an item of that name"),
         format!("rename the state, for example to `{state}State`"),
     )
 }
@@ -153,7 +163,7 @@ pub(crate) fn reserved_state(state: &Ident) -> Message {
 pub(crate) fn reserved_group(group: &Ident) -> Message {
     message(
         "M0010",
-        format!("`{group}` is taken: the machine's module has an item of that name"),
+        format!("`{group}` is reserved: the machine's module has an item of that name"),
         format!("rename the group, for example to `{group}States`"),
     )
 }
@@ -161,29 +171,67 @@ pub(crate) fn reserved_group(group: &Ident) -> Message {
 pub(crate) fn discriminant(state: &Ident) -> Message {
     message(
         "M0009",
-        format!("`{state}` has a number, and states have none"),
-        "remove `= ..`: a state is known by its name",
+        format!("`{state}` has a discriminant"),
+        "remove `= ..`: a state is identified by its name",
     )
+}
+
+pub(crate) fn repeated_option(option: &impl fmt::Display) -> Message {
+    message("M0014", format!("`{option}` is given twice"), "remove one of the two")
+}
+
+pub(crate) fn choice_without_else() -> Message {
+    message(
+        "M0015",
+        "this choice has no `else`",
+        "add `else { State }`: a choice must lead somewhere whatever the data are; to refuse the \
+         transition instead, use a guard",
+    )
+}
+
+pub(crate) fn match_without_arms() -> Message {
+    message(
+        "M0015",
+        "this choice has no arms",
+        "add an arm, as in `match answer { Answer::Yes => Executing, Answer::No => Stopped }`",
+    )
+}
+
+pub(crate) fn malformed_was() -> Message {
+    message("M0016", "`was` takes a name in quotes", "write `#[was = \"old_name\"]`")
+}
+
+pub(crate) fn malformed_upgrade(problem: &syn::Error) -> Message {
+    message(
+        "M0017",
+        format!("cannot parse this upgrade: {problem}"),
+        "write `#[upgrade(1 => function)]`, with a function that makes data of version 2 from data \
+         of version 1",
+    )
+}
+
+pub(crate) fn malformed_version() -> Message {
+    message("M0018", "`version` takes a number from 1", "write `version = 2`")
 }
 
 // M01xx: the names do not fit together.
 
 pub(crate) fn no_states() -> Message {
-    message("M0101", "a machine without states does nothing", "add `#[initial] Idle` to start with")
+    message("M0101", "a machine needs at least one state", "add `#[initial] Idle` to start with")
 }
 
 pub(crate) fn no_initial(first: &Ident) -> Message {
     message(
         "M0102",
-        "no state is the initial one, so the machine could never begin",
-        format!("write `#[initial]` on one state, for example on `{first}`"),
+        "no state is marked `#[initial]`",
+        format!("mark the state that a new machine is in, for example `{first}`"),
     )
 }
 
 pub(crate) fn second_initial(first: &Ident) -> Message {
     message(
         "M0103",
-        format!("a machine begins in one state, and that is already `{first}`"),
+        format!("a machine has one initial state, and that is already `{first}`"),
         "remove one of the two `#[initial]`",
     )
 }
@@ -193,22 +241,22 @@ pub(crate) fn unknown_state(unknown: &Ident, states: &[&Ident]) -> Message {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("the states are {}; add `{unknown}` or use one of them", list(states)),
     };
-    message("M0104", format!("`{unknown}` is no state of this machine"), repair)
+    message("M0104", format!("`{unknown}` is not a state of this machine"), repair)
 }
 
 pub(crate) fn duplicate_trigger(trigger: &Ident, state: &Ident) -> Message {
     message(
         "M0105",
         format!("`{state}` has two transitions named `{trigger}`"),
-        "give one of them another name: the trigger alone must tell where it leads",
+        "rename one of them, or make it one choice: `if .. { A } else { B }`",
     )
 }
 
 pub(crate) fn payload_differs(trigger: &Ident, here: &str, there: &str, state: &Ident) -> Message {
     message(
         "M0106",
-        format!("`{trigger}` brings ({here}) here, but ({there}) from `{state}`"),
-        "let it bring the same everywhere, or give one of the two another name",
+        format!("`{trigger}` takes ({here}) here, but ({there}) from `{state}`"),
+        "use the same payload everywhere, or rename one of the triggers",
     )
 }
 
@@ -227,10 +275,10 @@ pub(crate) fn no_such_field(field: &Ident, target: &Ident, fields: &[&Ident]) ->
 pub(crate) fn uncovered_field(field: &Ident, target: &Ident, source: &Ident) -> Message {
     message(
         "M0108",
-        format!("nothing gives `{target}` its field `{field}`"),
+        format!("field `{field}` of `{target}` has no source"),
         format!(
-            "let the caller bring it (`({field})`), compute it (`({field} = ..)`), or carry it by \
-             adding a field `{field}` of the same type to `{source}`"
+            "take it from the caller (`({field})`), compute it (`({field} = ..)`), or carry it over \
+             by adding a field `{field}` of the same type to `{source}`"
         ),
     )
 }
@@ -243,7 +291,7 @@ pub(crate) fn carried_type_differs(
     message(
         "M0109",
         format!(
-            "`{field}` would be carried, but it is `{}` in `{}` and `{}` in `{}`",
+            "`{field}` is carried over, but it is `{}` in `{}` and `{}` in `{}`",
             source.1, source.0, target.1, target.0
         ),
         format!("use one type, or compute it: `({field} = ..)`"),
@@ -251,35 +299,37 @@ pub(crate) fn carried_type_differs(
 }
 
 pub(crate) fn duplicate_payload(item: &Ident) -> Message {
-    message("M0110", format!("`{item}` stands twice in this payload"), "remove one of them")
+    message("M0110", format!("`{item}` is given twice"), "remove one of them")
 }
 
 pub(crate) fn noted_is_a_field(item: &Ident, target: &Ident) -> Message {
     message(
         "M0117",
-        format!("`{item}: ..` goes to the journal only, and `{target}` has a field of that name"),
-        format!("write `{item}` to set the field, or give what is noted another name"),
+        format!(
+            "`{item}: ..` is only recorded in the journal, and `{target}` has a field of that name"
+        ),
+        format!("write `{item}` to set the field, or rename the item"),
     )
 }
 
 pub(crate) fn guard_differs(trigger: &Ident, there: &Ident) -> Message {
     message(
         "M0118",
-        format!("the guard of `{trigger}` refuses with another type here than from `{there}`"),
-        "let every transition of this name refuse with one type, or give one another name: what a \
-         trigger returns is the same everywhere",
+        format!("`{trigger}` has a guard either here or from `{there}`, but not in both"),
+        "give every transition of this trigger a guard with the same error type, or rename one: a \
+         trigger returns the same type from every state",
     )
 }
 
 pub(crate) fn duplicate_actor(actor: &str) -> Message {
-    message("M0115", format!("`{actor}` stands twice in this `by`"), "remove one of them")
+    message("M0115", format!("`{actor}` is listed twice in this `by`"), "remove one of them")
 }
 
 pub(crate) fn same_derived_name(one: &Ident, other: &Ident, derived: &str) -> Message {
     message(
         "M0116",
-        format!("`{one}` and `{other}` are both called `{derived}` where names are derived"),
-        "rename one of them, so that they differ in more than capitals and underscores",
+        format!("`{one}` and `{other}` both become `{derived}` in generated names"),
+        "rename one of them: names must differ in more than case and underscores",
     )
 }
 
@@ -290,8 +340,8 @@ pub(crate) fn duplicate_state(state: &Ident) -> Message {
 pub(crate) fn group_missing(trigger: &Ident) -> Message {
     message(
         "M0114",
-        format!("`{trigger}` leaves no group"),
-        "say which one it leaves, as in `on(cancel => Cancelled, from = Active)`",
+        format!("`{trigger}` names no group to leave"),
+        "name the group, as in `on(cancel => Cancelled, from = Active)`",
     )
 }
 
@@ -299,16 +349,149 @@ pub(crate) fn unknown_group(unknown: &Ident, groups: &[&Ident], is_state: bool) 
     let repair = match nearest(unknown, groups) {
         Some(near) => format!("did you mean `{near}`?"),
         None if is_state => format!("`{unknown}` is a state: write `#[on(..)]` on it instead"),
-        None => format!("write `#[group({unknown})]` on the states that belong to it"),
+        None => format!("write `#[group({unknown})]` on its states"),
     };
-    message("M0112", format!("no state belongs to a group `{unknown}`"), repair)
+    message("M0112", format!("no state is in a group `{unknown}`"), repair)
 }
 
 pub(crate) fn group_is_a_state(group: &Ident) -> Message {
     message(
         "M0113",
-        format!("`{group}` is a state, so it cannot name a group as well"),
-        "give the group a name of its own",
+        format!("`{group}` is a state, so it cannot be a group as well"),
+        "rename the group",
+    )
+}
+
+pub(crate) fn no_such_field_here(field: &Ident, target: &Ident, fields: &[&Ident]) -> Message {
+    let repair = match nearest(field, fields) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("add the field to `{target}`, which has {}", list(fields)),
+    };
+    message("M0107", format!("`{target}` has no field `{field}`"), repair)
+}
+
+pub(crate) fn brought_differs(
+    trigger: &Ident,
+    item: &Ident,
+    here: &str,
+    there: &str,
+    state: &Ident,
+) -> Message {
+    message(
+        "M0106",
+        format!("`{trigger}` takes `{item}: {here}` here, but `{item}: {there}` from `{state}`"),
+        "use the same type everywhere, or rename one of the triggers",
+    )
+}
+
+pub(crate) fn brought_type_differs(
+    field: &Ident,
+    brought: &str,
+    target: (&Ident, &str),
+) -> Message {
+    message(
+        "M0109",
+        format!("`{field}` is taken as `{brought}`, but it is `{}` in `{}`", target.1, target.0),
+        format!("use one type, or convert it in the branch: `{}({field} = ..)`", target.0),
+    )
+}
+
+pub(crate) fn refusal_differs(trigger: &Ident, here: &str, there: &str, state: &Ident) -> Message {
+    message(
+        "M0118",
+        format!(
+            "the guard of `{trigger}` refuses with `{here}` here, but with `{there}` from `{state}`"
+        ),
+        "use one error type for all guards of this trigger, or rename one of the triggers",
+    )
+}
+
+pub(crate) fn choice_differs(
+    trigger: &Ident,
+    here: &[String],
+    there: &[String],
+    state: &Ident,
+) -> Message {
+    let kind = |names: &[String]| match names {
+        [] => "is no choice".to_owned(),
+        names => format!("chooses between {}", list(names)),
+    };
+    message(
+        "M0119",
+        format!("`{trigger}` {} here, but {} from `{state}`", kind(here), kind(there)),
+        "use the same targets everywhere, or rename one of the triggers: a trigger returns the same \
+         type from every state",
+    )
+}
+
+pub(crate) fn ambiguous_name(name: &Ident, source: &Ident) -> Message {
+    message(
+        "M0120",
+        format!("`{name}` is ambiguous: it is a field of `{source}` and an item of the payload"),
+        format!("write `source.{name}` for the field, or rename the item"),
+    )
+}
+
+pub(crate) fn name_of_ours(name: &Ident, source: Option<&Ident>) -> Message {
+    let ours = if name == "source" {
+        "the data of the state that is left"
+    } else if name == "status" {
+        "the status of the state that is left"
+    } else {
+        "the context of the machine"
+    };
+    let (other, repair) = match source {
+        Some(source) => (
+            format!("a field of `{source}`"),
+            format!("write `source.{name}` for the field, or rename it"),
+        ),
+        None => ("an item of the payload".to_owned(), "rename the item".to_owned()),
+    };
+    message("M0120", format!("`{name}` is ambiguous: it is {other} and {ours}"), repair)
+}
+
+pub(crate) fn deadline_brings(item: &Ident, trigger: &Ident) -> Message {
+    message(
+        "M0121",
+        format!("nobody is there to give `{item}` when the deadline of `{trigger}` fires"),
+        format!("compute it (`{item} = ..`), or remove `after`"),
+    )
+}
+
+pub(crate) fn deadline_without_actor(trigger: &Ident, actors: usize) -> Message {
+    let found = if actors == 0 { "none".to_owned() } else { actors.to_string() };
+    message(
+        "M0122",
+        format!("the deadline of `{trigger}` needs one actor to fire as, and `by` names {found}"),
+        "name one, as in `by = GraphRunner`",
+    )
+}
+
+pub(crate) fn was_is_taken(was: &str, what: &str) -> Message {
+    message(
+        "M0123",
+        format!("`was = \"{was}\"` is ambiguous: {what}"),
+        "each old name belongs to one new one; remove this `was`, or rename the other",
+    )
+}
+
+pub(crate) fn upgrade_from_the_future(from: u32, version: u32) -> Message {
+    message(
+        "M0124",
+        format!("this upgrades version {from}, and the machine is of version {version}"),
+        format!("set `version = {}` on the machine", from.saturating_add(1)),
+    )
+}
+
+pub(crate) fn upgrade_twice(from: u32) -> Message {
+    message("M0124", format!("there are two upgrades from version {from}"), "remove one of them")
+}
+
+pub(crate) fn upgrade_of_a_plain_machine() -> Message {
+    message(
+        "M0124",
+        "only a durable machine has stored data to upgrade",
+        "add `durable` to `#[machine(..)]`, or remove this",
     )
 }
 
@@ -325,7 +508,7 @@ pub(crate) fn exit_from_terminal(state: &Ident, trigger: &Ident) -> Message {
 pub(crate) fn unreachable(state: &Ident, reachable: &[&Ident]) -> Message {
     message(
         "M0202",
-        format!("no path leads to `{state}`; only {} can be reached", list(reachable)),
+        format!("`{state}` is unreachable; only {} {} reachable", list(reachable), are(reachable)),
         format!("add `#[on(.. => {state})]` to one of these, or remove `{state}`"),
     )
 }
@@ -333,49 +516,53 @@ pub(crate) fn unreachable(state: &Ident, reachable: &[&Ident]) -> Message {
 pub(crate) fn dead_end(state: &Ident) -> Message {
     message(
         "M0203",
-        format!("nothing leaves `{state}`, and it is not terminal"),
-        "write `#[terminal]` on it, or a transition that leaves it",
+        format!("`{state}` is a dead end: nothing leaves it, and it is not terminal"),
+        "mark it `#[terminal]`, or add a transition that leaves it",
     )
 }
 
 pub(crate) fn no_way_out(state: &Ident, reachable: &[&Ident]) -> Message {
     message(
         "M0204",
-        format!("from `{state}` no terminal state can be reached; {}", gets_to(reachable)),
-        "add a transition that leads out, or write `#[terminal]` where the machine may end",
+        format!("no terminal state is reachable from `{state}`; {}", only(reachable)),
+        "add a transition that leads out, or mark the state where the machine ends `#[terminal]`",
     )
 }
 
 pub(crate) fn not_only_after(state: &Ident, gates: &[Ident], path: &str) -> Message {
     message(
         "M0205",
-        format!("`{state}` can be reached without passing {}: {path}", either(gates)),
-        format!("lead this path through {}, or remove `#[only_after]`", either(gates)),
+        format!("`{state}` is reachable without passing {}: {path}", either(gates)),
+        format!("route this path through {}, or remove `#[only_after]`", either(gates)),
     )
 }
 
 pub(crate) fn not_never_after(state: &Ident, forbidden: &Ident, path: &str) -> Message {
     message(
         "M0206",
-        format!("`{state}` can be reached after `{forbidden}`: {path}"),
-        "remove a step of this path, or remove `#[never_after]`",
+        format!("`{state}` is reachable after `{forbidden}`: {path}"),
+        "remove a step from this path, or remove `#[never_after]`",
     )
 }
 
 pub(crate) fn no_way_back(state: &Ident, initial: &Ident, reachable: &[&Ident]) -> Message {
     message(
         "M0207",
-        format!("from `{state}` there is no way back to `{initial}`; {}", gets_to(reachable)),
+        format!("`{initial}` is not reachable from `{state}`; {}", only(reachable)),
         format!("add a transition that leads back to `{initial}`, or a `#[terminal]` state"),
     )
 }
 
-/// What one gets to, if not to the end.
-fn gets_to(others: &[&Ident]) -> String {
+/// What is reachable, if not the end.
+fn only(others: &[&Ident]) -> String {
     match others {
-        [] => "all that leaves it leads back to it".to_owned(),
-        others => format!("one gets to {} and no further", list(others)),
+        [] => "every way out leads back to it".to_owned(),
+        others => format!("only {} {}", list(others), are(others)),
     }
+}
+
+fn are<T>(some: &[T]) -> &'static str {
+    if some.len() == 1 { "is" } else { "are" }
 }
 
 /// "`A` or `B`"

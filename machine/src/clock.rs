@@ -1,9 +1,44 @@
 //! Time, in milliseconds since the Unix epoch.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::{
+    fmt,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 /// Milliseconds since the Unix epoch, as the journal counts time.
 pub type Millis = i64;
+
+/// What a store takes for the time: deadlines are absolute by its clock.
+///
+/// ```
+/// use machine::clock::{Clock, Millis};
+///
+/// /// A clock for tests.
+/// #[derive(Debug)]
+/// struct Stopped(Millis);
+///
+/// impl Clock for Stopped {
+///     fn now(&self) -> Millis {
+///         self.0
+///     }
+/// }
+///
+/// assert_eq!(Stopped(1000).now(), 1000);
+/// ```
+pub trait Clock: fmt::Debug + Send + Sync + 'static {
+    /// Milliseconds since the Unix epoch.
+    fn now(&self) -> Millis;
+}
+
+/// The clock of the operating system.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Millis {
+        now()
+    }
+}
 
 /// Now, in milliseconds since the Unix epoch.
 ///

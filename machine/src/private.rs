@@ -1,12 +1,14 @@
 //! What generated code calls. No promise is made about anything in here.
 
+pub use crate::definition::rows;
+pub use crate::typed::{Deadline, after};
 pub use machine_derive::Declaration;
 #[cfg(feature = "diagram")]
 pub use machine_derive::svg;
 
 use crate::{
     actor::Actor,
-    definition::{Definition, Edge},
+    definition::{Definition, Move},
     typed::Illegal,
 };
 
@@ -31,8 +33,8 @@ pub fn available<A: Actor>(
     definition: &'static Definition,
     state: usize,
     _by: &A,
-) -> impl Iterator<Item = &'static Edge> + use<A> {
-    definition.leaving(state).filter(|edge| edge.is_for::<A>())
+) -> impl Iterator<Item = Move<'static>> + use<A> {
+    definition.moves(state).filter(Move::is_for::<A>)
 }
 
 /// Why an actor cannot take a trigger, guards aside; `None` when it can.
@@ -66,6 +68,18 @@ mod durable {
     };
     pub use serde;
     pub use serde_json;
+
+    /// Data of the next version, made by the user's function.
+    ///
+    /// # Errors
+    ///
+    /// What the function says.
+    pub fn upgrade<A, B, E: core::fmt::Display>(
+        function: impl FnOnce(A) -> Result<B, E>,
+        older: A,
+    ) -> serde_json::Result<B> {
+        function(older).map_err(serde::de::Error::custom)
+    }
 
     /// The value as JSON text that can be read back: what cannot, such as a number that is none,
     /// must not get as far as a disk.

@@ -41,14 +41,14 @@ fn there_is_no_dead_end() {
     }
 }
 
-/// Names are unique, edges stay inside, and no two edges with one trigger leave a state.
+/// Names are unique, edges are in range, and no two edges have source, trigger and target in common.
 #[test]
 fn the_table_is_consistent() {
     for definition in MACHINES {
         for (index, state) in definition.states.iter().enumerate() {
-            assert_eq!(definition.state(state.name), Some(index));
+            assert_eq!(definition.state(&state.name), Some(index));
             for edge in definition.leaving(index) {
-                assert_eq!(definition.edge(index, edge.trigger), Some(edge));
+                assert_eq!(definition.edge(index, &edge.trigger, edge.to), Some(edge));
                 assert!(edge.to < definition.states.len());
             }
         }

@@ -3,7 +3,7 @@
 
 use machine::{
     actor::ToolNode,
-    contract::Execution,
+    contract::{Execution, execution},
     erased::{Unverified, VerifyError},
 };
 use machine_tests::{
@@ -18,7 +18,13 @@ fn forged(moves: &[(&str, Value)], status: &str, state: &str) -> Unverified {
     let at = claim.journal[0].at;
     for (actor, fact) in moves {
         let number = claim.journal.len() as u64;
-        claim.journal.push(forge::entry(number, at, Some(actor), fact));
+        claim.journal.push(forge::entry(
+            number,
+            at,
+            Some(actor),
+            execution::DEFINITION.fingerprint,
+            fact,
+        ));
     }
     status.clone_into(&mut claim.record.status);
     state.clone_into(&mut claim.record.state);
@@ -48,12 +54,12 @@ fn a_legal_forgery_crosses() {
 fn an_illegal_step_is_refused() {
     let result = r#"{"result":"x"}"#;
     let skip = ("tool_node", moved("pending", "succeed", "completed"));
-    refuse(forged(&[skip], "completed", result), "is no legal move");
+    refuse(forged(&[skip], "completed", result), "is not a legal move");
 
     let start = ("tool_node", moved("pending", "start", "running"));
     let suspend = ("tool_node", moved("running", "suspend", "waiting"));
     let past = ("graph_runner", moved("waiting", "succeed", "completed"));
-    refuse(forged(&[start.clone(), suspend, past], "completed", result), "is no legal move");
+    refuse(forged(&[start.clone(), suspend, past], "completed", result), "is not a legal move");
 
     let fail = ("tool_node", moved("running", "fail", "failed"));
     let back = ("tool_node", moved("failed", "start", "running"));
@@ -64,9 +70,9 @@ fn an_illegal_step_is_refused() {
 #[test]
 fn a_step_that_does_not_fit_is_refused() {
     let elsewhere = ("tool_node", moved("pending", "start", "waiting"));
-    refuse(forged(&[elsewhere], "waiting", r#"{"prompt":"x"}"#), "is no legal move");
+    refuse(forged(&[elsewhere], "waiting", r#"{"prompt":"x"}"#), "is not a legal move");
     let unconnected = ("tool_node", moved("running", "fail", "failed"));
-    refuse(forged(&[unconnected], "failed", r#"{"error":"x"}"#), "is no legal move");
+    refuse(forged(&[unconnected], "failed", r#"{"error":"x"}"#), "is not a legal move");
 }
 
 /// A step that its actor may not take.
@@ -103,12 +109,19 @@ fn a_wrong_creation_is_refused() {
     fact["state"] = "running".into();
     let running = claim.clone();
     let (at, actor) = (claim.journal[0].at, Some("reasoning"));
-    claim.journal[0] = forge::entry(0, at, actor, &Value::Object(fact.clone()));
+    claim.journal[0] =
+        forge::entry(0, at, actor, execution::DEFINITION.fingerprint, &Value::Object(fact.clone()));
     refuse(claim, "which is not initial");
 
     fact["state"] = "pending".into();
     let mut twice = running.clone();
-    twice.journal.push(forge::entry(3, twice.journal[2].at, actor, &Value::Object(fact)));
+    twice.journal.push(forge::entry(
+        3,
+        twice.journal[2].at,
+        actor,
+        execution::DEFINITION.fingerprint,
+        &Value::Object(fact),
+    ));
     refuse(twice, "created twice");
 
     let mut headless = running.clone();

@@ -32,7 +32,7 @@ trait Describe {
 
 impl<S: State<Machine = Execution<S>>> Describe for Execution<S> {
     fn describe(&self) -> String {
-        let state = execution::DEFINITION.states[S::INDEX].label;
+        let state = &execution::DEFINITION.states[S::INDEX].label;
         format!("{} is {state}", self.context().session_id().unwrap_or("it"))
     }
 }
@@ -105,7 +105,7 @@ fn drive<M: Erased>(machine: M, events: Vec<M::Event>) -> Result<M, Refused<M>> 
 
 fn label<M: Erased>(machine: &M) -> &'static str {
     let definition: &'static Definition = M::DEFINITION;
-    definition.states[machine.state_index()].label
+    &definition.states[machine.state_index()].label
 }
 
 #[test]

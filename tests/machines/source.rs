@@ -20,12 +20,13 @@ impl Source<'_> {
     /// Holds a definition against the source, in both directions.
     #[track_caller]
     pub(crate) fn is_told_by(&self, definition: &Definition) {
-        let names = definition.states.iter().map(|state| state.name);
+        let names = definition.states.iter().map(|state| &*state.name);
         let marked = |mark: fn(&machine::definition::StateDef) -> bool| -> Vec<_> {
-            definition.states.iter().filter(|state| mark(state)).map(|state| state.name).collect()
+            definition.states.iter().filter(|state| mark(state)).map(|state| &*state.name).collect()
         };
         let rows = definition.edges.iter().map(|edge| {
-            (definition.states[edge.from].name, edge.trigger, definition.states[edge.to].name)
+            let name = |state: usize| &*definition.states[state].name;
+            (name(edge.from), &*edge.trigger, name(edge.to))
         });
         same("states", self.states.iter().copied(), names);
         same("rows", self.rows.iter().copied(), rows);
@@ -49,9 +50,10 @@ fn can_be_drawn(definition: &Definition) {
     let start = labels[definition.initial].y;
     assert!(labels.iter().all(|label| label.y >= start), "a new machine starts at the top");
     let svg = definition.svg();
-    let texts = definition.states.iter().map(|state| state.label);
-    for text in texts.chain(definition.edges.iter().map(|edge| edge.trigger)) {
-        assert!(svg.contains(&format!(">{text}</text>")), "the drawing lacks `{text}`");
+    let texts = definition.states.iter().map(|state| state.label.to_string());
+    for text in texts.chain(definition.edges.iter().map(|edge| edge.label().to_string())) {
+        let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        assert!(svg.contains(&format!(">{escaped}</text>")), "the drawing lacks `{text}`");
     }
     for _ in 0..20 {
         assert_eq!(definition.svg(), svg, "the drawing changes from time to time");

@@ -53,7 +53,7 @@ fn a_newer_format_is_refused() {
     drop(SqliteStore::open(&file).unwrap());
     let raw = rusqlite::Connection::open(&file).unwrap();
     raw.pragma_update(None, "user_version", 999).unwrap();
-    assert_err!(SqliteStore::open(&file), StoreError::TooNew { found: 999, known: 1, .. });
+    assert_err!(SqliteStore::open(&file), StoreError::TooNew { found: 999, known: 2, .. });
     let found: i64 = raw.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
     assert_eq!(found, 999);
 }

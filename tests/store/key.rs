@@ -55,7 +55,7 @@ async fn rejected_and_cancelled_free_the_key() {
             "kind": "moved", "from": "running", "to": end, "trigger": trigger,
             "payload": { "reason": "no" },
         });
-        *last = forge::entry(last.number, last.at, last.actor.as_deref(), &fact);
+        *last = forge::entry(last.number, last.at, last.actor.as_deref(), last.definition, &fact);
         end.clone_into(&mut claim.record.status);
         claim.record.state = r#"{"reason":"no"}"#.to_owned();
         claim.record.version = 0;

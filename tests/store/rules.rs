@@ -133,7 +133,13 @@ async fn the_wrong_evidence_is_refused() {
         "kind": "moved", "from": "running", "to": "completed", "trigger": "succeed",
         "payload": { "result": "sent" },
     });
-    *last = machine_tests::forge::entry(last.number, last.at, last.actor.as_deref(), &fact);
+    *last = machine_tests::forge::entry(
+        last.number,
+        last.at,
+        last.actor.as_deref(),
+        last.definition,
+        &fact,
+    );
     "completed".clone_into(&mut claim.record.status);
     claim.record.state = r#"{"result":"sent"}"#.to_owned();
     let forged = machine_tests::forge::cross_execution(claim);

@@ -1,4 +1,4 @@
-//! What was edited by hand is not believed (DESIGN 3).
+//! What was edited by hand fails verification (DESIGN 3).
 
 use machine::{
     Id,
@@ -34,7 +34,7 @@ async fn an_edited_row_is_refused() {
         "epoch = 1",
         "seal = substr(seal, 2) || substr(seal, 1, 1)",
         "seal = 'x'",
-        "fingerprint = '0000000000000000'",
+        "definition = 0",
         "machine = 'ticket'",
     ] {
         let place = Place::new();
@@ -74,11 +74,12 @@ async fn an_edited_index_column_is_refused() {
 /// A journal that lost, gained or changed an entry is refused.
 #[tokio::test]
 async fn an_edited_journal_is_refused() {
-    let insert = "INSERT INTO journal (instance, number, at, actor, fact, digest)
-                  SELECT instance, 3, at, actor, fact, digest FROM journal
+    let insert = "INSERT INTO journal (instance, number, at, actor, definition, fact, digest)
+                  SELECT instance, 3, at, actor, definition, fact, digest FROM journal
                   WHERE instance = ?1 AND number = 2";
-    let replace = "INSERT OR REPLACE INTO journal (instance, number, at, actor, fact, digest)
-                   SELECT instance, number, at, 'graph_runner', fact, digest FROM journal
+    let replace = "INSERT OR REPLACE INTO journal
+                   (instance, number, at, actor, definition, fact, digest)
+                   SELECT instance, number, at, 'graph_runner', definition, fact, digest FROM journal
                    WHERE instance = ?1 AND number = 2";
     for edit in [
         "DELETE FROM journal WHERE instance = ?1 AND number = 2",

@@ -18,7 +18,7 @@ fn a_move_is_written_down() {
     assert_eq!(actors, ["reasoning", "ecs_node", "tool_node"]);
     assert!(entries.is_sorted_by_key(|entry| entry.at));
     assert!(entries.iter().enumerate().all(|(at, entry)| entry.number == at as u64));
-    let Fact::Moved { from, to, trigger, payload } = &entries[2].fact else { panic!() };
+    let Fact::Moved { from, to, trigger, payload, .. } = &entries[2].fact else { panic!() };
     assert_eq!((&**from, &**to, &**trigger), ("running", "failed", "fail"));
     assert_eq!(serde_json::to_string(payload).unwrap(), r#"{"error":"no such file"}"#);
 }

@@ -38,7 +38,7 @@ fn states_know_their_index() {
 }
 
 fn last_words<S: Terminal>(_machine: &S::Machine) -> &'static str {
-    execution::DEFINITION.states[S::INDEX].label
+    &execution::DEFINITION.states[S::INDEX].label
 }
 
 /// A function can ask for a machine that has ended (EX-1).

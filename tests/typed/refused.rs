@@ -24,7 +24,7 @@ fn a_missing_move_names_the_legal_ones() {
     let reason = refused.reason;
     assert_eq!((reason.state(), reason.trigger()), ("WAITING", "succeed"));
     assert_eq!(reason.reason(), &Reason::NotFromHere);
-    let moves: Vec<_> = reason.legal_moves().map(|edge| edge.trigger).collect();
+    let moves: Vec<_> = reason.legal_moves().map(|legal| legal.trigger()).collect();
     assert_eq!(moves, ["resume", "cancel", "timeout"]);
 }
 

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 #[test]
 fn every_status_goes_there_and_back() {
     assert_eq!(Status::ALL.len(), DEFINITION.states.len());
-    for (status, state) in Status::ALL.iter().zip(DEFINITION.states) {
+    for (status, state) in Status::ALL.iter().zip(&*DEFINITION.states) {
         assert_eq!(status.to_string(), state.name);
         assert_eq!(status.as_str(), state.name);
         assert_eq!(status.definition(), state);

@@ -20,12 +20,12 @@ enum Job {
 }
 
 fn legal(any: &AnyJob, by: &impl Actor) -> Vec<&'static str> {
-    any.available(by).map(|edge| edge.trigger).collect()
+    any.available(by).map(|legal| legal.trigger()).collect()
 }
 
 /// Whatever machine it is.
 fn label<M: Erased>(any: &M) -> &'static str {
-    M::DEFINITION.states[any.state_index()].label
+    &M::DEFINITION.states[any.state_index()].label
 }
 
 fn main() {

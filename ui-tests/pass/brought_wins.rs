@@ -8,7 +8,7 @@ use machine::machine;
 enum Letter {
     #[initial]
     #[on(edit(text) => Draft)]
-    #[on(send(text, was = text.clone()) => Sent)]
+    #[on(send(text, was = source.text.clone()) => Sent)]
     Draft { text: String, pages: u32 },
 
     #[terminal]

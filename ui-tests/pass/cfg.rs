@@ -94,7 +94,7 @@ fn main() {
     assert_eq!(door::DEFINITION.docs, "A door that could have had an alarm.");
     assert_eq!(door::DEFINITION.states[0].docs, "Closed.");
     assert!(door::DEFINITION.states[1].stable);
-    let triggers: Vec<&str> = door::DEFINITION.edges.iter().map(|edge| edge.trigger).collect();
+    let triggers: Vec<&str> = door::DEFINITION.edges.iter().map(|edge| &*edge.trigger).collect();
     assert_eq!(triggers, ["open", "lock", "close", "unlock"]);
 
     let locked = Door::new().open().close().lock(1234);

@@ -42,8 +42,8 @@ fn events() -> [Event; 8] {
 
 /// Applies the event by value and in place; both must say the same and follow the table.
 fn ask<A: Actor>(status: Status, event: &Event, by: &A) -> Result<Status, Illegal> {
-    let edge = DEFINITION.edge(status as usize, event.trigger());
-    let expected = edge.filter(|edge| edge.actors.contains(&A::KIND));
+    let edge = DEFINITION.find_move(status as usize, event.trigger());
+    let expected = edge.filter(|edge| edge.actors().contains(&A::KIND.into()));
 
     let machine = any(status);
     let (id, entries) = (machine.id(), machine.journal().entries().len());
@@ -73,12 +73,12 @@ fn ask<A: Actor>(status: Status, event: &Event, by: &A) -> Result<Status, Illega
     }
 
     assert_eq!(by_value, in_place);
-    assert_eq!(by_value.clone().ok(), expected.map(|edge| Status::ALL[edge.to]));
+    assert_eq!(by_value.clone().ok(), expected.map(|legal| Status::ALL[legal.edges()[0].to]));
     if let Err(illegal) = &by_value {
         assert_eq!(illegal.state(), status.definition().label);
         assert_eq!(illegal.trigger(), event.trigger());
         let legal: Vec<_> = illegal.legal_moves().collect();
-        assert_eq!(legal, DEFINITION.leaving(status as usize).collect::<Vec<_>>());
+        assert_eq!(legal, DEFINITION.moves(status as usize).collect::<Vec<_>>());
         let reason = match edge {
             Some(_) => Reason::Actor(A::KIND),
             None if status.definition().terminal => Reason::Terminal,
@@ -104,7 +104,7 @@ fn main() {
             ask(status, &event, &GraphRunner).is_ok(),
         ]
         .contains(&true);
-        let legal = DEFINITION.edge(status as usize, event.trigger()).is_some();
+        let legal = DEFINITION.find_move(status as usize, event.trigger()).is_some();
         assert_eq!(somebody, legal, "{status} {}", event.trigger());
     }
     assert_eq!(accepted(&ToolNode), 6, "start, and the five that leave RUNNING");

@@ -55,7 +55,7 @@ fn main() {
     // The table has the moves of each state.
     let from = |trigger| {
         let edges = order::DEFINITION.edges.iter().filter(move |edge| edge.trigger == trigger);
-        edges.map(|edge| order::DEFINITION.states[edge.from].name).collect::<Vec<_>>()
+        edges.map(|edge| &*order::DEFINITION.states[edge.from].name).collect::<Vec<_>>()
     };
     assert_eq!(from("cancel"), ["placed", "reminded", "paid"]);
     assert_eq!(from("remind"), ["placed", "reminded"]);

@@ -1,20 +1,25 @@
 //! The rules that a graph must keep: one function per rule.
 
+mod names;
+
 use syn::Ident;
 
-use crate::{errors::Errors, message, model::Graph};
+use crate::{errors::Errors, message, model::Graph, parse::Upgrade};
 
 /// Reports every broken rule.
 pub(crate) fn all(graph: &Graph<'_>, errors: &mut Errors) {
     durable_is_serializable(graph, errors);
     durable_is_of_one_type(graph, errors);
     terminal_is_never_left(graph, errors);
-    // A transition that could not be read is missing here: paths through it would be mourned too.
+    names::was_is_unique(graph, errors);
+    upgrades_fit_the_version(graph, errors);
+    // A transition that could not be parsed is missing from the graph: do not report the paths
+    // that it would have made.
     if errors.is_empty() {
         every_state_is_reachable(graph, errors);
         no_dead_end(graph, errors);
     }
-    // A dead end is told once; all that only leads there would be told again.
+    // Report a dead end once, not every state that only leads there.
     if errors.is_empty() {
         every_state_leads_to_an_end(graph, errors);
         only_after(graph, errors);
@@ -40,6 +45,28 @@ fn durable_is_of_one_type(graph: &Graph<'_>, errors: &mut Errors) {
     }
 }
 
+/// An upgrade leads from an older version, and there is one from each.
+fn upgrades_fit_the_version(graph: &Graph<'_>, errors: &mut Errors) {
+    let options = &graph.declaration.options;
+    let version = options.version.map_or(1, |(version, _)| version);
+    let mut check = |upgrades: &[Upgrade]| {
+        for (position, upgrade) in upgrades.iter().enumerate() {
+            let from = upgrade.from;
+            if options.durable.is_none() {
+                errors.on(&upgrade.number, message::upgrade_of_a_plain_machine());
+            } else if from >= version {
+                errors.on(&upgrade.number, message::upgrade_from_the_future(from, version));
+            } else if upgrades[..position].iter().any(|other| other.from == from) {
+                errors.on(&upgrade.number, message::upgrade_twice(from));
+            }
+        }
+    };
+    check(&options.upgrades);
+    for state in &graph.states {
+        check(&state.written.upgrades);
+    }
+}
+
 fn terminal_is_never_left(graph: &Graph<'_>, errors: &mut Errors) {
     for step in &graph.moves {
         let state = &graph.states[step.from];
@@ -55,7 +82,7 @@ fn every_state_is_reachable(graph: &Graph<'_>, errors: &mut Errors) {
     let names = names(graph, reachable.iter().copied());
     let lost = |state: &usize| !reachable.contains(state);
     for (index, state) in graph.states.iter().enumerate().filter(|(index, _)| lost(index)) {
-        // A state that another lost one leads to is found again with it.
+        // A state that another unreachable one leads to is reachable once that one is.
         let follows = (0..graph.states.len()).filter(lost).any(|other| {
             let back = graph.reachable(index).contains(&other);
             graph.reachable(other).contains(&index) && (!back || other < index)
@@ -85,7 +112,7 @@ fn every_state_leads_to_an_end(graph: &Graph<'_>, errors: &mut Errors) {
             continue;
         }
         let reachable = graph.reachable(index);
-        // A trap is told of its first state; what leads into it, or around in it, follows.
+        // A trap is reported for its first state; what leads into it, or around in it, follows.
         let mut others = reachable.iter().filter(|other| **other != index);
         if others.any(|other| *other < index || !graph.reachable(*other).contains(&index)) {
             continue;
@@ -138,8 +165,7 @@ fn never_after(graph: &Graph<'_>, errors: &mut Errors) {
     }
 }
 
-/// The states of these names, where that of a group stands for all of its states; reports the names
-/// that there are not.
+/// The states of these names, where a group stands for all of its states; reports unknown names.
 fn known(graph: &Graph<'_>, wanted: &[Ident], errors: &mut Errors) -> Option<Vec<usize>> {
     let groups = graph.groups();
     let mut found = Some(Vec::new());

@@ -52,7 +52,9 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             };
             let rows = step.by.iter().map(|actor| {
                 let place = actors.iter().position(|known| *known == actor).map(names::index);
-                let kind = names.durable.then(|| quote!((DEFINITION.actors[#place].0)));
+                let kind = names
+                    .durable
+                    .then(|| quote!((__machine::__private::rows::kind_of(DEFINITION, #place))));
                 let (generics, from, predicates) = if let Some(group) = of_group {
                     let from = names::free_in(&quote!(#group #actor));
                     (quote!(<#from: #group>), quote!(#from), quote!())

@@ -1,65 +1,187 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{Attribute, Expr, ExprLit, Lit, Meta};
+use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta};
 
-use super::names::index;
-use crate::model::{Brought, Graph, bare};
+use super::names::{self, index};
+use crate::{
+    model::{Brought, Graph, Leads, Move, bare},
+    parse::is_option,
+    text,
+};
 
 pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
     let name = graph.stored();
     let docs = prose(&graph.declaration.docs);
+    let version = version(graph);
     let initial = index(graph.initial);
-
-    let states = graph.states.iter().map(|state| {
-        let (name, label) = (&state.stored, &state.label);
-        let docs = prose(&state.written.docs);
-        let docs = (!docs.is_empty()).then(|| quote!(.docs(#docs)));
-        let stable = state.written.stable.then(|| quote!(.stable()));
-        let terminal = state.written.terminal.then(|| quote!(.terminal()));
-        let fields = state.written.fields.iter().filter_map(|field| {
-            let name = bare(field.ident.as_ref()?);
-            let ty = type_text(&field.ty);
-            Some(quote!(__Field::new(#name, #ty)))
-        });
-        let fields = (!state.written.fields.is_empty()).then(|| quote!(.fields(&[#(#fields),*])));
-        quote!(__State::new(#name, #label) #docs #stable #terminal #fields)
-    });
-
-    let edges = graph.moves.iter().map(|step| {
-        let trigger = &graph.triggers[step.trigger];
-        let (name, from, to, by) = (bare(trigger.name), index(step.from), index(step.to), step.by);
-        let payload = trigger.brought.iter().map(|Brought { name, ty }| {
-            let (name, ty) = (bare(name), type_text(ty));
-            quote!(__Field::new(#name, #ty))
-        });
-        let payload = (!trigger.brought.is_empty()).then(|| quote!(.payload(&[#(#payload),*])));
-        let actors = (!by.is_empty()).then(|| quote!(.actors(&[#(<#by as __Actor>::KIND),*])));
-        let guard = step.guard.map(|guard| {
-            let path = super::names::path_text(&guard.path);
-            quote!(.guard(#path))
-        });
-        quote!(__Edge::new(#from, #name, #to) #payload #actors #guard)
-    });
-
+    let states = states(graph);
+    let edges = graph.moves.iter().flat_map(|step| edges(graph, step));
     let actors = graph.actors();
-    // In a scope of its own, so that the short names stay in it.
+    let actors = actors.iter().map(|actor| {
+        quote!(__rows::actor(
+            <#actor as __Actor>::KIND,
+            <#actor as __Actor>::CATEGORY,
+            <#actor as __Actor>::WAS,
+        ))
+    });
+    let groups = graph.groups().into_iter().map(|(group, members)| {
+        let (group, members) = (bare(group), members.into_iter().map(index));
+        quote!(__rows::group(#group, &[#(#members),*]))
+    });
     quote! {
         /// The machine as plain data.
         pub const DEFINITION: &__machine::definition::Definition = {
-            use __machine::actor::Actor as __Actor;
-            use __machine::definition::{
-                Definition as __Definition, Edge as __Edge, Field as __Field, StateDef as __State,
-            };
-            &__Definition::new(
+            use __machine::{__private::rows as __rows, actor::Actor as __Actor};
+            &__rows::definition(
                 #name,
                 #docs,
-                &[#(#states),*],
-                &[#(#edges),*],
+                #version,
+                const { &[#(#states),*] },
+                const { &[#(#edges),*] },
                 #initial,
-                &[#((<#actors as __Actor>::KIND, <#actors as __Actor>::CATEGORY)),*],
+                const { &[#(#actors),*] },
+                const { &[#(#groups),*] },
             )
         };
     }
+}
+
+/// The version of the stored data, as it is written.
+pub(super) fn version(graph: &Graph<'_>) -> proc_macro2::Literal {
+    let version = graph.declaration.options.version.map_or(1, |(version, _)| version);
+    proc_macro2::Literal::u32_unsuffixed(version)
+}
+
+fn states(graph: &Graph<'_>) -> impl Iterator<Item = TokenStream> {
+    graph.states.iter().map(|state| {
+        let (name, label, written) = (&state.stored, &state.label, state.written);
+        let docs = prose(&written.docs);
+        let docs = (!docs.is_empty()).then(|| quote!(docs: #docs,));
+        let stable = written.stable.then(|| quote!(stable: true,));
+        let terminal = written.terminal.then(|| quote!(terminal: true,));
+        let fields = written
+            .fields
+            .iter()
+            .map(|field| row(&bare(&field.name), &field.ty, field.optional, &field.was));
+        let fields =
+            (!written.fields.is_empty()).then(|| quote!(fields: const { &[#(#fields),*] },));
+        let was = state.was();
+        let was = (!was.is_empty()).then(|| quote!(was: const { &[#(__rows::text(#was)),*] },));
+        let upgrades = written
+            .upgrades
+            .iter()
+            .map(|upgrade| proc_macro2::Literal::u32_unsuffixed(upgrade.from));
+        let upgrades = (!written.upgrades.is_empty()).then(|| quote!(upgrades: &[#(#upgrades),*],));
+        let extra = quote!(#docs #stable #terminal #fields #was #upgrades);
+        if extra.is_empty() {
+            quote!(__rows::state(#name, #label))
+        } else {
+            quote!(__rows::state_with(#name, #label, __rows::StateRow { #extra ..__rows::STATE }))
+        }
+    })
+}
+
+/// The rows of a move: one, or one for each target of a choice.
+fn edges(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
+    let trigger = &graph.triggers[step.trigger];
+    let (name, from, by) = (bare(trigger.name), index(step.from), step.by);
+    let payload = trigger
+        .brought
+        .iter()
+        .map(|Brought { name, ty, was }| row(&bare(name), ty, is_option(ty), was));
+    let payload =
+        (!trigger.brought.is_empty()).then(|| quote!(payload: const { &[#(#payload),*] },));
+    let actors = (!by.is_empty())
+        .then(|| quote!(actors: const { &[#(__rows::text(<#by as __Actor>::KIND)),*] },));
+    let guard = step.guard.map(|guard| {
+        let path = names::path_text(&guard.written.path);
+        quote!(guard: ::core::option::Option::Some(#path),)
+    });
+    let deadline = step.after.map(|after| {
+        let after = text::of_expression(after.to_token_stream());
+        let groups = graph.groups();
+        let group = groups.iter().position(|(group, _)| Some(*group) == step.group).map(index);
+        let group = group.map_or_else(
+            || quote!(::core::option::Option::None),
+            |group| quote!(::core::option::Option::Some(#group)),
+        );
+        quote!(deadline: ::core::option::Option::Some((#after, #group)),)
+    });
+    let was = step.was;
+    let was = (!was.is_empty()).then(|| quote!(was: const { &[#(__rows::text(#was)),*] },));
+    let conditions = conditions(step);
+    step.targets
+        .iter()
+        .enumerate()
+        .map(|(position, to)| {
+            let to = index(*to);
+            let when = conditions.get(position).map(|when| {
+                quote!(when: ::core::option::Option::Some(#when),)
+            });
+            let extra = quote!(#payload #actors #guard #when #deadline #was);
+            if extra.is_empty() {
+                quote!(__rows::edge(#from, #name, #to))
+            } else {
+                quote!(__rows::edge_with(#from, #name, #to, __rows::EdgeRow { #extra ..__rows::EDGE }))
+            }
+        })
+        .collect()
+}
+
+/// For each target of a choice, when it is chosen; nothing for any other move.
+pub(crate) fn conditions(step: &Move<'_>) -> Vec<String> {
+    if !step.is_choice() {
+        return Vec::new();
+    }
+    let mut ways: Vec<(usize, String)> = Vec::new();
+    walk(&step.leads, &[], &mut ways);
+    let of = |to: &usize| {
+        let mine = ways.iter().filter(|(target, _)| target == to);
+        mine.map(|(_, when)| when.as_str()).collect::<Vec<_>>().join(" or ")
+    };
+    step.targets.iter().map(of).collect()
+}
+
+fn walk(leads: &Leads<'_>, path: &[String], ways: &mut Vec<(usize, String)>) {
+    let and = |condition: String| {
+        let mut path = path.to_vec();
+        path.push(condition);
+        path
+    };
+    match leads {
+        Leads::To(target) => {
+            // A chain of `else if` ends in `else`; the conditions before it go without saying.
+            let said: Vec<&str> =
+                path.iter().map(String::as_str).filter(|condition| *condition != "else").collect();
+            let when = if said.is_empty() { "else".to_owned() } else { said.join(" and ") };
+            ways.push((target.to, when));
+        }
+        Leads::If { condition, then, otherwise, .. } => {
+            walk(then, &and(text::of_expression(condition.to_token_stream())), ways);
+            walk(otherwise, &and("else".to_owned()), ways);
+        }
+        Leads::Match { on, arms, .. } => {
+            let on = text::of_expression(on.to_token_stream());
+            for arm in arms {
+                let pattern = text::of_expression(arm.pattern.to_token_stream());
+                let guard = arm.guard.map(|guard| text::of_expression(guard.to_token_stream()));
+                let condition = match (pattern.as_str(), guard) {
+                    ("_", None) => "else".to_owned(),
+                    ("_", Some(guard)) => guard,
+                    (pattern, None) => format!("{on} is {pattern}"),
+                    (pattern, Some(guard)) => format!("{on} is {pattern} and {guard}"),
+                };
+                walk(&arm.leads, &and(condition), ways);
+            }
+        }
+    }
+}
+
+fn row(name: &str, ty: &impl ToTokens, optional: bool, was: &[LitStr]) -> TokenStream {
+    let ty = text::of_type(ty.to_token_stream());
+    let was =
+        if was.is_empty() { quote!(&[]) } else { quote!(const { &[#(__rows::text(#was)),*] }) };
+    quote!(__rows::field(#name, #ty, #optional, #was))
 }
 
 /// The doc comment as text.
@@ -76,14 +198,4 @@ pub(super) fn prose(docs: &[Attribute]) -> String {
         .map(|line| line.strip_prefix(' ').unwrap_or(&line).to_owned())
         .collect();
     lines.join("\n")
-}
-
-/// The type as people write it: `Vec<String>`, not `Vec < String >`.
-fn type_text(ty: &impl ToTokens) -> String {
-    let text = crate::expand::as_written(ty.to_token_stream()).to_string();
-    let mut text = text.replace(" :: ", "::").replace(":: ", "::");
-    for (loose, tight) in [(" < ", "<"), (" >", ">"), ("< ", "<"), (" ,", ","), ("& ", "&")] {
-        text = text.replace(loose, tight);
-    }
-    text
 }

@@ -1,10 +1,14 @@
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
 
-use super::names::Names;
-use crate::model::{Graph, State};
+use super::names::{self, Names};
+use crate::{
+    model::{Graph, State},
+    parse::Upgrade,
+};
 
-/// What lets a store keep the machine, and give it back once its journal was replayed.
+/// What lets a store keep the machine, and restore it once its journal was replayed.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     if !names.durable {
         return TokenStream::new();
@@ -116,8 +120,17 @@ fn erased(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 
 fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let Names { typed, any, .. } = names;
-    let all = graph.states.iter().map(State::name);
-    let stored = graph.states.iter().map(|state| &state.stored);
+    let states = graph.states.iter().enumerate().map(|(index, state)| {
+        let (name, index) = (state.name(), names::index(index));
+        let data = upgraded(&state.written.upgrades);
+        quote! {
+            #index => {
+                let state: #name = #data;
+                Self::#name(#typed { core, state })
+            }
+        }
+    });
+    let context = upgraded(&graph.declaration.options.upgrades);
     quote! {
         impl __machine::__private::Restore for #any {
             const DEFINITION: &'static __machine::definition::Definition = DEFINITION;
@@ -125,14 +138,12 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             fn __restore(
                 verified: __machine::__private::Verified,
             ) -> ::core::result::Result<Self, __machine::__private::serde_json::Error> {
-                let (record, core) = verified.__into_parts()?;
-                ::core::result::Result::Ok(match record.status.as_str() {
-                    #(
-                        #stored => Self::#all(#typed {
-                            core,
-                            state: __machine::__private::serde_json::from_str(&record.state)?,
-                        }),
-                    )*
+                let (state, version, text, core) = verified.__into_parts(DEFINITION, |version, text| {
+                    ::core::result::Result::Ok(#context)
+                })?;
+                let text = text.as_str();
+                ::core::result::Result::Ok(match state {
+                    #(#states)*
                     other => return ::core::result::Result::Err(
                         __machine::__private::serde::de::Error::custom(other),
                     ),
@@ -140,4 +151,23 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             }
         }
     }
+}
+
+/// The value behind `text`, which was written by `version`, through the upgrades that lie between.
+fn upgraded(upgrades: &[Upgrade]) -> TokenStream {
+    let read = quote!(__machine::__private::serde_json::from_str(text)?);
+    if upgrades.is_empty() {
+        return read;
+    }
+    let mut upgrades: Vec<&Upgrade> = upgrades.iter().collect();
+    upgrades.sort_by_key(|upgrade| upgrade.from);
+    let arms = upgrades.iter().enumerate().map(|(position, first)| {
+        let from = &first.number;
+        let chain = upgrades[position..].iter().fold(read.clone(), |value, upgrade| {
+            let path = &upgrade.path;
+            quote_spanned!(path.span()=> __machine::__private::upgrade(#path, #value)?)
+        });
+        quote!(..=#from => #chain,)
+    });
+    quote!(match version { #(#arms)* _ => #read })
 }

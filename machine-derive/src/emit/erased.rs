@@ -9,7 +9,7 @@ use super::{
 };
 use crate::model::{Graph, Move, State, bare};
 
-/// The machine whose state is known at run time only: same rules, told as values.
+/// The machine whose state is known at run time only: same rules, errors as values.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let mut parts = vec![item(graph, names), moves(graph, names), conversions(graph, names)];
     // A machine with parameters of its own would need bounds that only its author knows.
@@ -148,7 +148,7 @@ fn moves(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             pub fn available(
                 &self,
                 by: &impl __machine::actor::Actor,
-            ) -> impl ::core::iter::Iterator<Item = &'static __machine::definition::Edge> {
+            ) -> impl ::core::iter::Iterator<Item = __machine::definition::Move<'static>> {
                 __machine::__private::available(DEFINITION, self.status() as usize, by)
             }
 
@@ -244,8 +244,7 @@ pub(super) fn narrow(names: &Names<'_>, state: &State<'_>) -> TokenStream {
 
 fn arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let any = &names.any;
-    let (from, to) = (&graph.states[step.from], &graph.states[step.to]);
-    let (from_name, to_name) = (from.name(), to.name());
+    let from_name = graph.states[step.from].name();
     let trigger = &graph.triggers[step.trigger];
     let event = names::event(trigger);
     let function = names::step(step);
@@ -260,7 +259,13 @@ fn arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     } else {
         hygienic!(#function(machine, #(#items,)* #actor))
     };
-    let made = hygienic!(#any::#to_name(#made));
+    let made = match step.targets.as_slice() {
+        [to] if !step.is_choice() => {
+            let to = graph.states[*to].name();
+            hygienic!(#any::#to(#made))
+        }
+        _ => hygienic!(::core::convert::From::from(#made)),
+    };
     let made = if step.guard.is_none() {
         made
     } else {
@@ -312,7 +317,7 @@ fn guard_arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<To
 
 /// What the guard refused with, at the place where its type is written: it must have a text.
 fn reason(step: &Move<'_>) -> TokenStream {
-    let place = step.guard.map_or(step.span, |guard| guard.error.span());
+    let place = step.guard.map_or(step.span, |guard| guard.written.error.span());
     quote_spanned!(Span::mixed_site().located_at(place)=> &reason)
 }
 

@@ -4,6 +4,7 @@ use syn::Path;
 
 use super::{
     names::{self, Names},
+    transitions,
     typed::derives,
 };
 use crate::model::{Graph, bare};
@@ -26,15 +27,17 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             .iter()
             .filter(|step| step.trigger == index)
             .map(|step| {
-                format!("{} to {}", graph.states[step.from].label, graph.states[step.to].label)
+                let targets = transitions::targets_text(graph, step);
+                format!("{} to {targets}", graph.states[step.from].label)
             })
             .collect();
         let about = format!("{}.", moves.join(", "));
         let body = (!trigger.brought.is_empty()).then(|| {
             let fields = trigger.brought.iter().map(|brought| {
                 let (name, ty) = (brought.name, brought.ty);
-                let about = format!("Brought to `{}`.", trigger.name);
-                quote!(#[doc = #about] #name: #ty)
+                let about = format!("Given to `{}`.", trigger.name);
+                let was = brought.was.iter().filter(|_| serde.is_some());
+                quote!(#[doc = #about] #(#[serde(alias = #was)])* #name: #ty)
             });
             quote!({ #(#fields),* })
         });

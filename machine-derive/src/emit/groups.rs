@@ -7,8 +7,8 @@ use super::{
     transitions,
 };
 use crate::{
-    expand::one_level_down,
     model::{Graph, Move, State, bare},
+    paths::one_level_down,
 };
 
 /// A sealed trait per group, for code that takes a machine in any of its states, and the moves that
@@ -101,14 +101,23 @@ impl Group<'_> {
     fn method(&self, graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
         let (group, seal, typed) = (self.name, &self.seal, &names.typed);
         let trigger = &graph.triggers[step.trigger];
-        let (name, to) = (trigger.name, &graph.states[step.to]);
+        let name = trigger.name;
         let items: Vec<_> = trigger.brought.iter().map(|brought| brought.name).collect();
         let params = transitions::params(graph, step);
-        let result = transitions::result(graph, names, step, &hygienic!(Self));
+        let result =
+            |state: &TokenStream| transitions::result(graph, names, step, &hygienic!(Self), state);
         let errors = step.guard.map(|_| transitions::errors());
-        let about = format!("From each state of [`{}`] to {}.", bare(group), to.label);
+        let stays = step.leads.targets().iter().any(|target| target.stays);
+        let to = if stays && !step.is_choice() {
+            "itself".to_owned()
+        } else {
+            transitions::targets_text(graph, step)
+        };
+        let about = format!("From each state of [`{}`] to {to}.", bare(group));
         let actors = step.by;
-        let state = names::free_in(&quote!(#group #(#params)* #result #(#actors)*));
+        let mentioned = result(&hygienic!(Self));
+        let state = names::free_in(&quote!(#group #(#params)* #mentioned #(#actors)*));
+        let result = result(&quote!(#state));
         let by = (!step.by.is_empty()).then(|| {
             let may = names::may(trigger);
             hygienic!(by: &impl #may<#state>)
@@ -153,7 +162,7 @@ impl Group<'_> {
 
     /// What rustc says of a state that is not in it.
     fn refusal(&self) -> TokenStream {
-        let message = format!("`{{Self}}` is no state of the group `{}`", bare(self.name));
+        let message = format!("`{{Self}}` is not a state of the group `{}`", bare(self.name));
         let note = format!("the states of the group: {}", self.labels());
         quote! {
             #[diagnostic::on_unimplemented(
@@ -176,7 +185,7 @@ fn signature(
     let here = quote!(#typed<#from>);
     let name = graph.triggers[step.trigger].name;
     let params = transitions::params(graph, step);
-    let result = transitions::result(graph, names, step, &here);
+    let result = transitions::result(graph, names, step, &here, from);
     let actor = names.durable.then(|| hygienic!(actor: ::core::option::Option<&'static str>));
     hygienic!(fn #name(machine: #here, #(#params,)* _: __sealed::Asked, #actor) -> #result)
 }

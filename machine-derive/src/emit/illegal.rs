@@ -3,7 +3,10 @@ use std::collections::BTreeSet;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::names::{self, Names};
+use super::{
+    names::{self, Names},
+    transitions,
+};
 use crate::model::{Graph, State, Trigger, bare};
 
 /// How many illegal moves a machine may have for each to get a message of its own.
@@ -56,7 +59,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 traits.extend(illegal_trait(&bound, &message, &graph.legal_moves(index)));
                 bound
             };
-            stubs.extend(stub(graph, names, trigger_index, &bound));
+            stubs.extend(stub(graph, names, state, trigger_index, &bound));
         }
         let typed = names.typed_in(state);
         let (generics, predicates) = names.for_all();
@@ -86,22 +89,21 @@ fn illegal_trait(name: &Ident, message: &str, label: &str) -> TokenStream {
     }
 }
 
-fn stub(graph: &Graph<'_>, names: &Names<'_>, index: usize, bound: &Ident) -> TokenStream {
+fn stub(
+    graph: &Graph<'_>,
+    names: &Names<'_>,
+    state: &State<'_>,
+    index: usize,
+    bound: &Ident,
+) -> TokenStream {
     let trigger = &graph.triggers[index];
     // A known trigger has at least one move.
     let Some(step) = graph.moves.iter().find(|step| step.trigger == index) else {
         return TokenStream::new();
     };
     let name = trigger.name;
-    let next = names.typed_in(&graph.states[step.to]);
-    // What the caller expects of a guarded move is a result; that holds for every state or none.
-    let next = match step.guard {
-        None => next,
-        Some(guard) => {
-            let error = &guard.error;
-            quote!(::core::result::Result<#next, __machine::typed::Refused<Self, #error>>)
-        }
-    };
+    // What a trigger returns is the same from every state.
+    let next = transitions::result(graph, names, step, &quote!(Self), &names.state_type(state));
     let types = trigger.brought.iter().map(|brought| brought.ty);
     // Where some state lets anyone, the caller may not bring an actor, and need not.
     let mut moves = graph.moves.iter().filter(|step| step.trigger == index);

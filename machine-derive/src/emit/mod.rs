@@ -1,4 +1,4 @@
-//! What the machine becomes. Nothing in here can fail: the graph was checked.
+//! What the machine expands to. Nothing in here can fail: the graph was checked.
 //!
 //! All of it goes into one module, named after the machine, so that the fields of the typed
 //! machine are private even to the module that declares it. Every path is written in full.
@@ -11,6 +11,9 @@ macro_rules! hygienic {
 }
 
 mod actors;
+mod body;
+mod choice;
+mod deadlines;
 mod definition;
 mod durable;
 mod erased;
@@ -19,6 +22,7 @@ mod groups;
 mod illegal;
 mod names;
 mod params;
+mod same;
 mod states;
 mod status;
 mod stubs;
@@ -32,6 +36,8 @@ use syn::Generics;
 use crate::model::Graph;
 use names::Names;
 
+#[cfg(feature = "diagram")]
+pub(crate) use definition::conditions;
 pub(crate) use stubs::stubs;
 
 /// The type of a field that mentions every parameter, if there are any to mention.
@@ -46,7 +52,10 @@ pub(crate) fn machine(graph: &Graph<'_>) -> TokenStream {
         typed::emit(graph, &names),
         states::emit(graph, &names),
         actors::emit(graph, &names),
+        same::emit(graph, &names),
+        choice::emit(graph, &names),
         transitions::emit(graph, &names),
+        deadlines::emit(graph, &names),
         groups::emit(graph, &names),
         illegal::emit(graph, &names),
         status::emit(graph, &names),

@@ -5,8 +5,8 @@ use syn::Type;
 
 use super::params::{Params, Used};
 use crate::{
-    expand::as_written,
-    model::{Graph, Move, State, Trigger},
+    model::{Graph, Move, State, Trigger, Way},
+    text,
 };
 
 /// The names of what is generated.
@@ -114,6 +114,15 @@ impl<'a> Names<'a> {
         quote!(#typed #args)
     }
 
+    /// `AfterConfirm<T>`, what a choice returns; given the state that is left.
+    pub(super) fn after_type(&self, trigger: &Trigger<'_>, from: TokenStream) -> TokenStream {
+        let name = after(trigger);
+        let same = trigger.choice.iter().flatten().any(|way| *way == Way::Same);
+        let from: Vec<TokenStream> = if same { vec![from] } else { Vec::new() };
+        let args = self.params.apply(&from, &self.params.every());
+        quote!(#name #args)
+    }
+
     /// `AnyDoor<T>`
     pub(super) fn any_type(&self) -> TokenStream {
         let any = &self.any;
@@ -168,6 +177,11 @@ pub(super) fn variant(trigger: &Ident) -> Ident {
     format_ident!("{}", crate::model::bare(trigger).to_pascal_case())
 }
 
+/// `AfterConfirm`, the enum of where a choice can lead.
+pub(super) fn after(trigger: &Trigger<'_>) -> Ident {
+    format_ident!("After{}", event(trigger))
+}
+
 /// `MaySucceed`, the trait of those who may.
 pub(super) fn may(trigger: &Trigger<'_>) -> Ident {
     format_ident!("May{}", event(trigger))
@@ -183,6 +197,11 @@ pub(super) fn guard(step: &Move<'_>) -> Ident {
     format_ident!("guard_{}_{}", step.from, step.trigger)
 }
 
+/// The function that says when the move is due.
+pub(super) fn deadline(step: &Move<'_>) -> Ident {
+    format_ident!("after_{}_{}", step.from, step.trigger)
+}
+
 /// A place in the table, as people write it: `3`, not `3usize`.
 pub(super) fn index(place: usize) -> Literal {
     Literal::usize_unsuffixed(place)
@@ -190,7 +209,7 @@ pub(super) fn index(place: usize) -> Literal {
 
 /// A path as people write it.
 pub(super) fn path_text(path: &syn::Path) -> String {
-    as_written(path.to_token_stream()).to_string().replace(' ', "")
+    text::of_type(path.to_token_stream())
 }
 
 /// The name as an identifier, even where it is a keyword. Some cannot be raw ones, and one would

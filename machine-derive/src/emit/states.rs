@@ -4,6 +4,7 @@ use quote::quote;
 use super::{
     erased,
     names::{self, Names},
+    typed::derives,
 };
 use crate::model::{Graph, State};
 
@@ -11,7 +12,7 @@ use crate::model::{Graph, State};
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let derives = &graph.declaration.derives;
     let states = graph.states.iter().enumerate().map(|(index, state)| {
-        let item = item(names, state);
+        let item = item(graph, names, state);
         let marks = marks(names, state, index);
         quote! {
             #[derive(#(#derives),*)]
@@ -23,7 +24,8 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 }
 
 /// The struct itself.
-pub(super) fn item(names: &Names<'_>, state: &State<'_>) -> TokenStream {
+pub(super) fn item(graph: &Graph<'_>, names: &Names<'_>, state: &State<'_>) -> TokenStream {
+    let reads = derives(graph, "Deserialize");
     let name = state.name();
     let written = state.written;
     let (docs, others) = (&written.docs, &written.others);
@@ -34,8 +36,10 @@ pub(super) fn item(names: &Names<'_>, state: &State<'_>) -> TokenStream {
         quote!(;)
     } else {
         let fields = written.fields.iter().map(|field| {
-            let (attrs, name, ty) = (&field.attrs, &field.ident, &field.ty);
-            quote!(#(#attrs)* pub #name: #ty)
+            let (attrs, name, ty) = (&field.attrs, &field.name, &field.ty);
+            // Data that were written under an old name are read under the new one.
+            let was = field.was.iter().filter(|_| reads);
+            quote!(#(#attrs)* #(#[serde(alias = #was)])* pub #name: #ty)
         });
         quote!(#predicates { #(#fields),* })
     };

@@ -52,13 +52,13 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             /// The name in stored data.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
-                self.definition().name
+                __machine::__private::rows::name_of(DEFINITION, self as usize)
             }
 
             /// What the definition says of this state.
             #[must_use]
             pub const fn definition(self) -> &'static __machine::definition::StateDef {
-                &DEFINITION.states[self as usize]
+                __machine::__private::rows::state_of(DEFINITION, self as usize)
             }
         }
 

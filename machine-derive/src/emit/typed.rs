@@ -1,7 +1,10 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::names::{self, Names};
+use super::{
+    deadlines, definition,
+    names::{self, Names},
+};
 use crate::model::{Graph, bare};
 
 /// The typed machine: its struct, its constructor, and what can be read in every state.
@@ -43,7 +46,7 @@ fn constructor(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let initial = &graph.states[graph.initial];
     let initial_name = initial.name();
     let (field_names, field_types): (Vec<_>, Vec<_>) =
-        initial.written.fields.iter().map(|field| (&field.ident, &field.ty)).unzip();
+        initial.written.fields.iter().map(|field| (&field.name, &field.ty)).unzip();
     let state = if field_names.is_empty() {
         quote!(#initial_name)
     } else {
@@ -52,20 +55,28 @@ fn constructor(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let has_context = Names::has_context(graph);
     // A field of the initial state may be called `context` too.
     let context_param = has_context.then(|| hygienic!(context: #context,));
+    let started = deadlines::started_at_creation(graph);
+    let due = (names.durable && !started.is_empty())
+        .then(|| hygienic!(core.journal.__created(&[#(#started),*]);));
+    let mutable = due.is_some().then(|| quote!(mut));
+    let given = if has_context { hygienic!(context) } else { quote!(()) };
+    let create = names.durable.then(|| {
+        hygienic! {
+            let state = #state;
+            let #mutable core = __machine::__private::Core::__create(
+                DEFINITION,
+                #given,
+                <#context as __machine::__private::Context>::__as_dyn,
+            );
+            #due
+        }
+    });
     let made = match (names.durable, has_context) {
-        (true, true) => hygienic!(core: __machine::__private::Core::__create(
-            DEFINITION,
-            context,
-            <#context as __machine::__private::Context>::__as_dyn,
-        ),),
-        (true, false) => quote!(core: __machine::__private::Core::__create(
-            DEFINITION,
-            (),
-            <() as __machine::__private::Context>::__as_dyn,
-        ),),
+        (true, _) => hygienic!(core,),
         (false, true) => hygienic!(context: context,),
         (false, false) => quote!(),
     };
+    let state = if names.durable { hygienic!(state) } else { quote!(state: #state) };
     let marker = names.params.marker().map(|_| quote!(marker: ::core::marker::PhantomData,));
     let typed = names.typed_in(initial);
     let (generics, predicates) = names.for_all();
@@ -74,7 +85,8 @@ fn constructor(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         impl #generics #typed #predicates {
             #[doc = #about]
             pub fn new(#context_param #(#field_names: #field_types),*) -> Self {
-                Self { #made #marker state: #state }
+                #create
+                Self { #made #marker #state }
             }
         }
     }
@@ -143,12 +155,24 @@ fn debug(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 
 /// The transitions, for the machine's documentation.
 fn transition_table(graph: &Graph<'_>) -> String {
-    let rows = graph.moves.iter().map(|step| {
-        let (from, to) = (&graph.states[step.from].label, &graph.states[step.to].label);
+    let rows = graph.moves.iter().flat_map(|step| {
+        let from = &graph.states[step.from].label;
+        let trigger = bare(graph.triggers[step.trigger].name);
         let by = step.by.iter().map(|actor| format!("`{}`", names::path_text(actor)));
         let by: Vec<String> = by.collect();
         let by = if by.is_empty() { "anyone".to_owned() } else { by.join(", ") };
-        format!("| {from} | `{}` | {to} | {by} |\n", bare(graph.triggers[step.trigger].name))
+        let conditions = definition::conditions(step);
+        let targets = step.targets.iter().enumerate();
+        let rows = targets.map(move |(position, to)| {
+            let to = &graph.states[*to].label;
+            // A bar would end the cell, a backquote the code in it.
+            let when = conditions.get(position).map(|when| {
+                let when = when.replace('|', "\\|").replace('`', "'");
+                if when == "else" { " otherwise".to_owned() } else { format!(" if `{when}`") }
+            });
+            format!("| {from} | `{trigger}`{} | {to} | {by} |\n", when.unwrap_or_default())
+        });
+        rows.collect::<Vec<String>>()
     });
     let rows: String = rows.collect();
     format!("\n\n# Transitions\n\n| from | trigger | to | by |\n|---|---|---|---|\n{rows}")

@@ -2,9 +2,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use heck::{ToShoutySnakeCase, ToSnakeCase};
 use proc_macro2::Span;
-use syn::{Expr, Field, Ident, Path, Type};
+use syn::{Expr, Ident, LitStr, Pat, Path, Type, token};
 
-use crate::parse::{self, Declaration, Guard};
+use crate::{
+    message::Message,
+    parse::{self, Declaration, Field},
+};
 
 /// A machine.
 pub(crate) struct Graph<'a> {
@@ -14,9 +17,11 @@ pub(crate) struct Graph<'a> {
     /// Where each state and each trigger stands, by name: comparing identifiers is slow.
     pub(crate) state_index: BTreeMap<String, usize>,
     pub(crate) trigger_index: BTreeMap<String, usize>,
-    /// In the order in which they are written.
+    /// In declaration order.
     pub(crate) moves: Vec<Move<'a>>,
     pub(crate) initial: usize,
+    /// The types that must be the same and are written differently.
+    pub(crate) same: Vec<Same<'a>>,
 }
 
 /// A state.
@@ -32,6 +37,10 @@ pub(crate) struct State<'a> {
 pub(crate) struct Trigger<'a> {
     pub(crate) name: &'a Ident,
     pub(crate) brought: Vec<Brought<'a>>,
+    /// What its guards refuse with, where it has guards.
+    pub(crate) refusal: Option<&'a Type>,
+    /// Where it can lead, if data decide that. The same from every state.
+    pub(crate) choice: Option<Vec<Way>>,
 }
 
 /// What the caller brings to a trigger.
@@ -39,25 +48,147 @@ pub(crate) struct Trigger<'a> {
 pub(crate) struct Brought<'a> {
     pub(crate) name: &'a Ident,
     pub(crate) ty: &'a Type,
+    pub(crate) was: &'a [LitStr],
+}
+
+/// One way that a choice can go; a variant of the enum that its method returns.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Way {
+    To(usize),
+    /// The state that was left, whichever of several that was.
+    Same,
 }
 
 /// A legal move.
 pub(crate) struct Move<'a> {
     pub(crate) from: usize,
     pub(crate) trigger: usize,
-    pub(crate) to: usize,
-    /// Where each field of the target comes from, in the target's order.
-    pub(crate) fields: Vec<(&'a Field, Source<'a>)>,
+    pub(crate) leads: Leads<'a>,
+    /// The states that it can lead to, each once; its edges in the table.
+    pub(crate) targets: Vec<usize>,
+    /// Where the first of its edges stands in the table.
+    pub(crate) first_edge: usize,
     pub(crate) by: &'a [Path],
-    pub(crate) guard: Option<&'a Guard>,
+    pub(crate) guard: Option<Guard<'a>>,
+    /// When it is due, counted from entering the state or the group.
+    pub(crate) after: Option<&'a Expr>,
+    /// The group for whose states it was declared.
+    pub(crate) group: Option<&'a Ident>,
+    pub(crate) was: &'a [LitStr],
     pub(crate) span: Span,
 }
 
-/// Where a field of the target comes from.
+/// What may still refuse a move.
+#[derive(Clone, Copy)]
+pub(crate) struct Guard<'a> {
+    pub(crate) written: &'a parse::Guard,
+    /// See [`Graph::same`]: the type that it refuses with is written in another way elsewhere.
+    pub(crate) same: Option<usize>,
+}
+
+/// Where a move leads.
+pub(crate) enum Leads<'a> {
+    To(Target<'a>),
+    If {
+        token: &'a token::If,
+        condition: &'a Expr,
+        then: Box<Leads<'a>>,
+        otherwise: Box<Leads<'a>>,
+    },
+    Match {
+        token: &'a token::Match,
+        on: &'a Expr,
+        arms: Vec<Arm<'a>>,
+    },
+}
+
+/// An arm of a `match`.
+pub(crate) struct Arm<'a> {
+    pub(crate) pattern: &'a Pat,
+    pub(crate) guard: Option<&'a Expr>,
+    pub(crate) leads: Leads<'a>,
+}
+
+/// A state that a move can lead to.
+pub(crate) struct Target<'a> {
+    pub(crate) to: usize,
+    /// It is written `Self`.
+    pub(crate) stays: bool,
+    /// Where each field comes from, in the target's order.
+    pub(crate) fields: Vec<(&'a Field, Source<'a>)>,
+}
+
+/// Where a field of the target comes from. The number is an index into [`Graph::same`].
 pub(crate) enum Source<'a> {
-    Brought,
-    Carried,
+    Brought(Option<usize>),
+    Carried(Option<usize>),
     Computed(&'a Expr),
+}
+
+/// Two types that must be the same. Their texts differ, so the compiler decides.
+pub(crate) struct Same<'a> {
+    /// The trait that asks, named to be read: rustc shows it.
+    pub(crate) name: Ident,
+    pub(crate) found: &'a Type,
+    pub(crate) expected: &'a Type,
+    /// What to say if they are not.
+    pub(crate) message: Message,
+    pub(crate) span: Span,
+    /// Nothing is converted between them, so the question is asked by itself.
+    pub(crate) alone: bool,
+}
+
+impl<'a> Leads<'a> {
+    /// The targets, in declaration order.
+    pub(crate) fn targets(&self) -> Vec<&Target<'a>> {
+        match self {
+            Self::To(target) => vec![target],
+            Self::If { then, otherwise, .. } => {
+                then.targets().into_iter().chain(otherwise.targets()).collect()
+            }
+            Self::Match { arms, .. } => arms.iter().flat_map(|arm| arm.leads.targets()).collect(),
+        }
+    }
+
+    /// Every expression of the choice itself.
+    pub(crate) fn conditions(&self) -> Vec<&'a Expr> {
+        match self {
+            Self::To(_) => Vec::new(),
+            Self::If { condition, then, otherwise, .. } => {
+                let inner = then.conditions().into_iter().chain(otherwise.conditions());
+                std::iter::once(*condition).chain(inner).collect()
+            }
+            Self::Match { on, arms, .. } => {
+                let inner =
+                    arms.iter().flat_map(|arm| arm.guard.into_iter().chain(arm.leads.conditions()));
+                std::iter::once(*on).chain(inner).collect()
+            }
+        }
+    }
+}
+
+impl<'a> Move<'a> {
+    /// Whether data decide where it leads.
+    pub(crate) fn is_choice(&self) -> bool {
+        !matches!(self.leads, Leads::To(_))
+    }
+
+    /// The edge of the table that leads to this state, which is one of the targets.
+    pub(crate) fn edge(&self, to: usize) -> usize {
+        self.first_edge + self.targets.iter().position(|target| *target == to).unwrap_or(0)
+    }
+
+    /// Every expression that is evaluated when the move is made.
+    pub(crate) fn expressions(&self) -> Vec<&'a Expr> {
+        let mut all = self.leads.conditions();
+        for target in self.leads.targets() {
+            all.extend(target.fields.iter().filter_map(|(_, source)| match source {
+                Source::Computed(value) => Some(*value),
+                Source::Brought(_) | Source::Carried(_) => None,
+            }));
+        }
+        all
+    }
 }
 
 impl<'a> State<'a> {
@@ -68,6 +199,11 @@ impl<'a> State<'a> {
 
     pub(crate) fn name(&self) -> &'a Ident {
         &self.written.name
+    }
+
+    /// The names in stored data that it had before.
+    pub(crate) fn was(&self) -> Vec<String> {
+        self.written.was.iter().map(|old| old.value().to_snake_case()).collect()
     }
 }
 
@@ -84,14 +220,14 @@ impl<'a> Graph<'a> {
     }
 }
 
-impl Graph<'_> {
+impl<'a> Graph<'a> {
     /// The name of the machine in stored data, and of the generated module.
     pub(crate) fn stored(&self) -> String {
         bare(&self.declaration.name).to_snake_case()
     }
 
     /// The moves out of a state. They stand together: moves are in the order of their states.
-    pub(crate) fn leaving(&self, state: usize) -> impl Iterator<Item = &Move<'_>> {
+    pub(crate) fn leaving(&self, state: usize) -> impl Iterator<Item = &Move<'a>> {
         let first = self.moves.partition_point(|step| step.from < state);
         self.moves[first..].iter().take_while(move |step| step.from == state)
     }
@@ -111,7 +247,8 @@ impl Graph<'_> {
         let mut seen = BTreeSet::from([start]);
         let mut next = vec![start];
         while let Some(state) = next.pop() {
-            next.extend(self.leaving(state).map(|step| step.to).filter(|to| seen.insert(*to)));
+            let targets = self.leaving(state).flat_map(|step| &step.targets);
+            next.extend(targets.copied().filter(|to| seen.insert(*to)));
         }
         seen
     }
@@ -120,7 +257,7 @@ impl Graph<'_> {
     pub(crate) fn leads_to(&self, ends: BTreeSet<usize>) -> BTreeSet<usize> {
         let mut into: Vec<Vec<usize>> = vec![Vec::new(); self.states.len()];
         for step in &self.moves {
-            into[step.to].push(step.from);
+            step.targets.iter().for_each(|to| into[*to].push(step.from));
         }
         let mut next: Vec<usize> = ends.iter().copied().collect();
         let mut seen = ends;
@@ -138,12 +275,14 @@ impl Graph<'_> {
         while let Some((state, path)) = next.pop_front() {
             for step in self.leaving(state) {
                 let trigger = bare(self.triggers[step.trigger].name);
-                let path = format!("{path} -{trigger}-> {}", self.states[step.to].label);
-                if step.to == end {
-                    return Some(path);
-                }
-                if !avoid.contains(&step.to) && seen.insert(step.to) {
-                    next.push_back((step.to, path));
+                for to in step.targets.iter().copied() {
+                    let path = format!("{path} -{trigger}-> {}", self.states[to].label);
+                    if to == end {
+                        return Some(path);
+                    }
+                    if !avoid.contains(&to) && seen.insert(to) {
+                        next.push_back((to, path));
+                    }
                 }
             }
         }
@@ -165,29 +304,43 @@ impl Graph<'_> {
         groups
     }
 
-    /// The triggers that are declared for this whole group, and for no other group.
+    /// The triggers that are declared for this whole group, and for no other group or state of it.
     ///
     /// Where the states do not know all of the machine's parameters, each has its own method.
     pub(crate) fn triggers_of(&self, group: &Ident) -> Vec<usize> {
         if !self.declaration.generics.params.is_empty() {
             return Vec::new();
         }
-        let declared = &self.declaration.options.from_groups;
-        let of_group = declared.iter().filter(|(name, _)| name == group);
-        let triggers = of_group.filter(|(_, transition)| {
+        let mut triggers = Vec::new();
+        for (_, transition) in
+            self.declaration.options.from_groups.iter().filter(|(name, _)| name == group)
+        {
             let name = &transition.trigger;
-            declared.iter().filter(|(_, other)| other.trigger == *name).count() == 1
-        });
+            let others = self.declaration.options.from_groups.iter();
+            let declared_once = others.filter(|(_, other)| other.trigger == *name).count() == 1;
+            if let Some(trigger) = self.trigger_index.get(&name.to_string()).copied()
+                && declared_once
+                && self.members(group).all(|state| {
+                    self.leaving(state)
+                        .any(|step| step.trigger == trigger && step.group == Some(group))
+                })
+            {
+                triggers.push(trigger);
+            }
+        }
         triggers
-            .filter_map(|(_, transition)| self.trigger_index.get(&transition.trigger.to_string()))
-            .copied()
-            .collect()
+    }
+
+    fn members<'g>(&'g self, group: &'g Ident) -> impl Iterator<Item = usize> + 'g {
+        let states = self.states.iter().enumerate();
+        states
+            .filter(move |(_, state)| state.written.groups.contains(group))
+            .map(|(index, _)| index)
     }
 
     /// The group for whose states this move was declared at once.
-    pub(crate) fn group_of(&self, step: &Move<'_>) -> Option<&Ident> {
-        let mut groups = self.states[step.from].written.groups.iter();
-        groups.find(|group| self.triggers_of(group).contains(&step.trigger))
+    pub(crate) fn group_of(&self, step: &Move<'a>) -> Option<&'a Ident> {
+        step.group.filter(|group| self.triggers_of(group).contains(&step.trigger))
     }
 
     /// What can be done in a state, as a sentence. The runtime says the same of a refusal.
@@ -196,11 +349,9 @@ impl Graph<'_> {
         let moves: Vec<String> = self
             .leaving(state)
             .map(|step| {
-                format!(
-                    "{} -> {}",
-                    bare(self.triggers[step.trigger].name),
-                    self.states[step.to].label
-                )
+                let targets: Vec<&str> =
+                    step.targets.iter().map(|to| self.states[*to].label.as_str()).collect();
+                format!("{} -> {}", bare(self.triggers[step.trigger].name), targets.join(" or "))
             })
             .collect();
         format!("from {label} you can: {}", moves.join(", "))

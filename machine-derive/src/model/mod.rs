@@ -1,7 +1,12 @@
 //! The machine with its names resolved: states, triggers and moves refer to each other by index.
 
 mod graph;
+mod payload;
 mod resolve;
+mod scope;
 
-pub(crate) use graph::{Brought, Graph, Move, Source, State, Trigger, bare};
+pub(crate) use graph::{
+    Arm, Brought, Graph, Guard, Leads, Move, Same, Source, State, Target, Trigger, Way, bare,
+};
 pub(crate) use resolve::{is_reserved, is_reserved_state, resolve};
+pub(crate) use scope::{names as names_in, without_source};

@@ -1,15 +1,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use heck::ToPascalCase;
-use quote::ToTokens;
-use syn::{Field, Ident, Path, spanned::Spanned};
+use quote::{ToTokens, format_ident};
+use syn::{Expr, Ident, Path, spanned::Spanned};
 
-use super::{Brought, Graph, Move, Source, State, Trigger, graph::bare};
+use super::{Brought, Graph, Guard, Leads, Move, State, Trigger, Way, graph::bare, payload};
 use crate::{
     errors::Errors,
-    expand::as_written,
     message,
-    parse::{self, Declaration, Guard, Item},
+    parse::{self, Declaration},
+    text,
 };
 
 /// The methods that every machine has.
@@ -47,20 +47,23 @@ pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> 
         state_index,
         trigger_index: BTreeMap::new(),
         moves: Vec::new(),
+        same: Vec::new(),
     };
-    // What is wrong with a transition of a group is told of one of its states.
+    // What is wrong with a transition of a group is reported for one of its states.
     let mut told = BTreeSet::new();
     for (position, state) in declaration.states.iter().enumerate() {
         if is_reserved_state(declaration, &state.name) {
             errors.at(state.name.span(), message::reserved_state(&state.name));
         }
         for transition in &state.transitions {
-            resolve_move(&mut graph, position, transition, errors);
+            resolve_move(&mut graph, position, transition, None, errors);
         }
         for (index, (group, transition)) in declaration.options.from_groups.iter().enumerate() {
-            if state.groups.contains(group) && !told.contains(&index) {
+            // What a state declares for itself comes before what its group does.
+            let own = state.transitions.iter().any(|own| own.trigger == transition.trigger);
+            if state.groups.contains(group) && !told.contains(&index) && !own {
                 let before = errors.len();
-                resolve_move(&mut graph, position, transition, errors);
+                resolve_move(&mut graph, position, transition, Some(group), errors);
                 if errors.len() > before {
                     told.insert(index);
                 }
@@ -70,10 +73,24 @@ pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> 
     if graph.stored() == "machine" {
         errors.at(declaration.name.span(), message::reserved_machine(&declaration.name));
     }
+    name_the_only_source(&mut graph);
     derived_names_differ(&graph, errors);
     traits_are_free(&graph, errors);
     groups_are_known(declaration, errors);
     graph
+}
+
+/// Where all moves of a choice leave one state, `Self` is that state, by its name.
+fn name_the_only_source(graph: &mut Graph<'_>) {
+    for (index, trigger) in graph.triggers.iter_mut().enumerate() {
+        let mut sources = graph.moves.iter().filter(|step| step.trigger == index);
+        let first = sources.next().map(|step| step.from);
+        if let (Some(from), None, Some(ways)) = (first, sources.next(), &mut trigger.choice) {
+            for way in ways.iter_mut().filter(|way| **way == Way::Same) {
+                *way = Way::To(from);
+            }
+        }
+    }
 }
 
 /// States are stored, and events are called, by names that are derived from those written.
@@ -102,7 +119,9 @@ fn traits_are_free(graph: &Graph<'_>, errors: &mut Errors) {
     let may = graph.triggers.iter().enumerate().filter(|(index, _)| graph.is_restricted(*index));
     let may = may.map(|(_, trigger)| format!("May{}", bare(trigger.name).to_pascal_case()));
     let seals = groups.iter().map(|(group, _)| format!("{}Seal", bare(group)));
-    let traits: BTreeSet<String> = may.chain(seals).collect();
+    let choices = graph.triggers.iter().filter(|trigger| trigger.choice.is_some());
+    let choices = choices.map(|trigger| format!("After{}", bare(trigger.name).to_pascal_case()));
+    let traits: BTreeSet<String> = may.chain(seals).chain(choices).collect();
     for state in graph.states.iter().filter(|state| traits.contains(&bare(state.name()))) {
         errors.at(state.name().span(), message::reserved_state(state.name()));
     }
@@ -151,21 +170,14 @@ fn resolve_move<'a>(
     graph: &mut Graph<'a>,
     from: usize,
     transition: &'a parse::Transition,
+    group: Option<&'a Ident>,
     errors: &mut Errors,
 ) {
     let name = &transition.trigger;
     if is_reserved(name) {
         errors.at(name.span(), message::reserved(name));
     }
-    let all = &graph.declaration.states;
-    let source = &all[from];
-    let Some(to) = graph.state(&transition.target) else {
-        let names: Vec<&Ident> = all.iter().map(|state| &state.name).collect();
-        let target = &transition.target;
-        errors.at(target.span(), message::unknown_state(target, &names));
-        return;
-    };
-    let Some((brought, fields)) = resolve_payload(source, transition, &all[to], errors) else {
+    let Some((brought, leads)) = payload::resolve(graph, from, transition, errors) else {
         return;
     };
     let Some(trigger) = resolve_trigger(graph, from, name, brought, errors) else {
@@ -174,103 +186,140 @@ fn resolve_move<'a>(
     let by: &'a [Path] = &transition.by;
     for (position, actor) in by.iter().enumerate() {
         if by[..position].contains(actor) {
-            errors.on(actor, message::duplicate_actor(&text(actor)));
+            let actor_text = text::of_type(actor.to_token_stream());
+            errors.on(actor, message::duplicate_actor(&actor_text));
             return;
         }
     }
-    let guard = transition.guard.as_ref();
-    let error = |guard: Option<&Guard>| guard.map(|guard| text(&guard.error));
-    if let Some(other) = graph.moves.iter().find(|step| step.trigger == trigger)
-        && error(other.guard) != error(guard)
-    {
-        let there = graph.states[other.from].name();
-        errors.at(name.span(), message::guard_differs(name, there));
+    let choice = leads_to(from, &leads, transition.leads.is_choice());
+    if !same_everywhere(graph, trigger, name, transition, choice.as_deref(), errors) {
         return;
     }
-    graph.moves.push(Move { from, trigger, to, fields, by, guard, span: name.span() });
+    let guard = resolve_guard(graph, trigger, name, transition);
+    if let Some(after) = &transition.after {
+        deadline_needs_nobody(graph, trigger, transition, after, errors);
+    }
+    let mut targets = Vec::new();
+    for target in leads.targets() {
+        if !targets.contains(&target.to) {
+            targets.push(target.to);
+        }
+    }
+    if graph.triggers[trigger].choice.is_none() {
+        graph.triggers[trigger].choice = choice;
+    }
+    graph.moves.push(Move {
+        from,
+        trigger,
+        leads,
+        targets,
+        first_edge: graph.moves.last().map_or(0, |last| last.first_edge + last.targets.len()),
+        by,
+        guard,
+        after: transition.after.as_ref(),
+        group,
+        was: &transition.was,
+        span: name.span(),
+    });
 }
 
-/// The fields of a target, in its order, each with where it comes from.
-type Origins<'a> = Vec<(&'a Field, Source<'a>)>;
+/// The ways that a choice out of `from` can go, in declaration order; `None` where it is none.
+fn leads_to(from: usize, leads: &Leads<'_>, is_choice: bool) -> Option<Vec<Way>> {
+    let mut ways = Vec::new();
+    for target in leads.targets() {
+        let way = if target.stays { Way::Same } else { Way::To(target.to) };
+        // A state that is named and `Self` are one way, as long as only this state is left.
+        let known = ways.iter().any(|known| {
+            *known == way
+                || matches!((known, way), (Way::Same, Way::To(to)) if to == from)
+                || matches!((known, way), (Way::To(to), Way::Same) if *to == from)
+        });
+        if !known {
+            ways.push(way);
+        }
+    }
+    is_choice.then_some(ways)
+}
 
-/// Where each field of the target comes from, and what the caller brings.
-fn resolve_payload<'a>(
-    source: &'a parse::State,
-    transition: &'a parse::Transition,
-    target: &'a parse::State,
+/// What a trigger returns is the same from every state: guarded or not, a choice between the same
+/// states or none. (Where a choice is first declared for one state only, `Self` is that state.)
+fn same_everywhere(
+    graph: &Graph<'_>,
+    trigger: usize,
+    name: &Ident,
+    transition: &parse::Transition,
+    choice: Option<&[Way]>,
     errors: &mut Errors,
-) -> Option<(Vec<Brought<'a>>, Origins<'a>)> {
-    if target.unnamed {
-        // Reported; whatever the payload says of its fields, it has none yet.
-        return None;
+) -> bool {
+    let Some(first) = graph.moves.iter().find(|step| step.trigger == trigger) else { return true };
+    let there = graph.states[first.from].name();
+    if first.guard.is_some() != transition.guard.is_some() {
+        errors.at(name.span(), message::guard_differs(name, there));
+        return false;
     }
-    let field_of = |state: &'a parse::State, name: &Ident| {
-        state.fields.iter().find(|field| field.ident.as_ref() == Some(name))
+    let sorted = |ways: &[Way]| {
+        let mut ways = ways.to_vec();
+        ways.sort_unstable();
+        ways
     };
-    let mut brought = Vec::new();
-    let mut whole = true;
-    let mut misnamed = false;
-    let mut mistake = |span, message| {
-        errors.at(span, message);
-        whole = false;
-    };
-
-    for (position, item) in transition.payload.iter().enumerate() {
-        let name = item.name();
-        if transition.payload[..position].iter().any(|other| other.name() == name) {
-            mistake(name.span(), message::duplicate_payload(name));
-        }
-        match (item, field_of(target, name)) {
-            (Item::Field(_) | Item::Computed(..), None) => {
-                let names: Vec<&Ident> =
-                    target.fields.iter().filter_map(|field| field.ident.as_ref()).collect();
-                mistake(name.span(), message::no_such_field(name, &target.name, &names));
-                misnamed = true;
-            }
-            (Item::Field(_), Some(field)) => brought.push(Brought { name, ty: &field.ty }),
-            (Item::Noted(..), Some(_)) => {
-                mistake(name.span(), message::noted_is_a_field(name, &target.name));
-            }
-            (Item::Noted(_, ty), None) => brought.push(Brought { name, ty }),
-            (Item::Computed(..), Some(_)) => {}
-        }
-    }
-
-    if misnamed {
-        // A field that nothing gives may be the one that was meant.
-        return None;
-    }
-    let mut fields = Vec::new();
-    for field in &target.fields {
-        // Named fields only get this far: tuple states were reported and have no fields.
-        let Some(name) = &field.ident else { continue };
-        let item = transition.payload.iter().find(|item| item.name() == name);
-        let origin = match (item, field_of(source, name)) {
-            (Some(Item::Field(_)), _) => Source::Brought,
-            (Some(Item::Computed(_, expr)), _) => Source::Computed(expr),
-            (Some(Item::Noted(..)) | None, None) => {
-                let trigger = &transition.trigger;
-                mistake(trigger.span(), message::uncovered_field(name, &target.name, &source.name));
-                continue;
-            }
-            (Some(Item::Noted(..)) | None, Some(carried)) => {
-                let (here, there) = (text(&carried.ty), text(&field.ty));
-                if here != there {
-                    mistake(
-                        transition.trigger.span(),
-                        message::carried_type_differs(
-                            name,
-                            (&source.name, &here),
-                            (&target.name, &there),
-                        ),
-                    );
-                }
-                Source::Carried
-            }
+    let known = graph.triggers[trigger].choice.as_deref();
+    if known.map(sorted) != choice.map(sorted) {
+        let names = |ways: Option<&[Way]>| {
+            let ways = ways.into_iter().flatten();
+            ways.map(|way| match way {
+                Way::To(state) => graph.states[*state].name().to_string(),
+                Way::Same => "Self".to_owned(),
+            })
+            .collect::<Vec<_>>()
         };
-        fields.push((field, origin));
+        let text = message::choice_differs(name, &names(choice), &names(known), there);
+        errors.at(transition.leads.span(), text);
+        return false;
     }
-    whole.then_some((brought, fields))
+    true
+}
+
+/// The guard, with the question whether it refuses with the type of the other guards.
+fn resolve_guard<'a>(
+    graph: &mut Graph<'a>,
+    trigger: usize,
+    name: &Ident,
+    transition: &'a parse::Transition,
+) -> Option<Guard<'a>> {
+    let written = transition.guard.as_ref()?;
+    let Some(expected) = graph.triggers[trigger].refusal else {
+        graph.triggers[trigger].refusal = Some(&written.error);
+        return Some(Guard { written, same: None });
+    };
+    let there = graph.moves.iter().find(|step| step.trigger == trigger);
+    let there = there.map_or(name, |step| graph.states[step.from].name());
+    let question = format_ident!("Refuse{}", payload::pascal(name));
+    let span = written.error.span();
+    let same = payload::ask_if_same(
+        &mut graph.same,
+        question,
+        (&written.error, expected),
+        span,
+        false,
+        |found, expected| message::refusal_differs(name, found, expected, there),
+    );
+    Some(Guard { written, same })
+}
+
+/// A deadline fires by itself: nobody brings anything, and one actor is on record for it.
+fn deadline_needs_nobody(
+    graph: &Graph<'_>,
+    trigger: usize,
+    transition: &parse::Transition,
+    after: &Expr,
+    errors: &mut Errors,
+) {
+    let name = &transition.trigger;
+    if let Some(brought) = graph.triggers[trigger].brought.first() {
+        errors.at(brought.name.span(), message::deadline_brings(brought.name, name));
+    } else if transition.by.len() != 1 {
+        errors.on(after, message::deadline_without_actor(name, transition.by.len()));
+    }
 }
 
 fn resolve_trigger<'a>(
@@ -282,7 +331,7 @@ fn resolve_trigger<'a>(
 ) -> Option<usize> {
     let Some(known) = graph.trigger_index.get(&name.to_string()).copied() else {
         graph.trigger_index.insert(name.to_string(), graph.triggers.len());
-        graph.triggers.push(Trigger { name, brought });
+        graph.triggers.push(Trigger { name, brought, refusal: None, choice: None });
         return Some(graph.triggers.len() - 1);
     };
     let source = graph.states[from].name();
@@ -290,24 +339,37 @@ fn resolve_trigger<'a>(
         errors.at(name.span(), message::duplicate_trigger(name, source));
         return None;
     }
-    let (here, there) = (signature(&brought), signature(&graph.triggers[known].brought));
-    if here != there {
-        // The trigger is known, so some earlier move declared it.
-        let first = graph.moves.iter().find(|step| step.trigger == known)?;
-        let there_from = graph.states[first.from].name();
-        errors.at(name.span(), message::payload_differs(name, &here, &there, there_from));
+    let first = graph.moves.iter().find(|step| step.trigger == known);
+    let there = first.map_or(source, |first| graph.states[first.from].name());
+    let canonical = graph.triggers[known].brought.clone();
+    let names = |brought: &[Brought<'_>]| -> Vec<String> {
+        brought.iter().map(|item| item.name.to_string()).collect()
+    };
+    if names(&brought) != names(&canonical) {
+        let text =
+            message::payload_differs(name, &signature(&brought), &signature(&canonical), there);
+        errors.at(name.span(), text);
         return None;
+    }
+    for (here, canonical) in brought.iter().zip(canonical) {
+        let question =
+            format_ident!("{}Brings{}", payload::pascal(name), payload::pascal(here.name));
+        payload::ask_if_same(
+            &mut graph.same,
+            question,
+            (here.ty, canonical.ty),
+            name.span(),
+            true,
+            |found, expected| message::brought_differs(name, here.name, found, expected, there),
+        );
     }
     Some(known)
 }
 
 fn signature(brought: &[Brought<'_>]) -> String {
-    let items: Vec<String> =
-        brought.iter().map(|item| format!("{}: {}", item.name, text(item.ty))).collect();
+    let items: Vec<String> = brought
+        .iter()
+        .map(|item| format!("{}: {}", item.name, text::of_type(item.ty.to_token_stream())))
+        .collect();
     items.join(", ")
-}
-
-/// The tokens as text; equal text is equal type, as far as a macro can know.
-fn text(tokens: &(impl ToTokens + Spanned)) -> String {
-    as_written(tokens.to_token_stream()).to_string()
 }

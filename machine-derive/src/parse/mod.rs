@@ -1,11 +1,16 @@
 //! What is written, as it is written. Names are not resolved yet.
 
+mod branch;
 mod declaration;
 mod options;
 mod state;
 mod transition;
+mod upgrade;
+mod was;
 
+pub(crate) use branch::{Branch, Target};
 pub(crate) use declaration::{Declaration, declaration};
 pub(crate) use options::Options;
-pub(crate) use state::State;
-pub(crate) use transition::{Guard, Item, Transition};
+pub(crate) use state::{Field, State, is_option};
+pub(crate) use transition::{Guard, Item, ItemKind, Transition};
+pub(crate) use upgrade::Upgrade;

@@ -1,12 +1,12 @@
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{
-    Ident, Path, Token, Type, parenthesized,
+    Ident, LitInt, Path, Token, Type, parenthesized,
     parse::{Parse, ParseStream, Parser},
     punctuated::Punctuated,
 };
 
-use super::{Transition, transition};
+use super::{Transition, Upgrade, transition};
 use crate::{errors::Errors, message};
 
 /// What stands in `#[machine(..)]`.
@@ -15,6 +15,10 @@ pub(crate) struct Options {
     /// Where `durable` stands, if it does.
     pub(crate) durable: Option<Span>,
     pub(crate) context: Option<Type>,
+    /// The version of the stored data, where it is given.
+    pub(crate) version: Option<(u32, Span)>,
+    /// How contexts of older versions become those of this one.
+    pub(crate) upgrades: Vec<Upgrade>,
     /// The path of the library, where it has another name.
     pub(crate) krate: Option<Path>,
     /// Transitions of whole groups: the group, and what leaves each of its states.
@@ -25,8 +29,10 @@ pub(crate) struct Options {
 
 enum Word {
     Durable(Span),
-    Context(Box<Type>),
-    Crate(Path),
+    Context(Span, Box<Type>),
+    Version(Span, LitInt),
+    Upgrade(Punctuated<Upgrade, Token![,]>),
+    Crate(Span, Path),
     On(Box<Transition>),
     Unreadable(syn::Error, Option<Box<Transition>>),
     Unknown(TokenStream),
@@ -44,10 +50,20 @@ impl Options {
 
     fn take(&mut self, word: Word, errors: &mut Errors) {
         match word {
-            Word::Durable(span) => self.durable = Some(span),
-            Word::Context(context) => self.context = Some(*context),
-            Word::Crate(path) => self.krate = Some(path),
+            Word::Durable(span) => once(&mut self.durable, span, "durable", span, errors),
+            Word::Context(span, context) => {
+                once(&mut self.context, *context, "context", span, errors);
+            }
+            Word::Crate(span, path) => once(&mut self.krate, path, "crate", span, errors),
+            Word::Version(span, number) => match number.base10_parse() {
+                Ok(0) | Err(_) => errors.on(&number, message::malformed_version()),
+                Ok(version) => {
+                    once(&mut self.version, (version, number.span()), "version", span, errors);
+                }
+            },
+            Word::Upgrade(upgrades) => self.upgrades.extend(upgrades),
             Word::On(mut transition) => {
+                transition.report(errors);
                 let name = &transition.trigger;
                 if let Some(group) = transition.from.take() {
                     self.from_groups.push((group, *transition));
@@ -65,13 +81,22 @@ impl Options {
     }
 }
 
+/// Keeps the first of two, and reports the second.
+fn once<T>(kept: &mut Option<T>, given: T, name: &'static str, span: Span, errors: &mut Errors) {
+    if kept.is_some() {
+        errors.at(span, message::repeated_option(&name));
+    } else {
+        *kept = Some(given);
+    }
+}
+
 impl Parse for Word {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let at_end = |input: ParseStream<'_>| input.is_empty() || input.peek(Token![,]);
         if input.peek(Token![crate]) && input.peek2(Token![=]) {
-            input.parse::<Token![crate]>()?;
+            let span = input.parse::<Token![crate]>()?.span;
             input.parse::<Token![=]>()?;
-            return Ok(Self::Crate(input.call(Path::parse_mod_style)?));
+            return Ok(Self::Crate(span, input.call(Path::parse_mod_style)?));
         }
         let ahead = input.fork();
         if let Ok(name) = ahead.parse::<Ident>() {
@@ -83,7 +108,19 @@ impl Parse for Word {
                 input.parse::<Ident>()?;
                 input.parse::<Token![=]>()?;
                 let missing = |_| syn::Error::new(name.span(), "`context` needs a type");
-                return Ok(Self::Context(Box::new(input.parse().map_err(missing)?)));
+                return Ok(Self::Context(name.span(), Box::new(input.parse().map_err(missing)?)));
+            }
+            if name == "version" && ahead.peek(Token![=]) {
+                input.parse::<Ident>()?;
+                input.parse::<Token![=]>()?;
+                let missing = |_| syn::Error::new(name.span(), "`version` needs a number");
+                return Ok(Self::Version(name.span(), input.parse().map_err(missing)?));
+            }
+            if name == "upgrade" && ahead.peek(syn::token::Paren) {
+                input.parse::<Ident>()?;
+                let upgrades;
+                parenthesized!(upgrades in input);
+                return Ok(Self::Upgrade(Punctuated::parse_terminated(&upgrades)?));
             }
             if name == "on" && ahead.peek(syn::token::Paren) {
                 input.parse::<Ident>()?;

@@ -1,9 +1,9 @@
 use syn::{
-    Attribute, Field, Fields, Ident, Meta, Token, Variant, parse::ParseStream,
+    Attribute, Fields, Ident, LitStr, Meta, Token, Type, Variant, parse::ParseStream,
     punctuated::Punctuated,
 };
 
-use super::{Transition, transition};
+use super::{Transition, Upgrade, transition, was};
 use crate::{errors::Errors, message};
 
 /// A variant.
@@ -22,11 +22,59 @@ pub(crate) struct State {
     /// No path into this state passes one of these.
     pub(crate) never_after: Vec<Ident>,
     pub(crate) fields: Vec<Field>,
+    /// The names that it had before.
+    pub(crate) was: Vec<LitStr>,
+    /// How data of older versions become those of this one.
+    pub(crate) upgrades: Vec<Upgrade>,
     pub(crate) transitions: Vec<Transition>,
     /// What can be guessed of the transitions that cannot be read, for the stubs.
     pub(crate) unreadable: Vec<Transition>,
     /// Its fields have no names, so they are not in `fields`.
     pub(crate) unnamed: bool,
+}
+
+/// A field of a state.
+pub(crate) struct Field {
+    /// Attributes that are not ours, such as `#[serde(..)]`.
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) name: Ident,
+    pub(crate) ty: Type,
+    /// Data without it can be read.
+    pub(crate) optional: bool,
+    /// The names that it had before.
+    pub(crate) was: Vec<LitStr>,
+}
+
+impl Field {
+    /// `None` for a field without a name, which named fields are not.
+    fn read(field: syn::Field, errors: &mut Errors) -> Option<Self> {
+        let mut attrs = field.attrs;
+        let was = was::take(&mut attrs, errors);
+        let optional = is_option(&field.ty) || attrs.iter().any(has_serde_default);
+        Some(Self { attrs, name: field.ident?, ty: field.ty, optional, was })
+    }
+}
+
+/// Whether serde takes the field to be `None` where it is missing.
+pub(crate) fn is_option(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    path.qself.is_none() && path.path.segments.last().is_some_and(|last| last.ident == "Option")
+}
+
+/// `#[serde(default)]`, `#[serde(default = "..")]` or `#[serde(skip)]`.
+fn has_serde_default(attribute: &Attribute) -> bool {
+    let mut found = false;
+    if attribute.path().is_ident("serde") {
+        // What serde cannot read, it reports itself.
+        let _ = attribute.parse_nested_meta(|meta| {
+            found |= meta.path.is_ident("default") || meta.path.is_ident("skip");
+            if let Ok(value) = meta.value() {
+                value.parse::<syn::Expr>()?;
+            }
+            Ok(())
+        });
+    }
+    found
 }
 
 impl State {
@@ -42,6 +90,8 @@ impl State {
             only_after: Vec::new(),
             never_after: Vec::new(),
             fields: Vec::new(),
+            was: Vec::new(),
+            upgrades: Vec::new(),
             transitions: Vec::new(),
             unreadable: Vec::new(),
             unnamed: false,
@@ -51,13 +101,18 @@ impl State {
         }
         match variant.fields {
             Fields::Unit => {}
-            Fields::Named(named) => state.fields.extend(named.named),
+            Fields::Named(named) => {
+                let fields = named.named.into_iter();
+                state.fields.extend(fields.filter_map(|field| Field::read(field, errors)));
+            }
             Fields::Unnamed(fields) => {
                 errors.on(fields, message::tuple_state(&state.name));
                 state.unnamed = true;
             }
         }
-        for attribute in variant.attrs {
+        let mut attributes = variant.attrs;
+        state.was = was::take(&mut attributes, errors);
+        for attribute in attributes {
             let mut mark = |name: &str| {
                 let ours = attribute.path().is_ident(name);
                 if ours && !matches!(attribute.meta, Meta::Path(_)) {
@@ -73,13 +128,22 @@ impl State {
                 state.terminal = true;
             } else if attribute.path().is_ident("on") {
                 match transition::read(&attribute) {
-                    Ok(transition) => state.transitions.push(transition),
+                    Ok(transition) => {
+                        transition.report(errors);
+                        state.transitions.push(transition);
+                    }
                     Err(problem) => {
                         errors.at(problem.span(), message::malformed_on(&problem));
                         let guess =
                             |input: ParseStream<'_>| transition::guess(input, Some(&state.name));
                         state.unreadable.extend(attribute.parse_args_with(guess));
                     }
+                }
+            } else if attribute.path().is_ident("upgrade") {
+                match attribute.parse_args_with(Punctuated::<Upgrade, Token![,]>::parse_terminated)
+                {
+                    Ok(upgrades) => state.upgrades.extend(upgrades),
+                    Err(problem) => errors.at(problem.span(), message::malformed_upgrade(&problem)),
                 }
             } else if let Some(mark) = names_mark(&attribute) {
                 match attribute

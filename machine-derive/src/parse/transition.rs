@@ -1,20 +1,29 @@
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{
-    Attribute, Expr, Ident, Path, Token, Type, parenthesized,
+    Attribute, Expr, Ident, LitStr, Path, Token, Type, parenthesized,
     parse::{Parse, ParseStream, Parser},
     punctuated::Punctuated,
 };
+
+use super::{Branch, Target, was};
+use crate::{errors::Errors, message};
 
 /// `#[on(trigger(payload) => Target, by = A | B)]`.
 pub(crate) struct Transition {
     pub(crate) trigger: Ident,
     pub(crate) payload: Vec<Item>,
-    pub(crate) target: Ident,
+    pub(crate) leads: Branch,
     /// The types of the actors; empty means anyone.
     pub(crate) by: Vec<Path>,
     pub(crate) guard: Option<Guard>,
+    /// When it is due, counted from entering the state or the group.
+    pub(crate) after: Option<Expr>,
+    /// The names that the trigger had before.
+    pub(crate) was: Vec<LitStr>,
     /// The group that it leaves, where it stands on the enum.
     pub(crate) from: Option<Ident>,
+    /// Options that are given a second time.
+    repeated: Vec<Ident>,
 }
 
 /// `guard = path -> Error`: a function that looks at the source, and the type that it refuses with.
@@ -24,19 +33,47 @@ pub(crate) struct Guard {
 }
 
 /// One item of a payload.
-pub(crate) enum Item {
-    /// `name`: a field of the target, brought by the caller.
-    Field(Ident),
-    /// `name: Type`: brought by the caller, kept in the journal only.
-    Noted(Ident, Type),
-    /// `name = expr`: a field of the target, computed from the fields of the source.
-    Computed(Ident, Expr),
+pub(crate) struct Item {
+    pub(crate) name: Ident,
+    pub(crate) kind: ItemKind,
+    /// The names that it had before.
+    pub(crate) was: Vec<LitStr>,
 }
 
-impl Item {
-    pub(crate) fn name(&self) -> &Ident {
-        match self {
-            Self::Field(name) | Self::Noted(name, _) | Self::Computed(name, _) => name,
+/// What an item of a payload is.
+pub(crate) enum ItemKind {
+    /// `name`: a field of the target, brought by the caller.
+    Field,
+    /// `name: Type`: brought by the caller, kept in the journal only.
+    Noted(Type),
+    /// `name = expr`: a field of the target, computed.
+    Computed(Expr),
+}
+
+impl Transition {
+    fn new(trigger: Ident, payload: Vec<Item>, leads: Branch) -> Self {
+        Self {
+            trigger,
+            payload,
+            leads,
+            by: Vec::new(),
+            guard: None,
+            after: None,
+            was: Vec::new(),
+            from: None,
+            repeated: Vec::new(),
+        }
+    }
+
+    /// The first state that it can lead to.
+    pub(crate) fn first_target(&self) -> Option<&Ident> {
+        self.leads.targets().first().map(|target| &target.state)
+    }
+
+    /// Reports what could be read and is wrong all the same.
+    pub(super) fn report(&self, errors: &mut Errors) {
+        for option in &self.repeated {
+            errors.at(option.span(), message::repeated_option(option));
         }
     }
 }
@@ -80,7 +117,8 @@ pub(super) fn guess(input: ParseStream<'_>, source: Option<&Ident>) -> syn::Resu
             _ => {}
         }
     }
-    Ok(Transition { trigger, payload, target, by, guard, from: None })
+    let leads = Branch::To(Target::new(target));
+    Ok(Transition { by, guard, ..Transition::new(trigger, payload, leads) })
 }
 
 /// Whether a key that could not be read was meant to be `from`; any other may have been `by`.
@@ -120,9 +158,8 @@ impl Parse for Transition {
             payload.extend(Punctuated::<Item, Token![,]>::parse_terminated(&items)?);
         }
         input.parse::<Token![=>]>()?;
-        let target = input.parse()?;
-        let mut transition =
-            Self { trigger, payload, target, by: Vec::new(), guard: None, from: None };
+        let mut transition = Self::new(trigger, payload, input.parse()?);
+        let mut seen: Vec<String> = Vec::new();
         while !input.is_empty() {
             input.parse::<Token![,]>()?;
             if input.is_empty() {
@@ -130,17 +167,25 @@ impl Parse for Transition {
             }
             let key: Ident = input.parse()?;
             input.parse::<Token![=]>()?;
-            match key.to_string().as_str() {
+            let name = key.to_string();
+            match name.as_str() {
                 "by" => {
                     let actors = Punctuated::<Path, Token![|]>::parse_separated_nonempty(input)?;
-                    transition.by.extend(actors);
+                    transition.by = actors.into_iter().collect();
                 }
                 "guard" => transition.guard = Some(read_guard(input)?),
+                "after" => transition.after = Some(input.parse()?),
+                "was" => transition.was.push(input.parse()?),
                 "from" => transition.from = Some(input.parse()?),
                 other => {
                     return Err(syn::Error::new(key.span(), format!("unknown option `{other}`")));
                 }
             }
+            // A trigger may have had several names.
+            if name != "was" && seen.contains(&name) {
+                transition.repeated.push(key);
+            }
+            seen.push(name);
         }
         Ok(transition)
     }
@@ -148,15 +193,15 @@ impl Parse for Transition {
 
 impl Parse for Item {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let was = was::of_item(input)?;
         let name = input.parse()?;
-        if input.peek(Token![:]) {
-            input.parse::<Token![:]>()?;
-            Ok(Self::Noted(name, input.parse()?))
-        } else if input.peek(Token![=]) {
-            input.parse::<Token![=]>()?;
-            Ok(Self::Computed(name, input.parse()?))
+        let kind = if input.parse::<Option<Token![:]>>()?.is_some() {
+            ItemKind::Noted(input.parse()?)
+        } else if input.parse::<Option<Token![=]>>()?.is_some() {
+            ItemKind::Computed(input.parse()?)
         } else {
-            Ok(Self::Field(name))
-        }
+            ItemKind::Field
+        };
+        Ok(Self { name, kind, was })
     }
 }

@@ -25,7 +25,7 @@ pub use nodes::{Anyone, EcsNode, GraphRunner, ReasoningNode, ToolNode};
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no actor",
+    message = "`{Self}` is not an actor",
     label = "this type cannot move a machine",
     note = "`by` names types that implement `machine::actor::Actor`; implement it for this one"
 )]
@@ -34,4 +34,6 @@ pub trait Actor: 'static {
     const KIND: &'static str;
     /// What people are shown instead of the name (OB-3).
     const CATEGORY: Category;
+    /// The name in the journal before it was changed to [`KIND`](Self::KIND).
+    const WAS: Option<&'static str> = None;
 }

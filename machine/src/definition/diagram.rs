@@ -1,7 +1,10 @@
-use alloc::{format, string::String};
+use alloc::{
+    format,
+    string::{String, ToString},
+};
 use core::iter::once;
 
-use super::Definition;
+use super::{Definition, Edge};
 
 impl Definition {
     /// The machine as a Mermaid state diagram.
@@ -15,10 +18,10 @@ impl Definition {
     /// ```
     #[must_use]
     pub fn mermaid(&self) -> String {
-        let label = |state: usize| self.states[state].label;
+        let label = |state: usize| &self.states[state].label;
         let start = format!("    [*] --> {}\n", label(self.initial));
         let moves = self.edges.iter().map(|edge| {
-            format!("    {} --> {}: {}\n", label(edge.from), label(edge.to), edge.trigger)
+            format!("    {} --> {}: {}\n", label(edge.from), label(edge.to), mermaid_text(edge))
         });
         let ends = self.states.iter().filter(|state| state.terminal);
         let ends = ends.map(|state| format!("    {} --> [*]\n", state.label));
@@ -44,8 +47,8 @@ impl Definition {
             format!("    {} [peripheries={lines}, penwidth={width}]\n", state.label)
         });
         let moves = self.edges.iter().map(|edge| {
-            let (from, to) = (self.states[edge.from].label, self.states[edge.to].label);
-            format!("    {from} -> {to} [label=\"{}\"]\n", edge.trigger)
+            let (from, to) = (&self.states[edge.from].label, &self.states[edge.to].label);
+            format!("    {from} -> {to} [label=\"{}\"]\n", dot_text(edge))
         });
         let head = format!("digraph {} {{\n    node [shape=box, style=rounded]\n", self.name);
         once(head).chain(states).chain(moves).chain(once(String::from("}\n"))).collect()
@@ -69,15 +72,25 @@ impl Definition {
     #[must_use]
     pub fn diagram(&self) -> machine_diagram::Diagram {
         let nodes = self.states.iter().enumerate().map(|(index, state)| machine_diagram::Node {
-            label: state.label.into(),
+            label: state.label.clone().into_owned(),
             initial: index == self.initial,
             terminal: state.terminal,
         });
         let arrows = self.edges.iter().map(|edge| machine_diagram::Arrow {
             from: edge.from,
             to: edge.to,
-            label: edge.trigger.into(),
+            label: edge.label().to_string(),
         });
         machine_diagram::Diagram { nodes: nodes.collect(), arrows: arrows.collect() }
     }
+}
+
+/// A label of Mermaid ends at a line break or a semicolon, and `#` starts an entity.
+fn mermaid_text(edge: &Edge) -> String {
+    edge.label().to_string().replace('#', "#35;").replace(';', "#59;")
+}
+
+/// A label of DOT stands in quotation marks.
+fn dot_text(edge: &Edge) -> String {
+    edge.label().to_string().replace('\\', "\\\\").replace('"', "\\\"")
 }

@@ -1,11 +1,14 @@
 use core::fmt;
 
-use super::{Edge, Field, StateDef};
+use super::{
+    Edge, Field, StateDef,
+    rows::{slice, string},
+};
 
-/// Tells one version of a definition from another. It is no protection against malice.
+/// Identifies one version of a definition. It does not protect against malice.
 ///
 /// Displayed as 16 hexadecimal digits.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fingerprint(u64);
 
 // FNV-1a, because it can run while the user's crate compiles, so that the table stays a constant.
@@ -15,33 +18,48 @@ const PRIME: u64 = 0x0000_0100_0000_01b3;
 impl Fingerprint {
     pub(super) const fn of(
         name: &str,
+        version: u32,
         states: &[StateDef],
         edges: &[Edge],
         initial: usize,
     ) -> Self {
         let mut hash = text(OFFSET, name);
-        hash = number(hash, initial);
+        hash = number(number(hash, version as usize), initial);
+        hash = number(hash, states.len());
         let mut i = 0;
         while i < states.len() {
-            hash = text(hash, states[i].name);
+            hash = text(hash, string(&states[i].name));
             hash = number(hash, states[i].stable as usize * 2 + states[i].terminal as usize);
-            hash = fields(hash, states[i].fields);
+            hash = fields(hash, slice(&states[i].fields));
             i += 1;
         }
         let mut i = 0;
         while i < edges.len() {
             hash = number(number(hash, edges[i].from), edges[i].to);
-            hash = text(hash, edges[i].trigger);
-            hash = fields(hash, edges[i].payload);
-            hash = number(hash, edges[i].actors.len());
+            hash = text(hash, string(&edges[i].trigger));
+            hash = fields(hash, slice(&edges[i].payload));
+            hash = number(hash, edges[i].deadline.is_some() as usize);
+            let actors = slice(&edges[i].actors);
+            hash = number(hash, actors.len());
             let mut actor = 0;
-            while actor < edges[i].actors.len() {
-                hash = text(hash, edges[i].actors[actor]);
+            while actor < actors.len() {
+                hash = text(hash, string(&actors[actor]));
                 actor += 1;
             }
             i += 1;
         }
         Self(hash)
+    }
+
+    /// The number behind the digits.
+    #[must_use]
+    pub const fn as_u64(self) -> u64 {
+        self.0
+    }
+
+    #[cfg(feature = "serde")]
+    pub(crate) const fn from_u64(number: u64) -> Self {
+        Self(number)
     }
 }
 
@@ -49,7 +67,7 @@ const fn fields(mut hash: u64, fields: &[Field]) -> u64 {
     hash = number(hash, fields.len());
     let mut i = 0;
     while i < fields.len() {
-        hash = text(text(hash, fields[i].name), fields[i].ty);
+        hash = text(text(hash, string(&fields[i].name)), string(&fields[i].ty));
         i += 1;
     }
     hash
@@ -86,5 +104,24 @@ impl fmt::Display for Fingerprint {
 impl fmt::Debug for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Fingerprint({self})")
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Fingerprint {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Fingerprint {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <alloc::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        let digits = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let number = u64::from_str_radix(&text, 16).ok().filter(|_| digits);
+        number
+            .map(Self)
+            .ok_or_else(|| serde::de::Error::custom("a fingerprint has 16 hexadecimal digits"))
     }
 }

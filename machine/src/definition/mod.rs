@@ -1,8 +1,18 @@
 //! The one table: what a machine is, as plain data.
 
+mod compare;
 mod diagram;
 mod fingerprint;
+#[cfg(feature = "serde")]
+mod json;
+mod moves;
+#[doc(hidden)]
+pub mod rows;
 mod table;
 
+pub use compare::{Change, Comparison};
 pub use fingerprint::Fingerprint;
-pub use table::{Definition, Edge, Field, StateDef};
+#[cfg(feature = "serde")]
+pub use json::InvalidDefinition;
+pub use moves::Move;
+pub use table::{ActorDef, DeadlineDef, Definition, Edge, Field, GroupDef, Rows, StateDef, Text};

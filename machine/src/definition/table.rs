@@ -1,175 +1,212 @@
+use alloc::borrow::Cow;
 use core::fmt;
 
-use super::Fingerprint;
+use super::{Fingerprint, Move};
 use crate::actor::{Actor, Category};
+
+/// Text of a definition: in the program for one that `#[machine]` wrote, on the heap for one that
+/// was read from a file.
+pub type Text = Cow<'static, str>;
+
+/// Rows of a definition; see [`Text`].
+pub type Rows<T> = Cow<'static, [T]>;
 
 /// A machine as plain data: its states, its edges, who may take them.
 ///
 /// `#[machine]` writes one of these as `DEFINITION`. Resume checks, refusals, diagrams and views
-/// all read it, so that none of them can say anything else than the enum says.
+/// all read it, so none of them can contradict the enum.
 ///
 /// ```
 /// use machine::contract::execution;
 ///
 /// let waiting = execution::DEFINITION.state("waiting").unwrap();
-/// let moves: Vec<_> = execution::DEFINITION.leaving(waiting).map(|edge| edge.trigger).collect();
+/// let moves: Vec<_> = execution::DEFINITION.leaving(waiting).map(|edge| &edge.trigger).collect();
 /// assert_eq!(moves, ["resume", "cancel", "timeout"]);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+///
+/// With feature `serde` a definition can be written as JSON and read back. Two definitions are
+/// equal when their content is, wherever they come from.
+///
+/// ```
+/// use machine::contract::execution;
+/// use machine::definition::Definition;
+///
+/// let text = serde_json::to_string(execution::DEFINITION)?;
+/// let read: Definition = serde_json::from_str(&text)?;
+/// assert_eq!(&read, execution::DEFINITION);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Definition {
     /// The machine's name in stored data: the enum's name in `snake_case`.
-    pub name: &'static str,
+    pub name: Text,
     /// The doc comment of the enum.
-    pub docs: &'static str,
-    /// The states, in the order in which they are written.
-    pub states: &'static [StateDef],
-    /// The legal moves, in the order in which they are written.
-    pub edges: &'static [Edge],
+    pub docs: Text,
+    /// The version of the stored data, from `version = ..`; 1 by default.
+    pub version: u32,
+    /// The states, in declaration order.
+    pub states: Rows<StateDef>,
+    /// The legal moves, in the order of the states that they leave. A choice has one edge for each
+    /// of its targets, one after the other.
+    pub edges: Rows<Edge>,
     /// Which state a new machine is in, as an index into `states`.
     pub initial: usize,
-    /// The kinds of actor that some edge names, each with what people are shown of it (OB-3).
-    pub actors: &'static [(&'static str, Category)],
-    /// Changes when a name, a field, an edge or an actor changes; docs do not count.
+    /// The kinds of actor that some edge names.
+    pub actors: Rows<ActorDef>,
+    /// The groups of states, in the order in which they are first named.
+    pub groups: Rows<GroupDef>,
+    /// Changes when a name, a field, an edge, an actor or whether there is a deadline changes.
+    /// Docs, guards, conditions and durations do not count: stored data do not depend on them.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub fingerprint: Fingerprint,
 }
 
 /// One state of a [`Definition`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct StateDef {
     /// The name in stored data, such as `waiting`.
-    pub name: &'static str,
+    pub name: Text,
     /// The name in messages, such as `WAITING`.
-    pub label: &'static str,
+    pub label: Text,
     /// The doc comment of the variant.
-    pub docs: &'static str,
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub docs: Text,
     /// May last forever: a process can end here.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub stable: bool,
     /// Is never left.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub terminal: bool,
     /// The state's data.
-    pub fields: &'static [Field],
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub fields: Rows<Field>,
+    /// The names in stored data that this state had before.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub was: Rows<Text>,
+    /// The versions from which an upgrade function leads one version further.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub upgrades: Rows<u32>,
 }
 
 /// A field of a state, or an item of a payload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Field {
-    /// The name as written.
-    pub name: &'static str,
-    /// The type as written.
-    pub ty: &'static str,
+    /// The name as declared.
+    pub name: Text,
+    /// The type as declared.
+    pub ty: Text,
+    /// Data without this field can be read: it is an `Option`, or has a serde default.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub optional: bool,
+    /// The names that it had before.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub was: Rows<Text>,
 }
 
-/// One legal move of a [`Definition`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// One way that a legal move of a [`Definition`] can go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Edge {
     /// The source, as an index into [`Definition::states`].
     pub from: usize,
     /// The trigger's name, such as `resume`.
-    pub trigger: &'static str,
+    pub trigger: Text,
     /// The target, as an index into [`Definition::states`].
     pub to: usize,
     /// What the caller brings.
-    pub payload: &'static [Field],
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub payload: Rows<Field>,
     /// The kinds of actor that may take this edge; empty means anyone.
-    pub actors: &'static [&'static str],
-    /// The function that may still refuse it, as written. It does not count for the fingerprint:
-    /// stored data do not depend on it.
-    pub guard: Option<&'static str>,
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub actors: Rows<Text>,
+    /// The function that may still refuse it, as declared.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub guard: Option<Text>,
+    /// For an edge of a choice, when the move goes this way, as declared: `failures < 3`.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub when: Option<Text>,
+    /// The deadline that fires it.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub deadline: Option<DeadlineDef>,
+    /// The names that the trigger had before.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub was: Rows<Text>,
 }
 
-impl StateDef {
-    /// A row of the table: a state without data that is left again.
-    #[must_use]
-    pub const fn new(name: &'static str, label: &'static str) -> Self {
-        Self { name, label, docs: "", stable: false, terminal: false, fields: &[] }
-    }
-
-    /// With its doc comment.
-    #[must_use]
-    pub const fn docs(self, docs: &'static str) -> Self {
-        Self { docs, ..self }
-    }
-
-    /// May last forever.
-    #[must_use]
-    pub const fn stable(self) -> Self {
-        Self { stable: true, ..self }
-    }
-
-    /// Is never left.
-    #[must_use]
-    pub const fn terminal(self) -> Self {
-        Self { terminal: true, ..self }
-    }
-
-    /// With data.
-    #[must_use]
-    pub const fn fields(self, fields: &'static [Field]) -> Self {
-        Self { fields, ..self }
-    }
+/// The deadline of an edge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct DeadlineDef {
+    /// How long after entering, as declared: `context.limit`.
+    pub after: Text,
+    /// The group whose entering starts it, as an index into [`Definition::groups`]; without one it
+    /// is the state's own.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub group: Option<usize>,
 }
 
-impl Field {
-    /// A row of the table.
-    #[must_use]
-    pub const fn new(name: &'static str, ty: &'static str) -> Self {
-        Self { name, ty }
-    }
+/// A kind of actor of a [`Definition`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct ActorDef {
+    /// The name in the journal, such as `tool_node`.
+    pub kind: Text,
+    /// What people are shown instead (OB-3).
+    pub category: Category,
+    /// The name in the journal that it had before.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub was: Option<Text>,
+}
+
+/// A group of states of a [`Definition`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct GroupDef {
+    /// The name as declared.
+    pub name: Text,
+    /// Its states, as indices into [`Definition::states`].
+    pub states: Rows<usize>,
 }
 
 impl Edge {
-    /// A row of the table: a move that brings nothing and that anyone may make.
-    #[must_use]
-    pub const fn new(from: usize, trigger: &'static str, to: usize) -> Self {
-        Self { from, trigger, to, payload: &[], actors: &[], guard: None }
-    }
-
-    /// With what the caller brings.
-    #[must_use]
-    pub const fn payload(self, payload: &'static [Field]) -> Self {
-        Self { payload, ..self }
-    }
-
-    /// For these kinds of actor only.
-    #[must_use]
-    pub const fn actors(self, actors: &'static [&'static str]) -> Self {
-        Self { actors, ..self }
-    }
-
-    /// With the function that may still refuse it.
-    #[must_use]
-    pub const fn guard(self, guard: &'static str) -> Self {
-        Self { guard: Some(guard), ..self }
-    }
-
     /// Whether this kind of actor may take this edge.
     #[must_use]
     pub fn is_for<A: Actor>(&self) -> bool {
-        self.actors.is_empty() || self.actors.contains(&A::KIND)
+        self.is_for_kind(A::KIND)
+    }
+
+    /// The same for an actor that is known by the name in the journal.
+    #[must_use]
+    pub fn is_for_kind(&self, kind: &str) -> bool {
+        self.actors.is_empty() || self.actors.iter().any(|actor| actor == kind)
+    }
+
+    /// What a drawing shows on the edge: `retry`, or `retry [failures < 3]` for one of a choice.
+    #[must_use]
+    pub fn label(&self) -> impl fmt::Display + use<'_> {
+        fmt::from_fn(move |f| match &self.when {
+            None => f.write_str(&self.trigger),
+            Some(when) => write!(f, "{} [{when}]", self.trigger),
+        })
     }
 }
 
 impl Definition {
-    /// Builds the table and computes its fingerprint.
-    #[must_use]
-    pub const fn new(
-        name: &'static str,
-        docs: &'static str,
-        states: &'static [StateDef],
-        edges: &'static [Edge],
-        initial: usize,
-        actors: &'static [(&'static str, Category)],
-    ) -> Self {
-        let fingerprint = Fingerprint::of(name, states, edges, initial);
-        Self { name, docs, states, edges, initial, actors, fingerprint }
-    }
-
     /// What people are shown of an actor that a journal names (OB-3).
     #[must_use]
     pub fn category(&self, kind: &str) -> Category {
-        let declared = self.actors.iter().find(|(actor, _)| *actor == kind);
-        declared.map_or_else(|| Category::of_kind(kind), |(_, category)| *category)
+        let declared = self.actors.iter().find(|actor| actor.kind == kind);
+        declared.map_or_else(|| Category::of_kind(kind), |actor| actor.category)
     }
 
     /// The index of the state that stored data call `name`.
@@ -178,41 +215,52 @@ impl Definition {
         self.states.iter().position(|state| state.name == name)
     }
 
-    /// The legal moves out of a state.
-    pub fn leaving(&self, state: usize) -> impl Iterator<Item = &'static Edge> + use<> {
+    /// The edges out of a state.
+    pub fn leaving(&self, state: usize) -> impl Iterator<Item = &Edge> {
         self.edges.iter().filter(move |edge| edge.from == state)
     }
 
-    /// The edge that `trigger` takes out of `state`, if there is one.
+    /// The legal moves out of a state. A choice is one move with several edges.
+    ///
+    /// ```
+    /// use machine::contract::execution;
+    ///
+    /// let pending = execution::DEFINITION.initial;
+    /// let moves: Vec<_> = execution::DEFINITION.moves(pending).map(|m| m.to_string()).collect();
+    /// assert_eq!(moves, ["start -> RUNNING"]);
+    /// ```
+    pub fn moves(&self, state: usize) -> impl Iterator<Item = Move<'_>> {
+        let same = |a: &Edge, b: &Edge| a.from == b.from && a.trigger == b.trigger;
+        let moves = self.edges.chunk_by(same).filter(move |edges| edges[0].from == state);
+        moves.map(|edges| Move::new(self, edges))
+    }
+
+    /// The move that `trigger` makes out of `state`, if there is one.
     #[must_use]
-    pub fn edge(&self, state: usize, trigger: &str) -> Option<&'static Edge> {
-        self.leaving(state).find(|edge| edge.trigger == trigger)
+    pub fn find_move(&self, state: usize, trigger: &str) -> Option<Move<'_>> {
+        self.moves(state).find(|found| found.trigger() == trigger)
+    }
+
+    /// The edge that `trigger` takes from one state to another, if there is one.
+    #[must_use]
+    pub fn edge(&self, from: usize, trigger: &str, to: usize) -> Option<&Edge> {
+        self.leaving(from).find(|edge| edge.trigger == trigger && edge.to == to)
     }
 
     /// What can be done in a state, as a sentence: `from WAITING you can: resume -> RUNNING, ..`.
     #[must_use]
-    pub fn legal_moves(&self, state: usize) -> impl fmt::Display + use<> {
-        LegalMoves { definition: *self, state }
-    }
-}
-
-struct LegalMoves {
-    definition: Definition,
-    state: usize,
-}
-
-impl fmt::Display for LegalMoves {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { definition, state } = self;
-        let label = definition.states[*state].label;
-        if definition.states[*state].terminal {
-            return write!(f, "{label} is terminal: nothing leaves it");
-        }
-        write!(f, "from {label} you can")?;
-        for (position, edge) in definition.leaving(*state).enumerate() {
-            let separator = if position == 0 { ": " } else { ", " };
-            write!(f, "{separator}{} -> {}", edge.trigger, definition.states[edge.to].label)?;
-        }
-        Ok(())
+    pub fn legal_moves(&self, state: usize) -> impl fmt::Display + use<'_> {
+        fmt::from_fn(move |f| {
+            let label = &self.states[state].label;
+            if self.states[state].terminal {
+                return write!(f, "{label} is terminal: nothing leaves it");
+            }
+            write!(f, "from {label} you can")?;
+            for (position, legal) in self.moves(state).enumerate() {
+                let separator = if position == 0 { ": " } else { ", " };
+                write!(f, "{separator}{legal}")?;
+            }
+            Ok(())
+        })
     }
 }

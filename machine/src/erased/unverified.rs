@@ -1,12 +1,15 @@
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Durable, Restore, Verified, VerifyError, verify};
+use super::{Durable, Restore, VerifyError, verify};
 use crate::{
+    definition::{Definition, Fingerprint},
     id::Id,
     journal::{Digest, Entry},
 };
 
-/// A machine as it stands in a row or in JSON: a claim that nobody has checked.
+/// A machine as a row or JSON has it: not checked yet.
 ///
 /// [`verify`](Self::verify) is the only way from here to a machine.
 ///
@@ -33,19 +36,23 @@ pub struct Unverified {
     /// What is said about the machine.
     #[serde(flatten)]
     pub record: Record,
-    /// The journal that must bear it out.
+    /// The journal that must lead to it.
     pub journal: Vec<Entry>,
+    /// The definitions that it was written under, other than the one of the program that wrote it.
+    /// One that a fingerprint names and that is missing here must be the reader's own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub definitions: Vec<Arc<Definition>>,
 }
 
-/// What is stored of a machine beside its journal.
+/// What is stored of a machine besides its journal.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Record {
     /// The machine's identity.
     pub id: Id,
     /// The definition's name, such as `execution`.
     pub machine: String,
-    /// The fingerprint of the definition that wrote it.
-    pub fingerprint: String,
+    /// The definition that state and context were written under.
+    pub fingerprint: Fingerprint,
     /// The state's name.
     pub status: String,
     /// The state's data, as JSON text.
@@ -54,14 +61,14 @@ pub struct Record {
     pub context: String,
     /// The number of journal entries that are on disk.
     pub version: u64,
-    /// How often whoever worked on it was shut out.
+    /// The fencing epoch.
     pub epoch: u64,
     /// The digest of all of the above but the version, and of the journal.
     pub seal: Digest,
 }
 
 impl Record {
-    /// What stands to be written for a machine.
+    /// What is to be written for a machine.
     pub(crate) fn of(machine: &dyn Durable) -> Result<Self, serde_json::Error> {
         let journal = machine.journal();
         if let Some(reason) = journal.unwritable() {
@@ -71,9 +78,9 @@ impl Record {
         let definition = machine.definition();
         let mut record = Self {
             id: journal.id(),
-            machine: definition.name.to_owned(),
-            fingerprint: definition.fingerprint.to_string(),
-            status: definition.states[machine.state_index()].name.to_owned(),
+            machine: definition.name.to_string(),
+            fingerprint: definition.fingerprint,
+            status: definition.states[machine.state_index()].name.to_string(),
             state,
             context,
             version: journal.version(),
@@ -89,7 +96,7 @@ impl Record {
         Digest::of(&[
             self.id.to_string().as_bytes(),
             self.machine.as_bytes(),
-            self.fingerprint.as_bytes(),
+            &self.fingerprint.as_u64().to_le_bytes(),
             self.status.as_bytes(),
             self.state.as_bytes(),
             self.context.as_bytes(),
@@ -100,27 +107,30 @@ impl Record {
 }
 
 impl Unverified {
-    /// What stands to be written for a machine, journal included.
+    /// What is to be written for a machine, journal included.
     ///
     /// # Errors
     ///
     /// When the state or the context cannot be written as JSON.
     pub fn of(machine: &dyn Durable) -> Result<Self, serde_json::Error> {
-        let journal = machine.journal().entries().to_vec();
-        Ok(Self { record: Record::of(machine)?, journal })
+        let journal = machine.journal();
+        let definitions = journal.older().to_vec();
+        Ok(Self { record: Record::of(machine)?, journal: journal.entries().to_vec(), definitions })
     }
 
-    /// Replays the journal against the definition and, if it bears the claim out, makes the
-    /// machine.
+    /// Replays the journal, each entry against the definition that it was written under, and, if
+    /// it leads to what the record says, makes the machine.
+    ///
+    /// Data that were written under an older definition are read if the two are
+    /// [compatible](Definition::compare).
     ///
     /// # Errors
     ///
     /// [`VerifyError`] with the first thing that is wrong.
     pub fn verify<M: Restore>(self) -> Result<M, VerifyError> {
-        verify::replay(M::DEFINITION, &self)?;
         let id = self.record.id;
-        let machine =
-            M::__restore(Verified::new(self)).map_err(|source| VerifyError::Data { id, source })?;
+        let verified = verify::replay(M::DEFINITION, self)?;
+        let machine = M::__restore(verified).map_err(|source| VerifyError::Data { id, source })?;
         machine
             .rules()
             .admit(machine.journal().entries())

@@ -1,36 +1,49 @@
-use serde::de::DeserializeOwned;
+use std::sync::Arc;
+
+use serde_json::Error;
 
 use super::{Breach, Core, Record, Unverified};
 use crate::{
-    definition::Definition,
+    definition::{Definition, Fingerprint},
     id::Id,
-    journal::{Digest, Fact, Journal},
+    journal::{Digest, Entry, Fact, Journal},
 };
 
-/// A record that its journal bears out. Only [`Unverified::verify`] makes one.
+/// A record that its journal leads to. Only [`Unverified::verify`] makes one.
 #[derive(Debug)]
-pub struct Verified(Unverified);
+pub struct Verified {
+    claim: Unverified,
+    /// The state, as an index into the program's definition.
+    state: usize,
+    /// The version of the data.
+    version: u32,
+}
 
 impl Verified {
-    pub(super) fn new(checked: Unverified) -> Self {
-        Self(checked)
-    }
-
-    /// The parts of the machine, for the generated code that puts them together.
+    /// The parts of the machine, for the generated code that puts them together: the state, the
+    /// version that its data are of, the data as JSON text, and what the machine keeps.
     #[doc(hidden)]
-    pub fn __into_parts<C: DeserializeOwned>(
+    pub fn __into_parts<C>(
         self,
-    ) -> Result<(Record, Box<Core<C>>), serde_json::Error> {
-        let Unverified { record, journal } = self.0;
+        definition: &'static Definition,
+        context: impl FnOnce(u32, &str) -> Result<C, Error>,
+    ) -> Result<(usize, u32, String, Box<Core<C>>), Error> {
+        let Self { claim: Unverified { record, journal, mut definitions }, state, version } = self;
         // `replay` made sure that the version is no larger than the journal.
         let committed = usize::try_from(record.version).unwrap_or(journal.len());
-        let journal = Journal::restored(record.id, record.epoch, committed, journal);
-        let context = serde_json::from_str(&record.context)?;
-        Ok((record, Box::new(Core { journal, context })))
+        let own = definition.fingerprint;
+        definitions.retain(|older| {
+            older.fingerprint != own
+                && journal.iter().any(|entry| entry.definition == older.fingerprint)
+        });
+        let journal =
+            Journal::restored(record.id, own, record.epoch, committed, journal, definitions);
+        let context = context(version, &record.context)?;
+        Ok((state, version, record.state, Box::new(Core { journal, context })))
     }
 }
 
-/// Why a stored machine is not believed. Nothing was changed; the record stays where it is.
+/// Why a stored machine cannot be read. Nothing was changed; the record stays where it is.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum VerifyError {
@@ -44,23 +57,36 @@ pub enum VerifyError {
         /// What it is.
         found: String,
     },
-    /// The definition has changed since.
+    /// It was written under a definition that is neither the program's nor known otherwise.
     #[error(
-        "{id} was written by another version of `{machine}` (fingerprint {found}, this program \
-         has {expected}); run the program that wrote it"
+        "{id} was written under a definition of `{machine}` that is not known here (fingerprint \
+         {found}); run the program that wrote it, or add the definition to its record"
     )]
-    OtherDefinition {
+    UnknownDefinition {
         /// The machine's id.
         id: Id,
         /// The machine's name.
         machine: &'static str,
-        /// This program's fingerprint.
-        expected: String,
-        /// The record's fingerprint.
-        found: String,
+        /// The fingerprint of the definition.
+        found: Fingerprint,
+    },
+    /// The definition has changed since, in a way that this machine's data do not fit.
+    #[error(
+        "{id} is in state `{state}` of an older definition of `{machine}` and cannot be read: {}",
+        reasons.join("; ")
+    )]
+    Incompatible {
+        /// The machine's id.
+        id: Id,
+        /// The machine's name.
+        machine: &'static str,
+        /// The state, by its name in the older definition.
+        state: String,
+        /// What is in the way, each with a repair.
+        reasons: Vec<String>,
     },
     /// The journal does not lead to what the record says.
-    #[error("{id} is not believed: {reason}; look at its journal, and restore it from a backup")]
+    #[error("{id} failed verification: {reason}; restore it from a backup")]
     History {
         /// The machine's id.
         id: Id,
@@ -68,7 +94,10 @@ pub enum VerifyError {
         reason: String,
     },
     /// The state's or the context's data do not fit their types.
-    #[error("the data of {id} do not fit this program: {source}; run the program that wrote them")]
+    #[error(
+        "the data of {id} do not fit this program: {source}; run the program that wrote them, or \
+         add an upgrade"
+    )]
     Data {
         /// The machine's id.
         id: Id,
@@ -76,7 +105,7 @@ pub enum VerifyError {
         source: serde_json::Error,
     },
     /// The history breaks a rule of the context.
-    #[error("{id} is not believed: {breach}")]
+    #[error("{id} failed verification: {breach}")]
     Rules {
         /// The machine's id.
         id: Id,
@@ -85,92 +114,117 @@ pub enum VerifyError {
     },
 }
 
-/// Walks the journal along the definition: starts at the initial state, every step legal and
-/// allowed, no gap, the digest chain whole, and the end where the record says.
-pub(super) fn replay(
-    definition: &'static Definition,
-    claim: &Unverified,
-) -> Result<(), VerifyError> {
+/// Walks the journal along the definitions that its entries were written under: starts at the
+/// initial state, every step legal and allowed, no gap, the digest chain whole, and the end where
+/// the record says. Then finds the state of the program's definition that takes the machine over.
+pub(super) fn replay(own: &'static Definition, claim: Unverified) -> Result<Verified, VerifyError> {
     let record = &claim.record;
     let id = record.id;
-    if record.machine != definition.name {
-        return Err(VerifyError::OtherMachine {
-            id,
-            expected: definition.name,
-            found: record.machine.clone(),
-        });
+    let machine = match &own.name {
+        std::borrow::Cow::Borrowed(name) => name,
+        // The program's own definition is a constant, so its name is borrowed.
+        std::borrow::Cow::Owned(name) => name.as_str(),
+    };
+    if record.machine != machine {
+        let found = record.machine.clone();
+        return Err(VerifyError::OtherMachine { id, expected: machine, found });
     }
-    let expected = definition.fingerprint.to_string();
-    if record.fingerprint != expected {
-        return Err(VerifyError::OtherDefinition {
-            id,
-            machine: definition.name,
-            expected,
-            found: record.fingerprint.clone(),
-        });
+    let known = Known { own, older: &claim.definitions };
+    let entries = claim.journal.iter().map(|entry| entry.definition);
+    for found in entries.chain([record.fingerprint]) {
+        if known.get(found).is_none() {
+            return Err(VerifyError::UnknownDefinition { id, machine, found });
+        }
     }
-    walk(definition, claim).map_err(|reason| VerifyError::History { id, reason })
+    let state = walk(&known, &claim).map_err(|reason| VerifyError::History { id, reason })?;
+    // Looked up above.
+    let Some(written) = known.get(record.fingerprint) else {
+        return Err(VerifyError::UnknownDefinition { id, machine, found: record.fingerprint });
+    };
+    let version = written.version;
+    if written.fingerprint == own.fingerprint {
+        return Ok(Verified { claim, state, version });
+    }
+    let comparison = written.compare(own);
+    let name = &written.states[state].name;
+    let reasons: Vec<String> = comparison.blocking(name).map(ToString::to_string).collect();
+    match written.successor(state, own) {
+        Some(state) if reasons.is_empty() => Ok(Verified { claim, state, version }),
+        _ => Err(VerifyError::Incompatible { id, machine, state: name.to_string(), reasons }),
+    }
 }
 
-fn walk(definition: &'static Definition, claim: &Unverified) -> Result<(), String> {
-    let Unverified { record, journal } = claim;
+/// The definitions by which a journal can be read.
+struct Known<'a> {
+    own: &'static Definition,
+    older: &'a [Arc<Definition>],
+}
+
+impl Known<'_> {
+    fn get(&self, fingerprint: Fingerprint) -> Option<&Definition> {
+        if fingerprint == self.own.fingerprint {
+            return Some(self.own);
+        }
+        let mut older = self.older.iter().filter(|older| older.name == self.own.name);
+        older.find(|older| older.fingerprint == fingerprint).map(|older| &**older)
+    }
+}
+
+/// Where a walk is: a state of a definition.
+#[derive(Clone, Copy)]
+struct Position<'a> {
+    definition: &'a Definition,
+    state: usize,
+}
+
+impl<'a> Position<'a> {
+    /// The same machine under another definition.
+    fn under(self, definition: &'a Definition) -> Result<Self, String> {
+        if definition.fingerprint == self.definition.fingerprint {
+            return Ok(self);
+        }
+        let state = self.definition.successor(self.state, definition).ok_or_else(|| {
+            let name = &self.definition.states[self.state].name;
+            format!("it went on from `{name}` under a definition without that state")
+        })?;
+        Ok(Self { definition, state })
+    }
+}
+
+/// The state that the journal leads to, in the definition of the record.
+fn walk(known: &Known<'_>, claim: &Unverified) -> Result<usize, String> {
+    let Unverified { record, journal, .. } = claim;
     let mut head = Digest::ZERO;
-    let mut state = None;
+    let mut position: Option<Position<'_>> = None;
     let mut epoch = 0;
     let mut at = i64::MIN;
 
-    for (position, entry) in journal.iter().enumerate() {
-        if entry.number != position as u64 {
-            return Err(format!("entry {position} of its journal is missing"));
+    for (number, entry) in journal.iter().enumerate() {
+        if entry.number != number as u64 {
+            return Err(format!("entry {number} of its journal is missing"));
         }
         let body = entry.body().map_err(|error| error.to_string())?;
         if entry.digest != entry.expected_digest(&head, &body) {
-            return Err(format!("entry {position} of its journal was changed"));
+            return Err(format!("entry {number} of its journal was changed"));
         }
         if entry.at < at {
-            return Err(format!("entry {position} of its journal goes back in time"));
+            return Err(format!("entry {number} of its journal goes back in time"));
         }
         (head, at) = (entry.digest, entry.at);
-        match (&entry.fact, state) {
-            (Fact::Created { state: initial, machine, fingerprint }, None) => {
-                if *machine != record.machine || *fingerprint != record.fingerprint {
-                    return Err(format!("it was created as another machine, a `{machine}`"));
-                }
-                if *initial != definition.states[definition.initial].name {
-                    return Err(format!("it was created as `{initial}`, which is not initial"));
-                }
-                state = Some(definition.initial);
-            }
-            (Fact::Created { .. }, Some(_)) => return Err("it was created twice".to_owned()),
-            (_, None) => return Err("its journal does not start with its creation".to_owned()),
-            (Fact::Moved { from, to, trigger, .. }, Some(current)) => {
-                let step = format!("`{from}` -{trigger}-> `{to}`");
-                let edge = definition
-                    .edge(current, trigger)
-                    .filter(|edge| definition.states[edge.to].name == to)
-                    .filter(|_| definition.states[current].name == from)
-                    .ok_or_else(|| {
-                        format!("{step} is no legal move; {}", definition.legal_moves(current))
-                    })?;
-                let actor = entry.actor.as_deref().unwrap_or_default();
-                if !edge.actors.is_empty() && !edge.actors.contains(&actor) {
-                    return Err(format!("`{actor}` may not take {step}"));
-                }
-                state = Some(edge.to);
-            }
-            (Fact::Fenced { epoch: raised, .. }, Some(_)) => {
-                if *raised != epoch + 1 {
-                    return Err(format!("its epoch jumps from {epoch} to {raised}"));
-                }
-                epoch = *raised;
-            }
-            (Fact::Held { .. } | Fact::Permitted { .. } | Fact::Evidence { .. }, Some(_)) => {}
-        }
+        let Some(definition) = known.get(entry.definition) else {
+            return Err(format!("entry {number} was written under an unknown definition"));
+        };
+        let here = position.map(|position| position.under(definition)).transpose()?;
+        position = Some(follow(entry, definition, here, record, &mut epoch)?);
     }
 
-    let Some(state) = state else { return Err("it has no journal".to_owned()) };
-    let reached = definition.states[state].name;
-    if record.status != reached {
+    let Some(position) = position else { return Err("it has no journal".to_owned()) };
+    let Some(definition) = known.get(record.fingerprint) else {
+        return Err("it was written under an unknown definition".to_owned());
+    };
+    let Position { state, .. } = position.under(definition)?;
+    let reached = &definition.states[state].name;
+    if record.status != *reached {
         return Err(format!("it claims `{}`, but its journal ends in `{reached}`", record.status));
     }
     if record.epoch != epoch {
@@ -182,5 +236,53 @@ fn walk(definition: &'static Definition, claim: &Unverified) -> Result<(), Strin
     if record.seal != record.expected_seal(&head) {
         return Err("its row was changed by hand: the seal does not fit".to_owned());
     }
-    Ok(())
+    Ok(state)
+}
+
+/// Where one entry leads from here, if it may.
+fn follow<'a>(
+    entry: &Entry,
+    definition: &'a Definition,
+    here: Option<Position<'a>>,
+    record: &Record,
+    epoch: &mut u64,
+) -> Result<Position<'a>, String> {
+    match (&entry.fact, here) {
+        (Fact::Created { state: initial, machine, .. }, None) => {
+            if *machine != record.machine {
+                return Err(format!("it was created as another machine, a `{machine}`"));
+            }
+            if *initial != definition.states[definition.initial].name {
+                return Err(format!("it was created as `{initial}`, which is not initial"));
+            }
+            Ok(Position { definition, state: definition.initial })
+        }
+        (Fact::Created { .. }, Some(_)) => Err("it was created twice".to_owned()),
+        (_, None) => Err("its journal does not start with its creation".to_owned()),
+        (Fact::Moved { from, to, trigger, .. }, Some(Position { state, .. })) => {
+            let step = || format!("`{from}` -{trigger}-> `{to}`");
+            let target = definition.state(to);
+            let edge = target
+                .and_then(|target| definition.edge(state, trigger, target))
+                .filter(|_| definition.states[state].name == *from)
+                .ok_or_else(|| {
+                    format!("{} is not a legal move; {}", step(), definition.legal_moves(state))
+                })?;
+            let actor = entry.actor.as_deref().unwrap_or_default();
+            if !edge.is_for_kind(actor) {
+                return Err(format!("`{actor}` may not take {}", step()));
+            }
+            Ok(Position { definition, state: edge.to })
+        }
+        (Fact::Fenced { epoch: raised, .. }, Some(here)) => {
+            if *raised != *epoch + 1 {
+                return Err(format!("its epoch jumps from {epoch} to {raised}"));
+            }
+            *epoch = *raised;
+            Ok(here)
+        }
+        (Fact::Held { .. } | Fact::Permitted { .. } | Fact::Evidence { .. }, Some(here)) => {
+            Ok(here)
+        }
+    }
 }

@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::{Digest, Fact, canonical};
-use crate::clock::Millis;
+use crate::{clock::Millis, definition::Fingerprint};
 
 /// A line of a machine's journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,9 +16,11 @@ pub struct Entry {
     /// The kind of the actor, such as `tool_node`; none where the machine lets anyone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<Cow<'static, str>>,
+    /// The definition that it was written under: what was legal then stays legal history.
+    pub definition: Fingerprint,
     /// What happened.
     pub fact: Fact,
-    /// Binds this entry to all before it.
+    /// Covers this entry and all before it.
     pub digest: Digest,
 }
 
@@ -35,6 +37,7 @@ impl Entry {
             previous.bytes(),
             &self.number.to_le_bytes(),
             &self.at.to_le_bytes(),
+            &self.definition.as_u64().to_le_bytes(),
             &[u8::from(self.actor.is_some())],
             self.actor.as_deref().unwrap_or_default().as_bytes(),
             body.as_bytes(),

@@ -1,10 +1,24 @@
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Digest;
 use crate::clock::Millis;
+
+/// Deadlines by the name of the trigger that they fire.
+pub type Deadlines = BTreeMap<Cow<'static, str>, Due>;
+
+/// A deadline of a durable machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Due {
+    /// How long after entering, in milliseconds.
+    pub after_ms: u64,
+    /// When it fires (milliseconds since the Unix epoch, by the clock of the store). The commit
+    /// that writes the entry sets it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due_at: Option<Millis>,
+}
 
 /// One thing that happened to a machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -15,10 +29,11 @@ pub enum Fact {
     Created {
         /// The machine's name, such as `execution`.
         machine: Cow<'static, str>,
-        /// The fingerprint of the definition that made it.
-        fingerprint: String,
         /// The initial state.
         state: Cow<'static, str>,
+        /// The deadlines that are running since then, by trigger.
+        #[serde(default, skip_serializing_if = "Deadlines::is_empty")]
+        deadlines: Deadlines,
     },
     /// A transition.
     Moved {
@@ -31,6 +46,10 @@ pub enum Fact {
         /// What the caller brought, by name.
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         payload: Map<String, Value>,
+        /// The deadlines that are running since then, by trigger: those of the state that was
+        /// entered, and those of its groups.
+        #[serde(default, skip_serializing_if = "Deadlines::is_empty")]
+        deadlines: Deadlines,
     },
     /// The machine took an idempotency key. It lets go when it ends without an effect.
     Held {

@@ -1,4 +1,4 @@
-//! What happened to one machine, in order, each entry bound to the one before by a digest.
+//! What happened to one machine, in order. Each entry has a digest that covers those before it.
 
 mod canonical;
 mod digest;
@@ -10,7 +10,7 @@ mod payload;
 pub(crate) use canonical::canonical;
 pub use digest::Digest;
 pub use entry::Entry;
-pub use fact::{Evidence, Fact};
+pub use fact::{Deadlines, Due, Evidence, Fact};
 pub use log::Journal;
 #[doc(hidden)]
 pub use log::Pass;

@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use super::Check;
 use crate::{
     contract::execution::Status,
     erased::{Breach, VerifyError},
@@ -36,6 +37,28 @@ pub enum StoreError {
     OtherProgram {
         /// The file.
         path: PathBuf,
+    },
+    /// The file was written by an older version of this library, in a format that is not read any
+    /// more.
+    #[error(
+        "{path} has format {found}, and this program reads format {known} only; use the older \
+         program that wrote it"
+    )]
+    TooOld {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: i64,
+        /// The format that this program reads.
+        known: i64,
+    },
+    /// The file has machines that this program cannot read.
+    #[error("{path} has machines that this program cannot read; nothing was changed\n{check}")]
+    Incompatible {
+        /// The file.
+        path: PathBuf,
+        /// What is in the way.
+        check: Box<Check>,
     },
     /// The file was written by a newer version of this library.
     #[error(
@@ -114,8 +137,12 @@ pub enum StoreError {
         source: serde_json::Error,
     },
 
+    /// The program's definition cannot be written as JSON.
+    #[error("the definition cannot be written as JSON: {0}")]
+    Definition(#[source] serde_json::Error),
+
     // Reading back.
-    /// The stored machine is not believed.
+    /// The stored machine failed verification, or does not fit this program.
     #[error(transparent)]
     Unbelievable(#[from] VerifyError),
     /// The machine is in another state than the one asked for.

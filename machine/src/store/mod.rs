@@ -1,4 +1,4 @@
-//! Where machines are kept, so that they outlive their process.
+//! Where machines are stored, so that they outlive their process.
 
 mod error;
 mod resume;
@@ -6,4 +6,4 @@ mod sqlite;
 
 pub use error::StoreError;
 pub use resume::Resume;
-pub use sqlite::{Listed, OpenOptions, SqliteStore};
+pub use sqlite::{Blocked, Check, CheckedMachine, Listed, OpenOptions, SqliteStore};

@@ -62,7 +62,7 @@ where
     M: Erased<Event: DeserializeOwned>,
 {
     let definition: &Definition = M::DEFINITION;
-    if definition.edges.iter().all(|edge| edge.trigger != name) {
+    if definition.edges.iter().all(|edge| edge.trigger != *name) {
         // The error quotes at most 40 characters of what came from outside.
         let name = name.chars().take(40).collect();
         let legal = definition.legal_moves(machine.state_index()).to_string();

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     actor::Actor,
-    definition::{Definition, Edge},
+    definition::{Move, StateDef},
     typed::Erased,
 };
 
@@ -44,14 +44,14 @@ where
     M: Erased<Event: JsonSchema>,
 {
     let schema = event_schema::<M::Event>();
-    offered(machine, by).map(|edge| tool(M::DEFINITION, edge, &schema)).collect()
+    offered(machine, by).map(|offered| tool(&offered, &schema)).collect()
 }
 
 fn offered<M: Erased, A: Actor>(
     machine: &M,
     _by: &A,
-) -> impl Iterator<Item = &'static Edge> + use<M, A> {
-    M::DEFINITION.leaving(machine.state_index()).filter(|edge| edge.is_for::<A>())
+) -> impl Iterator<Item = Move<'static>> + use<M, A> {
+    M::DEFINITION.moves(machine.state_index()).filter(Move::is_for::<A>)
 }
 
 /// The schema of all events: a choice of objects, told apart by `trigger`.
@@ -60,16 +60,22 @@ fn event_schema<E: JsonSchema>() -> Value {
     generator.into_root_schema_for::<E>().to_value()
 }
 
-fn tool(definition: &Definition, edge: &Edge, events: &Value) -> ToolDefinition {
-    let (from, to) = (&definition.states[edge.from], &definition.states[edge.to]);
-    let mut description = format!("{} to {}.", from.label, to.label);
-    if !to.docs.is_empty() {
-        description = format!("{description} {}: {}", to.label, to.docs);
+fn tool(offered: &Move<'_>, events: &Value) -> ToolDefinition {
+    let targets: Vec<&StateDef> = offered.targets().collect();
+    let labels: Vec<&str> = targets.iter().map(|target| &*target.label).collect();
+    let mut description = format!("{} to {}.", offered.source().label, labels.join(" or "));
+    for (target, edge) in targets.iter().zip(offered.edges()) {
+        if let Some(when) = &edge.when {
+            description = format!("{description} {} when: {when}.", target.label);
+        }
+        if !target.docs.is_empty() {
+            description = format!("{description} {}: {}", target.label, target.docs);
+        }
     }
     ToolDefinition {
-        name: edge.trigger.to_owned(),
+        name: offered.trigger().to_owned(),
         description,
-        input_schema: input_schema(edge.trigger, events),
+        input_schema: input_schema(offered.trigger(), events),
     }
 }
 

@@ -1,10 +1,14 @@
 //! Typed machines: the state is in the type.
 
+mod deadline;
 mod erased;
 mod refused;
 mod state;
 mod unknown_status;
 
+#[doc(hidden)]
+pub use deadline::after;
+pub use deadline::{Deadline, IntoDeadline};
 pub use erased::Erased;
 pub use refused::{Illegal, Reason, Refused};
 pub use state::{State, Terminal};

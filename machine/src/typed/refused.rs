@@ -6,7 +6,7 @@ use core::{error, fmt};
 
 use crate::{
     actor::Actor,
-    definition::{Definition, Edge},
+    definition::{Definition, Move},
 };
 
 /// A step that was not taken: the machine as it was, and why.
@@ -84,6 +84,22 @@ pub enum Reason {
     Actor(&'static str),
     /// The move is legal, but its guard refused it, for this reason.
     Guard(String),
+    /// The move was to be made by its deadline, and the state has no such deadline.
+    NoDeadline,
+    /// The move was to be made by its deadline, which is this many milliseconds away.
+    NotDue(u64),
+    /// The deadline is due, but the guard refused the move, for this reason. It stays due.
+    DueButRefused(String),
+}
+
+impl Reason {
+    /// A guard refused the move of a deadline.
+    #[doc(hidden)]
+    #[must_use]
+    #[cold]
+    pub fn __due_but_refused(reason: &dyn fmt::Display) -> Self {
+        Self::DueButRefused(reason.to_string())
+    }
 }
 
 impl Illegal {
@@ -95,7 +111,7 @@ impl Illegal {
         state: usize,
         trigger: &'static str,
     ) -> Option<Self> {
-        let legal = definition.edge(state, trigger).is_some_and(Edge::is_for::<A>);
+        let legal = definition.find_move(state, trigger).is_some_and(|found| found.is_for::<A>());
         (!legal).then(|| Self::__new(definition, state, trigger, A::KIND))
     }
 
@@ -113,6 +129,21 @@ impl Illegal {
         Self(Box::new(Details { definition, state, trigger, reason }))
     }
 
+    /// A deadline cannot fire: there is none, it is not due yet, or a guard refused.
+    #[doc(hidden)]
+    #[must_use]
+    #[cold]
+    pub fn __deadline(
+        definition: &'static Definition,
+        state: usize,
+        trigger: &str,
+        reason: Reason,
+    ) -> Self {
+        let mut triggers = definition.edges.iter().map(|edge| &*edge.trigger);
+        let trigger = triggers.find(|known| *known == trigger).unwrap_or("?");
+        Self(Box::new(Details { definition, state, trigger, reason }))
+    }
+
     /// Finds out why `actor` cannot `trigger` in `state`.
     #[doc(hidden)]
     #[must_use]
@@ -125,7 +156,7 @@ impl Illegal {
     ) -> Self {
         let reason = if definition.states[state].terminal {
             Reason::Terminal
-        } else if definition.edge(state, trigger).is_some() {
+        } else if definition.find_move(state, trigger).is_some() {
             Reason::Actor(actor)
         } else {
             Reason::NotFromHere
@@ -136,7 +167,7 @@ impl Illegal {
     /// The state that the machine is in, as messages name it.
     #[must_use]
     pub fn state(&self) -> &'static str {
-        self.0.definition.states[self.0.state].label
+        &self.0.definition.states[self.0.state].label
     }
 
     /// The trigger that was refused.
@@ -152,25 +183,30 @@ impl Illegal {
     }
 
     /// The moves that are legal instead.
-    pub fn legal_moves(&self) -> impl Iterator<Item = &'static Edge> + use<> {
-        self.0.definition.leaving(self.0.state)
+    pub fn legal_moves(&self) -> impl Iterator<Item = Move<'static>> + use<> {
+        self.0.definition.moves(self.0.state)
     }
 }
 
 impl fmt::Display for Illegal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Details { definition, state, trigger, reason } = &*self.0;
-        let label = definition.states[*state].label;
+        let label = &definition.states[*state].label;
         match reason {
             Reason::Terminal => write!(f, "{label} is terminal: it cannot `{trigger}`"),
             Reason::NotFromHere => {
                 write!(f, "{label} cannot `{trigger}`; {}", definition.legal_moves(*state))
             }
             Reason::Guard(reason) => write!(f, "{label} cannot `{trigger}` now: {reason}"),
+            Reason::NoDeadline => write!(f, "{label} has no deadline for `{trigger}`"),
+            Reason::NotDue(ms) => write!(f, "{label} is not due to `{trigger}` for {ms} ms"),
+            Reason::DueButRefused(reason) => {
+                write!(f, "{label} is due to `{trigger}` and cannot: {reason}; it stays due")
+            }
             Reason::Actor(actor) => {
                 write!(f, "`{actor}` may not `{trigger}` from {label}")?;
-                match definition.edge(*state, trigger) {
-                    Some(edge) => write!(f, "; these may: {}", edge.actors.join(", ")),
+                match definition.find_move(*state, trigger) {
+                    Some(found) => write!(f, "; these may: {}", found.actors().join(", ")),
                     None => Ok(()),
                 }
             }

@@ -3,7 +3,7 @@ use core::fmt;
 
 use crate::definition::Definition;
 
-/// The text names no state of the machine.
+/// The text is not the name of a state of the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownStatus {
     definition: &'static Definition,
@@ -22,7 +22,7 @@ impl UnknownStatus {
 impl fmt::Display for UnknownStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { definition, text } = self;
-        write!(f, "`{text}` is no state of `{}`; the states are", definition.name)?;
+        write!(f, "`{text}` is not a state of `{}`; the states are", definition.name)?;
         for (position, state) in definition.states.iter().enumerate() {
             let separator = if position == 0 { " " } else { ", " };
             write!(f, "{separator}{}", state.name)?;

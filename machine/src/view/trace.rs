@@ -76,7 +76,7 @@ fn steps_of(execution: &AnyExecution) -> Vec<TraceStep> {
             let actor = entry.actor.as_deref();
             let (action, trigger, result) = match &entry.fact {
                 Fact::Created { .. } => (format!("create_contract:{id}"), None, None),
-                Fact::Moved { from, to, trigger, payload } => {
+                Fact::Moved { from, to, trigger, payload, .. } => {
                     let ended = ["result", "error", "reason"];
                     let result = ended.iter().find_map(|name| payload.get(*name)?.as_str());
                     (

@@ -45,7 +45,7 @@ fn main() {
     let any = AnyOrder::from(Order::new(20));
     let event = order::Event::Ship { weight: 21 };
     assert!(any.why_not(&event, &ToolNode).is_some());
-    assert_eq!(any.available(&Anyone).map(|edge| edge.trigger).count(), 0);
+    assert_eq!(any.available(&Anyone).map(|legal| legal.trigger()).count(), 0);
     assert_eq!(index(&any), 0);
     let packed = Order::<order::Packed>::try_from(any).unwrap();
     match ship(packed) {

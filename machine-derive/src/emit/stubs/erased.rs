@@ -1,7 +1,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{event, typed};
+use super::{event, typed, written};
 use crate::{
     emit::{names::Names, typed::derives},
     model::{Graph, State},
@@ -27,6 +27,18 @@ fn any(graph: &Graph<'_>, names: &Names<'_>, states: &[&State<'_>]) -> TokenStre
     let none = states.is_empty().then(|| names.params.marker().map(|marker| quote!(None(#marker))));
     let none = none.flatten();
     let getters = typed::getters(graph, names);
+    let due = written::all(graph).any(|transition| transition.after.is_some()).then(|| {
+        let now = names.durable.then(|| quote!(_: __machine::clock::Millis,));
+        quote! {
+            pub fn fire_deadline(
+                self,
+                _: &str,
+                #now
+            ) -> ::core::result::Result<Self, __machine::typed::Refused<Self>> {
+                loop {}
+            }
+        }
+    });
     let serialized = names.durable || names.params.is_empty() && derives(graph, "Serialize");
     let serialize = serialized.then(|| serialize(&generics, &any_type, &predicates));
     quote! {
@@ -37,6 +49,7 @@ fn any(graph: &Graph<'_>, names: &Names<'_>, states: &[&State<'_>]) -> TokenStre
 
         impl #generics #any_type #predicates {
             #getters
+            #due
             pub fn status(&self) -> Status {
                 loop {}
             }
@@ -57,7 +70,7 @@ fn any(graph: &Graph<'_>, names: &Names<'_>, states: &[&State<'_>]) -> TokenStre
             pub fn available(
                 &self,
                 _: &impl ::core::marker::Sized,
-            ) -> impl ::core::iter::Iterator<Item = &'static __machine::definition::Edge> {
+            ) -> impl ::core::iter::Iterator<Item = __machine::definition::Move<'static>> {
                 ::core::iter::empty()
             }
             pub fn why_not(

@@ -17,9 +17,9 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let variants = written::first_of_each_event(graph).into_iter().map(|transition| {
         let name = names::variant(&transition.trigger);
         let mut fields = transition.payload.iter().enumerate().filter_map(|(position, item)| {
-            let name = item.name();
-            // An item that stands twice was reported.
-            if transition.payload[..position].iter().any(|other| other.name() == name) {
+            let name = &item.name;
+            // An item that is given twice was reported.
+            if transition.payload[..position].iter().any(|other| other.name == *name) {
                 return None;
             }
             Some(match written::brought(graph, transition, item)? {

@@ -1,6 +1,7 @@
-//! The user's types after a mistake, just good enough that code which uses them still resolves:
-//! one mistake makes one error. Nobody runs this code.
+//! The user's types after a mistake, just good enough that code which uses them still compiles: one
+//! mistake makes one error. This code never runs.
 
+mod choice;
 mod durable;
 mod erased;
 mod event;
@@ -28,6 +29,7 @@ pub(crate) fn stubs(graph: &Graph<'_>) -> TokenStream {
         typed::emit(graph, &names, &states),
         erased::emit(graph, &names, &states),
         event::emit(graph, &names),
+        choice::emit(graph, &names),
         actors(graph),
         groups(graph),
         durable::emit(&names),
@@ -39,7 +41,7 @@ fn definition(graph: &Graph<'_>) -> TokenStream {
     let name = graph.stored();
     quote! {
         pub const DEFINITION: &__machine::definition::Definition =
-            &__machine::definition::Definition::new(#name, "", &[], &[], 0, &[]);
+            &__machine::__private::rows::definition(#name, "", 1, &[], &[], 0, &[], &[]);
     }
 }
 

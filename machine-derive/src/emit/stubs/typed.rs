@@ -1,7 +1,10 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
-use super::written::{self, Taken};
+use super::{
+    choice,
+    written::{self, Taken},
+};
 use crate::{
     emit::{names::Names, states},
     model::{Graph, State, is_reserved_state},
@@ -66,7 +69,7 @@ fn constructor(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 }
 
 fn structure(graph: &Graph<'_>, names: &Names<'_>, state: &State<'_>) -> TokenStream {
-    let (name, item) = (state.name(), states::item(names, state));
+    let (name, item) = (state.name(), states::item(graph, names, state));
     let derives = &graph.declaration.derives;
     let marks = names.params.is_empty().then(|| {
         let Names { typed, any, .. } = names;
@@ -111,7 +114,16 @@ pub(super) fn getters(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             }
         }
     });
-    quote!(#context #journal)
+    let due = written::all(graph).any(|transition| transition.after.is_some()).then(|| {
+        quote! {
+            pub fn deadlines(
+                &self,
+            ) -> impl ::core::iter::Iterator<Item = __machine::typed::Deadline> {
+                ::core::iter::empty()
+            }
+        }
+    });
+    quote!(#context #journal #due)
 }
 
 /// A method per trigger, whether or not it could be read or resolved, on every state: the state
@@ -121,9 +133,14 @@ fn methods(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         let name = &transition.trigger;
         let same = || written::all(graph).filter(|other| other.trigger == *name);
         let restricted = same().any(|other| !other.by.is_empty());
-        let known = graph.states.iter().find(|state| *state.name() == transition.target);
+        let target = transition.first_target();
+        let known = graph.states.iter().find(|state| Some(state.name()) == target);
+        let stays = target.is_some_and(|target| target == "Self");
         let next = known.or(graph.states.first()).map(|state| names.typed_in(state));
-        let next = next.unwrap_or_else(|| quote!(Self));
+        let next = next.filter(|_| !stays).unwrap_or_else(|| quote!(Self));
+        let state = &names.state;
+        let next = choice::name(graph, transition)
+            .map_or(next, |name| choice::ty(names, &name, &quote!(#state)));
         let guard = same().find_map(|other| other.guard.as_ref());
         let next = guard.map_or_else(
             || next.clone(),

@@ -7,7 +7,7 @@ use syn::{Ident, Type};
 use crate::{
     emit::names,
     model::{Graph, is_reserved},
-    parse::{Item, Transition},
+    parse::{Item, ItemKind, Transition},
 };
 
 /// Every transition as far as it could be read.
@@ -54,13 +54,18 @@ pub(super) fn brought<'a>(
     transition: &'a Transition,
     item: &'a Item,
 ) -> Option<Brought<'a>> {
-    match item {
-        Item::Computed(..) => None,
-        Item::Noted(_, ty) => Some(Brought::Type(ty)),
-        Item::Field(name) => {
-            let target = graph.states.iter().find(|state| *state.name() == transition.target);
-            let mut fields = target.into_iter().flat_map(|state| &state.written.fields);
-            let field = fields.find(|field| field.ident.as_ref() == Some(name));
+    match &item.kind {
+        ItemKind::Computed(_) => None,
+        ItemKind::Noted(ty) => Some(Brought::Type(ty)),
+        ItemKind::Field => {
+            let targets = transition.leads.targets();
+            // `Self` could be any of the states: the first with such a field is the best guess.
+            let stays = targets.iter().any(|target| target.stays());
+            let states = graph.states.iter().filter(|state| {
+                stays || targets.iter().any(|target| *state.name() == target.state)
+            });
+            let mut fields = states.flat_map(|state| &state.written.fields);
+            let field = fields.find(|field| field.name == item.name);
             Some(field.map_or(Brought::Unknown, |field| Brought::Type(&field.ty)))
         }
     }

@@ -1,7 +1,6 @@
-use super::{SqliteStore, write::Write};
+use super::SqliteStore;
 use crate::{
     actor::{Actor, ToolNode},
-    clock,
     contract::{
         AnyExecution, Execution, InDoubt, Outcome, Permit, Settled,
         execution::{Pending, Running},
@@ -55,13 +54,13 @@ impl SqliteStore {
             worker: self.shared.worker.name().to_owned(),
             epoch,
             action,
-            expires_at: clock::now().saturating_add(limit_ms),
+            expires_at: self.shared.clock.now().saturating_add(limit_ms),
         };
         running.__journal_mut(Pass::new()).append(Some(ToolNode::KIND.into()), fact);
 
         // Before the permit is on disk, so that nobody finds it there without its worker.
         let at_work = self.shared.worker.begin(id).map_err(StoreError::Lock)?;
-        let write = Write::of(&running)?;
+        let write = self.write_of(&mut running).await?;
         self.transact(move |transaction| {
             write.may_take_key(transaction)?;
             write.update(transaction)

@@ -1,8 +1,8 @@
 use rusqlite::Row;
 
-use crate::{clock::Millis, erased::Projection};
+use crate::{clock::Millis, erased::Projection, journal::Deadlines};
 
-/// What a row says beside the record: a projection of the journal, by which machines are found.
+/// What a row has besides the record: a projection of the journal, by which machines are found.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Columns {
     pub(super) session: Option<String>,
@@ -13,12 +13,13 @@ pub(super) struct Columns {
     pub(super) confirms: Option<String>,
     pub(super) worker: Option<String>,
     pub(super) expires_at: Option<Millis>,
+    pub(super) due_at: Option<Millis>,
 }
 
 impl Columns {
     /// The names, in the order in which [`read`](Self::read) takes them.
     pub(super) const NAMES: &str =
-        "session, key, holds_key, action, behind, confirms, worker, expires_at";
+        "session, key, holds_key, action, behind, confirms, worker, expires_at, due_at";
 
     /// Reads them off a row that selects [`NAMES`](Self::NAMES) from column `first` on.
     pub(super) fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
@@ -31,12 +32,14 @@ impl Columns {
             confirms: row.get(first + 5)?,
             worker: row.get(first + 6)?,
             expires_at: row.get(first + 7)?,
+            due_at: row.get(first + 8)?,
         })
     }
 }
 
-impl From<&Projection> for Columns {
-    fn from(projection: &Projection) -> Self {
+impl Columns {
+    /// What belongs in the row of a machine.
+    pub(super) fn of(projection: &Projection, deadlines: &Deadlines) -> Self {
         let permit = projection.permit.as_ref();
         Self {
             session: projection.session.clone(),
@@ -47,6 +50,7 @@ impl From<&Projection> for Columns {
             confirms: projection.confirms.map(|digest| digest.to_string()),
             worker: permit.map(|permit| permit.worker.clone()),
             expires_at: permit.map(|permit| permit.expires_at),
+            due_at: deadlines.values().filter_map(|due| due.due_at).min(),
         }
     }
 }

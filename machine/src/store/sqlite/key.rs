@@ -1,6 +1,9 @@
 use rusqlite::{Connection, params};
 
-use super::read::{read, stored_id};
+use super::{
+    definitions::Definitions,
+    read::{read, stored_id},
+};
 use crate::{
     contract::{AnyExecution, execution::Status},
     erased::Context,
@@ -13,6 +16,7 @@ use crate::{
 /// verified: what a row says of itself is not enough to do a thing again.
 pub(super) fn holder(
     connection: &Connection,
+    definitions: &Definitions,
     key: &str,
     action: Digest,
     but: Id,
@@ -24,7 +28,7 @@ pub(super) fn holder(
         .collect::<Result<_, _>>()?;
     for other in others {
         let by = stored_id(&other)?;
-        let execution: AnyExecution = read(connection, by)?.verify()?;
+        let execution: AnyExecution = read(connection, definitions, by)?.verify()?;
         let projection = execution.context().projection(execution.journal().entries());
         if projection.action != Some(action) {
             return Err(StoreError::KeyReused { by });

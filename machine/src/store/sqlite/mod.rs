@@ -1,8 +1,11 @@
 //! The store in one SQLite file.
 
 mod begin;
+mod check;
 mod columns;
+mod definitions;
 mod doubt;
+mod due;
 mod key;
 mod open;
 mod read;
@@ -14,10 +17,12 @@ mod write;
 
 use std::{fmt, path::PathBuf, sync::Arc};
 
+pub use check::{Blocked, Check, CheckedMachine};
 pub use open::OpenOptions;
 pub use read::Listed;
 
-use self::{thread::Thread, worker::Worker};
+use self::{definitions::Definitions, thread::Thread, worker::Worker};
+use crate::clock::Clock;
 
 /// Machines in one SQLite file, which several processes may open at once.
 ///
@@ -59,6 +64,8 @@ struct Shared {
     path: PathBuf,
     thread: Thread,
     worker: Arc<Worker>,
+    definitions: Arc<Definitions>,
+    clock: Arc<dyn Clock>,
 }
 
 impl fmt::Debug for SqliteStore {

@@ -8,8 +8,18 @@ use std::{
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
-use super::{Shared, SqliteStore, schema, thread::Thread, worker::Worker};
-use crate::store::StoreError;
+use super::{
+    Shared, SqliteStore,
+    check::{Named, in_the_way},
+    schema,
+    thread::Thread,
+    worker::Worker,
+};
+use crate::{
+    clock::{Clock, SystemClock},
+    erased::Restore,
+    store::StoreError,
+};
 
 /// How to open a store.
 ///
@@ -23,16 +33,19 @@ use crate::store::StoreError;
 #[derive(Debug, Clone)]
 pub struct OpenOptions {
     busy_timeout: Duration,
+    named: Vec<Named>,
+    clock: Arc<dyn Clock>,
 }
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { busy_timeout: Duration::from_secs(5) }
+        let (named, clock) = (Vec::new(), Arc::new(SystemClock));
+        Self { busy_timeout: Duration::from_secs(5), named, clock }
     }
 }
 
 impl OpenOptions {
-    /// The usual ones: waits 5 seconds for other processes.
+    /// The defaults: waits 5 seconds for other processes.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -45,6 +58,25 @@ impl OpenOptions {
         self
     }
 
+    /// Names a kind of machine that the program works with. A file with machines of that kind which
+    /// the program's definition cannot read is refused, with the list of them.
+    #[must_use]
+    pub fn machine<M: Restore>(mut self) -> Self {
+        self.named.push(Named::of::<M>());
+        self
+    }
+
+    /// Sets what the store takes for the time; by default that of the system.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    pub(super) fn named(&self) -> &[Named] {
+        &self.named
+    }
+
     /// Opens the file, and makes it if it is not there. This does block, for a moment.
     ///
     /// # Errors
@@ -53,10 +85,7 @@ impl OpenOptions {
     /// newer than this program, cannot be written, or cannot be made durable.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<SqliteStore, StoreError> {
         let given = path.as_ref();
-        let cannot_open = |error: std::io::Error| StoreError::CannotOpen {
-            path: given.to_owned(),
-            reason: error.to_string(),
-        };
+        let cannot_open = |error: std::io::Error| cannot_open(given, &error);
         if given == Path::new(":memory:") {
             let (path, found) = (given.to_owned(), "memory".to_owned());
             return Err(StoreError::NotDurable { path, setting: "journal_mode", found });
@@ -91,9 +120,14 @@ impl OpenOptions {
                 prepared => break prepared?,
             }
         }
+        let check = in_the_way(&connection, &self.named)?;
+        if !check.is_clean() {
+            return Err(StoreError::Incompatible { path, check: Box::new(check) });
+        }
         let worker = Arc::new(Worker::new(path.clone()));
         let thread = Thread::start(connection).map_err(cannot_open)?;
-        Ok(SqliteStore { shared: Arc::new(Shared { path, thread, worker }) })
+        let (definitions, clock) = (Arc::default(), Arc::clone(&self.clock));
+        Ok(SqliteStore { shared: Arc::new(Shared { path, thread, worker, definitions, clock }) })
     }
 }
 
@@ -108,9 +142,13 @@ impl SqliteStore {
     }
 }
 
+pub(super) fn cannot_open(path: &Path, error: &std::io::Error) -> StoreError {
+    StoreError::CannotOpen { path: path.to_owned(), reason: error.to_string() }
+}
+
 /// Looks at the head of the file before SQLite does. To open a file is to change it: what another
 /// program left in its write-ahead log would be moved into it.
-fn whose(path: &Path) -> std::io::Result<Result<(), StoreError>> {
+pub(super) fn whose(path: &Path) -> std::io::Result<Result<(), StoreError>> {
     let mut head = Vec::new();
     match File::open(path) {
         Ok(file) => file.take(100).read_to_end(&mut head)?,
@@ -131,10 +169,9 @@ fn whose(path: &Path) -> std::io::Result<Result<(), StoreError>> {
         Err(StoreError::NotADatabase { path })
     } else if application != schema::APPLICATION_ID {
         Err(StoreError::OtherProgram { path })
-    } else if format > schema::FORMAT {
-        Err(StoreError::TooNew { path, found: format, known: schema::FORMAT })
     } else {
-        Ok(())
+        // 0 stands there until the file is made; the write-ahead log may know better.
+        if format == 0 { Ok(()) } else { schema::check_format(format, &path) }
     })
 }
 
@@ -158,9 +195,7 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     }
     // The head of the file may be older than its write-ahead log.
     let found = number("PRAGMA user_version").map_err(says)?;
-    if found > schema::FORMAT {
-        return Err(StoreError::TooNew { path: path.to_owned(), found, known: schema::FORMAT });
-    }
+    schema::check_format(found, path)?;
     transaction.commit().map_err(says)?;
 
     let read_back = |setting: &'static str, wanted: &str, found: String| {
@@ -179,7 +214,7 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
 }
 
 /// While a file is being opened, the error names it.
-fn named(error: rusqlite::Error, path: &Path) -> StoreError {
+pub(super) fn named(error: rusqlite::Error, path: &Path) -> StoreError {
     let path: PathBuf = path.to_owned();
     match error.sqlite_error_code() {
         // Its head said that it is ours.

@@ -1,10 +1,15 @@
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use rusqlite::{Connection, Row, params};
 
-use super::{SqliteStore, columns::Columns, key::holder};
+use super::{
+    SqliteStore,
+    columns::Columns,
+    definitions::{Definitions, restored},
+    key::holder,
+};
 use crate::{
-    clock::{self, Millis},
+    clock::Millis,
     contract::execution::Status,
     erased::{Durable, Record, Restore, Unverified, VerifyError},
     id::Id,
@@ -31,6 +36,8 @@ pub struct Listed {
     pub created_at: Millis,
     /// When something last happened to it (milliseconds since the Unix epoch).
     pub updated_at: Millis,
+    /// When its next deadline fires, if one is running (milliseconds since the Unix epoch).
+    pub due_at: Option<Millis>,
 }
 
 impl SqliteStore {
@@ -41,8 +48,12 @@ impl SqliteStore {
     /// [`StoreError::NotFound`] when no machine has this id, [`StoreError::Unbelievable`] when it
     /// is of another kind or its journal does not bear it out.
     pub async fn load<M: Restore>(&self, id: Id) -> Result<M, StoreError> {
-        let stored =
-            self.shared.thread.run(move |connection| read(&*connection.transaction()?, id)).await?;
+        let definitions = Arc::clone(&self.shared.definitions);
+        let stored = self
+            .shared
+            .thread
+            .run(move |connection| read(&*connection.transaction()?, &definitions, id))
+            .await?;
         Ok(stored.verify()?)
     }
 
@@ -76,8 +87,8 @@ impl SqliteStore {
         if found != wanted {
             return Err(StoreError::OtherState {
                 id,
-                expected: definition.states[wanted].label,
-                found: definition.states[found].label,
+                expected: &definition.states[wanted].label,
+                found: &definition.states[found].label,
                 legal: definition.legal_moves(found).to_string(),
             });
         }
@@ -87,7 +98,7 @@ impl SqliteStore {
             return Err(StoreError::InDoubt { id });
         }
         // A clock that went back makes nothing old.
-        let age = entries.last().map_or(0, |last| clock::now() - last.at);
+        let age = entries.last().map_or(0, |last| self.shared.clock.now() - last.at);
         let age_ms = u64::try_from(age).unwrap_or(0);
         if let Some(limit) = checks.max_age
             && Duration::from_millis(age_ms) > limit
@@ -95,7 +106,8 @@ impl SqliteStore {
             let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
             return Err(StoreError::Expired { id, age_ms, limit_ms });
         }
-        let status = definition.states[wanted].name;
+        let status = &*definition.states[wanted].name;
+        let known = Arc::clone(&self.shared.definitions);
         let (key, session) = (projection.key, projection.session);
         let in_session = session.clone();
         let (holder, waiting) = self
@@ -106,11 +118,11 @@ impl SqliteStore {
                 let connection = &*transaction;
                 let holder = match (&key, projection.action) {
                     (Some(key), Some(action)) if projection.exclusive => {
-                        holder(connection, key, action, id)?
+                        holder(connection, &known, key, action, id)?
                     }
                     _ => None,
                 };
-                Ok((holder, count(connection, definition.name, in_session.as_deref(), status)?))
+                Ok((holder, count(connection, &definition.name, in_session.as_deref(), status)?))
             })
             .await?;
         if let Some((by, Status::Completed)) = holder {
@@ -140,7 +152,7 @@ impl SqliteStore {
             .thread
             .run(move |connection| {
                 let mut select = connection.prepare_cached(
-                    "SELECT id, machine, status, session, behind, created_at, updated_at
+                    "SELECT id, machine, status, session, behind, created_at, updated_at, due_at
                      FROM instance WHERE ?1 IS NULL OR session = ?1 ORDER BY created_at, id",
                 )?;
                 let mut rows = select.query([session])?;
@@ -158,7 +170,7 @@ impl SqliteStore {
     }
 }
 
-fn line(row: &Row<'_>) -> Result<Listed, StoreError> {
+pub(super) fn line(row: &Row<'_>) -> Result<Listed, StoreError> {
     let behind: Option<String> = row.get(4)?;
     Ok(Listed {
         id: stored_id(&row.get::<_, String>(0)?)?,
@@ -168,6 +180,7 @@ fn line(row: &Row<'_>) -> Result<Listed, StoreError> {
         behind: behind.as_deref().map(stored_id).transpose()?,
         created_at: row.get(5)?,
         updated_at: row.get(6)?,
+        due_at: row.get(7)?,
     })
 }
 
@@ -192,13 +205,17 @@ pub(super) struct Stored {
 }
 
 impl Stored {
+    pub(super) fn into_claim(self) -> Unverified {
+        self.claim
+    }
+
     /// Verifies the machine, and that it can be found by what it is.
     pub(super) fn verify<M: Restore>(self) -> Result<M, VerifyError> {
         let id = self.claim.record.id;
         let missing = self.claim.record.version != self.claim.journal.len() as u64;
         let machine: M = self.claim.verify()?;
         let projection = machine.rules().projection(machine.journal().entries());
-        if missing || self.columns != Columns::from(&projection) {
+        if missing || self.columns != Columns::of(&projection, machine.journal().deadlines()) {
             let reason = "its row was changed by hand: it is not what its journal leads to";
             return Err(VerifyError::History { id, reason: reason.to_owned() });
         }
@@ -207,10 +224,14 @@ impl Stored {
 }
 
 /// Reads a machine and its journal. Within a transaction, so that they are of one moment.
-pub(super) fn read(connection: &Connection, id: Id) -> Result<Stored, StoreError> {
+pub(super) fn read(
+    connection: &Connection,
+    definitions: &Definitions,
+    id: Id,
+) -> Result<Stored, StoreError> {
     let (record, columns) = connection
         .prepare_cached(&format!(
-            "SELECT machine, fingerprint, status, state, context, version, epoch, seal, {}
+            "SELECT machine, definition, status, state, context, version, epoch, seal, {}
              FROM instance WHERE id = ?1",
             Columns::NAMES
         ))?
@@ -225,7 +246,7 @@ pub(super) fn read(connection: &Connection, id: Id) -> Result<Stored, StoreError
             let record = Record {
                 id,
                 machine: row.get(0)?,
-                fingerprint: row.get(1)?,
+                fingerprint: restored(row.get(1)?),
                 status: row.get(2)?,
                 state: row.get(3)?,
                 context: row.get(4)?,
@@ -244,20 +265,22 @@ pub(super) fn read(connection: &Connection, id: Id) -> Result<Stored, StoreError
             }
         })?;
     let journal = read_journal(connection, id)?;
-    Ok(Stored { claim: Unverified { record, journal }, columns })
+    let entries = journal.iter().map(|entry| entry.definition);
+    let definitions = definitions.read(connection, entries.chain([record.fingerprint]))?;
+    Ok(Stored { claim: Unverified { record, journal, definitions }, columns })
 }
 
 fn read_journal(connection: &Connection, id: Id) -> Result<Vec<Entry>, StoreError> {
     let mut select = connection.prepare_cached(
-        "SELECT number, at, actor, fact, digest FROM journal WHERE instance = ?1 ORDER BY number",
+        "SELECT number, at, actor, definition, fact, digest FROM journal WHERE instance = ?1 ORDER BY number",
     )?;
     let mut rows = select.query([id.to_string()])?;
     let mut journal = Vec::new();
     while let Some(row) = rows.next()? {
         let number: i64 = row.get(0)?;
         let actor: Option<String> = row.get(2)?;
-        let fact: String = row.get(3)?;
-        let digest: String = row.get(4)?;
+        let fact: String = row.get(4)?;
+        let digest: String = row.get(5)?;
         let fact = serde_json::from_str(&fact).map_err(|error| VerifyError::History {
             id,
             reason: format!("entry {number} of its journal cannot be read: {error}"),
@@ -266,8 +289,9 @@ fn read_journal(connection: &Connection, id: Id) -> Result<Vec<Entry>, StoreErro
             number: number.unsigned_abs(),
             at: row.get(1)?,
             actor: actor.map(Into::into),
+            definition: restored(row.get(3)?),
             fact,
-            digest: digest.parse().map_err(|error| broken(4, error))?,
+            digest: digest.parse().map_err(|error| broken(5, error))?,
         });
     }
     Ok(journal)

@@ -1,7 +1,7 @@
 use super::SqliteStore;
 use crate::{
     actor::{Actor, GraphRunner},
-    clock::{self, Millis},
+    clock::Millis,
     contract::{AnyExecution, InDoubt, execution},
     erased::Durable,
     id::Id,
@@ -49,7 +49,7 @@ impl SqliteStore {
                 // Parked already, by this or another process; or settled in the meantime.
                 other => return Ok(InDoubt::narrow(other).ok()),
             };
-            let overdue = candidate.expires_at < clock::now();
+            let overdue = candidate.expires_at < self.shared.clock.now();
             if !overdue && self.is_alive(candidate)? {
                 return Ok(None);
             }
@@ -89,7 +89,7 @@ fn candidates(connection: &rusqlite::Connection) -> Result<Vec<Candidate>, Store
         "SELECT id, worker, expires_at FROM instance
          WHERE worker IS NOT NULL AND machine = ?1 ORDER BY created_at, id",
     )?;
-    let mut rows = select.query([execution::DEFINITION.name])?;
+    let mut rows = select.query([&execution::DEFINITION.name])?;
     let mut candidates = Vec::new();
     while let Some(row) = rows.next()? {
         // A row that somebody broke is for `load` to tell of.

@@ -1,18 +1,30 @@
+use std::path::Path;
+
+use crate::store::StoreError;
+
 /// Marks a file as ours ("mach").
 pub(super) const APPLICATION_ID: i64 = 0x6d61_6368;
 
-/// The newest format that this program knows.
-pub(super) const FORMAT: i64 = 1;
+/// The format that this program reads and writes.
+pub(super) const FORMAT: i64 = 2;
 
 /// The journal is the truth; `instance` is where each machine stands, and what it is found by.
 ///
 /// The holds on idempotency keys are journal entries. The unique index over what they lead to
 /// makes a second holder impossible, whichever process tries.
+///
+/// `definition` is what the machines are written under; rows and entries point at theirs.
 pub(super) const CREATE: &str = "
+    CREATE TABLE definition (
+        fingerprint INTEGER PRIMARY KEY,
+        machine     TEXT NOT NULL,
+        body        TEXT NOT NULL
+    ) STRICT;
+
     CREATE TABLE instance (
         id          TEXT PRIMARY KEY,
         machine     TEXT NOT NULL,
-        fingerprint TEXT NOT NULL,
+        definition  INTEGER NOT NULL,
         status      TEXT NOT NULL,
         state       TEXT NOT NULL,
         context     TEXT NOT NULL,
@@ -28,7 +40,8 @@ pub(super) const CREATE: &str = "
         behind      TEXT,
         confirms    TEXT,
         worker      TEXT,
-        expires_at  INTEGER
+        expires_at  INTEGER,
+        due_at      INTEGER
     ) STRICT, WITHOUT ROWID;
 
     CREATE UNIQUE INDEX instance_key_holder ON instance (key) WHERE holds_key = 1;
@@ -36,6 +49,7 @@ pub(super) const CREATE: &str = "
     CREATE INDEX instance_behind ON instance (behind) WHERE behind IS NOT NULL;
     CREATE INDEX instance_permit ON instance (worker) WHERE worker IS NOT NULL;
     CREATE INDEX instance_session ON instance (session, created_at);
+    CREATE INDEX instance_due ON instance (due_at, id) WHERE due_at IS NOT NULL;
 
     CREATE TABLE journal (
         seq      INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -43,6 +57,7 @@ pub(super) const CREATE: &str = "
         number   INTEGER NOT NULL,
         at       INTEGER NOT NULL,
         actor    TEXT,
+        definition INTEGER NOT NULL,
         fact     TEXT NOT NULL,
         digest   TEXT NOT NULL,
         UNIQUE (instance, number)
@@ -53,3 +68,13 @@ pub(super) const CREATE: &str = "
         SELECT RAISE(ABORT, 'the journal is append-only');
     END;
 ";
+
+/// Refuses any other format: there is no way yet from one to the next.
+pub(super) fn check_format(found: i64, path: &Path) -> Result<(), StoreError> {
+    let (path, known) = (path.to_owned(), FORMAT);
+    match found.cmp(&FORMAT) {
+        std::cmp::Ordering::Less => Err(StoreError::TooOld { path, found, known }),
+        std::cmp::Ordering::Equal => Ok(()),
+        std::cmp::Ordering::Greater => Err(StoreError::TooNew { path, found, known }),
+    }
+}

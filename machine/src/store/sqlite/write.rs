@@ -1,6 +1,14 @@
+use std::sync::Arc;
+
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params};
 
-use super::{SqliteStore, columns::Columns, key::holder, read::read};
+use super::{
+    SqliteStore,
+    columns::Columns,
+    definitions::{Definitions, stored},
+    key::holder,
+    read::read,
+};
 use crate::{
     clock::Millis,
     contract::{AnyExecution, execution::Status},
@@ -29,11 +37,11 @@ impl SqliteStore {
     /// See [`create`](Self::create).
     pub async fn create_all(&self, machines: &mut [&mut dyn Durable]) -> Result<(), StoreError> {
         let mut writes = Vec::with_capacity(machines.len());
-        for machine in &*machines {
+        for machine in machines.iter_mut() {
             if machine.journal().version() > 0 {
                 return Err(StoreError::AlreadyStored { id: machine.journal().id() });
             }
-            writes.push(Write::of(*machine)?);
+            writes.push(self.write_of(*machine).await?);
         }
         self.transact(move |transaction| {
             writes.iter().try_for_each(|write| {
@@ -61,13 +69,20 @@ impl SqliteStore {
         if machine.journal().uncommitted().is_empty() {
             return Ok(());
         }
-        let write = Write::of(machine)?;
+        let write = self.write_of(machine).await?;
         if write.version == 0 {
             return Err(StoreError::NeverStored { id: write.record.id });
         }
         self.transact(move |transaction| write.update(transaction)).await?;
         machine.__journal_mut(Pass::new()).mark_committed();
         Ok(())
+    }
+
+    /// What a commit of the machine writes, now.
+    pub(super) async fn write_of(&self, machine: &mut dyn Durable) -> Result<Write, StoreError> {
+        self.shared.definitions.keep(&self.shared.thread, machine.definition()).await?;
+        machine.__journal_mut(Pass::new()).make_deadlines_absolute(self.shared.clock.now());
+        Write::of(machine, Arc::clone(&self.shared.definitions))
     }
 
     /// Runs `work` in one transaction that starts as a writer, so that what it reads stays true
@@ -101,11 +116,12 @@ pub(super) struct Write {
     columns: Columns,
     /// The machine leaves its initial state.
     begins: bool,
+    definitions: Arc<Definitions>,
     entries: Vec<(Entry, String)>,
 }
 
 impl Write {
-    pub(super) fn of(machine: &dyn Durable) -> Result<Self, StoreError> {
+    fn of(machine: &dyn Durable, definitions: Arc<Definitions>) -> Result<Self, StoreError> {
         let journal = machine.journal();
         let id = journal.id();
         let unwritable = |source| StoreError::Unwritable { id, source };
@@ -121,7 +137,7 @@ impl Write {
             serde_json::from_str::<Fact>(&body).map_err(unwritable)?;
             entries.push((entry.clone(), body));
         }
-        let initial = machine.definition().states[machine.definition().initial].name;
+        let initial = &machine.definition().states[machine.definition().initial].name;
         let begins = entries
             .iter()
             .any(|(entry, _)| matches!(&entry.fact, Fact::Moved { from, .. } if from == initial));
@@ -133,9 +149,10 @@ impl Write {
             epoch: journal.committed_epoch(),
             created_at: at(journal.entries().first()),
             updated_at: at(journal.entries().last()),
-            columns: Columns::from(&projection),
+            columns: Columns::of(&projection, journal.deadlines()),
             projection,
             begins,
+            definitions,
             entries,
         })
     }
@@ -146,16 +163,16 @@ impl Write {
         let Self { record, columns, .. } = self;
         let inserted = transaction
             .prepare_cached(
-                "INSERT INTO instance (id, machine, fingerprint, status, state, context, version,
+                "INSERT INTO instance (id, machine, definition, status, state, context, version,
                      epoch, seal, created_at, updated_at, session, key, holds_key, action, behind,
-                     confirms, worker, expires_at)
+                     confirms, worker, expires_at, due_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
-                     ?18, ?19)",
+                     ?18, ?19, ?20)",
             )?
             .execute(params![
                 record.id.to_string(),
                 record.machine,
-                record.fingerprint,
+                stored(record.fingerprint),
                 record.status,
                 record.state,
                 record.context,
@@ -172,6 +189,7 @@ impl Write {
                 columns.confirms,
                 columns.worker,
                 columns.expires_at,
+                columns.due_at,
             ]);
         match inserted {
             Ok(_) => self.append(transaction),
@@ -191,7 +209,8 @@ impl Write {
             .prepare_cached(
                 "UPDATE instance
                  SET status = ?4, state = ?5, version = ?6, epoch = ?7, seal = ?8, updated_at = ?9,
-                     holds_key = ?10, worker = ?11, expires_at = ?12
+                     holds_key = ?10, worker = ?11, expires_at = ?12, due_at = ?13,
+                     definition = ?14, context = ?15
                  WHERE id = ?1 AND version = ?2 AND epoch = ?3",
             )?
             .execute(params![
@@ -207,6 +226,9 @@ impl Write {
                 columns.holds_key,
                 columns.worker,
                 columns.expires_at,
+                columns.due_at,
+                stored(record.fingerprint),
+                record.context,
             ])?;
         match updated {
             1 => self.append(transaction),
@@ -217,8 +239,8 @@ impl Write {
 
     fn append(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
         let mut insert = transaction.prepare_cached(
-            "INSERT INTO journal (instance, number, at, actor, fact, digest)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO journal (instance, number, at, actor, definition, fact, digest)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?;
         let id = self.record.id.to_string();
         for (entry, body) in &self.entries {
@@ -227,6 +249,7 @@ impl Write {
                 sql_integer(entry.number),
                 entry.at,
                 entry.actor.as_deref(),
+                stored(entry.definition),
                 body,
                 entry.digest.to_string(),
             ])?;
@@ -255,7 +278,7 @@ impl Write {
     fn holder(&self, transaction: &Transaction<'_>) -> Result<Option<(Id, Status)>, StoreError> {
         match &self.projection {
             Projection { exclusive: true, key: Some(key), action: Some(action), .. } => {
-                holder(transaction, key, *action, self.record.id)
+                holder(transaction, &self.definitions, key, *action, self.record.id)
             }
             _ => Ok(None),
         }
@@ -266,7 +289,7 @@ impl Write {
     fn gate_is_open(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
         let id = self.record.id;
         let Some(gate) = self.projection.behind.filter(|_| self.begins) else { return Ok(()) };
-        let confirmation: AnyExecution = read(transaction, gate)?.verify()?;
+        let confirmation: AnyExecution = read(transaction, &self.definitions, gate)?.verify()?;
         let status = confirmation.status();
         match status {
             Status::Completed => {}

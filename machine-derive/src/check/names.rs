@@ -1,0 +1,67 @@
+//! Old names: each belongs to one new one.
+
+use std::collections::BTreeMap;
+
+use heck::ToSnakeCase;
+use syn::{Ident, LitStr};
+
+use crate::{
+    errors::Errors,
+    message,
+    model::{Graph, bare},
+};
+
+/// No old name is also a current one, nor the old name of two.
+pub(super) fn was_is_unique(graph: &Graph<'_>, errors: &mut Errors) {
+    let mut names = Names { errors, seen: Vec::new() };
+    let states = graph.states.iter().map(|state| (state.stored.clone(), &*state.written.was));
+    names.unique("state", states.collect(), |name| name.to_snake_case());
+    for state in &graph.states {
+        let fields = state.written.fields.iter().map(|field| (bare(&field.name), &*field.was));
+        names.unique("field", fields.collect(), str::to_owned);
+    }
+    for (index, _) in graph.states.iter().enumerate() {
+        // What a group declares is reported for the first of its states.
+        let moves = graph
+            .leaving(index)
+            .filter(|step| step.group.is_none_or(|group| is_first_of(graph, group, index)));
+        let triggers = moves.map(|step| (bare(graph.triggers[step.trigger].name), step.was));
+        names.unique("trigger", triggers.collect(), str::to_owned);
+    }
+    for trigger in &graph.triggers {
+        let items = trigger.brought.iter().map(|item| (bare(item.name), item.was));
+        names.unique("payload item", items.collect(), str::to_owned);
+    }
+}
+
+fn is_first_of(graph: &Graph<'_>, group: &Ident, state: usize) -> bool {
+    let first = graph.states.iter().position(|state| state.written.groups.contains(group));
+    first == Some(state)
+}
+
+struct Names<'a> {
+    errors: &'a mut Errors,
+    /// An item of a payload has the old names of its field, which were checked with the field.
+    seen: Vec<*const LitStr>,
+}
+
+impl Names<'_> {
+    fn unique(&mut self, what: &str, names: Vec<(String, &[LitStr])>, stored: fn(&str) -> String) {
+        let mut taken: BTreeMap<String, &str> = BTreeMap::new();
+        for (name, was) in &names {
+            for old in *was {
+                let value = stored(&old.value());
+                let is_new = !self.seen.contains(&std::ptr::from_ref(old));
+                self.seen.push(old);
+                if is_new && names.iter().any(|(current, _)| *current == value) {
+                    let text = format!("there still is a {what} of that name");
+                    self.errors.at(old.span(), message::was_is_taken(&value, &text));
+                } else if is_new && let Some(other) = taken.get(&value) {
+                    let text = format!("`{other}` has the same old name");
+                    self.errors.at(old.span(), message::was_is_taken(&value, &text));
+                }
+                taken.insert(value, name);
+            }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! The work of a move: what the user's expressions see, the choice, the next state, the journal.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote_spanned};
+use syn::Expr;
+
+use super::{
+    choice, deadlines,
+    names::{self, Names},
+};
+use crate::model::{
+    Graph, Leads, Move, Same, Source, State, Target, bare, names_in, without_source,
+};
+
+/// The body, given `machine`, what is brought and, where there is a journal, `actor`.
+pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
+    let from = &graph.states[step.from];
+    // What is brought goes into the journal as it is, before anything takes it apart.
+    let journal = names.durable.then(|| {
+        let items = graph.triggers[step.trigger].brought.iter().map(|brought| {
+            let (name, text) = (local(from, brought.name), bare(brought.name));
+            hygienic!(.__with(#text, &#name))
+        });
+        hygienic! {
+            let mut core = machine.core;
+            let payload =
+                <__machine::__private::Payload as ::core::default::Default>::default() #(#items)*;
+        }
+    });
+    let scope = Scope::of(graph, step);
+    let bindings = scope.bindings(graph, names);
+    let leads = leads(graph, names, step, &scope, &step.leads);
+    hygienic!(#journal #bindings #leads)
+}
+
+/// What is checked where there is a choice: rustc only warns of an arm that is never taken.
+pub(super) fn lints(step: &Move<'_>) -> Option<TokenStream> {
+    step.is_choice().then(|| hygienic!(#[deny(unreachable_patterns)]))
+}
+
+/// Whether a target or a condition takes anything from the source.
+pub(super) fn uses_source(step: &Move<'_>) -> bool {
+    let targets = step.leads.targets();
+    let mut fields = targets.iter().flat_map(|target| &target.fields);
+    step.is_choice() || fields.any(|(_, source)| !matches!(source, Source::Brought(_)))
+}
+
+/// The variable for what is brought. A field of the source that has the same name would hide it.
+pub(super) fn local(from: &State<'_>, name: &Ident) -> Ident {
+    if from.written.fields.iter().any(|field| field.name == *name) {
+        let span = Span::mixed_site().located_at(name.span());
+        format_ident!("brought_{}", bare(name), span = span)
+    } else {
+        name.clone()
+    }
+}
+
+/// The function that turns one type into the other, which is there if the two are the same.
+pub(super) fn convert(same: &Same<'_>) -> TokenStream {
+    let Same { name, found, expected, span, .. } = same;
+    let span = Span::mixed_site().located_at(*span);
+    quote_spanned!(span=> <#found as same::#name<#expected>>::same)
+}
+
+/// What the user's expressions can name.
+struct Scope<'a> {
+    step: &'a Move<'a>,
+    from: &'a State<'a>,
+    /// The names that they use.
+    used: Vec<Ident>,
+    /// The fields that are bound by themselves, where the source is used as a whole.
+    taken: Vec<&'a Ident>,
+}
+
+impl<'a> Scope<'a> {
+    fn of(graph: &'a Graph<'a>, step: &'a Move<'a>) -> Self {
+        let from = &graph.states[step.from];
+        let expressions = step.expressions();
+        let tokens = expressions.iter().map(ToTokens::to_token_stream);
+        let used: Vec<Ident> = tokens.flat_map(names_in).collect();
+        let fields = from.written.fields.iter().map(|field| &field.name);
+        let taken = fields.filter(|field| used.contains(field)).collect();
+        Self { step, from, used, taken }
+    }
+
+    fn use_of(&self, name: &str) -> Option<&Ident> {
+        self.used.iter().find(|used| *used == name)
+    }
+
+    fn bindings(&self, graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+        let name = self.from.name();
+        let fields = self.from.written.fields.iter().map(|field| &field.name);
+        let source = match self.use_of("source") {
+            Some(source) => {
+                let taken = self.taken.iter();
+                let taken = taken.map(|field| hygienic!(let #field = #source.#field;));
+                hygienic!(let #source = machine.state; #(#taken)*)
+            }
+            // Fields are bound only where something uses them.
+            None if uses_source(self.step) && !self.from.written.fields.is_empty() => {
+                hygienic!(let #name { #(#fields),* } = machine.state;)
+            }
+            None => TokenStream::new(),
+        };
+        let context = self.use_of("context").filter(|_| Names::has_context(graph)).map(|context| {
+            if names.durable {
+                hygienic!(let #context = &core.context;)
+            } else {
+                hygienic!(let #context = &machine.context;)
+            }
+        });
+        let status = self.use_of("status").filter(|_| !self.is_shadowed(graph, "status"));
+        let status = status.map(|status| hygienic!(let #status = Status::#name;));
+        hygienic!(#context #source #status)
+    }
+
+    /// Whether a field or an item of the payload has this name; to use it is an error then.
+    fn is_shadowed(&self, graph: &Graph<'_>, name: &str) -> bool {
+        let brought = &graph.triggers[self.step.trigger].brought;
+        self.from.written.fields.iter().any(|field| field.name == name)
+            || brought.iter().any(|brought| brought.name == name)
+    }
+
+    fn expression(&self, expression: &Expr) -> TokenStream {
+        let tokens = expression.to_token_stream();
+        if self.use_of("source").is_some() && !self.taken.is_empty() {
+            without_source(tokens, &self.taken)
+        } else {
+            tokens
+        }
+    }
+
+    /// A field of the source that is carried over.
+    fn carried(&self, field: &Ident) -> TokenStream {
+        match self.use_of("source") {
+            Some(source) if !self.taken.contains(&field) => hygienic!(#source.#field),
+            _ => hygienic!(#field),
+        }
+    }
+}
+
+fn leads(
+    graph: &Graph<'_>,
+    names: &Names<'_>,
+    step: &Move<'_>,
+    scope: &Scope<'_>,
+    written: &Leads<'_>,
+) -> TokenStream {
+    match written {
+        Leads::To(to) => target(graph, names, step, scope, to),
+        Leads::If { token, condition, then, otherwise } => {
+            let condition = scope.expression(condition);
+            let then = leads(graph, names, step, scope, then);
+            let otherwise = leads(graph, names, step, scope, otherwise);
+            hygienic!(#token #condition { #then } else { #otherwise })
+        }
+        Leads::Match { token, on, arms } => {
+            let on = scope.expression(on);
+            let arms = arms.iter().map(|arm| {
+                let pattern = arm.pattern;
+                let guard = arm.guard.map(|guard| {
+                    let guard = scope.expression(guard);
+                    hygienic!(if #guard)
+                });
+                let leads = leads(graph, names, step, scope, &arm.leads);
+                hygienic!(#pattern #guard => { #leads })
+            });
+            hygienic!(#token #on { #(#arms)* })
+        }
+    }
+}
+
+/// The machine in the state that this branch leads to.
+fn target(
+    graph: &Graph<'_>,
+    names: &Names<'_>,
+    step: &Move<'_>,
+    scope: &Scope<'_>,
+    target: &Target<'_>,
+) -> TokenStream {
+    let typed = &names.typed;
+    // Computed fields come first: they may look at fields that are then carried away.
+    let computed = target.fields.iter().filter_map(|(field, source)| match source {
+        Source::Computed(value) => {
+            let (fresh, ty, value) =
+                (computed_name(&field.name), &field.ty, scope.expression(value));
+            Some(hygienic!(let #fresh: #ty = #value;))
+        }
+        Source::Brought(_) | Source::Carried(_) => None,
+    });
+    let state = next_state(graph, scope, target);
+    let (bound, state) = if names.durable {
+        let edge = names::index(step.edge(target.to));
+        let started = deadlines::started(graph, step.from, target.to);
+        (
+            hygienic! {
+                let state = #state;
+                core.journal.__moved(DEFINITION, #edge, actor, payload, &[#(#started),*]);
+            },
+            hygienic!(state),
+        )
+    } else {
+        (TokenStream::new(), hygienic!(state: #state))
+    };
+    let kept = match (names.durable, Names::has_context(graph)) {
+        (true, _) => hygienic!(core,),
+        (false, true) => hygienic!(context: machine.context,),
+        (false, false) => hygienic!(),
+    };
+    let marker = names.params.marker().map(|_| hygienic!(marker: ::core::marker::PhantomData,));
+    let next = hygienic!(#typed { #kept #marker #state });
+    let next = if step.is_choice() { choice::wrap(graph, step, target, &next) } else { next };
+    hygienic!(#(#computed)* #bound #next)
+}
+
+fn next_state(graph: &Graph<'_>, scope: &Scope<'_>, target: &Target<'_>) -> TokenStream {
+    let to = graph.states[target.to].name();
+    if target.fields.is_empty() {
+        return hygienic!(#to);
+    }
+    let same = |value: TokenStream, same: &Option<usize>| match same {
+        None => value,
+        Some(same) => {
+            let convert = convert(&graph.same[*same]);
+            hygienic!(#convert(#value))
+        }
+    };
+    let fields = target.fields.iter().map(|(field, source)| {
+        let name = &field.name;
+        let value = match source {
+            Source::Computed(_) => computed_name(name).to_token_stream(),
+            Source::Brought(asked) => same(local(scope.from, name).to_token_stream(), asked),
+            Source::Carried(asked) => same(scope.carried(name), asked),
+        };
+        if value.to_string() == name.to_string() {
+            hygienic!(#value)
+        } else {
+            hygienic!(#name: #value)
+        }
+    });
+    hygienic!(#to { #(#fields),* })
+}
+
+fn computed_name(field: &Ident) -> Ident {
+    format_ident!("computed_{}", bare(field), span = Span::mixed_site())
+}

@@ -1,0 +1,108 @@
+//! What the method of a choice returns: an enum with a variant for each way that it can go.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+
+use super::{
+    names::{self, Names},
+    typed::derives,
+};
+use crate::model::{Graph, Move, Target, Trigger, Way, bare};
+
+pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+    let triggers = graph.triggers.iter().enumerate();
+    let choices = triggers.filter_map(|(index, trigger)| {
+        let ways = trigger.choice.as_deref()?;
+        Some(one(graph, names, (index, trigger), ways))
+    });
+    quote!(#(#choices)*)
+}
+
+fn one(
+    graph: &Graph<'_>,
+    names: &Names<'_>,
+    (index, trigger): (usize, &Trigger<'_>),
+    ways: &[Way],
+) -> TokenStream {
+    let (name, any, state) = (names::after(trigger), names.any_type(), &names.state);
+    let text = bare(trigger.name);
+    let about = format!("Where `{text}` led.");
+    let must_use = format!("`{text}` is a choice; look where it led");
+    let debug = derives(graph, "Debug").then(|| quote!(#[derive(Debug)]));
+    let every = names.params.every();
+    let same = ways.contains(&Way::Same);
+    let extra = if same { vec![quote!(#state)] } else { Vec::new() };
+    let declared = names.params.declare(&extra, &every);
+    let predicates = names.params.where_clause(&every);
+    let variants = ways.iter().map(|way| match way {
+        Way::To(to) => {
+            let to = &graph.states[*to];
+            let (name, docs, typed) = (to.name(), &to.written.docs, names.typed_in(to));
+            quote!(#(#docs)* #name(#typed))
+        }
+        Way::Same => {
+            let typed = names.typed_with(quote!(#state));
+            quote! {
+                /// The state that was left.
+                Same(#typed)
+            }
+        }
+    });
+    // One conversion for all states or, where the enum knows the state that was left, one for each.
+    let moves = graph.moves.iter().filter(|step| step.trigger == index);
+    let sources: Vec<usize> =
+        moves.map(|step| step.from).take(if same { usize::MAX } else { 1 }).collect();
+    let (generics, _) = names.for_all();
+    let conversions = sources.into_iter().map(|from| {
+        let from = &graph.states[from];
+        let after = names.after_type(trigger, names.state_type(from));
+        let arms = ways.iter().map(|way| {
+            let to = match way {
+                Way::To(to) => graph.states[*to].name(),
+                Way::Same => from.name(),
+            };
+            let variant = variant(graph, *way);
+            let any = &names.any;
+            quote!(#name::#variant(machine) => #any::#to(machine))
+        });
+        quote! {
+            impl #generics ::core::convert::From<#after> for #any #predicates {
+                fn from(after: #after) -> Self {
+                    match after { #(#arms),* }
+                }
+            }
+        }
+    });
+    quote! {
+        #[doc = #about]
+        #[must_use = #must_use]
+        #debug
+        pub enum #name #declared #predicates {
+            #(#variants),*
+        }
+
+        #(#conversions)*
+    }
+}
+
+/// The machine of one branch, as the variant that it is.
+pub(super) fn wrap(
+    graph: &Graph<'_>,
+    step: &Move<'_>,
+    target: &Target<'_>,
+    machine: &TokenStream,
+) -> TokenStream {
+    let trigger = &graph.triggers[step.trigger];
+    let after = names::after(trigger);
+    let known = trigger.choice.iter().flatten().any(|way| *way == Way::To(target.to));
+    let way = if known { Way::To(target.to) } else { Way::Same };
+    let variant = variant(graph, way);
+    hygienic!(#after::#variant(#machine))
+}
+
+fn variant(graph: &Graph<'_>, way: Way) -> Ident {
+    match way {
+        Way::To(to) => graph.states[to].name().clone(),
+        Way::Same => format_ident!("Same"),
+    }
+}

@@ -1,0 +1,220 @@
+//! When a move is due, and the move that nobody has to make.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use super::{
+    names::{self, Names},
+    transitions,
+};
+use crate::model::{Graph, Move, State, bare, names_in};
+
+pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+    let most = (0..graph.states.len()).map(|state| deadlines(graph, state).count()).max();
+    let Some(most) = most.filter(|most| *most > 0) else { return TokenStream::new() };
+    let functions = graph.moves.iter().filter_map(|step| function(graph, names, step));
+    let states = graph.states.iter().enumerate();
+    let of_states = states.map(|(index, state)| of_state(graph, names, (index, state), most));
+    let erased = erased(graph, names);
+    quote!(#(#functions)* #(#of_states)* #erased)
+}
+
+/// The moves out of a state that have a deadline.
+fn deadlines<'g>(graph: &'g Graph<'_>, state: usize) -> impl Iterator<Item = &'g Move<'g>> {
+    graph.leaving(state).filter(|step| step.after.is_some())
+}
+
+/// The calls for the deadlines that start when a machine goes from one state to another: the
+/// state's own, and those of the groups that it enters.
+pub(super) fn started(graph: &Graph<'_>, from: usize, to: usize) -> Vec<TokenStream> {
+    let is_in = |state: usize, group: &Ident| graph.states[state].written.groups.contains(group);
+    deadlines(graph, to)
+        .filter(|step| step.group.is_none_or(|group| !is_in(from, group)))
+        .map(|step| call(graph, step, &hygienic!(&state), &hygienic!(&core.context)))
+        .collect()
+}
+
+/// The same for a new machine.
+pub(super) fn started_at_creation(graph: &Graph<'_>) -> Vec<TokenStream> {
+    deadlines(graph, graph.initial)
+        .map(|step| call(graph, step, &hygienic!(&state), &hygienic!(&core.context)))
+        .collect()
+}
+
+fn call(
+    graph: &Graph<'_>,
+    step: &Move<'_>,
+    state: &TokenStream,
+    context: &TokenStream,
+) -> TokenStream {
+    let function = names::deadline(step);
+    let context = Names::has_context(graph).then_some(context);
+    hygienic!(#function(#state, #context))
+}
+
+/// The one place where the user's `after` is evaluated.
+fn function(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
+    let after = step.after?;
+    let state = &graph.states[step.from];
+    let function = names::deadline(step);
+    let here = names.state_type(state);
+    let (generics, predicates) = names.for_all();
+    let used = names_in(after.to_token_stream());
+    let use_of = |name: &str| used.iter().find(|used| *used == name);
+    // By value, as in a computed item; but the state keeps its own.
+    let fields = state.written.fields.iter().map(|field| &field.name);
+    let fields = fields
+        .filter(|field| used.contains(field))
+        .map(|field| hygienic!(let #field = ::core::clone::Clone::clone(&state.#field);));
+    let fields: Vec<_> = fields.collect();
+    let source = use_of("source").map(|source| hygienic!(let #source = state;));
+    let context = &names.context;
+    let param = Names::has_context(graph).then(|| hygienic!(context: &#context));
+    let given = use_of("context").filter(|_| param.is_some());
+    let given = given.map(|given| hygienic!(let #given = context;));
+    let text = bare(graph.triggers[step.trigger].name);
+    let span = proc_macro2::Span::mixed_site().located_at(after.span());
+    let value = quote_spanned!(span=> __machine::__private::after(#text, #after));
+    Some(hygienic! {
+        fn #function #generics (
+            state: &#here,
+            #param
+        ) -> ::core::option::Option<__machine::typed::Deadline> #predicates {
+            #given
+            #source
+            #(#fields)*
+            #value
+        }
+    })
+}
+
+/// What a typed machine says of its deadlines.
+fn of_state(
+    graph: &Graph<'_>,
+    names: &Names<'_>,
+    (index, state): (usize, &State<'_>),
+    most: usize,
+) -> TokenStream {
+    let (typed, (generics, predicates)) = (names.typed_in(state), names.for_all());
+    let calls: Vec<_> = deadlines(graph, index)
+        .map(|step| call(graph, step, &hygienic!(&self.state), &hygienic!(self.context())))
+        .collect();
+    let none = (calls.len()..most).map(|_| hygienic!(::core::option::Option::None));
+    let size = names::index(most);
+    hygienic! {
+        impl #generics #typed #predicates {
+            /// The transitions that are to be made when some time has passed, counted from
+            /// entering this state or, for a group's deadline, the group.
+            pub fn deadlines(
+                &self,
+            ) -> impl ::core::iter::Iterator<Item = __machine::typed::Deadline> {
+                self.__deadlines().into_iter().flatten()
+            }
+
+            fn __deadlines(
+                &self,
+            ) -> [::core::option::Option<__machine::typed::Deadline>; #size] {
+                [#(#calls,)* #(#none),*]
+            }
+        }
+    }
+}
+
+/// What the erased machine says of its deadlines, and the move that a deadline makes.
+fn erased(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+    let any_type = names.any_type();
+    let (generics, predicates) = names.for_all();
+    let all = graph.states.iter().map(State::name);
+    let fired = (0..graph.states.len()).flat_map(|state| deadlines(graph, state));
+    let fired = fired.map(|step| arm(graph, names, step));
+    let now = names.durable.then(|| hygienic!(now: __machine::clock::Millis,));
+    let about = if names.durable {
+        "Makes the move of a deadline that is due at `now` (milliseconds since the Unix epoch, by the \
+         clock of the store)."
+    } else {
+        "Makes the move of a deadline. Whether it is due is for the caller to know."
+    };
+    hygienic! {
+        impl #generics #any_type #predicates {
+            /// The transitions that are to be made when some time has passed, counted from
+            /// entering the state or, for a group's deadline, the group.
+            pub fn deadlines(
+                &self,
+            ) -> impl ::core::iter::Iterator<Item = __machine::typed::Deadline> {
+                let all = match self { #(Self::#all(machine) => machine.__deadlines()),* };
+                all.into_iter().flatten()
+            }
+
+            #[doc = #about]
+            ///
+            /// # Errors
+            ///
+            /// The machine as it was, and why: the state has no such deadline, it is not due yet,
+            /// or the guard refuses, which leaves it due.
+            pub fn fire_deadline(
+                self,
+                trigger: &str,
+                #now
+            ) -> ::core::result::Result<Self, __machine::typed::Refused<Self>> {
+                let (machine, reason) = match (self, trigger) {
+                    #(#fired)*
+                    (machine, _) => (machine, __machine::typed::Reason::NoDeadline),
+                };
+                let state = machine.status() as usize;
+                let reason =
+                    __machine::typed::Illegal::__deadline(DEFINITION, state, trigger, reason);
+                ::core::result::Result::Err(__machine::typed::Refused { machine, reason })
+            }
+        }
+    }
+}
+
+/// A deadline of one state: fired, or the machine and why not.
+fn arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
+    let any = &names.any;
+    let from = graph.states[step.from].name();
+    let text = bare(graph.triggers[step.trigger].name);
+    let function = names::step(step);
+    let by = step.by;
+    let actor = transitions::actor_value(
+        names,
+        step,
+        || hygienic!(#(<#by as __machine::actor::Actor>::KIND)*),
+    );
+    let made = hygienic!(#function(machine, #actor));
+    let made = match step.targets.as_slice() {
+        [to] if !step.is_choice() => {
+            let to = graph.states[*to].name();
+            hygienic!(#any::#to(#made))
+        }
+        _ => hygienic!(::core::convert::From::from(#made)),
+    };
+    let made = hygienic!(return ::core::result::Result::Ok(#made));
+    let asked = if step.guard.is_some() {
+        let guard = transitions::guarded(step, &hygienic!(&machine), &[]);
+        hygienic! {
+            match #guard {
+                ::core::result::Result::Ok(()) => #made,
+                ::core::result::Result::Err(reason) => (
+                    #any::#from(machine),
+                    __machine::typed::Reason::__due_but_refused(&reason),
+                ),
+            }
+        }
+    } else {
+        made
+    };
+    let asked = if names.durable {
+        let edge = names::index(step.first_edge);
+        hygienic! {
+            match machine.core.journal.__not_due(&DEFINITION.edges[#edge], now) {
+                ::core::option::Option::Some(reason) => (#any::#from(machine), reason),
+                ::core::option::Option::None => #asked,
+            }
+        }
+    } else {
+        asked
+    };
+    hygienic!((#any::#from(machine), #text) => { #asked })
+}

@@ -1,0 +1,98 @@
+//! Paths in tokens. What a user writes beside the enum is read from inside the machine's module, so
+//! `self::` and `super::` are rewritten on the way in, and written back for people.
+
+use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
+use quote::quote_spanned;
+
+/// The declaration with all rewritten that goes into the module: derives, and what follows the
+/// name. The visibility and the other attributes stay where they are.
+pub(crate) fn body_one_level_down(item: TokenStream) -> TokenStream {
+    let mut out = TokenStream::new();
+    let mut tokens = item.into_iter();
+    for token in tokens.by_ref() {
+        let is_enum = matches!(&token, TokenTree::Ident(ident) if ident == "enum");
+        out.extend([match token {
+            TokenTree::Group(group) if is_derive(&group) => inside(&group),
+            other => other,
+        }]);
+        if is_enum {
+            break;
+        }
+    }
+    out.extend(one_level_down(tokens.collect()));
+    out
+}
+
+/// `[derive(..)]`
+fn is_derive(group: &Group) -> bool {
+    let first = group.stream().into_iter().next();
+    group.delimiter() == Delimiter::Bracket
+        && matches!(first, Some(TokenTree::Ident(ident)) if ident == "derive")
+}
+
+/// The tokens as the user wrote them, for people and for the table.
+pub(crate) fn as_written(tokens: TokenStream) -> TokenStream {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let is = |place: usize, name: &str| matches!(tokens.get(place), Some(TokenTree::Ident(ident)) if ident == name);
+    let colon = |place: usize| matches!(tokens.get(place), Some(TokenTree::Punct(punct)) if punct.as_char() == ':');
+    let mut out = TokenStream::new();
+    let mut place = 0;
+    while let Some(token) = tokens.get(place) {
+        let in_path = place >= 2 && colon(place - 1) && colon(place - 2);
+        place += 1;
+        match token {
+            TokenTree::Ident(ident) if ident == "super" && !in_path => {
+                if colon(place) && colon(place + 1) && is(place + 2, "super") {
+                    // `super::super::A` was `super::A`.
+                    out.extend(tokens[place + 2..].iter().take(1).cloned());
+                    place += 3;
+                } else {
+                    out.extend(quote_spanned!(ident.span()=> self));
+                }
+            }
+            TokenTree::Group(group) => {
+                let mut inner = Group::new(group.delimiter(), as_written(group.stream()));
+                inner.set_span(group.span());
+                out.extend([TokenTree::Group(inner)]);
+            }
+            other => out.extend([other.clone()]),
+        }
+    }
+    out
+}
+
+/// Paths that start at `self` or `super` as they read from inside the machine's module.
+pub(crate) fn one_level_down(tokens: TokenStream) -> TokenStream {
+    let mut out = TokenStream::new();
+    let mut tokens = tokens.into_iter().peekable();
+    // Whether the tokens before this one are `::`, or one `:` that another follows.
+    let (mut in_path, mut first_colon) = (false, false);
+    while let Some(token) = tokens.next() {
+        let goes_on =
+            matches!(tokens.peek(), Some(TokenTree::Punct(next)) if next.as_char() == ':');
+        let was_in_path = in_path;
+        let colon = match &token {
+            TokenTree::Punct(punct) if punct.as_char() == ':' => Some(punct.spacing()),
+            _ => None,
+        };
+        in_path = first_colon && colon.is_some();
+        first_colon = !in_path && colon == Some(Spacing::Joint);
+        match token {
+            TokenTree::Ident(ident) if goes_on && !was_in_path && ident == "self" => {
+                out.extend(quote_spanned!(ident.span()=> super));
+            }
+            TokenTree::Ident(ident) if goes_on && !was_in_path && ident == "super" => {
+                out.extend(quote_spanned!(ident.span()=> super::super));
+            }
+            TokenTree::Group(group) => out.extend([inside(&group)]),
+            other => out.extend([other]),
+        }
+    }
+    out
+}
+
+fn inside(group: &Group) -> TokenTree {
+    let mut inner = Group::new(group.delimiter(), one_level_down(group.stream()));
+    inner.set_span(group.span());
+    TokenTree::Group(inner)
+}

@@ -1,0 +1,265 @@
+//! Tokens as text.
+//!
+//! The text of a type goes into the table and its fingerprint, so it must not depend on how the
+//! source is laid out, nor on how the compiler prints tokens: every space in it is put there here.
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+use crate::paths::as_written;
+
+/// The text of a type or a path: `Vec<String>`, `&'a str`, `fn(u8) -> u8`.
+pub(crate) fn of_type(tokens: TokenStream) -> String {
+    let mut atoms = Vec::new();
+    flatten(as_written(tokens), &mut atoms);
+    let mut out = String::new();
+    for (place, atom) in atoms.iter().enumerate() {
+        let last = place.checked_sub(1).map(|last| &atoms[last]);
+        if last.is_some_and(|last| apart_in_type(&atoms, place, last, atom)) {
+            out.push(' ');
+        }
+        out.push_str(&atom.text);
+    }
+    out
+}
+
+/// The text of a condition or a pattern: `failures < 3`, `Answer::Yes(scope)`.
+pub(crate) fn of_expression(tokens: TokenStream) -> String {
+    let mut atoms = Vec::new();
+    flatten(as_written(tokens), &mut atoms);
+    let atoms = operators(atoms);
+    let mut out = String::new();
+    // How many `::<` are open: in there, `<` and `>` are brackets.
+    let mut generics = 0_usize;
+    for (place, atom) in atoms.iter().enumerate() {
+        let before = place.checked_sub(1).map(|before| &atoms[before]);
+        let bracket = match atom.text.as_str() {
+            "<" => generics > 0 || before.is_some_and(|before| before.text == "::"),
+            ">" => generics > 0,
+            _ => false,
+        };
+        let binary = !bracket && is_operator(&atom.text) && before.is_some_and(Atom::ends_operand);
+        let after_space = out.ends_with(' ');
+        let words = before.is_some_and(|before| before.is_word() && atom.is_word());
+        let keyword = before.is_some_and(Atom::is_keyword) && atom.text != "(";
+        let brace = matches!(atom.text.as_str(), "{" | "}") && before.is_some();
+        if !after_space && (binary || words || keyword || brace) {
+            out.push(' ');
+        }
+        out.push_str(&atom.text);
+        if binary || matches!(atom.text.as_str(), "," | ";" | "{") {
+            out.push(' ');
+        }
+        match atom.text.as_str() {
+            "<" if bracket => generics += 1,
+            ">" if bracket => generics -= 1,
+            _ => {}
+        }
+    }
+    out.trim_end().to_owned()
+}
+
+/// A word, a literal, or one character of punctuation.
+struct Atom {
+    text: String,
+    kind: Kind,
+}
+
+#[derive(PartialEq, Eq)]
+enum Kind {
+    Word,
+    Literal,
+    Sign,
+}
+
+impl Atom {
+    fn is_word(&self) -> bool {
+        self.kind != Kind::Sign
+    }
+
+    fn is_keyword(&self) -> bool {
+        let keywords = ["if", "in", "let", "match", "move", "mut", "ref", "return", "as", "dyn"];
+        self.kind == Kind::Word && keywords.contains(&self.text.as_str())
+    }
+
+    /// Whether an operator behind this one stands between two operands.
+    fn ends_operand(&self) -> bool {
+        self.is_word() && !self.is_keyword() || matches!(self.text.as_str(), ")" | "]" | "?" | "}")
+    }
+}
+
+fn is_operator(text: &str) -> bool {
+    let operators = [
+        "=", "==", "!=", "<", ">", "<=", ">=", "&&", "||", "+", "-", "*", "/", "%", "&", "|", "^",
+        "=>", "->", "@",
+    ];
+    operators.contains(&text)
+}
+
+fn flatten(tokens: TokenStream, atoms: &mut Vec<Atom>) {
+    let sign = |text: &str| Atom { text: text.to_owned(), kind: Kind::Sign };
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => {
+                let (open, close) = match group.delimiter() {
+                    Delimiter::Parenthesis => ("(", ")"),
+                    Delimiter::Bracket => ("[", "]"),
+                    Delimiter::Brace => ("{", "}"),
+                    // What a `macro_rules` macro passes on; it is not seen.
+                    Delimiter::None => ("", ""),
+                };
+                if !open.is_empty() {
+                    atoms.push(sign(open));
+                }
+                flatten(group.stream(), atoms);
+                if !close.is_empty() {
+                    atoms.push(sign(close));
+                }
+            }
+            TokenTree::Ident(ident) => {
+                let text = ident.to_string();
+                match atoms.last_mut() {
+                    // A lifetime is one word.
+                    Some(last) if last.text == "'" => {
+                        last.text.push_str(&text);
+                        last.kind = Kind::Word;
+                    }
+                    _ => atoms.push(Atom { text, kind: Kind::Word }),
+                }
+            }
+            TokenTree::Literal(literal) => {
+                atoms.push(Atom { text: literal.to_string(), kind: Kind::Literal });
+            }
+            TokenTree::Punct(punct) => atoms.push(sign(&punct.as_char().to_string())),
+        }
+    }
+}
+
+/// Whether there is a space between two atoms of a type.
+fn apart_in_type(atoms: &[Atom], place: usize, last: &Atom, atom: &Atom) -> bool {
+    let is = |place: Option<usize>, text: &str| {
+        place.and_then(|place| atoms.get(place)).is_some_and(|atom| atom.text == text)
+    };
+    let arrow_starts = atom.text == "-" && is(Some(place + 1), ">");
+    let arrow_ended = last.text == ">" && is(place.checked_sub(2), "-");
+    let colon_alone = last.text == ":" && atom.text != ":" && !is(place.checked_sub(2), ":");
+    last.is_word() && atom.is_word()
+        || matches!(last.text.as_str(), "," | ";")
+        || matches!(last.text.as_str(), "+" | "=")
+        || matches!(atom.text.as_str(), "+" | "=")
+        || arrow_starts
+        || arrow_ended
+        || colon_alone
+        || last.text == ">" && atom.is_word() && !arrow_ended
+        || last.is_keyword() && matches!(atom.text.as_str(), "(" | "[" | "<")
+}
+
+/// Joins what is one operator.
+fn operators(atoms: Vec<Atom>) -> Vec<Atom> {
+    let long = ["..=", "..", "::", "==", "!=", "<=", ">=", "&&", "||", "=>", "->"];
+    let mut joined: Vec<Atom> = Vec::new();
+    for atom in atoms {
+        if let Some(last) = joined.last_mut()
+            && last.kind == Kind::Sign
+            && atom.kind == Kind::Sign
+        {
+            let both = format!("{}{}", last.text, atom.text);
+            if long.contains(&both.as_str()) {
+                last.text = both;
+                continue;
+            }
+        }
+        joined.push(atom);
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use proc_macro2::{Group, Punct, Spacing, TokenStream, TokenTree};
+
+    use super::{of_expression, of_type};
+
+    fn tokens(text: &str) -> TokenStream {
+        text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    /// The same tokens, each punctuation joint or alone as the compiler may have it.
+    fn respaced(tokens: TokenStream, spacing: Spacing) -> TokenStream {
+        tokens
+            .into_iter()
+            .map(|token| match token {
+                // A lifetime's tick is always joint.
+                TokenTree::Punct(punct) if punct.as_char() != '\'' => {
+                    TokenTree::Punct(Punct::new(punct.as_char(), spacing))
+                }
+                TokenTree::Group(group) => {
+                    let inner = respaced(group.stream(), spacing);
+                    TokenTree::Group(Group::new(group.delimiter(), inner))
+                }
+                other => other,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_type_reads_as_people_write_it() {
+        let types = [
+            "Vec<Vec<String>>",
+            "&'a mut [u8; 4]",
+            "fn(u8, &str) -> Option<u8>",
+            "Box<dyn Fn(u8) -> u8 + Send + 'static>",
+            "std::collections::BTreeMap<String, (u8, u16)>",
+            "<T as Trait>::Out",
+            "impl Iterator<Item = u8>",
+            "for<'a> fn(&'a str)",
+            "*const T",
+        ];
+        for text in types {
+            assert_eq!(of_type(tokens(text)), text);
+        }
+    }
+
+    /// The fingerprint must not change with a toolchain that prints or joins tokens differently.
+    #[test]
+    fn layout_and_spacing_do_not_count() {
+        let types = [
+            ("Vec<Vec<String>>", "Vec < Vec < String > >"),
+            ("a::B<'x, C>", "a :: B < 'x , C >"),
+            ("fn(u8) -> u8", "fn ( u8 )->u8"),
+            ("Map<K, V>", "Map<\n    K,\n    V\n>"),
+        ];
+        for (one, other) in types {
+            let expected = of_type(tokens(one));
+            assert_eq!(of_type(tokens(other)), expected);
+            for spacing in [Spacing::Joint, Spacing::Alone] {
+                assert_eq!(of_type(respaced(tokens(one), spacing)), expected, "{one}");
+            }
+        }
+    }
+
+    #[test]
+    fn different_types_have_different_texts() {
+        for (one, other) in [("a b", "ab"), ("&'a b", "&'ab"), ("(u8, )", "(u8)")] {
+            assert_ne!(of_type(tokens(one)), of_type(tokens(other)));
+        }
+    }
+
+    #[test]
+    fn a_condition_reads_as_people_write_it() {
+        let conditions = [
+            "failures < 3",
+            "failures + 1 >= context.limit && !plan.dangerous",
+            "Answer::Yes(scope)",
+            "0..=2",
+            "Some(Answer { scope, .. }) | None",
+            "matches!(answer, Answer::Yes(_))",
+            "text.parse::<u32>().is_ok()",
+            "let Some(next) = queue.front()",
+            "-x < &y * 2",
+            "name == \"a b\"",
+        ];
+        for text in conditions {
+            assert_eq!(of_expression(tokens(text)), text);
+        }
+    }
+}

@@ -1,0 +1,300 @@
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+use core::fmt;
+
+use super::{Definition, Edge, Field, StateDef, Text};
+
+/// How one definition of a machine differs from the one that stored data were written under.
+///
+/// ```
+/// use machine::contract::execution;
+///
+/// let comparison = execution::DEFINITION.compare(execution::DEFINITION);
+/// assert!(comparison.is_compatible());
+/// assert_eq!(comparison.to_string(), "no change");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Comparison {
+    changes: Vec<Change>,
+}
+
+/// One difference between two definitions. Displayed as a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Change {
+    /// Stored machines can be read in spite of it.
+    pub compatible: bool,
+    /// The state whose machines cannot be read, by its name in the older definition; `None` for a
+    /// compatible change, and for one that concerns every state.
+    pub state: Option<Text>,
+    text: String,
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Comparison {
+    /// Every difference, the incompatible ones first.
+    #[must_use]
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    /// Whether every machine that was written under the older definition can be read.
+    #[must_use]
+    pub fn is_compatible(&self) -> bool {
+        self.changes.iter().all(|change| change.compatible)
+    }
+
+    /// What keeps a machine in this state, by its name in the older definition, from being read.
+    pub fn blocking(&self, state: &str) -> impl Iterator<Item = &Change> {
+        self.changes.iter().filter(move |change| {
+            !change.compatible && change.state.as_ref().is_none_or(|blocked| blocked == state)
+        })
+    }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.changes.is_empty() {
+            return f.write_str("no change");
+        }
+        for (position, change) in self.changes.iter().enumerate() {
+            let separator = if position == 0 { "" } else { "; " };
+            write!(f, "{separator}{change}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Definition {
+    /// Compares this definition, under which data were written, with the one that is to read them.
+    ///
+    /// Moves, actors, groups and marks may change freely: a journal entry is checked against the
+    /// definition that it was written under. States may be added, and renamed with `was`. Fields
+    /// may be renamed with `was`, and added where they are optional. Any other change of a state's
+    /// data needs an upgrade function.
+    #[must_use]
+    pub fn compare(&self, newer: &Self) -> Comparison {
+        let mut changes = Changes::default();
+        if self.name == newer.name {
+            changes.states(self, newer);
+            changes.edges(self, newer);
+            changes.actors(self, newer);
+        } else {
+            let text = format!("`{}` is another machine than `{}`", newer.name, self.name);
+            changes.refuse(None, text);
+        }
+        changes.0.sort_by_key(|change| change.compatible);
+        Comparison { changes: changes.0 }
+    }
+
+    /// The state of `newer` that takes over what is in one of this definition's states.
+    #[must_use]
+    pub fn successor(&self, state: usize, newer: &Self) -> Option<usize> {
+        let name = &self.states[state].name;
+        let renamed = || newer.states.iter().position(|state| state.was.contains(name));
+        newer.state(name).or_else(renamed)
+    }
+}
+
+#[derive(Default)]
+struct Changes(Vec<Change>);
+
+impl Changes {
+    fn allow(&mut self, text: String) {
+        self.0.push(Change { compatible: true, state: None, text });
+    }
+
+    fn refuse(&mut self, state: Option<&Text>, text: String) {
+        self.0.push(Change { compatible: false, state: state.cloned(), text });
+    }
+
+    fn states(&mut self, older: &Definition, newer: &Definition) {
+        let mut taken = Vec::new();
+        for (index, state) in older.states.iter().enumerate() {
+            let name = &state.name;
+            let Some(successor) = older.successor(index, newer) else {
+                self.refuse(
+                    Some(name),
+                    format!(
+                        "state `{name}` was removed: keep it until no machine is in it, or write \
+                         `#[was = \"{name}\"]` on the state that takes its machines over"
+                    ),
+                );
+                continue;
+            };
+            taken.push(successor);
+            let successor = &newer.states[successor];
+            if successor.name != *name {
+                self.allow(format!("state `{name}` was renamed to `{}`", successor.name));
+            }
+            self.data(older, state, newer, successor);
+            if successor.terminal != state.terminal {
+                let now = if successor.terminal { "now" } else { "no longer" };
+                self.allow(format!("state `{}` is {now} terminal", successor.name));
+            }
+        }
+        for (index, state) in newer.states.iter().enumerate() {
+            if !taken.contains(&index) {
+                self.allow(format!("state `{}` was added", state.name));
+            }
+        }
+    }
+
+    /// The data of one state.
+    fn data(&mut self, older: &Definition, old: &StateDef, newer: &Definition, new: &StateDef) {
+        let mut compatible = Vec::new();
+        let mut incompatible = Vec::new();
+        for field in &*old.fields {
+            if !new.fields.iter().any(|other| is_called(other, &field.name)) {
+                incompatible.push(format!("field `{}` was removed", field.name));
+            }
+        }
+        for field in &*new.fields {
+            match old.fields.iter().find(|other| is_called(field, &other.name)) {
+                None if field.optional => {
+                    compatible.push(format!("optional field `{}` was added", field.name));
+                }
+                None => incompatible.push(format!(
+                    "field `{}` was added, and is neither an `Option` nor has a serde default",
+                    field.name
+                )),
+                Some(before) => {
+                    if before.ty != field.ty {
+                        incompatible.push(format!(
+                            "field `{}` was `{}` and is `{}`",
+                            field.name, before.ty, field.ty
+                        ));
+                    }
+                    if before.name != field.name {
+                        compatible.push(format!(
+                            "field `{}` was renamed to `{}`",
+                            before.name, field.name
+                        ));
+                    }
+                }
+            }
+        }
+        for text in compatible {
+            self.allow(format!("in state `{}`, {text}", new.name));
+        }
+        let from = older.version;
+        let upgraded = new.upgrades.iter().any(|step| (from..newer.version).contains(step));
+        for text in incompatible {
+            let text = format!("in state `{}`, {text}", new.name);
+            if upgraded {
+                self.allow(format!("{text}; it is upgraded from version {from}"));
+            } else {
+                let version = newer.version.max(from + 1);
+                self.refuse(
+                    Some(&old.name),
+                    format!(
+                        "{text}: set `version = {version}` on the machine and write \
+                         `#[upgrade({from} => function)]` on the state"
+                    ),
+                );
+            }
+        }
+    }
+
+    fn edges(&mut self, older: &Definition, newer: &Definition) {
+        let text = |definition: &Definition, edge: &Edge| {
+            let label = |state: usize| definition.states[state].label.clone();
+            format!("{} -{}-> {}", label(edge.from), edge.trigger, label(edge.to))
+        };
+        let is_same = |old: &Edge, new: &Edge| {
+            older.successor(old.from, newer) == Some(new.from)
+                && older.successor(old.to, newer) == Some(new.to)
+                && (old.trigger == new.trigger || new.was.contains(&old.trigger))
+        };
+        for old in &*older.edges {
+            let Some(new) = newer.edges.iter().find(|new| is_same(old, new)) else {
+                let text = text(older, old);
+                self.allow(format!("move {text} was removed; where it was made, it stays legal"));
+                continue;
+            };
+            let text = text(newer, new);
+            if old.trigger != new.trigger {
+                self.allow(format!("trigger `{}` was renamed to `{}`", old.trigger, new.trigger));
+            }
+            self.payload(old, new, &text);
+            let renamed = |kind: &Text| {
+                let mut actors = newer.actors.iter();
+                actors.find(|actor| actor.was.as_ref() == Some(kind)).map(|actor| &actor.kind)
+            };
+            let before: Vec<&Text> =
+                old.actors.iter().map(|kind| renamed(kind).unwrap_or(kind)).collect();
+            if before != new.actors.iter().collect::<Vec<_>>() {
+                self.allow(format!("move {text} is for {}", actors(new)));
+            }
+        }
+        for new in &*newer.edges {
+            if !older.edges.iter().any(|old| is_same(old, new)) {
+                self.allow(format!("move {} was added", text(newer, new)));
+            }
+        }
+    }
+
+    /// What the caller brings. Stored machines hold it in their journals only.
+    fn payload(&mut self, old: &Edge, new: &Edge, text: &str) {
+        for item in &*new.payload {
+            match old.payload.iter().find(|other| is_called(item, &other.name)) {
+                None => self.allow(format!("move {text} takes `{}` as well", item.name)),
+                Some(before) if before.name != item.name => self.allow(format!(
+                    "item `{}` of move {text} was renamed to `{}`",
+                    before.name, item.name
+                )),
+                Some(before) if before.ty != item.ty => self.allow(format!(
+                    "item `{}` of move {text} was `{}` and is `{}`",
+                    item.name, before.ty, item.ty
+                )),
+                Some(_) => {}
+            }
+        }
+        for item in &*old.payload {
+            if !new.payload.iter().any(|other| is_called(other, &item.name)) {
+                self.allow(format!("move {text} no longer takes `{}`", item.name));
+            }
+        }
+    }
+
+    fn actors(&mut self, older: &Definition, newer: &Definition) {
+        for old in &*older.actors {
+            let kept = newer.actors.iter().any(|actor| actor.kind == old.kind);
+            let renamed = newer.actors.iter().find(|actor| actor.was.as_ref() == Some(&old.kind));
+            match renamed {
+                _ if kept => {}
+                Some(actor) => {
+                    self.allow(format!("actor `{}` was renamed to `{}`", old.kind, actor.kind));
+                }
+                None => self.allow(format!("actor `{}` was removed", old.kind)),
+            }
+        }
+        for new in &*newer.actors {
+            let known = |old: &Text| *old == new.kind || Some(old) == new.was.as_ref();
+            if !older.actors.iter().any(|actor| known(&actor.kind)) {
+                self.allow(format!("actor `{}` was added", new.kind));
+            }
+        }
+    }
+}
+
+/// Whether the field has this name, or had it before.
+fn is_called(field: &Field, name: &Text) -> bool {
+    field.name == *name || field.was.contains(name)
+}
+
+fn actors(edge: &Edge) -> String {
+    if edge.actors.is_empty() {
+        return "anyone".to_string();
+    }
+    let kinds: Vec<String> = edge.actors.iter().map(|kind| format!("`{kind}`")).collect();
+    kinds.join(", ")
+}

@@ -1,0 +1,128 @@
+use alloc::{collections::BTreeSet, format, string::String, vec::Vec};
+use core::fmt;
+
+use serde::{Deserialize, Deserializer, de};
+
+use super::{ActorDef, Definition, Edge, Fingerprint, GroupDef, StateDef, Text};
+
+/// A definition that was read and is not one: an index out of range, a name twice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InvalidDefinition(String);
+
+impl fmt::Display for InvalidDefinition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl core::error::Error for InvalidDefinition {}
+
+/// A definition as it stands in JSON: its indices are not checked yet.
+#[derive(Deserialize)]
+struct Unchecked {
+    name: Text,
+    #[serde(default)]
+    docs: Text,
+    #[serde(default = "first")]
+    version: u32,
+    states: Vec<StateDef>,
+    edges: Vec<Edge>,
+    initial: usize,
+    #[serde(default)]
+    actors: Vec<ActorDef>,
+    #[serde(default)]
+    groups: Vec<GroupDef>,
+}
+
+fn first() -> u32 {
+    1
+}
+
+impl<'de> Deserialize<'de> for Definition {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let unchecked = Unchecked::deserialize(deserializer)?;
+        unchecked.check().map_err(de::Error::custom)?;
+        let Unchecked { name, docs, version, states, edges, initial, actors, groups } = unchecked;
+        Ok(Self {
+            fingerprint: Fingerprint::of(&name, version, &states, &edges, initial),
+            name,
+            docs,
+            version,
+            states: states.into(),
+            edges: edges.into(),
+            initial,
+            actors: actors.into(),
+            groups: groups.into(),
+        })
+    }
+}
+
+impl Unchecked {
+    fn check(&self) -> Result<(), InvalidDefinition> {
+        let Self { name, states, edges, groups, .. } = self;
+        let wrong = |reason: String| {
+            // The error quotes at most 40 characters of what came from outside.
+            let name: String = name.chars().take(40).collect();
+            Err(InvalidDefinition(format!("definition `{name}`: {reason}")))
+        };
+        let state = |index: usize, what: &str| {
+            if index < states.len() {
+                return Ok(());
+            }
+            wrong(format!("{what} is state {index}, and there are {} states", states.len()))
+        };
+        state(self.initial, "the initial state")?;
+        let mut names = BTreeSet::new();
+        for one in states {
+            if !names.insert(&one.name) {
+                return wrong(format!("two states are called `{}`", short(&one.name)));
+            }
+        }
+        for (index, edge) in edges.iter().enumerate() {
+            state(edge.from, &format!("the source of edge {index}"))?;
+            state(edge.to, &format!("the target of edge {index}"))?;
+            let group = edge.deadline.as_ref().and_then(|deadline| deadline.group);
+            if let Some(group) = group
+                && group >= groups.len()
+            {
+                return wrong(format!(
+                    "the deadline of edge {index} belongs to group {group}, and there are {} groups",
+                    groups.len()
+                ));
+            }
+            if states[edge.from].terminal {
+                return wrong(format!("edge {index} leaves a terminal state"));
+            }
+        }
+        for group in groups {
+            for member in &*group.states {
+                state(*member, &format!("a member of group `{}`", short(&group.name)))?;
+            }
+        }
+        self.check_moves().or_else(wrong)
+    }
+
+    /// The edges of one move stand together, and lead to different states.
+    fn check_moves(&self) -> Result<(), String> {
+        let mut moves = BTreeSet::new();
+        let same = |a: &Edge, b: &Edge| a.from == b.from && a.trigger == b.trigger;
+        for (first, edges) in self.edges.chunk_by(same).map(|edges| (&edges[0], edges)) {
+            let text = format!("`{}` from state {}", short(&first.trigger), first.from);
+            if !moves.insert((first.from, &first.trigger)) {
+                return Err(format!("the edges of {text} do not stand together"));
+            }
+            let targets: BTreeSet<usize> = edges.iter().map(|edge| edge.to).collect();
+            if targets.len() < edges.len() {
+                return Err(format!("two edges of {text} lead to one state"));
+            }
+            if edges.len() > 1 && edges.iter().any(|edge| edge.when.is_none()) {
+                return Err(format!("an edge of the choice {text} has no condition"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn short(name: &Text) -> String {
+    name.chars().take(40).collect()
+}

@@ -1,0 +1,86 @@
+use core::fmt;
+
+use super::{Definition, Edge, Field, StateDef, Text};
+use crate::actor::Actor;
+
+/// A legal move: what a trigger does in one state.
+///
+/// Most moves have one edge. A choice has one for each state that it can lead to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Move<'a> {
+    definition: &'a Definition,
+    /// Never empty; all have the same source, trigger, payload, actors and guard.
+    edges: &'a [Edge],
+}
+
+impl<'a> Move<'a> {
+    pub(super) fn new(definition: &'a Definition, edges: &'a [Edge]) -> Self {
+        Self { definition, edges }
+    }
+
+    /// The trigger's name, such as `resume`.
+    #[must_use]
+    pub fn trigger(&self) -> &'a str {
+        &self.edges[0].trigger
+    }
+
+    /// The state that it leaves.
+    #[must_use]
+    pub fn source(&self) -> &'a StateDef {
+        &self.definition.states[self.edges[0].from]
+    }
+
+    /// The states that it can lead to.
+    pub fn targets(&self) -> impl Iterator<Item = &'a StateDef> + use<'a> {
+        let Self { definition, edges } = *self;
+        edges.iter().map(move |edge| &definition.states[edge.to])
+    }
+
+    /// Its edges: one, or one for each target of a choice.
+    #[must_use]
+    pub fn edges(&self) -> &'a [Edge] {
+        self.edges
+    }
+
+    /// What the caller brings.
+    #[must_use]
+    pub fn payload(&self) -> &'a [Field] {
+        &self.edges[0].payload
+    }
+
+    /// The kinds of actor that may make it; empty means anyone.
+    #[must_use]
+    pub fn actors(&self) -> &'a [Text] {
+        &self.edges[0].actors
+    }
+
+    /// The function that may still refuse it, as declared.
+    #[must_use]
+    pub fn guard(&self) -> Option<&'a str> {
+        self.edges[0].guard.as_deref()
+    }
+
+    /// Whether data decide where it leads.
+    #[must_use]
+    pub fn is_choice(&self) -> bool {
+        self.edges[0].when.is_some()
+    }
+
+    /// Whether this kind of actor may make it.
+    #[must_use]
+    pub fn is_for<A: Actor>(&self) -> bool {
+        self.edges[0].is_for::<A>()
+    }
+}
+
+/// `resume -> RUNNING`, or `confirm -> EXECUTING or SUMMARIZING` for a choice.
+impl fmt::Display for Move<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} -> ", self.trigger())?;
+        for (position, target) in self.targets().enumerate() {
+            let separator = if position == 0 { "" } else { " or " };
+            write!(f, "{separator}{}", target.label)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,193 @@
+//! The rows as `#[machine]` writes them. They are built while the user's crate compiles, so every
+//! part is borrowed and nothing is dropped.
+
+use alloc::borrow::Cow;
+
+use super::{
+    ActorDef, DeadlineDef, Definition, Edge, Field, Fingerprint, GroupDef, Rows, StateDef, Text,
+};
+use crate::actor::Category;
+
+/// What a state may have beyond its name. One without any of it is [`state`].
+#[derive(Debug)]
+pub struct StateRow {
+    /// See [`StateDef::docs`].
+    pub docs: &'static str,
+    /// See [`StateDef::stable`].
+    pub stable: bool,
+    /// See [`StateDef::terminal`].
+    pub terminal: bool,
+    /// See [`StateDef::fields`].
+    pub fields: &'static [Field],
+    /// See [`StateDef::was`].
+    pub was: &'static [Text],
+    /// See [`StateDef::upgrades`].
+    pub upgrades: &'static [u32],
+}
+
+/// What an edge may have beyond its ends. One without any of it is [`edge`].
+#[derive(Debug)]
+pub struct EdgeRow {
+    /// See [`Edge::payload`].
+    pub payload: &'static [Field],
+    /// See [`Edge::actors`].
+    pub actors: &'static [Text],
+    /// See [`Edge::guard`].
+    pub guard: Option<&'static str>,
+    /// See [`Edge::when`].
+    pub when: Option<&'static str>,
+    /// See [`Edge::deadline`].
+    pub deadline: Option<(&'static str, Option<usize>)>,
+    /// See [`Edge::was`].
+    pub was: &'static [Text],
+}
+
+/// Nothing of it.
+pub const STATE: StateRow =
+    StateRow { docs: "", stable: false, terminal: false, fields: &[], was: &[], upgrades: &[] };
+
+/// Nothing of it.
+pub const EDGE: EdgeRow =
+    EdgeRow { payload: &[], actors: &[], guard: None, when: None, deadline: None, was: &[] };
+
+/// A state without data that is left again.
+#[must_use]
+pub const fn state(name: &'static str, label: &'static str) -> StateDef {
+    state_with(name, label, STATE)
+}
+
+/// A state.
+#[must_use]
+pub const fn state_with(name: &'static str, label: &'static str, row: StateRow) -> StateDef {
+    let StateRow { docs, stable, terminal, fields, was, upgrades } = row;
+    StateDef {
+        name: Cow::Borrowed(name),
+        label: Cow::Borrowed(label),
+        docs: Cow::Borrowed(docs),
+        stable,
+        terminal,
+        fields: Cow::Borrowed(fields),
+        was: Cow::Borrowed(was),
+        upgrades: Cow::Borrowed(upgrades),
+    }
+}
+
+/// An edge that brings nothing and that anyone may take.
+#[must_use]
+pub const fn edge(from: usize, trigger: &'static str, to: usize) -> Edge {
+    edge_with(from, trigger, to, EDGE)
+}
+
+/// An edge.
+#[must_use]
+pub const fn edge_with(from: usize, trigger: &'static str, to: usize, row: EdgeRow) -> Edge {
+    let EdgeRow { payload, actors, guard, when, deadline, was } = row;
+    Edge {
+        from,
+        trigger: Cow::Borrowed(trigger),
+        to,
+        payload: Cow::Borrowed(payload),
+        actors: Cow::Borrowed(actors),
+        guard: text_or_none(guard),
+        when: text_or_none(when),
+        deadline: match deadline {
+            Some((after, group)) => Some(DeadlineDef { after: Cow::Borrowed(after), group }),
+            None => None,
+        },
+        was: Cow::Borrowed(was),
+    }
+}
+
+/// A field or an item of a payload.
+#[must_use]
+pub const fn field(
+    name: &'static str,
+    ty: &'static str,
+    optional: bool,
+    was: &'static [Text],
+) -> Field {
+    Field { name: Cow::Borrowed(name), ty: Cow::Borrowed(ty), optional, was: Cow::Borrowed(was) }
+}
+
+/// A name.
+#[must_use]
+pub const fn text(text: &'static str) -> Text {
+    Cow::Borrowed(text)
+}
+
+/// A kind of actor.
+#[must_use]
+pub const fn actor(kind: &'static str, category: Category, was: Option<&'static str>) -> ActorDef {
+    ActorDef { kind: Cow::Borrowed(kind), category, was: text_or_none(was) }
+}
+
+/// A group.
+#[must_use]
+pub const fn group(name: &'static str, states: &'static [usize]) -> GroupDef {
+    GroupDef { name: Cow::Borrowed(name), states: Cow::Borrowed(states) }
+}
+
+/// The whole table, with its fingerprint.
+#[must_use]
+#[allow(clippy::too_many_arguments, reason = "one per part of the table, in its order")]
+pub const fn definition(
+    name: &'static str,
+    docs: &'static str,
+    version: u32,
+    states: &'static [StateDef],
+    edges: &'static [Edge],
+    initial: usize,
+    actors: &'static [ActorDef],
+    groups: &'static [GroupDef],
+) -> Definition {
+    Definition {
+        name: Cow::Borrowed(name),
+        docs: Cow::Borrowed(docs),
+        version,
+        states: Cow::Borrowed(states),
+        edges: Cow::Borrowed(edges),
+        initial,
+        actors: Cow::Borrowed(actors),
+        groups: Cow::Borrowed(groups),
+        fingerprint: Fingerprint::of(name, version, states, edges, initial),
+    }
+}
+
+const fn text_or_none(given: Option<&'static str>) -> Option<Text> {
+    match given {
+        Some(given) => Some(Cow::Borrowed(given)),
+        None => None,
+    }
+}
+
+/// One of the states, in a constant too.
+#[must_use]
+pub const fn state_of(definition: &'static Definition, index: usize) -> &'static StateDef {
+    &slice(&definition.states)[index]
+}
+
+/// The name of one of the states in stored data, in a constant too.
+#[must_use]
+pub const fn name_of(definition: &'static Definition, index: usize) -> &'static str {
+    string(&state_of(definition, index).name)
+}
+
+/// The name of one of the actors in the journal, in a constant too.
+#[must_use]
+pub const fn kind_of(definition: &'static Definition, index: usize) -> &'static str {
+    string(&slice(&definition.actors)[index].kind)
+}
+
+pub(super) const fn string(text: &Text) -> &str {
+    match text {
+        Cow::Borrowed(text) => text,
+        Cow::Owned(text) => text.as_str(),
+    }
+}
+
+pub(super) const fn slice<T: Clone>(rows: &Rows<T>) -> &[T] {
+    match rows {
+        Cow::Borrowed(rows) => rows,
+        Cow::Owned(rows) => rows.as_slice(),
+    }
+}

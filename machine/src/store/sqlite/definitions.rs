@@ -1,0 +1,133 @@
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::thread::Thread;
+use crate::{
+    definition::{Definition, Fingerprint},
+    store::StoreError,
+};
+
+/// The definitions that the file has, as far as this process has met them.
+#[derive(Debug, Default)]
+pub(super) struct Definitions {
+    /// Those of this program that are in the file.
+    kept: Mutex<BTreeSet<Fingerprint>>,
+    /// Those that were read from the file. There are few: one for each version of a machine.
+    read: Mutex<BTreeMap<Fingerprint, Arc<Definition>>>,
+}
+
+impl Definitions {
+    /// Puts a definition of this program into the file, once per process.
+    pub(super) async fn keep(
+        &self,
+        thread: &Thread,
+        definition: &'static Definition,
+    ) -> Result<(), StoreError> {
+        let fingerprint = definition.fingerprint;
+        // A panic elsewhere leaves these collections whole: each is changed in one step.
+        if self.kept.lock().unwrap_or_else(PoisonError::into_inner).contains(&fingerprint) {
+            return Ok(());
+        }
+        thread.run(move |connection| put(connection, definition)).await?;
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).insert(fingerprint);
+        Ok(())
+    }
+
+    /// The definitions of these fingerprints, as far as the file has them.
+    pub(super) fn read(
+        &self,
+        connection: &Connection,
+        wanted: impl Iterator<Item = Fingerprint>,
+    ) -> Result<Vec<Arc<Definition>>, StoreError> {
+        let mut known = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found: Vec<Arc<Definition>> = Vec::new();
+        let mut last = None;
+        for fingerprint in wanted {
+            // Entries of one definition follow each other.
+            if last.replace(fingerprint) == Some(fingerprint)
+                || found.iter().any(|definition| definition.fingerprint == fingerprint)
+            {
+                continue;
+            }
+            if let Some(definition) = known.get(&fingerprint) {
+                found.push(Arc::clone(definition));
+            } else if let Some(definition) = select(connection, fingerprint)? {
+                let definition = Arc::new(definition);
+                known.insert(fingerprint, Arc::clone(&definition));
+                found.push(definition);
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Every definition of a machine that the file has. A row that was changed by hand is left out:
+/// the machines that need it cannot be read, and loading one says so.
+pub(super) fn of_machine(
+    connection: &Connection,
+    machine: &str,
+) -> Result<Vec<Definition>, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT fingerprint, body FROM definition WHERE machine = ?1 ORDER BY fingerprint",
+    )?;
+    let rows = select.query_map([machine], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))?;
+    let mut definitions = Vec::new();
+    for row in rows {
+        let (fingerprint, body) = row?;
+        definitions.extend(parsed(restored(fingerprint), &body));
+    }
+    Ok(definitions)
+}
+
+/// The number under which the file has it; SQLite's integers are signed.
+pub(super) fn stored(fingerprint: Fingerprint) -> i64 {
+    fingerprint.as_u64().cast_signed()
+}
+
+/// The way back from [`stored`].
+pub(super) fn restored(number: i64) -> Fingerprint {
+    Fingerprint::from_u64(number.cast_unsigned())
+}
+
+fn put(connection: &Connection, definition: &Definition) -> Result<(), StoreError> {
+    let body = serde_json::to_string(definition).map_err(StoreError::Definition)?;
+    // Docs and conditions may have changed; the newest program explains the file.
+    connection
+        .prepare_cached(
+            "INSERT INTO definition (fingerprint, machine, body) VALUES (?1, ?2, ?3)
+             ON CONFLICT (fingerprint) DO UPDATE SET body = excluded.body
+             WHERE body <> excluded.body",
+        )?
+        .execute(params![stored(definition.fingerprint), definition.name, body])?;
+    Ok(())
+}
+
+fn select(
+    connection: &Connection,
+    fingerprint: Fingerprint,
+) -> Result<Option<Definition>, StoreError> {
+    let body: Option<String> = connection
+        .prepare_cached("SELECT body FROM definition WHERE fingerprint = ?1")?
+        .query_row([stored(fingerprint)], |row| row.get(0))
+        .optional()?;
+    Ok(body.and_then(|body| parsed(fingerprint, &body)))
+}
+
+/// The definition, if the text is one and has this fingerprint.
+fn parsed(fingerprint: Fingerprint, body: &str) -> Option<Definition> {
+    match serde_json::from_str::<Definition>(body) {
+        Ok(definition) if definition.fingerprint == fingerprint => Some(definition),
+        Ok(_) => {
+            tracing::error!(%fingerprint, "a stored definition was changed");
+            None
+        }
+        Err(error) => {
+            tracing::error!(%fingerprint, %error, "a stored definition cannot be read");
+            None
+        }
+    }
+}
