@@ -1,0 +1,488 @@
+//! Code that changes while machines are stored: what opens, what is refused, and what it says.
+
+use machine::{
+    Id,
+    actor::{Actor, Anyone, Category},
+    definition::Definition,
+    erased::{Restore, VerifyError},
+    journal::Fact,
+    machine,
+    store::{OpenOptions, SqliteStore, StoreError},
+};
+use machine_tests::assert_err;
+use serde::{Deserialize, Serialize};
+
+use crate::support::Place;
+
+/// The first version, and the data that tests begin with.
+mod first {
+    use super::{Actor, Category, Deserialize, Serialize, machine};
+
+    pub(super) struct Clerk;
+
+    impl Actor for Clerk {
+        const KIND: &'static str = "clerk";
+        const CATEGORY: Category = Category::Human;
+    }
+
+    #[machine(durable)]
+    #[derive(Debug, Serialize, Deserialize)]
+    pub(super) enum Order {
+        #[initial]
+        #[on(pack(boxes) => Packed, by = Clerk)]
+        #[on(lose(note: String) => Lost)]
+        Placed { customer: String },
+        #[stable]
+        #[on(ship => Shipped)]
+        #[on(unpack => Placed)]
+        Packed { customer: String, boxes: u32 },
+        #[on(find => Placed)]
+        #[on(write_off => Shipped)]
+        Lost { customer: String },
+        #[terminal]
+        Shipped { customer: String },
+    }
+}
+
+/// A move, a state and an optional field more.
+mod additions {
+    use super::{Deserialize, Serialize, first::Clerk, machine};
+
+    #[machine(durable)]
+    #[derive(Debug, Serialize, Deserialize)]
+    pub(super) enum Order {
+        #[initial]
+        #[on(pack(boxes, weight = None, fragile = false) => Packed, by = Clerk)]
+        #[on(lose(note: String) => Lost)]
+        #[on(cancel => Cancelled)]
+        Placed { customer: String },
+        #[stable]
+        #[on(ship => Shipped)]
+        #[on(unpack => Placed)]
+        #[on(cancel => Cancelled)]
+        Packed {
+            customer: String,
+            boxes: u32,
+            weight: Option<u32>,
+            #[serde(default)]
+            fragile: bool,
+        },
+        #[on(find => Placed)]
+        #[on(write_off => Shipped)]
+        Lost { customer: String },
+        #[terminal]
+        Shipped { customer: String },
+        #[terminal]
+        Cancelled { customer: String },
+    }
+}
+
+/// Every kind of thing has another name.
+mod renames {
+    use super::{Actor, Category, Deserialize, Serialize, machine};
+
+    pub(super) struct Packer;
+
+    impl Actor for Packer {
+        const KIND: &'static str = "packer";
+        const CATEGORY: Category = Category::Human;
+        const WAS: Option<&'static str> = Some("clerk");
+    }
+
+    #[machine(durable)]
+    #[derive(Debug, Serialize, Deserialize)]
+    pub(super) enum Order {
+        #[initial]
+        #[was = "placed"]
+        #[on(wrap(parcels) => Wrapped, by = Packer, was = "pack")]
+        #[on(lose(#[was = "note"] remark: String) => Lost)]
+        Received {
+            #[was = "customer"]
+            buyer: String,
+        },
+        #[stable]
+        #[was = "Packed"]
+        #[on(ship => Shipped)]
+        #[on(unpack => Received)]
+        Wrapped {
+            #[was = "customer"]
+            buyer: String,
+            #[was = "boxes"]
+            parcels: u32,
+        },
+        #[on(find => Received)]
+        #[on(write_off => Shipped)]
+        Lost {
+            #[was = "customer"]
+            buyer: String,
+        },
+        #[terminal]
+        Shipped {
+            #[was = "customer"]
+            buyer: String,
+        },
+    }
+}
+
+/// A move that history used is gone, and so is a state.
+mod removals {
+    use super::{Deserialize, Serialize, first::Clerk, machine};
+
+    #[machine(durable)]
+    #[derive(Debug, Serialize, Deserialize)]
+    pub(super) enum Order {
+        #[initial]
+        #[on(pack(boxes) => Packed, by = Clerk)]
+        Placed { customer: String },
+        #[stable]
+        #[on(ship => Shipped)]
+        Packed { customer: String, boxes: u32 },
+        #[terminal]
+        Shipped { customer: String },
+    }
+}
+
+/// A field has another type, and nothing says how to get there.
+mod retyped {
+    use super::{Deserialize, Serialize, first::Clerk, machine};
+
+    #[machine(durable)]
+    #[derive(Debug, Serialize, Deserialize)]
+    pub(super) enum Order {
+        #[initial]
+        #[on(pack(boxes) => Packed, by = Clerk)]
+        #[on(lose(note: String) => Lost)]
+        Placed { customer: String },
+        #[stable]
+        #[on(ship => Shipped)]
+        #[on(unpack => Placed)]
+        Packed { customer: String, boxes: Vec<u32> },
+        #[on(find => Placed)]
+        #[on(write_off => Shipped)]
+        Lost { customer: String },
+        #[terminal]
+        Shipped { customer: String },
+    }
+}
+
+/// The same in two steps, each with its upgrade function.
+mod upgraded {
+    use super::{Deserialize, Serialize, first::Clerk, machine};
+
+    /// Packed, in version 1.
+    #[derive(Deserialize)]
+    pub(super) struct Packed1 {
+        customer: String,
+        boxes: u32,
+    }
+
+    /// Packed, in version 2.
+    #[derive(Serialize, Deserialize)]
+    pub(super) struct Packed2 {
+        customer: String,
+        weights: Vec<u32>,
+    }
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("{0} boxes are too many")]
+    pub(super) struct TooMany(u32);
+
+    pub(super) fn to_weights(old: Packed1) -> Result<Packed2, TooMany> {
+        if old.boxes > 1000 {
+            return Err(TooMany(old.boxes));
+        }
+        Ok(Packed2 { customer: old.customer, weights: vec![0; old.boxes as usize] })
+    }
+
+    pub(super) fn to_sum(old: Packed2) -> Result<order::Packed, std::convert::Infallible> {
+        let boxes = old.weights.len();
+        Ok(order::Packed { customer: old.customer, weight: old.weights.iter().sum(), boxes })
+    }
+
+    #[machine(durable, version = 3)]
+    #[derive(Debug, Serialize, Deserialize)]
+    pub(super) enum Order {
+        #[initial]
+        #[on(pack(weight, boxes) => Packed, by = Clerk)]
+        #[on(lose(note: String) => Lost)]
+        Placed { customer: String },
+        #[stable]
+        #[upgrade(1 => to_weights, 2 => to_sum)]
+        #[on(ship => Shipped)]
+        #[on(unpack => Placed)]
+        Packed { customer: String, boxes: usize, weight: u32 },
+        #[on(find => Placed)]
+        #[on(write_off => Shipped)]
+        Lost { customer: String },
+        #[terminal]
+        Shipped { customer: String },
+    }
+}
+
+/// Stores an order of the first version that is packed, by way of being lost and found.
+async fn packed(place: &Place, boxes: u32) -> Id {
+    let lost = first::Order::new("Ann".to_owned()).lose("in the van".to_owned());
+    let mut packed = lost.find().pack(boxes, &first::Clerk);
+    place.store.create(&mut packed).await.unwrap();
+    packed.id()
+}
+
+async fn lost(place: &Place) -> Id {
+    let mut lost = first::Order::new("Bob".to_owned()).lose("somewhere".to_owned());
+    place.store.create(&mut lost).await.unwrap();
+    lost.id()
+}
+
+async fn load<M: Restore>(place: &Place, id: Id) -> Result<M, StoreError> {
+    // Another store, as in another program: what this process knows is not in the file.
+    SqliteStore::open(place.file()).unwrap().load(id).await
+}
+
+#[tokio::test]
+async fn an_added_move_state_and_optional_field_open() {
+    let place = Place::new();
+    let id = packed(&place, 2).await;
+    let loaded: additions::AnyOrder = load(&place, id).await.unwrap();
+    let additions::AnyOrder::Packed(packed) = loaded else { panic!("{loaded:?}") };
+    assert_eq!((packed.state().weight, packed.state().fragile), (None, false));
+
+    // It goes on under the new definition, and its journal says which entry is of which.
+    let mut cancelled = packed.cancel();
+    place.store.commit(&mut cancelled).await.unwrap();
+    let again: additions::AnyOrder = load(&place, id).await.unwrap();
+    let written: Vec<_> = again.journal().entries().iter().map(|entry| entry.definition).collect();
+    let (old, new) =
+        (first::order::DEFINITION.fingerprint, additions::order::DEFINITION.fingerprint);
+    assert_eq!(written, [old, old, old, old, new]);
+
+    // The program of before meets a state that it does not have.
+    let refused = load::<first::AnyOrder>(&place, id).await;
+    assert_err!(refused, StoreError::Unbelievable(VerifyError::Incompatible { state, .. })
+        if state == "cancelled");
+}
+
+/// While it is in a state that both have, old and new programs can take turns.
+#[tokio::test]
+async fn an_older_program_goes_on_where_it_can() {
+    let place = Place::new();
+    let id = packed(&place, 2).await;
+    for _ in 0..3 {
+        let new: additions::AnyOrder = load(&place, id).await.unwrap();
+        let additions::AnyOrder::Packed(packed) = new else { panic!("{new:?}") };
+        let mut placed = packed.unpack();
+        place.store.commit(&mut placed).await.unwrap();
+        let old: first::AnyOrder = load(&place, id).await.unwrap();
+        let first::AnyOrder::Placed(placed) = old else { panic!("{old:?}") };
+        let mut packed = placed.pack(1, &first::Clerk);
+        place.store.commit(&mut packed).await.unwrap();
+    }
+    let any: first::AnyOrder = load(&place, id).await.unwrap();
+    assert_eq!(any.journal().entries().len(), 4 + 6);
+}
+
+#[tokio::test]
+async fn everything_can_be_renamed() {
+    let place = Place::new();
+    let id = packed(&place, 2).await;
+    let loaded: renames::AnyOrder = load(&place, id).await.unwrap();
+    let renames::AnyOrder::Wrapped(wrapped) = loaded else { panic!("{loaded:?}") };
+    assert_eq!((wrapped.state().buyer.as_str(), wrapped.state().parcels), ("Ann", 2));
+    let mut wrapped = wrapped.unpack().wrap(3, &renames::Packer);
+    place.store.commit(&mut wrapped).await.unwrap();
+    let again: renames::AnyOrder = load(&place, id).await.unwrap();
+    assert_eq!(again.journal().entries().len(), 6);
+
+    // An event that was written under the old names is read under the new ones.
+    let event = r#"{"trigger": "lose", "note": "in the van"}"#;
+    let renames::order::Event::Lose { remark } = serde_json::from_str(event).unwrap() else {
+        panic!("{event}")
+    };
+    assert_eq!(remark, "in the van");
+}
+
+/// Lost and found: the moves and the state of this history are gone, and it stays legal.
+#[tokio::test]
+async fn a_removed_move_stays_legal_history() {
+    let place = Place::new();
+    let id = packed(&place, 2).await;
+    let loaded: removals::AnyOrder = load(&place, id).await.unwrap();
+    let removals::AnyOrder::Packed(packed) = loaded else { panic!("{loaded:?}") };
+    let mut shipped = packed.ship();
+    place.store.commit(&mut shipped).await.unwrap();
+
+    // The same history under the new definition only is not legal.
+    let mut claim = machine_tests::forge::claim(&shipped);
+    for entry in &mut claim.journal {
+        entry.definition = removals::order::DEFINITION.fingerprint;
+    }
+    let refused = machine_tests::forge::cross::<removals::AnyOrder>(claim);
+    assert_err!(refused, VerifyError::History { reason, .. } if reason.contains("not a legal move"));
+}
+
+#[tokio::test]
+async fn a_removed_state_is_refused_with_the_machines_in_it() {
+    let place = Place::new();
+    let (fine, stuck) = (packed(&place, 2).await, lost(&place).await);
+    let before = place.dump();
+    let refused = load::<removals::AnyOrder>(&place, stuck).await.unwrap_err().to_string();
+    assert!(
+        refused.contains("state `lost` was removed: keep it until no machine is in it"),
+        "{refused}"
+    );
+
+    let refused = OpenOptions::new().machine::<removals::AnyOrder>().open(place.file());
+    let Err(StoreError::Incompatible { check, .. }) = &refused else { panic!("{refused:?}") };
+    let [of_order] = check.machines.as_slice() else { panic!("{check:?}") };
+    let [blocked] = of_order.blocked.as_slice() else { panic!("{check:?}") };
+    assert_eq!((blocked.id, blocked.state.as_str()), (stuck, "lost"));
+    let text = refused.unwrap_err().to_string();
+    assert!(text.contains(&stuck.to_string()) && !text.contains(&fine.to_string()), "{text}");
+    assert_eq!(place.dump(), before, "a refusal changes nothing");
+
+    // Once nobody is lost any more, the same program opens the file.
+    let any: first::AnyOrder = load(&place, stuck).await.unwrap();
+    let mut found = any.apply(first::order::Event::Find, &Anyone).unwrap();
+    place.store.commit(&mut found).await.unwrap();
+    OpenOptions::new().machine::<removals::AnyOrder>().open(place.file()).unwrap();
+}
+
+#[tokio::test]
+async fn a_changed_type_is_refused_without_an_upgrade() {
+    let place = Place::new();
+    let id = packed(&place, 2).await;
+    let refused = load::<retyped::AnyOrder>(&place, id).await.unwrap_err().to_string();
+    assert!(refused.contains("field `boxes` was `u32` and is `Vec<u32>`"), "{refused}");
+    assert!(refused.contains("`version = 2`") && refused.contains("#[upgrade(1 =>"), "{refused}");
+    // In another state nothing of it matters.
+    let lost = lost(&place).await;
+    load::<retyped::AnyOrder>(&place, lost).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_changed_type_is_upgraded_from_version_to_version() {
+    let place = Place::new();
+    let (id, too_many) = (packed(&place, 2).await, packed(&place, 2000).await);
+    let loaded: upgraded::AnyOrder = load(&place, id).await.unwrap();
+    let upgraded::AnyOrder::Packed(packed) = &loaded else { panic!("{loaded:?}") };
+    assert_eq!((packed.state().boxes, packed.state().weight), (2, 0));
+
+    // To read is not to write: only a commit puts the new form on disk.
+    load::<first::AnyOrder>(&place, id).await.unwrap();
+    let upgraded::AnyOrder::Packed(packed) = loaded else { panic!() };
+    let mut packed = packed.unpack().pack(7, 3, &first::Clerk);
+    place.store.commit(&mut packed).await.unwrap();
+    let again: upgraded::AnyOrder = load(&place, id).await.unwrap();
+    let upgraded::AnyOrder::Packed(packed) = again else { panic!("{again:?}") };
+    assert_eq!((packed.state().boxes, packed.state().weight), (3, 7));
+
+    // What the function refuses is that machine's error.
+    let refused = load::<upgraded::AnyOrder>(&place, too_many).await;
+    assert_err!(refused, StoreError::Unbelievable(VerifyError::Data { source, .. })
+        if source.to_string() == "2000 boxes are too many");
+}
+
+/// A rehearsal runs the upgrades, names what would not come through, and writes nothing.
+#[tokio::test]
+async fn a_rehearsal_changes_nothing() {
+    let place = Place::new();
+    let (fine, too_many) = (packed(&place, 2).await, packed(&place, 2000).await);
+    let stuck = lost(&place).await;
+    let file = place.file();
+    let Place { store, folder } = place;
+    drop(store);
+    let wait = std::time::Instant::now();
+    while folder.path().join("agent.db-wal").exists() {
+        assert!(wait.elapsed().as_secs() < 10, "the store does not close its file");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let state = || {
+        let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        let mut files: Vec<_> =
+            names.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect();
+        files.sort();
+        files
+    };
+    let before = state();
+
+    let check = OpenOptions::new().machine::<upgraded::AnyOrder>().check(&file).unwrap();
+    let [of_order] = check.machines.as_slice() else { panic!("{check:?}") };
+    assert_eq!(of_order.looked_at, 3);
+    let blocked: Vec<_> = of_order.blocked.iter().map(|blocked| blocked.id).collect();
+    assert_eq!(blocked, [too_many], "{check}");
+
+    let check = OpenOptions::new().machine::<removals::AnyOrder>().check(&file).unwrap();
+    let blocked: Vec<_> = check.machines[0].blocked.iter().map(|blocked| blocked.id).collect();
+    assert_eq!(blocked, [stuck], "{check}");
+    let text = check.to_string();
+    assert!(text.contains("ok: move PLACED -lose-> LOST was removed"), "{text}");
+    assert!(text.contains("in the way: state `lost` was removed"), "{text}");
+    assert!(!text.contains(&fine.to_string()), "{text}");
+
+    let check = OpenOptions::new().machine::<first::AnyOrder>().check(&file).unwrap();
+    assert!(check.is_clean(), "{check}");
+    assert!(state() == before, "a rehearsal changed the file or its folder");
+}
+
+/// A database of the first edition's format has no definitions that its machines could be read by;
+/// it is refused as it is.
+#[test]
+fn the_format_before_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("agent.db");
+    std::fs::copy("store/fixtures/format-1.db", &file).unwrap();
+    let before = std::fs::read(&file).unwrap();
+    let refused = SqliteStore::open(&file);
+    assert_err!(refused, StoreError::TooOld { found: 1, known: 2, .. });
+    let refused = OpenOptions::new().check(&file);
+    assert_err!(refused, StoreError::TooOld { found: 1, known: 2, .. });
+    assert!(std::fs::read(&file).unwrap() == before, "the file was changed");
+}
+
+/// A definition in the file that was edited is not used; the machines that need it say so.
+#[tokio::test]
+async fn an_edited_definition_is_not_used() {
+    for edit in [
+        "UPDATE definition SET body = replace(body, '\"find\"', '\"ship\"')",
+        "UPDATE definition SET body = replace(body, '\"from\":0', '\"from\":99')",
+        "UPDATE definition SET body = 'no json'",
+        "DELETE FROM definition",
+    ] {
+        let place = Place::new();
+        let id = packed(&place, 2).await;
+        assert!(place.raw().execute(edit, []).unwrap() > 0, "{edit}");
+        let refused = load::<additions::AnyOrder>(&place, id).await;
+        assert_err!(
+            refused,
+            StoreError::Unbelievable(VerifyError::UnknownDefinition { machine: "order", .. })
+        );
+        // The program that wrote it needs no definition from the file.
+        load::<first::AnyOrder>(&place, id).await.unwrap();
+    }
+}
+
+/// A machine in JSON takes along the definitions that it was written under.
+#[tokio::test]
+async fn a_machine_in_json_explains_itself() {
+    let place = Place::new();
+    let id = packed(&place, 2).await;
+    let loaded: additions::AnyOrder = load(&place, id).await.unwrap();
+    let text = serde_json::to_string(&loaded).unwrap();
+    let claim: machine::erased::Unverified = serde_json::from_str(&text).unwrap();
+    let again: additions::AnyOrder = claim.verify().unwrap();
+    assert_eq!(again.journal().entries(), loaded.journal().entries());
+    let Fact::Moved { trigger, .. } = &again.journal().entries()[1].fact else { panic!() };
+    assert_eq!(trigger, "lose");
+}
+
+/// The file explains itself: its definitions can be read without the program.
+#[tokio::test]
+async fn the_file_has_the_definitions() {
+    let place = Place::new();
+    packed(&place, 2).await;
+    let body: String = place
+        .raw()
+        .query_row("SELECT body FROM definition WHERE machine = 'order'", [], |row| row.get(0))
+        .unwrap();
+    let stored: Definition = serde_json::from_str(&body).unwrap();
+    assert_eq!(&stored, first::order::DEFINITION);
+}

@@ -1,0 +1,256 @@
+//! Deadlines of stored machines: absolute by the store's clock, listed when due, fired once.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+
+use machine::{
+    actor::{Actor, Anyone, Category},
+    clock::{Clock, Millis},
+    erased::{Context, Unverified},
+    machine,
+    store::{OpenOptions, SqliteStore, StoreError},
+    typed::Reason,
+};
+use machine_tests::assert_err;
+use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
+
+/// The runtime, which fires deadlines.
+struct Timer;
+
+impl Actor for Timer {
+    const KIND: &'static str = "timer";
+    const CATEGORY: Category = Category::System;
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Limits {
+    /// For the whole of the work; none where it may take forever.
+    whole_ms: Option<u64>,
+    step_ms: u64,
+    locked: bool,
+}
+
+impl Context for Limits {}
+
+#[derive(Debug)]
+struct Locked;
+
+impl std::fmt::Display for Locked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("it is locked")
+    }
+}
+
+fn unlocked<S>(_: &S, limits: &Limits) -> Result<(), Locked> {
+    if limits.locked { Err(Locked) } else { Ok(()) }
+}
+
+#[machine(
+    durable,
+    context = Limits,
+    on(expire(why = format!("{status} took too long")) => Stopped, from = Working, by = Timer,
+       after = context.whole_ms.map(Duration::from_millis), guard = unlocked -> Locked)
+)]
+#[derive(Debug, Serialize, Deserialize)]
+enum Job {
+    #[initial]
+    #[on(start => Reading)]
+    Idle,
+    #[group(Working)]
+    #[on(next => Writing)]
+    #[on(again => Self)]
+    #[on(step_timeout => Idle, by = Timer, after = Duration::from_millis(context.step_ms))]
+    Reading,
+    #[group(Working)]
+    #[on(back => Reading)]
+    #[on(rest => Idle)]
+    Writing,
+    #[terminal]
+    Stopped { why: String },
+}
+
+/// A clock that tests set.
+#[derive(Debug, Clone)]
+struct Hand(Arc<AtomicI64>);
+
+impl Clock for Hand {
+    fn now(&self) -> Millis {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+struct Place {
+    store: SqliteStore,
+    clock: Arc<AtomicI64>,
+    folder: TempDir,
+}
+
+const START: Millis = 1_000_000;
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Arc::new(AtomicI64::new(START));
+        let options = OpenOptions::new().clock(Hand(Arc::clone(&clock)));
+        Self { store: options.open(folder.path().join("agent.db")).unwrap(), clock, folder }
+    }
+
+    fn at(&self, after_start: Millis) {
+        self.clock.store(START + after_start, Ordering::SeqCst);
+    }
+
+    async fn due(&self) -> usize {
+        self.store.due(10).await.unwrap().len()
+    }
+}
+
+fn limits(whole_ms: Option<u64>) -> Limits {
+    Limits { whole_ms, step_ms: 100, locked: false }
+}
+
+fn due_at(job: &AnyJob, trigger: &str) -> Option<Millis> {
+    job.journal().deadlines().get(trigger)?.due_at.map(|at| at - START)
+}
+
+/// What stands in the journal is an hour and a minute of the store's clock, not a duration.
+#[tokio::test]
+async fn a_commit_makes_deadlines_absolute_by_the_stores_clock() {
+    let place = Place::new();
+    let mut job = AnyJob::from(Job::new(limits(Some(1000))));
+    place.store.create(&mut job).await.unwrap();
+    assert!(job.journal().deadlines().is_empty());
+
+    job.apply_mut(job::Event::Start, &Anyone).unwrap();
+    assert_eq!(due_at(&job, "expire"), None, "it counts from the commit");
+    place.at(50);
+    place.store.commit(&mut job).await.unwrap();
+    assert_eq!((due_at(&job, "expire"), due_at(&job, "step_timeout")), (Some(1050), Some(150)));
+
+    let loaded: AnyJob = place.store.load(job.id()).await.unwrap();
+    assert_eq!(loaded.journal().deadlines(), job.journal().deadlines());
+    let line = &place.store.list(None).await.unwrap()[0];
+    assert_eq!(line.due_at, Some(START + 150), "the earliest");
+}
+
+/// On a group it runs from entering the group; `Self` restarts a state's own.
+#[tokio::test]
+async fn a_group_deadline_is_not_restarted_inside_the_group() {
+    let place = Place::new();
+    let mut job = AnyJob::from(Job::new(limits(Some(1000))).start());
+    place.store.create(&mut job).await.unwrap();
+    assert_eq!((due_at(&job, "expire"), due_at(&job, "step_timeout")), (Some(1000), Some(100)));
+
+    place.at(60);
+    job.apply_mut(job::Event::Again, &Anyone).unwrap();
+    place.store.commit(&mut job).await.unwrap();
+    assert_eq!((due_at(&job, "expire"), due_at(&job, "step_timeout")), (Some(1000), Some(160)));
+
+    place.at(70);
+    job.apply_mut(job::Event::Next, &Anyone).unwrap();
+    place.store.commit(&mut job).await.unwrap();
+    assert_eq!((due_at(&job, "expire"), due_at(&job, "step_timeout")), (Some(1000), None));
+
+    // Out and in again, in one commit: it starts again.
+    place.at(80);
+    job.apply_mut(job::Event::Rest, &Anyone).unwrap();
+    job.apply_mut(job::Event::Start, &Anyone).unwrap();
+    place.store.commit(&mut job).await.unwrap();
+    assert_eq!((due_at(&job, "expire"), due_at(&job, "step_timeout")), (Some(1080), Some(180)));
+}
+
+/// A commit that fails is tried again later, and the deadline counts from then.
+#[tokio::test]
+async fn a_commit_that_is_tried_again_counts_anew() {
+    let place = Place::new();
+    let mut job = AnyJob::from(Job::new(limits(Some(1000))));
+    place.store.create(&mut job).await.unwrap();
+    let mut other: AnyJob = place.store.load(job.id()).await.unwrap();
+    job.apply_mut(job::Event::Start, &Anyone).unwrap();
+    other.apply_mut(job::Event::Start, &Anyone).unwrap();
+    place.store.commit(&mut other).await.unwrap();
+    assert_err!(place.store.commit(&mut job).await, StoreError::Conflict { .. });
+    assert_eq!(due_at(&job, "expire"), Some(1000));
+    place.at(500);
+    assert_err!(place.store.commit(&mut job).await, StoreError::Conflict { .. });
+    assert_eq!(due_at(&job, "expire"), Some(1500));
+    // As it would be read: the digests cover it.
+    Unverified::of(&job).unwrap().verify::<AnyJob>().unwrap();
+}
+
+#[tokio::test]
+async fn what_is_due_is_listed_and_fires_once() {
+    let place = Place::new();
+    let mut job = AnyJob::from(Job::new(limits(Some(1000))).start().next());
+    place.store.create(&mut job).await.unwrap();
+    let mut forever = AnyJob::from(Job::new(limits(None)).start().next());
+    place.store.create(&mut forever).await.unwrap();
+    assert_eq!(due_at(&forever, "expire"), None, "`None` is no deadline");
+
+    place.at(999);
+    assert_eq!(place.due().await, 0);
+    let loaded: AnyJob = place.store.load(job.id()).await.unwrap();
+    let refused = loaded.fire_deadline("expire", place.store.now()).unwrap_err();
+    assert_eq!(refused.reason.reason(), &Reason::NotDue(1));
+    assert_eq!(refused.to_string(), "WRITING is not due to `expire` for 1 ms");
+
+    place.at(1000);
+    let due = place.store.due(10).await.unwrap();
+    assert_eq!(due.iter().map(|line| line.id).collect::<Vec<_>>(), [job.id()]);
+    let fired = refused.machine.fire_deadline("expire", place.store.now()).unwrap();
+    let AnyJob::Stopped(stopped) = &fired else { panic!("{fired:?}") };
+    assert_eq!(stopped.state().why, "writing took too long");
+    assert_eq!(stopped.journal().entries().last().unwrap().actor.as_deref(), Some("timer"));
+    let mut fired = fired;
+    place.store.commit(&mut fired).await.unwrap();
+    assert_eq!(place.due().await, 0);
+}
+
+/// Two workers fire the same deadline: one wins.
+#[tokio::test]
+async fn a_deadline_fires_once_whoever_fires_it() {
+    let place = Place::new();
+    let mut job = AnyJob::from(Job::new(limits(Some(10))).start());
+    place.store.create(&mut job).await.unwrap();
+    place.at(10);
+    let fire = async |trigger: &str| {
+        let job: AnyJob = place.store.load(job.id()).await.unwrap();
+        job.fire_deadline(trigger, place.store.now()).unwrap()
+    };
+    let (mut one, mut other) = (fire("expire").await, fire("expire").await);
+    place.store.commit(&mut one).await.unwrap();
+    assert_err!(place.store.commit(&mut other).await, StoreError::Conflict { .. });
+}
+
+/// A guard that refuses leaves it due, and says so.
+#[tokio::test]
+async fn a_guard_that_refuses_leaves_it_due() {
+    let place = Place::new();
+    let locked = Limits { locked: true, ..limits(Some(10)) };
+    let mut job = AnyJob::from(Job::new(locked).start());
+    place.store.create(&mut job).await.unwrap();
+    place.at(10);
+    let refused = job.fire_deadline("expire", place.store.now()).unwrap_err();
+    let text = "READING is due to `expire` and cannot: it is locked; it stays due";
+    assert_eq!(refused.to_string(), text);
+    assert_eq!(place.due().await, 1);
+    let refused = refused.machine.fire_deadline("rest", place.store.now()).unwrap_err();
+    assert_eq!(refused.to_string(), "READING has no deadline for `rest`");
+}
+
+/// The row's due time is a projection of the journal: edited by hand, it does not fit.
+#[tokio::test]
+async fn an_edited_due_time_fails_verification() {
+    let place = Place::new();
+    let mut job = AnyJob::from(Job::new(limits(Some(1000))).start());
+    place.store.create(&mut job).await.unwrap();
+    let raw = rusqlite::Connection::open(place.folder.path().join("agent.db")).unwrap();
+    raw.execute("UPDATE instance SET due_at = due_at + 1", []).unwrap();
+    let loaded = place.store.load::<AnyJob>(job.id()).await;
+    assert_err!(loaded, StoreError::Unbelievable(_));
+}
