@@ -362,6 +362,16 @@ pub(crate) fn group_is_a_state(group: &Ident) -> Message {
     )
 }
 
+pub(crate) fn no_such_item(item: &Ident, trigger: &Ident, fields: &[&Ident]) -> Message {
+    let repair = match nearest(item, fields) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => {
+            format!("add the field to a target, or write `{item}: Type` for the branches to use")
+        }
+    };
+    message("M0107", format!("no target of `{trigger}` has a field `{item}`"), repair)
+}
+
 pub(crate) fn no_such_field_here(field: &Ident, target: &Ident, fields: &[&Ident]) -> Message {
     let repair = match nearest(field, fields) {
         Some(near) => format!("did you mean `{near}`?"),

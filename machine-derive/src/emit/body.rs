@@ -1,6 +1,6 @@
 //! The work of a move: what the user's expressions see, the choice, the next state, the journal.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
 use syn::Expr;
 
@@ -163,7 +163,10 @@ fn leads(
                     hygienic!(if #guard)
                 });
                 let leads = leads(graph, names, step, scope, &arm.leads);
-                hygienic!(#pattern #guard => { #leads })
+                // Rustc suggests further arms behind the last one, so that is where it is written.
+                let mut body = Group::new(Delimiter::Brace, leads);
+                body.set_span(Span::mixed_site().located_at(arm.leads.span()));
+                hygienic!(#pattern #guard => #body)
             });
             hygienic!(#token #on { #(#arms)* })
         }

@@ -17,33 +17,41 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
     let states = states(graph);
     let edges = graph.moves.iter().flat_map(|step| edges(graph, step));
     let actors = graph.actors();
-    let actors = actors.iter().map(|actor| {
-        quote!(__rows::actor(
+    let actors = list(actors.iter().map(|actor| {
+        quote!(__row::actor(
             <#actor as __Actor>::KIND,
             <#actor as __Actor>::CATEGORY,
             <#actor as __Actor>::WAS,
         ))
-    });
-    let groups = graph.groups().into_iter().map(|(group, members)| {
+    }));
+    let groups = list(graph.groups().into_iter().map(|(group, members)| {
         let (group, members) = (bare(group), members.into_iter().map(index));
-        quote!(__rows::group(#group, &[#(#members),*]))
-    });
+        quote!(__row::group(#group, &[#(#members),*]))
+    }));
+    let (states, edges) = (list(states), list(edges));
     quote! {
         /// The machine as plain data.
         pub const DEFINITION: &__machine::definition::Definition = {
-            use __machine::{__private::rows as __rows, actor::Actor as __Actor};
-            &__rows::definition(
+            use __machine::{__private::rows as __row, actor::Actor as __Actor};
+            &__row::definition(
                 #name,
                 #docs,
                 #version,
-                const { &[#(#states),*] },
-                const { &[#(#edges),*] },
+                #states,
+                #edges,
                 #initial,
-                const { &[#(#actors),*] },
-                const { &[#(#groups),*] },
+                #actors,
+                #groups,
             )
         };
     }
+}
+
+/// Rows that live as long as the program. They could be dropped, so they are a constant of their
+/// own.
+fn list(rows: impl Iterator<Item = TokenStream>) -> TokenStream {
+    let rows: Vec<TokenStream> = rows.collect();
+    if rows.is_empty() { quote!(&[]) } else { quote!(const { &[#(#rows),*] }) }
 }
 
 /// The version of the stored data, as it is written.
@@ -66,17 +74,25 @@ fn states(graph: &Graph<'_>) -> impl Iterator<Item = TokenStream> {
         let fields =
             (!written.fields.is_empty()).then(|| quote!(fields: const { &[#(#fields),*] },));
         let was = state.was();
-        let was = (!was.is_empty()).then(|| quote!(was: const { &[#(__rows::text(#was)),*] },));
+        let was = (!was.is_empty()).then(|| quote!(was: const { &[#(__row::text(#was)),*] },));
         let upgrades = written
             .upgrades
             .iter()
             .map(|upgrade| proc_macro2::Literal::u32_unsuffixed(upgrade.from));
         let upgrades = (!written.upgrades.is_empty()).then(|| quote!(upgrades: &[#(#upgrades),*],));
         let extra = quote!(#docs #stable #terminal #fields #was #upgrades);
-        if extra.is_empty() {
-            quote!(__rows::state(#name, #label))
+        let only_terminal = written.terminal
+            && docs.is_none()
+            && stable.is_none()
+            && fields.is_none()
+            && was.is_none()
+            && upgrades.is_none();
+        if only_terminal {
+            quote!(__row::end(#name, #label))
+        } else if extra.is_empty() {
+            quote!(__row::state(#name, #label))
         } else {
-            quote!(__rows::state_with(#name, #label, __rows::StateRow { #extra ..__rows::STATE }))
+            quote!(__row::state_with(#name, #label, __row::StateRow { #extra ..__row::STATE }))
         }
     })
 }
@@ -92,7 +108,7 @@ fn edges(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
     let payload =
         (!trigger.brought.is_empty()).then(|| quote!(payload: const { &[#(#payload),*] },));
     let actors = (!by.is_empty())
-        .then(|| quote!(actors: const { &[#(__rows::text(<#by as __Actor>::KIND)),*] },));
+        .then(|| quote!(actors: const { &[#(__row::text(<#by as __Actor>::KIND)),*] },));
     let guard = step.guard.map(|guard| {
         let path = names::path_text(&guard.written.path);
         quote!(guard: ::core::option::Option::Some(#path),)
@@ -108,21 +124,21 @@ fn edges(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
         quote!(deadline: ::core::option::Option::Some((#after, #group)),)
     });
     let was = step.was;
-    let was = (!was.is_empty()).then(|| quote!(was: const { &[#(__rows::text(#was)),*] },));
+    let was = (!was.is_empty()).then(|| quote!(was: const { &[#(__row::text(#was)),*] },));
     let conditions = conditions(step);
     step.targets
         .iter()
         .enumerate()
         .map(|(position, to)| {
             let to = index(*to);
-            let when = conditions.get(position).map(|when| {
-                quote!(when: ::core::option::Option::Some(#when),)
-            });
+            let when = conditions
+                .get(position)
+                .map(|when| quote!(when: ::core::option::Option::Some(#when),));
             let extra = quote!(#payload #actors #guard #when #deadline #was);
             if extra.is_empty() {
-                quote!(__rows::edge(#from, #name, #to))
+                quote!(__row::edge(#from, #name, #to))
             } else {
-                quote!(__rows::edge_with(#from, #name, #to, __rows::EdgeRow { #extra ..__rows::EDGE }))
+                quote!(__row::edge_with(#from, #name, #to, __row::EdgeRow { #extra ..__row::EDGE }))
             }
         })
         .collect()
@@ -179,9 +195,8 @@ fn walk(leads: &Leads<'_>, path: &[String], ways: &mut Vec<(usize, String)>) {
 
 fn row(name: &str, ty: &impl ToTokens, optional: bool, was: &[LitStr]) -> TokenStream {
     let ty = text::of_type(ty.to_token_stream());
-    let was =
-        if was.is_empty() { quote!(&[]) } else { quote!(const { &[#(__rows::text(#was)),*] }) };
-    quote!(__rows::field(#name, #ty, #optional, #was))
+    let was = list(was.iter().map(|was| quote!(__row::text(#was))));
+    quote!(__row::field(#name, #ty, #optional, #was))
 }
 
 /// The doc comment as text.

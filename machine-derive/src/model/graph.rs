@@ -114,6 +114,7 @@ pub(crate) struct Target<'a> {
     pub(crate) to: usize,
     /// It is written `Self`.
     pub(crate) stays: bool,
+    pub(crate) span: Span,
     /// Where each field comes from, in the target's order.
     pub(crate) fields: Vec<(&'a Field, Source<'a>)>,
 }
@@ -147,6 +148,15 @@ impl<'a> Leads<'a> {
                 then.targets().into_iter().chain(otherwise.targets()).collect()
             }
             Self::Match { arms, .. } => arms.iter().flat_map(|arm| arm.leads.targets()).collect(),
+        }
+    }
+
+    /// Where it is written.
+    pub(crate) fn span(&self) -> Span {
+        match self {
+            Self::To(target) => target.span,
+            Self::If { token, .. } => token.span,
+            Self::Match { token, .. } => token.span,
         }
     }
 

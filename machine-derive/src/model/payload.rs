@@ -59,11 +59,19 @@ fn brought<'a>(
         let field = fields.next();
         match (&item.kind, field) {
             (ItemKind::Field | ItemKind::Computed(_), None) => {
-                // A target that is no state was reported, or will be.
-                if let Some((_, target)) = targets.first().filter(|(_, state)| !state.unnamed) {
-                    let names: Vec<&Ident> =
-                        target.fields.iter().map(|field| &field.name).collect();
-                    errors.at(name.span(), message::no_such_field(name, &target.name, &names));
+                // A target that is not a state was reported, or will be.
+                let named = || targets.iter().filter(|(_, state)| !state.unnamed);
+                let fields = named().flat_map(|(_, state)| &state.fields);
+                let fields: Vec<&Ident> = fields.map(|field| &field.name).collect();
+                match named().next() {
+                    Some(_) if transition.leads.is_choice() => {
+                        let trigger = &transition.trigger;
+                        errors.at(name.span(), message::no_such_item(name, trigger, &fields));
+                    }
+                    Some((_, target)) => {
+                        errors.at(name.span(), message::no_such_field(name, &target.name, &fields));
+                    }
+                    None => {}
                 }
             }
             (ItemKind::Field, Some((_, _, field))) => {
@@ -171,7 +179,8 @@ impl<'a> Payload<'_, 'a> {
             fields.extend(self.source(written, target, field).map(|source| (field, source)));
         }
         let whole = fields.len() == target.fields.len();
-        whole.then_some(Target { to, stays: written.stays(), fields })
+        let span = written.state.span();
+        whole.then_some(Target { to, stays: written.stays(), span, fields })
     }
 
     /// Where a field of a target comes from: what this branch says, what the payload says, the

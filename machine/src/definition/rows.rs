@@ -56,6 +56,12 @@ pub const fn state(name: &'static str, label: &'static str) -> StateDef {
     state_with(name, label, STATE)
 }
 
+/// A terminal state without data.
+#[must_use]
+pub const fn end(name: &'static str, label: &'static str) -> StateDef {
+    state_with(name, label, StateRow { terminal: true, ..STATE })
+}
+
 /// A state.
 #[must_use]
 pub const fn state_with(name: &'static str, label: &'static str, row: StateRow) -> StateDef {
