@@ -1,25 +1,44 @@
 //! The OAuth device flow (RFC 8628), as the device goes through it.
 
-use machine::{actor::Anyone, erased::Unverified, machine, typed::Reason};
+use std::time::Duration;
+
+use machine::{
+    actor::{Actor, Anyone, Category},
+    erased::Unverified,
+    machine,
+    typed::Reason,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::source::Source;
 
+/// The device.
+struct Device;
+
+impl Actor for Device {
+    const KIND: &'static str = "device";
+    const CATEGORY: Category = Category::System;
+}
+
 /// One attempt to be authorized. It may outlive the process: the person takes their time.
-#[machine(durable)]
+#[machine(
+    durable,
+    on(expire => Expired, from = WithCode, by = Device, after = Duration::from_secs(expires_in))
+)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum DeviceFlow {
     /// Asks for a device code (section 3.1).
     #[initial]
-    #[on(codes_issued(device_code, user_code, verification_uri, interval) => Polling)]
+    #[on(codes_issued(device_code, user_code, verification_uri, expires_in, interval) => Polling)]
     #[on(request_refused(error) => Failed)]
     Requesting { client_id: String },
 
     /// The person types the code, and the device asks again and again (sections 3.3 to 3.5).
     #[stable]
-    #[on(authorization_pending => Polling)]
-    #[on(slow_down(interval = interval + 5) => Polling)]
-    #[on(connection_timeout(interval = interval * 2) => Polling)]
+    #[group(WithCode)]
+    #[on(authorization_pending => Self)]
+    #[on(slow_down(interval = interval + 5) => Self)]
+    #[on(connection_timeout(interval = interval * 2) => Self)]
     #[on(success(access_token) => Authorized)]
     #[on(access_denied => Denied)]
     #[on(expired_token => Expired)]
@@ -30,6 +49,9 @@ enum DeviceFlow {
         user_code: String,
         #[serde(rename = "verificationUri")]
         verification_uri: String,
+        /// How long the codes are valid, in seconds. The deadline belongs to a group, so that
+        /// polling does not extend it.
+        expires_in: u64,
         /// Seconds between two requests.
         interval: u32,
     },
@@ -44,10 +66,12 @@ enum DeviceFlow {
     #[terminal]
     Expired,
 
-    /// The server refused in a way that asking again does not mend.
+    /// The server refused, and the same request would be refused again.
     #[terminal]
     Failed { error: String },
 }
+
+pub(crate) use device_flow::DEFINITION;
 
 #[test]
 fn the_table_is_that_of_the_source() {
@@ -65,10 +89,12 @@ fn the_table_is_that_of_the_source() {
             ("polling", "success", "authorized"),
             ("polling", "access_denied", "denied"),
             ("polling", "expired_token", "expired"),
+            ("polling", "expire", "expired"),
             ("polling", "request_refused", "failed"),
         ],
+        deadlines: &[("polling", "expire", "Duration::from_secs(expires_in)")],
     }
-    .is_told_by(device_flow::DEFINITION);
+    .matches(DEFINITION);
 }
 
 fn polling() -> DeviceFlow<device_flow::Polling> {
@@ -76,6 +102,7 @@ fn polling() -> DeviceFlow<device_flow::Polling> {
         "GmRh".to_owned(),
         "WDJB-MJHT".to_owned(),
         "https://example.com/device".to_owned(),
+        1800,
         5,
     )
 }
@@ -90,7 +117,29 @@ fn typed_the_interval_only_grows() {
     assert_eq!(authorized.state().client_id, "tv");
 }
 
-/// An answer of the token endpoint, as the event that it is.
+/// Section 3.2: the codes are valid for `expires_in` seconds, however often the device polls.
+#[test]
+fn the_codes_expire() {
+    let polling = polling().authorization_pending().slow_down();
+    let deadlines: Vec<_> = polling.deadlines().map(|one| (one.trigger, one.after)).collect();
+    assert_eq!(deadlines, [("expire", Duration::from_secs(1800))]);
+    let running = polling.journal().deadlines();
+    assert_eq!(running["expire"].after_ms, 1_800_000);
+    let polls = DEFINITION.leaving(1).filter(|edge| edge.to == 1).count();
+    let expire = DEFINITION.edge(1, "expire", DEFINITION.state("expired").unwrap()).unwrap();
+    assert_eq!((polls, expire.deadline.as_ref().unwrap().group), (3, Some(0)));
+
+    // The deadline begins with the commit that stores the codes.
+    let refused = AnyDeviceFlow::from(polling).fire_deadline("expire", i64::MAX).unwrap_err();
+    assert_eq!(refused.to_string(), "POLLING is not due to `expire` for 1800000 ms");
+    let AnyDeviceFlow::Polling(polling) = refused.machine else { panic!("it is as it was") };
+    let expired = polling.expire(&Device);
+    assert_eq!(expired.journal().deadlines().len(), 0);
+    let refused = AnyDeviceFlow::from(expired).fire_deadline("expire", i64::MAX).unwrap_err();
+    assert_eq!(refused.reason.reason(), &Reason::NoDeadline);
+}
+
+/// An answer of the token endpoint, as an event.
 fn answer(text: &str) -> device_flow::Event {
     let mut answer: serde_json::Map<_, _> = serde_json::from_str(text).unwrap();
     let error = answer.remove("error").unwrap_or_else(|| "success".into());

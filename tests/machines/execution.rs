@@ -30,8 +30,9 @@ fn the_table_is_that_of_the_source() {
             ("waiting", "cancel", "cancelled"),
             ("waiting", "timeout", "cancelled"),
         ],
+        deadlines: &[],
     }
-    .is_told_by(DEFINITION);
+    .matches(DEFINITION);
 }
 
 #[test]

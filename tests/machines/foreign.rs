@@ -72,8 +72,9 @@ fn the_other_crates_table_is_as_it_says() {
             ("expiring", "renew", "granted"),
             ("expiring", "revoke", "ended"),
         ],
+        deadlines: &[],
     }
-    .is_told_by(lease::DEFINITION);
+    .matches(lease::DEFINITION);
 }
 
 /// Whoever holds it can be told something, whichever of the two states it is in.

@@ -1,9 +1,9 @@
 //! The coding orchestrator (OR-1, with the events of OR-2 and a plan after OR-3).
 
-use std::fmt;
+use std::time::Duration;
 
 use machine::{
-    actor::{Actor, Anyone, Category},
+    actor::{Actor, Anyone, Category, GraphRunner},
     machine,
     typed::Reason,
 };
@@ -19,61 +19,56 @@ impl Actor for User {
     const CATEGORY: Category = Category::Human;
 }
 
-/// What is to be done, and how dangerous that is.
+/// What is to be done, and how risky that is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Plan {
     steps: Vec<String>,
     dangerous: bool,
 }
 
-/// What was confirmed.
+/// What the user agreed to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Scope {
-    /// The plan holds nothing that needs a person.
+    /// The plan holds nothing that needs the user's consent.
     Harmless,
-    /// A person agreed to this.
     Confirmed(String),
 }
 
-/// Why a way is not open.
-#[derive(Debug, PartialEq, Eq)]
-enum Closed {
-    NothingToAsk,
-    KeyContextMissing,
-    PlanIsDangerous,
-    PlanIsHarmless,
+/// `CONFIRM(yes/no, scope)`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Answer {
+    /// With what was agreed to.
+    Yes(String),
+    /// With the reason.
+    No(String),
 }
 
-impl fmt::Display for Closed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NothingToAsk => "nothing is unclear",
-            Self::KeyContextMissing => "key context is missing",
-            Self::PlanIsDangerous => "the plan holds a dangerous action",
-            Self::PlanIsHarmless => "the plan holds no dangerous action",
-        })
-    }
+/// How far the orchestrator goes before it stops and reports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// How many questions are asked at once (OR-8).
+    questions: usize,
+    repairs: u32,
+    /// For one request, from the message to the summary.
+    request: Duration,
 }
 
-fn unclear(state: &orchestrator::Intake, _: &[String]) -> Result<(), Closed> {
-    if state.missing.is_empty() { Err(Closed::NothingToAsk) } else { Ok(()) }
+/// The outcome of a tool call or of a verification: what it returned, or the error.
+type Outcome = Result<String, String>;
+
+fn first(count: usize, missing: &[String]) -> Vec<String> {
+    missing.iter().take(count).cloned().collect()
 }
 
-fn clear(state: &orchestrator::Intake) -> Result<(), Closed> {
-    if state.missing.is_empty() { Ok(()) } else { Err(Closed::KeyContextMissing) }
-}
-
-fn dangerous(_: &orchestrator::Planning, plan: &Plan) -> Result<(), Closed> {
-    if plan.dangerous { Ok(()) } else { Err(Closed::PlanIsHarmless) }
-}
-
-fn harmless<S>(_: &S, plan: &Plan) -> Result<(), Closed> {
-    if plan.dangerous { Err(Closed::PlanIsDangerous) } else { Ok(()) }
+fn all_but_first(count: usize, missing: &[String]) -> Vec<String> {
+    missing.iter().skip(count).cloned().collect()
 }
 
 /// From a message to a summary, and back to waiting.
 #[machine(
-    on(timeout(blocked) => Summarizing, from = Active),
+    context = Limits,
+    on(timeout(blocked = Some("the time is up".to_owned())) => Summarizing, from = Active,
+       by = GraphRunner, after = context.request),
     on(cancel(blocked) => Summarizing, from = Active)
 )]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -86,16 +81,23 @@ enum Orchestrator {
 
     /// Finds out what is wanted.
     #[group(Active)]
-    #[on(ask(questions) => Clarifying, guard = unclear -> Closed)]
-    #[on(understood => ContextBuilding, guard = clear -> Closed)]
+    #[on(understand => if missing.is_empty() {
+        ContextBuilding
+    } else {
+        Clarifying(
+            questions = first(context.questions, &missing),
+            missing = all_but_first(context.questions, &missing),
+        )
+    })]
     Intake { text: String, missing: Vec<String> },
 
     /// One to three questions are asked.
     #[stable]
     #[group(Active)]
     #[only_after(Intake)]
-    #[on(clarification_answer(answer: String, missing = Vec::new()) => Intake, by = User)]
-    Clarifying { text: String, questions: Vec<String> },
+    #[on(clarification_answer(answer: String, text = format!("{text}: {answer}")) => Intake,
+         by = User)]
+    Clarifying { text: String, questions: Vec<String>, missing: Vec<String> },
 
     /// Files, search results, excerpts.
     #[group(Active)]
@@ -106,42 +108,55 @@ enum Orchestrator {
     /// Makes a plan.
     #[group(Active)]
     #[only_after(ContextBuilding)]
-    #[on(plan_dangerous(plan) => AwaitingConfirmation, guard = dangerous -> Closed)]
-    #[on(plan_harmless(plan, scope = Scope::Harmless) => Executing, guard = harmless -> Closed)]
+    #[on(plan_ready(plan, repairs = 0) => if plan.dangerous {
+        AwaitingConfirmation
+    } else {
+        Executing(scope = Scope::Harmless)
+    })]
     Planning { text: String },
 
-    /// A dangerous plan waits for a yes.
+    /// A dangerous plan waits for consent.
     #[stable]
     #[group(Active)]
     #[only_after(Planning)]
-    #[on(confirm(agreed: String, scope = Scope::Confirmed(agreed)) => Executing, by = User)]
-    #[on(decline(blocked) => Summarizing, by = User)]
-    AwaitingConfirmation { text: String, plan: Plan },
+    #[on(confirm(answer: Answer) => match answer {
+        Answer::Yes(scope) => Executing(scope = Scope::Confirmed(scope)),
+        Answer::No(why) => Summarizing(blocked = Some(why)),
+    }, by = User)]
+    AwaitingConfirmation { text: String, plan: Plan, repairs: u32 },
 
     /// Takes the steps.
     #[group(Active)]
     #[only_after(Planning)]
-    #[on(step_done => Verifying)]
-    #[on(step_failed(error) => Recovering)]
-    Executing { text: String, plan: Plan, scope: Scope },
+    #[on(tool_call_result(name: String, outcome: Outcome) => match outcome {
+        Ok(_) => Verifying,
+        Err(error) => Recovering(error),
+    })]
+    Executing { text: String, plan: Plan, scope: Scope, repairs: u32 },
 
     /// Lint, test, build.
     #[group(Active)]
     #[only_after(Executing)]
-    #[on(passed(blocked = None) => Summarizing)]
-    #[on(verification_failed(error) => Recovering)]
-    Verifying { text: String, plan: Plan, scope: Scope },
+    #[on(verified(outcome: Outcome) => match outcome {
+        Ok(_) => Summarizing(blocked = None),
+        Err(error) => Recovering(error),
+    })]
+    Verifying { text: String, plan: Plan, scope: Scope, repairs: u32 },
 
     /// Something went wrong.
     #[group(Active)]
     #[only_after(Executing)]
-    #[on(repair(plan) => Executing, guard = harmless -> Closed)]
-    #[on(give_up(blocked) => Summarizing)]
-    Recovering { text: String, plan: Plan, scope: Scope, error: String },
+    #[on(recover(repair: Option<Plan>) => match repair {
+        Some(plan) if repairs < context.repairs && !plan.dangerous => {
+            Executing(plan, repairs = repairs + 1)
+        },
+        _ => Summarizing(blocked = Some(error)),
+    })]
+    Recovering { text: String, plan: Plan, scope: Scope, repairs: u32, error: String },
 
     /// Says what changed, or what blocks.
     #[on(summarized(summary) => Done)]
-    #[on(timeout(blocked: Option<String>, summary = String::new()) => Done)]
+    #[on(timeout(summary = String::new()) => Done, by = GraphRunner, after = context.request)]
     #[on(cancel(blocked: Option<String>, summary = String::new()) => Done)]
     Summarizing { text: String, blocked: Option<String> },
 
@@ -150,6 +165,8 @@ enum Orchestrator {
     #[on(next_round => Idle)]
     Done { summary: String },
 }
+
+pub(crate) use orchestrator::DEFINITION;
 
 #[test]
 fn the_table_is_that_of_the_source() {
@@ -165,20 +182,20 @@ fn the_table_is_that_of_the_source() {
     ];
     let mut rows = vec![
         ("idle", "user_message", "intake"),
-        ("intake", "ask", "clarifying"),
-        ("intake", "understood", "context_building"),
+        ("intake", "understand", "clarifying"),
+        ("intake", "understand", "context_building"),
         ("clarifying", "clarification_answer", "intake"),
         ("context_building", "context_built", "planning"),
-        ("planning", "plan_dangerous", "awaiting_confirmation"),
-        ("planning", "plan_harmless", "executing"),
+        ("planning", "plan_ready", "awaiting_confirmation"),
+        ("planning", "plan_ready", "executing"),
         ("awaiting_confirmation", "confirm", "executing"),
-        ("awaiting_confirmation", "decline", "summarizing"),
-        ("executing", "step_done", "verifying"),
-        ("executing", "step_failed", "recovering"),
-        ("verifying", "passed", "summarizing"),
-        ("verifying", "verification_failed", "recovering"),
-        ("recovering", "repair", "executing"),
-        ("recovering", "give_up", "summarizing"),
+        ("awaiting_confirmation", "confirm", "summarizing"),
+        ("executing", "tool_call_result", "verifying"),
+        ("executing", "tool_call_result", "recovering"),
+        ("verifying", "verified", "summarizing"),
+        ("verifying", "verified", "recovering"),
+        ("recovering", "recover", "executing"),
+        ("recovering", "recover", "summarizing"),
         ("summarizing", "summarized", "done"),
         ("summarizing", "timeout", "done"),
         ("summarizing", "cancel", "done"),
@@ -189,60 +206,180 @@ fn the_table_is_that_of_the_source() {
         rows.push((state, "cancel", "summarizing"));
     }
     let mut states = active.to_vec();
-    states.extend(["idle", "summarizing", "done"]);
+    states.push("summarizing");
+    let deadlines: Vec<_> =
+        states.iter().map(|state| (*state, "timeout", "context.request")).collect();
+    states.extend(["idle", "done"]);
     Source {
         states: &states,
         initial: "idle",
         terminal: &[],
         stable: &["idle", "clarifying", "awaiting_confirmation"],
         rows: &rows,
+        deadlines: &deadlines,
     }
-    .is_told_by(orchestrator::DEFINITION);
+    .matches(DEFINITION);
+}
+
+/// When the machine goes which way, as every drawing and every refusal shows it.
+#[test]
+fn every_branch_has_its_condition() {
+    let conditions = |state: &str, trigger: &str| -> Vec<String> {
+        let found = DEFINITION.find_move(DEFINITION.state(state).unwrap(), trigger).unwrap();
+        found.edges().iter().map(|edge| edge.label().to_string()).collect()
+    };
+    assert_eq!(
+        conditions("awaiting_confirmation", "confirm"),
+        ["confirm [answer is Answer::Yes(scope)]", "confirm [answer is Answer::No(why)]"]
+    );
+    assert_eq!(
+        conditions("planning", "plan_ready"),
+        ["plan_ready [plan.dangerous]", "plan_ready [else]"]
+    );
+    assert_eq!(
+        conditions("recovering", "recover"),
+        [
+            "recover [repair is Some(plan) and repairs < context.repairs && !plan.dangerous]",
+            "recover [else]"
+        ]
+    );
+}
+
+fn limits() -> Limits {
+    Limits { questions: 3, repairs: 2, request: Duration::from_secs(600) }
+}
+
+fn intake(missing: usize) -> Orchestrator<orchestrator::Intake> {
+    let missing = (0..missing).map(|number| format!("question {number}")).collect();
+    Orchestrator::new(limits()).user_message("rename f".to_owned(), missing, &User)
+}
+
+fn planning() -> Orchestrator<orchestrator::Planning> {
+    let orchestrator::AfterUnderstand::ContextBuilding(building) = intake(0).understand() else {
+        panic!("nothing is missing")
+    };
+    building.context_built()
 }
 
 fn plan(dangerous: bool) -> Plan {
     Plan { steps: vec!["rename it".to_owned()], dangerous }
 }
 
-fn planning() -> Orchestrator<orchestrator::Planning> {
-    let intake = Orchestrator::new().user_message("rename f".to_owned(), Vec::new(), &User);
-    intake.understood().unwrap().context_built()
+fn awaiting() -> Orchestrator<orchestrator::AwaitingConfirmation> {
+    match planning().plan_ready(plan(true)) {
+        orchestrator::AfterPlanReady::AwaitingConfirmation(awaiting) => awaiting,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn executing() -> Orchestrator<orchestrator::Executing> {
+    match planning().plan_ready(plan(false)) {
+        orchestrator::AfterPlanReady::Executing(executing) => executing,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn failed(
+    executing: Orchestrator<orchestrator::Executing>,
+) -> Orchestrator<orchestrator::Recovering> {
+    match executing.tool_call_result("write_file".to_owned(), Err("read-only".to_owned())) {
+        orchestrator::AfterToolCallResult::Recovering(recovering) => recovering,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// OR-8: at most three questions at once; the rest is asked afterwards.
+#[test]
+fn typed_questions_are_asked_until_nothing_is_missing() {
+    use orchestrator::AfterUnderstand::{Clarifying, ContextBuilding};
+
+    let Clarifying(clarifying) = intake(4).understand() else { panic!("four are missing") };
+    assert_eq!(clarifying.state().questions, ["question 0", "question 1", "question 2"]);
+    let intake = clarifying.clarification_answer("all three".to_owned(), &User);
+    let Clarifying(clarifying) = intake.understand() else { panic!("one is missing") };
+    assert_eq!(clarifying.state().questions, ["question 3"]);
+    let intake = clarifying.clarification_answer("this one too".to_owned(), &User);
+    let ContextBuilding(building) = intake.understand() else { panic!("nothing is missing") };
+    assert_eq!(building.state().text, "rename f: all three: this one too");
 }
 
 #[test]
-fn typed_a_dangerous_plan_is_confirmed_and_a_failure_repaired() {
-    let missing = vec!["which f".to_owned()];
-    let intake = Orchestrator::new().user_message("rename f".to_owned(), missing, &User);
-    let refused = intake.understood().unwrap_err();
-    assert_eq!(refused.reason, Closed::KeyContextMissing);
-    let clarifying = refused.machine.ask(vec!["which?".to_owned()]).unwrap();
-    let intake = clarifying.clarification_answer("the second".to_owned(), &User);
-    let planning = intake.understood().unwrap().context_built();
+fn typed_a_dangerous_plan_waits_for_consent() {
+    use orchestrator::AfterConfirm;
 
-    let refused = planning.plan_harmless(plan(true)).unwrap_err();
-    assert_eq!(refused.reason, Closed::PlanIsDangerous);
-    let awaiting = refused.machine.plan_dangerous(plan(true)).unwrap();
-    let executing = awaiting.confirm("this file".to_owned(), &User);
-    let recovering = executing.step_done().verification_failed("it does not build".to_owned());
-    assert_eq!(recovering.state().scope, Scope::Confirmed("this file".to_owned()));
-    // What was agreed to was the plan, not its repair.
-    let refused = recovering.repair(plan(true)).unwrap_err();
-    assert_eq!(refused.reason, Closed::PlanIsDangerous);
-    let executing = refused.machine.repair(plan(false)).unwrap();
-    let done = executing.step_done().passed().summarized("ok".to_owned());
+    let AfterConfirm::Executing(executing) =
+        awaiting().confirm(Answer::Yes("this file".to_owned()), &User)
+    else {
+        panic!("the user agreed")
+    };
+    assert_eq!(executing.state().scope, Scope::Confirmed("this file".to_owned()));
+
+    let AfterConfirm::Summarizing(summarizing) =
+        awaiting().confirm(Answer::No("too risky".to_owned()), &User)
+    else {
+        panic!("the user declined")
+    };
+    assert_eq!(summarizing.state().blocked.as_deref(), Some("too risky"));
+    assert_eq!(summarizing.state().text, "rename f");
+}
+
+#[test]
+fn typed_a_failure_is_repaired_as_often_as_the_limits_allow() {
+    use orchestrator::{AfterRecover, AfterToolCallResult, AfterVerified};
+
+    let mut executing = executing();
+    for repairs in 1..=2 {
+        let AfterRecover::Executing(repaired) = failed(executing).recover(Some(plan(false))) else {
+            panic!("repair {repairs} is allowed")
+        };
+        assert_eq!(repaired.state().repairs, repairs);
+        executing = repaired;
+    }
+    let AfterRecover::Summarizing(summarizing) = failed(executing).recover(Some(plan(false)))
+    else {
+        panic!("the third repair is too many")
+    };
+    assert_eq!(summarizing.state().blocked.as_deref(), Some("read-only"));
+
+    // The user agreed to a plan, not to its repair.
+    let recovering = failed(self::executing());
+    assert!(matches!(recovering.recover(Some(plan(true))), AfterRecover::Summarizing(_)));
+    let recovering = failed(self::executing());
+    assert!(matches!(recovering.recover(None), AfterRecover::Summarizing(_)));
+
+    let ok = || Ok("done".to_owned());
+    let AfterToolCallResult::Verifying(verifying) =
+        self::executing().tool_call_result("write_file".to_owned(), ok())
+    else {
+        panic!("the step is done")
+    };
+    let AfterVerified::Summarizing(summarizing) = verifying.verified(ok()) else {
+        panic!("the verification passed")
+    };
+    assert_eq!(summarizing.state().blocked, None);
+    let done = summarizing.summarized("renamed".to_owned());
     assert_eq!(done.next_round().state(), &orchestrator::Idle);
 }
 
-/// What leaves every active state, leaves each of them; when it is too late for that, the round ends.
+/// Every active state can be cancelled; a second cancel ends the round.
 #[test]
 fn typed_a_cancel_is_summarized_and_a_second_one_ends_the_round() {
     let why = || Some("changed my mind".to_owned());
     let summarizing = planning().cancel(why());
     assert_eq!(summarizing.state().blocked, why());
-    let done = summarizing.cancel(why());
-    assert_eq!(done.state().summary, "");
-    let awaiting = planning().plan_dangerous(plan(true)).unwrap();
-    assert_eq!(awaiting.timeout(why()).state().text, "rename f");
+    assert_eq!(summarizing.cancel(why()).state().summary, "");
+}
+
+/// The whole request has one deadline, and the summary has its own.
+#[test]
+fn typed_time_is_limited() {
+    let deadline = awaiting().deadlines().next().unwrap();
+    assert_eq!((deadline.trigger, deadline.after), ("timeout", limits().request));
+    assert_eq!(Orchestrator::new(limits()).deadlines().count(), 0);
+    let summarizing = awaiting().timeout(&GraphRunner);
+    assert_eq!(summarizing.state().blocked.as_deref(), Some("the time is up"));
+    assert_eq!(summarizing.deadlines().count(), 1);
+    assert_eq!(summarizing.timeout(&GraphRunner).state().summary, "");
 }
 
 #[test]
@@ -250,17 +387,30 @@ fn erased_events_arrive_at_run_time() {
     use orchestrator::{Event, Status};
 
     let mut any = AnyOrchestrator::from(planning());
-    let refused = any.apply_mut(Event::StepDone, &Anyone).unwrap_err();
+    let result = |outcome| Event::ToolCallResult { name: "write_file".to_owned(), outcome };
+    let refused = any.apply_mut(result(Ok(String::new())), &Anyone).unwrap_err();
     assert_eq!(refused.reason(), &Reason::NotFromHere);
-    let harmless = Event::PlanHarmless { plan: plan(true) };
-    let refused = any.apply_mut(harmless, &Anyone).unwrap_err();
-    assert_eq!(refused.reason(), &Reason::Guard(Closed::PlanIsDangerous.to_string()));
-    any.apply_mut(Event::PlanDangerous { plan: plan(true) }, &Anyone).unwrap();
-    let confirm = Event::Confirm { agreed: "all of it".to_owned() };
+    assert_eq!(
+        refused.to_string(),
+        "PLANNING cannot `tool_call_result`; from PLANNING you can: plan_ready -> \
+         AWAITING_CONFIRMATION or EXECUTING, timeout -> SUMMARIZING, cancel -> SUMMARIZING"
+    );
+    any.apply_mut(Event::PlanReady { plan: plan(true) }, &Anyone).unwrap();
+    assert_eq!(any.status(), Status::AwaitingConfirmation);
+
+    let confirm = Event::Confirm { answer: Answer::Yes("all of it".to_owned()) };
     let refused = any.apply_mut(confirm.clone(), &Anyone).unwrap_err();
     assert_eq!(refused.reason(), &Reason::Actor("anyone"));
     any.apply_mut(confirm, &User).unwrap();
-    any.apply_mut(Event::StepFailed { error: "read-only".to_owned() }, &Anyone).unwrap();
-    any.apply_mut(Event::Timeout { blocked: Some("too late".to_owned()) }, &Anyone).unwrap();
-    assert_eq!(any.status(), Status::Summarizing);
+    assert_eq!(any.status(), Status::Executing);
+    any.apply_mut(result(Err("read-only".to_owned())), &Anyone).unwrap();
+    assert_eq!(any.status(), Status::Recovering);
+
+    let any = any.fire_deadline("timeout").unwrap();
+    let AnyOrchestrator::Summarizing(summarizing) = &any else { panic!("{any:?}") };
+    assert_eq!(summarizing.state().blocked.as_deref(), Some("the time is up"));
+    let refused = any.fire_deadline("cancel").unwrap_err();
+    assert_eq!(refused.reason.reason(), &Reason::NoDeadline);
+    let done = refused.machine.fire_deadline("timeout").unwrap();
+    assert_eq!(done.status(), Status::Done);
 }

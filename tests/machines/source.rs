@@ -1,44 +1,100 @@
-//! The table of a source, and how a definition is held against it.
+//! The table of a source, and how a definition is compared with it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use machine::definition::Definition;
+use machine::definition::{Definition, Edge, StateDef};
 
-/// A row of a source's table: from, trigger, to.
+/// A row of a source's table: from, trigger, to. A choice has one row for each branch.
 pub(crate) type Row = (&'static str, &'static str, &'static str);
 
-/// What a source says of its machine.
+/// What a source says about its machine.
+#[derive(Default)]
 pub(crate) struct Source<'a> {
     pub(crate) states: &'a [&'static str],
     pub(crate) initial: &'static str,
     pub(crate) terminal: &'a [&'static str],
     pub(crate) stable: &'a [&'static str],
     pub(crate) rows: &'a [Row],
+    /// The moves that a deadline makes: from, trigger, how long.
+    pub(crate) deadlines: &'a [Row],
 }
 
 impl Source<'_> {
-    /// Holds a definition against the source, in both directions.
+    /// Compares a definition with the source, in both directions.
     #[track_caller]
-    pub(crate) fn is_told_by(&self, definition: &Definition) {
+    pub(crate) fn matches(&self, definition: &Definition) {
+        let name = |state: usize| &*definition.states[state].name;
         let names = definition.states.iter().map(|state| &*state.name);
-        let marked = |mark: fn(&machine::definition::StateDef) -> bool| -> Vec<_> {
+        let marked = |mark: fn(&StateDef) -> bool| -> Vec<_> {
             definition.states.iter().filter(|state| mark(state)).map(|state| &*state.name).collect()
         };
-        let rows = definition.edges.iter().map(|edge| {
-            let name = |state: usize| &*definition.states[state].name;
-            (name(edge.from), &*edge.trigger, name(edge.to))
-        });
+        let rows =
+            definition.edges.iter().map(|edge| (name(edge.from), &*edge.trigger, name(edge.to)));
         same("states", self.states.iter().copied(), names);
         same("rows", self.rows.iter().copied(), rows);
         same("terminal", self.terminal.iter().copied(), marked(|state| state.terminal));
         same("stable", self.stable.iter().copied(), marked(|state| state.stable));
-        assert_eq!(definition.states[definition.initial].name, self.initial);
+        assert_eq!(definition.states[definition.initial].name, self.initial, "initial");
+        self.moves_match(definition);
+        self.deadlines_match(definition);
         can_be_drawn(definition);
+    }
+
+    /// The rows that share a source and a trigger are one move. Where there are several, it is a
+    /// choice, and each of its edges has a condition of its own.
+    #[track_caller]
+    fn moves_match(&self, definition: &Definition) {
+        let mut expected: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+        for (from, trigger, to) in self.rows {
+            expected.entry((from, trigger)).or_default().insert(to);
+        }
+        let moves = (0..definition.states.len()).map(|state| definition.moves(state).count());
+        assert_eq!(moves.sum::<usize>(), expected.len(), "moves");
+        for ((from, trigger), targets) in expected {
+            let state = definition.state(from).unwrap();
+            let found = definition.find_move(state, trigger).unwrap();
+            let reached = found.targets().map(|target| &*target.name).collect();
+            assert_eq!(targets, reached, "targets of {from} {trigger}");
+            let conditions: Vec<_> =
+                found.edges().iter().filter_map(|edge| edge.when.as_deref()).collect();
+            if found.edges().len() > 1 {
+                let count = set("conditions", conditions.iter().copied()).len();
+                assert_eq!(count, found.edges().len(), "{from} {trigger} lacks a condition");
+            }
+            assert_eq!(found.is_choice(), !conditions.is_empty(), "{from} {trigger}");
+            let shared = |edge: &Edge| {
+                (
+                    edge.payload.clone(),
+                    edge.actors.clone(),
+                    edge.guard.clone(),
+                    edge.deadline.clone(),
+                )
+            };
+            let first = shared(&found.edges()[0]);
+            assert!(found.edges().iter().all(|edge| shared(edge) == first), "{from} {trigger}");
+        }
+    }
+
+    #[track_caller]
+    fn deadlines_match(&self, definition: &Definition) {
+        let mut found = BTreeSet::new();
+        for edge in &*definition.edges {
+            if let Some(deadline) = &edge.deadline {
+                let from = &*definition.states[edge.from].name;
+                found.insert((from, &*edge.trigger, &*deadline.after));
+                assert!(edge.payload.is_empty(), "nobody is there to give {:?}", edge.payload);
+                assert_eq!(edge.actors.len(), 1, "{from} {} fires as one actor", edge.trigger);
+                if let Some(group) = deadline.group {
+                    assert!(definition.groups[group].states.contains(&edge.from));
+                }
+            }
+        }
+        same("deadlines", self.deadlines.iter().copied(), found);
     }
 }
 
-/// Every label stands in the drawing, none covers another, the initial state is at the top, and it
-/// is the same drawing each time.
+/// The drawing has every label, no label covers another, the initial state is at the top, and it is
+/// the same drawing each time.
 #[track_caller]
 fn can_be_drawn(definition: &Definition) {
     let labels = definition.diagram().labels();
@@ -56,7 +112,7 @@ fn can_be_drawn(definition: &Definition) {
         assert!(svg.contains(&format!(">{escaped}</text>")), "the drawing lacks `{text}`");
     }
     for _ in 0..20 {
-        assert_eq!(definition.svg(), svg, "the drawing changes from time to time");
+        assert_eq!(definition.svg(), svg, "the drawing differs from one call to the next");
     }
 }
 
@@ -69,14 +125,14 @@ fn same<T: Ord + Copy + std::fmt::Debug>(
     let source = set(what, source);
     let definition = set(what, definition);
     let missing: Vec<_> = source.difference(&definition).collect();
-    let too_many: Vec<_> = definition.difference(&source).collect();
+    let unexpected: Vec<_> = definition.difference(&source).collect();
     assert!(
-        missing.is_empty() && too_many.is_empty(),
-        "{what}: missing {missing:?}, too many {too_many:?}"
+        missing.is_empty() && unexpected.is_empty(),
+        "{what}: missing {missing:?}, unexpected {unexpected:?}"
     );
 }
 
-/// The items as a set; none of them stands there twice.
+/// The items as a set; a duplicate is an error.
 #[track_caller]
 fn set<T: Ord + Copy + std::fmt::Debug>(
     what: &str,
@@ -84,47 +140,126 @@ fn set<T: Ord + Copy + std::fmt::Debug>(
 ) -> BTreeSet<T> {
     let mut set = BTreeSet::new();
     for item in items {
-        assert!(set.insert(item), "{what}: {item:?} stands there twice");
+        assert!(set.insert(item), "{what}: {item:?} is listed twice");
     }
     set
 }
 
 mod itself {
-    //! A comparison that finds nothing must be one that could.
+    //! The comparison must be able to fail.
 
-    use machine_tests::samples::ticket;
+    use std::time::Duration;
+
+    use machine::{actor::GraphRunner, machine};
 
     use super::{Row, Source};
 
-    const ROWS: [Row; 3] =
-        [("open", "park", "waiting"), ("open", "close", "closed"), ("waiting", "close", "closed")];
+    /// A parcel locker.
+    #[machine]
+    #[derive(Debug)]
+    enum Locker {
+        #[initial]
+        #[on(lock => Locked)]
+        Open { failures: u8 },
+        #[stable]
+        #[on(try_code(correct: bool) => if correct {
+            Open
+        } else if failures < 2 {
+            Self(failures = failures + 1)
+        } else {
+            Blocked
+        })]
+        #[on(release => Open, by = GraphRunner, after = Duration::from_secs(60))]
+        Locked { failures: u8 },
+        #[terminal]
+        Blocked,
+    }
 
-    fn told(rows: &[Row]) -> Source<'_> {
-        let states = &["open", "waiting", "closed"];
-        Source { states, initial: "open", terminal: &["closed"], stable: &["waiting"], rows }
+    const ROWS: [Row; 5] = [
+        ("open", "lock", "locked"),
+        ("locked", "try_code", "open"),
+        ("locked", "try_code", "locked"),
+        ("locked", "try_code", "blocked"),
+        ("locked", "release", "open"),
+    ];
+
+    fn source(rows: &[Row]) -> Source<'_> {
+        Source {
+            states: &["open", "locked", "blocked"],
+            initial: "open",
+            terminal: &["blocked"],
+            stable: &["locked"],
+            rows,
+            deadlines: &[("locked", "release", "Duration::from_secs(60)")],
+        }
     }
 
     #[test]
-    fn the_same_is_the_same_in_any_order() {
-        told(&[ROWS[2], ROWS[0], ROWS[1]]).is_told_by(ticket::DEFINITION);
+    fn the_order_of_the_rows_does_not_count() {
+        source(&[ROWS[3], ROWS[0], ROWS[4], ROWS[2], ROWS[1]]).matches(locker::DEFINITION);
     }
 
     #[test]
-    #[should_panic(expected = r#"rows: missing [], too many [("waiting", "close", "closed")]"#)]
-    fn a_row_too_many_is_found() {
-        told(&ROWS[..2]).is_told_by(ticket::DEFINITION);
+    #[should_panic(
+        expected = r#"rows: missing [], unexpected [("locked", "try_code", "blocked")]"#
+    )]
+    fn a_branch_that_the_source_lacks_is_found() {
+        source(&[ROWS[0], ROWS[1], ROWS[2], ROWS[4]]).matches(locker::DEFINITION);
     }
 
     #[test]
-    #[should_panic(expected = r#"rows: missing [("waiting", "close", "open")], too many [(""#)]
-    fn a_row_with_another_target_is_found() {
-        let rows = [ROWS[0], ROWS[1], ("waiting", "close", "open")];
-        told(&rows).is_told_by(ticket::DEFINITION);
+    #[should_panic(expected = r#"rows: missing [("open", "close", "locked")], unexpected [("#)]
+    fn a_row_with_another_trigger_is_found() {
+        let rows = [ROWS[1], ROWS[2], ROWS[3], ROWS[4], ("open", "close", "locked")];
+        source(&rows).matches(locker::DEFINITION);
     }
 
     #[test]
-    #[should_panic(expected = r#"stable: missing [], too many ["waiting"]"#)]
-    fn a_mark_too_many_is_found() {
-        Source { stable: &[], ..told(&ROWS) }.is_told_by(ticket::DEFINITION);
+    #[should_panic(expected = r#"rows: ("open", "lock", "locked") is listed twice"#)]
+    fn a_row_that_is_listed_twice_is_found() {
+        source(&[ROWS[0], ROWS[0]]).matches(locker::DEFINITION);
+    }
+
+    #[test]
+    #[should_panic(expected = r#"stable: missing [], unexpected ["locked"]"#)]
+    fn an_unexpected_mark_is_found() {
+        Source { stable: &[], ..source(&ROWS) }.matches(locker::DEFINITION);
+    }
+
+    #[test]
+    #[should_panic(expected = "initial")]
+    fn another_initial_state_is_found() {
+        Source { initial: "locked", ..source(&ROWS) }.matches(locker::DEFINITION);
+    }
+
+    #[test]
+    #[should_panic(expected = r#"deadlines: missing [], unexpected [("locked", "release","#)]
+    fn an_unexpected_deadline_is_found() {
+        Source { deadlines: &[], ..source(&ROWS) }.matches(locker::DEFINITION);
+    }
+
+    #[test]
+    #[should_panic(expected = r#"deadlines: missing [("locked", "release", "an hour")]"#)]
+    fn a_deadline_of_another_length_is_found() {
+        Source { deadlines: &[("locked", "release", "an hour")], ..source(&ROWS) }
+            .matches(locker::DEFINITION);
+    }
+
+    /// Two edges of a choice with one condition: no machine has them, a file can.
+    #[test]
+    #[should_panic(expected = r#"conditions: "correct" is listed twice"#)]
+    fn a_condition_that_is_used_twice_is_found() {
+        let text = serde_json::to_string(locker::DEFINITION).unwrap();
+        let text = text.replace("failures < 2", "correct");
+        source(&ROWS).matches(&serde_json::from_str(&text).unwrap());
+    }
+
+    #[test]
+    fn typed_a_wrong_code_is_counted() {
+        use locker::AfterTryCode;
+
+        let AfterTryCode::Locked(locked) = Locker::new(0).lock().try_code(false) else { panic!() };
+        let AfterTryCode::Locked(locked) = locked.try_code(false) else { panic!() };
+        let AfterTryCode::Blocked(_) = locked.try_code(false) else { panic!() };
     }
 }

@@ -1,22 +1,25 @@
-//! The states of a TCP connection (RFC 9293, figure 5).
+//! The states of a TCP connection (RFC 9293, figure 5 with its notes 1 and 2).
 
-use machine::{actor::Anyone, machine, typed::Reason};
+use std::time::Duration;
+
+use machine::{
+    actor::{Actor, Anyone, Category},
+    machine,
+    typed::Reason,
+};
 
 use crate::source::Source;
 
-/// The connection was opened actively: a reset does not lead back to LISTEN (note 1).
-#[derive(Debug, PartialEq, Eq)]
-struct OpenedActively;
+/// The network stack, which keeps the timers.
+struct Stack;
 
-impl std::fmt::Display for OpenedActively {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("this end opened the connection, so a reset ends it")
-    }
+impl Actor for Stack {
+    const KIND: &'static str = "stack";
+    const CATEGORY: Category = Category::System;
 }
 
-fn was_listening(state: &connection::SynReceived) -> Result<(), OpenedActively> {
-    if state.passive { Ok(()) } else { Err(OpenedActively) }
-}
+/// The maximum segment lifetime (section 3.4.2).
+const MSL: Duration = Duration::from_secs(120);
 
 /// One end of a connection.
 #[machine]
@@ -40,10 +43,13 @@ enum Connection {
     #[on(close => Closed)]
     SynSent,
 
-    #[on(rcv_rst => Listen, guard = was_listening -> OpenedActively)]
+    #[on(rcv_rst => if passive { Listen } else { Closed })]
     #[on(rcv_ack_of_syn => Established)]
     #[on(close => FinWait1)]
-    SynReceived { passive: bool },
+    SynReceived {
+        /// It got here from LISTEN, and goes back there on a reset (note 1).
+        passive: bool,
+    },
 
     #[on(close => FinWait1)]
     #[on(rcv_fin => CloseWait)]
@@ -51,6 +57,7 @@ enum Connection {
 
     #[on(rcv_ack_of_fin => FinWait2)]
     #[on(rcv_fin => Closing)]
+    #[on(rcv_fin_and_ack_of_fin => TimeWait)]
     FinWait1,
 
     #[on(rcv_fin => TimeWait)]
@@ -65,10 +72,12 @@ enum Connection {
     #[on(rcv_ack_of_fin => Closed)]
     LastAck,
 
-    /// For twice the longest life of a segment.
-    #[on(timeout => Closed)]
+    /// Until no segment of this connection can be on its way any more.
+    #[on(timeout => Closed, by = Stack, after = 2 * MSL)]
     TimeWait,
 }
+
+pub(crate) use connection::DEFINITION;
 
 #[test]
 fn the_table_is_that_of_the_source() {
@@ -99,39 +108,58 @@ fn the_table_is_that_of_the_source() {
             ("syn_sent", "rcv_syn_ack", "established"),
             ("syn_sent", "close", "closed"),
             ("syn_received", "rcv_rst", "listen"),
+            ("syn_received", "rcv_rst", "closed"),
             ("syn_received", "rcv_ack_of_syn", "established"),
             ("syn_received", "close", "fin_wait1"),
             ("established", "close", "fin_wait1"),
             ("established", "rcv_fin", "close_wait"),
             ("fin_wait1", "rcv_ack_of_fin", "fin_wait2"),
             ("fin_wait1", "rcv_fin", "closing"),
+            ("fin_wait1", "rcv_fin_and_ack_of_fin", "time_wait"),
             ("fin_wait2", "rcv_fin", "time_wait"),
             ("close_wait", "close", "last_ack"),
             ("closing", "rcv_ack_of_fin", "time_wait"),
             ("last_ack", "rcv_ack_of_fin", "closed"),
             ("time_wait", "timeout", "closed"),
         ],
+        deadlines: &[("time_wait", "timeout", "2 * MSL")],
     }
-    .is_told_by(connection::DEFINITION);
+    .matches(DEFINITION);
 }
 
 #[test]
 fn typed_both_ends_come_back_to_closed() {
     let opener = Connection::new().active_open().rcv_syn_ack();
-    let opener = opener.close().rcv_ack_of_fin().rcv_fin().timeout();
+    let opener = opener.close().rcv_ack_of_fin().rcv_fin();
+    let deadlines: Vec<_> = opener.deadlines().collect();
+    assert_eq!((deadlines.len(), deadlines[0].trigger), (1, "timeout"));
+    assert_eq!(deadlines[0].after, Duration::from_secs(240));
+    let opener = opener.timeout(&Stack);
     assert_eq!(opener.state(), &connection::Closed);
 
-    let listener = Connection::new().passive_open().rcv_syn();
-    let listener = listener.rcv_rst().unwrap().rcv_syn().rcv_ack_of_syn();
+    let listener = Connection::new().passive_open().rcv_syn().rcv_ack_of_syn();
     let listener = listener.rcv_fin().close().rcv_ack_of_fin();
     assert_eq!(listener.state(), &connection::Closed);
 
     // Both open, then both close, at once.
     let both = Connection::new().active_open().rcv_syn();
-    let refused = both.rcv_rst().unwrap_err();
-    assert_eq!(refused.reason, OpenedActively);
-    let closing = refused.machine.rcv_ack_of_syn().close().rcv_fin();
-    assert_eq!(closing.rcv_ack_of_fin().timeout().state(), &connection::Closed);
+    let closing = both.rcv_ack_of_syn().close().rcv_fin();
+    assert_eq!(closing.rcv_ack_of_fin().timeout(&Stack).state(), &connection::Closed);
+
+    let closing = Connection::new().active_open().rcv_syn_ack().close();
+    let closing = closing.rcv_fin_and_ack_of_fin();
+    assert_eq!(closing.timeout(&Stack).state(), &connection::Closed);
+}
+
+/// Note 1: a reset leads back to LISTEN where the connection was opened passively.
+#[test]
+fn typed_a_reset_leads_back_to_where_the_connection_was_opened() {
+    use connection::AfterRcvRst;
+
+    let passive = Connection::new().passive_open().rcv_syn();
+    assert!(matches!(passive.rcv_rst(), AfterRcvRst::Listen(_)));
+    let active = Connection::new().active_open().rcv_syn();
+    assert!(matches!(active.rcv_rst(), AfterRcvRst::Closed(_)));
 }
 
 #[test]
@@ -155,6 +183,26 @@ fn erased_segments_come_in_any_order() {
 
     any.apply_mut(Event::ActiveOpen, &Anyone).unwrap();
     any.apply_mut(Event::RcvSyn, &Anyone).unwrap();
+    any.apply_mut(Event::RcvRst, &Anyone).unwrap();
+    assert_eq!(any.status(), Status::Closed, "the connection was refused");
     let refused = any.apply_mut(Event::RcvRst, &Anyone).unwrap_err();
-    assert_eq!(refused.reason(), &Reason::Guard(OpenedActively.to_string()));
+    assert_eq!(
+        refused.to_string(),
+        "CLOSED cannot `rcv_rst`; from CLOSED you can: passive_open -> LISTEN, active_open -> \
+         SYN_SENT"
+    );
+}
+
+#[test]
+fn erased_only_the_stack_ends_the_last_wait() {
+    use connection::Event;
+
+    let mut any = AnyConnection::from(
+        Connection::new().active_open().rcv_syn_ack().close().rcv_fin_and_ack_of_fin(),
+    );
+    let refused = any.apply_mut(Event::Timeout, &Anyone).unwrap_err();
+    assert_eq!(refused.reason(), &Reason::Actor("anyone"));
+    let any = any.fire_deadline("timeout").unwrap();
+    assert_eq!(any.status(), connection::Status::Closed);
+    assert_eq!(any.deadlines().count(), 0);
 }

@@ -1,6 +1,6 @@
-//! The turn of an agent (TN-1, TN-3, TN-6, TN-7, TN-8).
+//! The turn of an agent (TN-1, TN-3, TN-6, TN-7, TN-8, TN-9).
 
-use std::{collections::BTreeSet, fmt};
+use std::{collections::BTreeSet, fmt, time::Duration};
 
 use machine::{
     actor::{Actor, Anyone, Category},
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::source::Source;
 
-/// The runtime: it hands out turns.
+/// The runtime: it dispatches turns.
 struct Runtime;
 
 impl Actor for Runtime {
@@ -21,7 +21,15 @@ impl Actor for Runtime {
     const CATEGORY: Category = Category::System;
 }
 
-/// The worker: it takes them.
+/// The watchdog: it reports calls that are overdue.
+struct Watchdog;
+
+impl Actor for Watchdog {
+    const KIND: &'static str = "watchdog";
+    const CATEGORY: Category = Category::System;
+}
+
+/// The worker: it runs them.
 struct Worker;
 
 impl Actor for Worker {
@@ -37,7 +45,7 @@ pub(crate) struct Agent {
 
 impl Context for Agent {}
 
-/// What a turn hands out.
+/// What a turn delivers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Deliverable {
     card: String,
@@ -45,38 +53,18 @@ pub(crate) struct Deliverable {
 
 type CallIds = BTreeSet<String>;
 
-/// A report that the waiting set does not fit.
+/// A report of a call that is not in the waiting set: replayed, or of another turn.
 #[derive(Debug, PartialEq, Eq)]
-enum OutOfPlace {
-    NotAwaited,
-    TheLast,
-    NotTheLast,
-}
+struct NotAwaited;
 
-impl fmt::Display for OutOfPlace {
+impl fmt::Display for NotAwaited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotAwaited => "nobody waits for it",
-            Self::TheLast => "it is the last one: `resume`",
-            Self::NotTheLast => "others are awaited still: `report`",
-        })
+        f.write_str("this call is not in the waiting set")
     }
 }
 
-fn awaited_with_others(state: &turn::Suspended, _: &Agent, call: &str) -> Result<(), OutOfPlace> {
-    match (state.waiting.contains(call), state.waiting.len()) {
-        (false, _) => Err(OutOfPlace::NotAwaited),
-        (true, 1) => Err(OutOfPlace::TheLast),
-        (true, _) => Ok(()),
-    }
-}
-
-fn the_last_awaited(state: &turn::Suspended, _: &Agent, call: &str) -> Result<(), OutOfPlace> {
-    match (state.waiting.contains(call), state.waiting.len()) {
-        (false, _) => Err(OutOfPlace::NotAwaited),
-        (true, 1) => Ok(()),
-        (true, _) => Err(OutOfPlace::NotTheLast),
-    }
+fn is_awaited(state: &turn::Suspended, _: &Agent, call: &str) -> Result<(), NotAwaited> {
+    if state.waiting.contains(call) { Ok(()) } else { Err(NotAwaited) }
 }
 
 fn without(mut waiting: CallIds, call: &str) -> CallIds {
@@ -85,7 +73,11 @@ fn without(mut waiting: CallIds, call: &str) -> CallIds {
 }
 
 /// The head of an agent: at most one turn at a time.
-#[machine(durable, context = Agent)]
+#[machine(
+    durable,
+    context = Agent,
+    on(timeout => Running, from = Awaiting, by = Watchdog, after = resume_deadline)
+)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Turn {
     /// No turn.
@@ -94,24 +86,35 @@ enum Turn {
     #[on(dispatch(turn_id, epoch = epoch + 1) => Dispatched, by = Runtime)]
     Idle { epoch: u64 },
 
-    /// A turn is handed out, and nobody has taken it yet.
+    /// A turn is leased, and no worker has claimed it yet.
     #[on(claim => Running, by = Worker)]
     Dispatched { epoch: u64, turn_id: String },
 
-    /// A worker is at it.
+    /// A worker runs it.
     #[on(suspend(waiting, resume_deadline) => Suspended, by = Worker)]
     #[on(deliver(deliverable: Deliverable) => Idle, by = Worker)]
     Running { epoch: u64, turn_id: String },
 
-    /// Results of tools are awaited.
+    /// Waits for the results of tool calls.
     #[stable]
-    #[on(report(call: String, waiting = without(waiting, &call)) => Suspended,
-         by = Runtime, guard = awaited_with_others -> OutOfPlace)]
-    #[on(resume(call: String) => Running,
-         by = Runtime, guard = the_last_awaited -> OutOfPlace)]
+    #[group(Awaiting)]
+    #[on(report(call: String) => if waiting.len() > 1 {
+        Self(waiting = without(waiting, &call))
+    } else {
+        Running
+    }, by = Runtime, guard = is_awaited -> NotAwaited)]
     #[on(deliver(deliverable: Deliverable) => Idle, by = Runtime)]
-    Suspended { epoch: u64, turn_id: String, waiting: CallIds, resume_deadline: u64 },
+    Suspended {
+        epoch: u64,
+        turn_id: String,
+        waiting: CallIds,
+        /// Counted from the suspension. It belongs to a group, so that a report that leaves other
+        /// calls in the waiting set does not extend it.
+        resume_deadline: Duration,
+    },
 }
+
+pub(crate) use turn::DEFINITION;
 
 #[test]
 fn the_table_is_that_of_the_source() {
@@ -125,12 +128,14 @@ fn the_table_is_that_of_the_source() {
             ("dispatched", "claim", "running"),
             ("running", "suspend", "suspended"),
             ("suspended", "report", "suspended"),
-            ("suspended", "resume", "running"),
+            ("suspended", "report", "running"),
+            ("suspended", "timeout", "running"),
             ("suspended", "deliver", "idle"),
             ("running", "deliver", "idle"),
         ],
+        deadlines: &[("suspended", "timeout", "resume_deadline")],
     }
-    .is_told_by(turn::DEFINITION);
+    .matches(DEFINITION);
 }
 
 fn idle() -> Turn<turn::Idle> {
@@ -141,26 +146,36 @@ fn calls<const N: usize>(ids: [&str; N]) -> CallIds {
     ids.into_iter().map(str::to_owned).collect()
 }
 
+const MINUTE: Duration = Duration::from_secs(60);
+
 fn card() -> Deliverable {
     Deliverable { card: "c1".to_owned() }
 }
 
 #[test]
 fn typed_every_turn_has_its_epoch_and_its_deliverable() {
+    use turn::AfterReport;
+
     let running = idle().dispatch("t1".to_owned(), &Runtime).claim(&Worker);
     assert_eq!(running.state(), &turn::Running { epoch: 1, turn_id: "t1".to_owned() });
 
-    let suspended = running.suspend(calls(["a", "b"]), 1000, &Worker);
+    let suspended = running.suspend(calls(["a", "b"]), MINUTE, &Worker);
     let refused = suspended.report("z".to_owned(), &Runtime).unwrap_err();
-    assert_eq!(refused.reason, OutOfPlace::NotAwaited);
-    let refused = refused.machine.resume("a".to_owned(), &Runtime).unwrap_err();
-    assert_eq!(refused.reason, OutOfPlace::NotTheLast);
-    let suspended = refused.machine.report("a".to_owned(), &Runtime).unwrap();
+    assert_eq!(refused.reason, NotAwaited);
+    let AfterReport::Suspended(suspended) =
+        refused.machine.report("a".to_owned(), &Runtime).unwrap()
+    else {
+        panic!("`b` is awaited")
+    };
     assert_eq!(suspended.state().waiting, calls(["b"]));
     // Replayed.
     let refused = suspended.report("a".to_owned(), &Runtime).unwrap_err();
-    assert_eq!(refused.reason, OutOfPlace::NotAwaited);
-    let idle = refused.machine.resume("b".to_owned(), &Runtime).unwrap().deliver(card(), &Worker);
+    assert_eq!(refused.reason, NotAwaited);
+    let AfterReport::Running(running) = refused.machine.report("b".to_owned(), &Runtime).unwrap()
+    else {
+        panic!("nothing is awaited")
+    };
+    let idle = running.deliver(card(), &Worker);
 
     // The next turn has the next epoch; the deliverable is in the journal and nowhere else.
     let Fact::Moved { payload, .. } = &idle.journal().entries().last().unwrap().fact else {
@@ -170,6 +185,27 @@ fn typed_every_turn_has_its_epoch_and_its_deliverable() {
     assert_eq!(idle.state(), &turn::Idle { epoch: 1 });
     let dispatched = idle.dispatch("t2".to_owned(), &Runtime);
     assert_eq!((dispatched.state().epoch, dispatched.context().agent_id.as_str()), (2, "scout"));
+}
+
+/// TN-9: the deadline runs from the suspension; a report does not start it again.
+#[test]
+fn typed_a_report_does_not_extend_the_deadline() {
+    let running = idle().dispatch("t1".to_owned(), &Runtime).claim(&Worker);
+    let suspended = running.suspend(calls(["a", "b"]), MINUTE, &Worker);
+    let deadline = suspended.deadlines().next().unwrap();
+    assert_eq!((deadline.trigger, deadline.after), ("timeout", MINUTE));
+    let found = DEFINITION.find_move(DEFINITION.state("suspended").unwrap(), "timeout").unwrap();
+    let group = found.edges()[0].deadline.as_ref().unwrap().group.unwrap();
+    assert_eq!(DEFINITION.groups[group].name, "Awaiting");
+
+    let mut any = AnyTurn::from(suspended);
+    any.apply_mut(turn::Event::Report { call: "a".to_owned() }, &Runtime).unwrap();
+    assert_eq!(any.status(), turn::Status::Suspended);
+    assert_eq!(any.journal().deadlines().len(), 1, "it goes on");
+    let AnyTurn::Suspended(suspended) = any else { panic!("`b` is awaited") };
+    let running = suspended.timeout(&Watchdog);
+    assert!(running.journal().deadlines().is_empty());
+    assert_eq!(running.state(), &turn::Running { epoch: 1, turn_id: "t1".to_owned() });
 }
 
 #[test]
@@ -182,11 +218,18 @@ fn erased_the_same_rules_hold() {
     assert_eq!(refused.reason(), &Reason::Actor("worker"));
     any.apply_mut(dispatch, &Runtime).unwrap();
     any.apply_mut(Event::Claim, &Worker).unwrap();
-    let waiting = calls(["a"]);
-    any.apply_mut(Event::Suspend { waiting, resume_deadline: 9 }, &Worker).unwrap();
-    let refused = any.apply_mut(Event::Report { call: "a".to_owned() }, &Runtime).unwrap_err();
-    let reason = Reason::Guard("it is the last one: `resume`".to_owned());
+    let suspend = Event::Suspend { waiting: calls(["a"]), resume_deadline: MINUTE };
+    any.apply_mut(suspend.clone(), &Worker).unwrap();
+    let refused = any.apply_mut(Event::Report { call: "b".to_owned() }, &Runtime).unwrap_err();
+    let reason = Reason::Guard("this call is not in the waiting set".to_owned());
     assert_eq!(refused.reason(), &reason);
+    // No store has written the suspension yet, so the deadline has not begun to run.
+    let refused = any.fire_deadline("timeout", i64::MAX).unwrap_err();
+    assert_eq!(refused.reason.reason(), &Reason::NotDue(60_000));
+    let mut any = refused.machine;
+    any.apply_mut(Event::Report { call: "a".to_owned() }, &Runtime).unwrap();
+    assert_eq!(any.status(), turn::Status::Running);
+    any.apply_mut(suspend, &Worker).unwrap();
 
     // Out, and back.
     let text = serde_json::to_string(&any).unwrap();
@@ -194,7 +237,7 @@ fn erased_the_same_rules_hold() {
     let mut any = claim.verify::<AnyTurn>().unwrap();
     assert_eq!(any.context().agent_id, "scout");
 
-    // A turn that is stopped delivers too; whoever stops it does so as the runtime.
+    // A turn that is stopped delivers too, by the runtime.
     let deliver = Event::Deliver { deliverable: card() };
     assert!(any.why_not(&deliver, &Anyone).is_some());
     any.apply_mut(deliver, &Runtime).unwrap();

@@ -1,9 +1,9 @@
 //! The workflow engine with manual intervention (WF-1, WF-2).
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use machine::{
-    actor::{Actor, Anyone, Category},
+    actor::{Actor, Anyone, Category, GraphRunner},
     machine,
     typed::{Erased, Reason},
 };
@@ -55,12 +55,20 @@ fn arises(
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "guards borrow the payload")]
-fn while_planning(_: &workflow::Planning, why: &Intervention) -> Result<(), CannotArise> {
+fn while_planning(
+    _: &workflow::Planning,
+    _: &Limits,
+    why: &Intervention,
+) -> Result<(), CannotArise> {
     arises(*why, "planning", &[SensitiveAction, Ambiguity, UserRequest, PolicyViolation])
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "guards borrow the payload")]
-fn while_executing(_: &workflow::Executing, why: &Intervention) -> Result<(), CannotArise> {
+fn while_executing(
+    _: &workflow::Executing,
+    _: &Limits,
+    why: &Intervention,
+) -> Result<(), CannotArise> {
     let may = [SensitiveAction, HighConfidenceFailure, UserRequest, PolicyViolation];
     arises(*why, "executing", &may)
 }
@@ -70,9 +78,18 @@ fn and(mut done: Vec<String>, step: String) -> Vec<String> {
     done
 }
 
+/// How long a task may take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// From its start to its end, interventions included; `None` for no limit.
+    task: Option<Duration>,
+}
+
 /// The engine: one task after the other.
 #[machine(
-    on(system_timeout(reason) => Terminated, from = Active),
+    context = Limits,
+    on(system_timeout(reason = format!("the task ran out of time while {status}")) => Terminated,
+       from = Active, by = GraphRunner, after = context.task),
     on(reset => Idle, from = Finished)
 )]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -133,6 +150,8 @@ enum Workflow {
     Terminated { task: String, reason: String },
 }
 
+pub(crate) use workflow::DEFINITION;
+
 #[test]
 fn the_table_is_that_of_the_source() {
     Source {
@@ -171,12 +190,42 @@ fn the_table_is_that_of_the_source() {
             ("failed", "reset", "idle"),
             ("terminated", "reset", "idle"),
         ],
+        deadlines: &[
+            ("initializing", "system_timeout", "context.task"),
+            ("planning", "system_timeout", "context.task"),
+            ("executing", "system_timeout", "context.task"),
+            ("manual_intervention", "system_timeout", "context.task"),
+        ],
     }
-    .is_told_by(workflow::DEFINITION);
+    .matches(DEFINITION);
 }
 
 fn planning() -> Workflow<workflow::Planning> {
-    Workflow::new().start_task("tidy up".to_owned()).initialization_complete()
+    let limits = Limits { task: Some(Duration::from_secs(3600)) };
+    Workflow::new(limits).start_task("tidy up".to_owned()).initialization_complete()
+}
+
+/// The deadline is that of the task, whichever state it is in.
+#[test]
+fn typed_a_task_has_one_deadline() {
+    let executing = planning().plan_ready("read".to_owned());
+    let deadlines: Vec<_> = executing.deadlines().map(|one| (one.trigger, one.after)).collect();
+    assert_eq!(deadlines, [("system_timeout", Duration::from_secs(3600))]);
+    let group = &DEFINITION.groups[0];
+    assert_eq!((&*group.name, group.states.len()), ("Active", 4));
+    assert!(
+        DEFINITION
+            .edges
+            .iter()
+            .filter_map(|edge| edge.deadline.as_ref())
+            .all(|one| { one.group == Some(0) })
+    );
+    let terminated = executing.system_timeout(&GraphRunner);
+    assert_eq!(terminated.state().reason, "the task ran out of time while executing");
+    assert_eq!(terminated.deadlines().count(), 0);
+
+    let unlimited = Workflow::new(Limits { task: None }).start_task("tidy up".to_owned());
+    assert_eq!(unlimited.deadlines().count(), 0);
 }
 
 #[test]
@@ -210,7 +259,7 @@ fn a_condition_arises_only_where_it_may() {
         if let Err(refused) = asked {
             let reason = CannotArise { condition: why, during: "planning" };
             assert_eq!(refused.reason, reason);
-            // It goes on where it stood.
+            // The machine is as it was.
             assert_eq!(refused.machine.plan_ready("read".to_owned()).state().step, "read");
         }
         let asked = planning().plan_ready("read".to_owned()).need_intervention(why);
@@ -235,9 +284,10 @@ fn erased_the_same_rules_hold() {
     let resume = Event::UserResume;
     assert_eq!(any.why_not(&resume, &Anyone).unwrap().reason(), &Reason::Actor("anyone"));
     any.apply_mut(resume, &User).unwrap();
-    any.apply_mut(Event::SystemTimeout { reason: "midnight".to_owned() }, &Anyone).unwrap();
+    assert_eq!(any.why_not(&Event::SystemTimeout, &User).unwrap().reason(), &Reason::Actor("user"));
+    let mut any = any.fire_deadline("system_timeout").unwrap();
     let AnyWorkflow::Terminated(terminated) = &any else { panic!("{any:?}") };
-    assert_eq!(terminated.state().reason, "midnight");
+    assert_eq!(terminated.state().reason, "the task ran out of time while executing");
     any.apply_mut(Event::Reset, &Anyone).unwrap();
     assert_eq!(any.state_index(), AnyWorkflow::DEFINITION.initial);
 }
