@@ -1,7 +1,7 @@
-//! What a forger can do who knows the format: change a record and make all digests fit again.
+//! A forger who knows the format: changes a record and recomputes all digests.
 //!
-//! Written from the documentation of the format, not with the library's own code, so that it
-//! pins the format as well.
+//! Written from the documentation of the format, not with the library's own code, so that it also
+//! pins the format.
 
 use machine::{
     contract::AnyExecution,
@@ -10,17 +10,17 @@ use machine::{
     journal::{Digest, Entry},
 };
 
-/// What stands to be written for a machine.
+/// The unverified record of a machine.
 #[must_use]
 pub fn claim(machine: &dyn Durable) -> Unverified {
     Unverified::of(machine).unwrap()
 }
 
-/// Makes every digest and the seal fit what now stands in the record.
+/// Recomputes every digest and the seal after the record was changed.
 pub fn reseal(claim: &mut Unverified) {
     let mut head = [0; 32];
     for entry in &mut claim.journal {
-        // Through a value, whose maps are sorted.
+        // Via `Value`, whose maps are sorted.
         let body = serde_json::to_value(&entry.fact).unwrap().to_string();
         head = entry_digest(&head, entry, &body);
         entry.digest = digest(head);
@@ -28,7 +28,7 @@ pub fn reseal(claim: &mut Unverified) {
     seal(claim, &head);
 }
 
-/// Makes the seal fit, given the digest of the newest entry.
+/// Recomputes the seal, given the digest of the newest entry.
 pub fn seal(claim: &mut Unverified, head: &[u8; 32]) {
     let record = &mut claim.record;
     record.seal = digest(hash(&[
@@ -57,7 +57,7 @@ pub fn entry_digest(previous: &[u8; 32], entry: &Entry, body: &str) -> [u8; 32] 
     ])
 }
 
-/// An entry out of its JSON; the digest is filled in by [`reseal`].
+/// An entry from its JSON; [`reseal`] fills in the digest.
 #[must_use]
 pub fn entry(
     number: u64,
@@ -74,26 +74,26 @@ pub fn entry(
     serde_json::from_value(entry).unwrap()
 }
 
-/// Takes a forged claim across the border.
+/// Reseals and verifies a forged record.
 ///
 /// # Errors
 ///
-/// What [`Unverified::verify`] says.
+/// Those of [`Unverified::verify`].
 pub fn cross<M: Restore>(mut claim: Unverified) -> Result<M, VerifyError> {
     reseal(&mut claim);
     claim.verify()
 }
 
-/// Takes a forged execution across the border.
+/// Reseals and verifies a forged execution.
 ///
 /// # Errors
 ///
-/// What [`Unverified::verify`] says.
+/// Those of [`Unverified::verify`].
 pub fn cross_execution(claim: Unverified) -> Result<AnyExecution, VerifyError> {
     cross(claim)
 }
 
-/// The 32 bytes as the library's own type.
+/// The 32 bytes as the library's digest type.
 #[must_use]
 pub fn digest(bytes: [u8; 32]) -> Digest {
     blake3::Hash::from_bytes(bytes).to_hex().parse().unwrap()

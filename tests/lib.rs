@@ -1,10 +1,10 @@
-//! Tests of the library from outside, a folder for each of its rooms. Here stands what they share.
+//! External tests of the library, one folder per module. This crate holds the shared helpers.
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
 
 pub mod forge;
 pub mod samples;
 
-/// Asserts that a result is the error that the pattern says, and shows what it is instead.
+/// Asserts that a result is an error that matches the pattern; otherwise prints the result.
 #[macro_export]
 macro_rules! assert_err {
     ($result:expr, $pattern:pat $(if $guard:expr)? $(,)?) => {

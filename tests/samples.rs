@@ -1,4 +1,4 @@
-//! Contracts and machines that many tests use.
+//! Contracts and machines shared by many tests.
 
 use machine::{
     actor::{EcsNode, ReasoningNode},
@@ -31,12 +31,12 @@ pub fn pending_mail(to: &str) -> Execution<Pending> {
     Execution::new(mail(to))
 }
 
-/// A question to a person, asked and not answered.
+/// A question to a person, asked but not answered.
 pub fn asked(question: &str) -> Execution<Waiting> {
     asked_in(Contract::ecs_request(question, &ReasoningNode).unwrap())
 }
 
-/// The same for a contract that is made already.
+/// The same for a given contract.
 pub fn asked_in(contract: Contract) -> Execution<Waiting> {
     ask(Execution::new(contract))
 }
@@ -46,7 +46,7 @@ pub fn ask(question: Execution<Pending>) -> Execution<Waiting> {
     question.start(&EcsNode).suspend("yes or no?".to_owned(), &EcsNode)
 }
 
-/// A durable machine of the user's own: no context, no actors, and it too can be `waiting`.
+/// A user-defined durable machine: no context, no actors, and also with a state `waiting`.
 #[machine(durable)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Ticket {
@@ -69,7 +69,7 @@ pub enum Ticket {
     },
 }
 
-/// A lease on something that one may use at a time: a plain machine for other crates to drive.
+/// A lease on a resource with one user at a time: a plain machine for other crates to drive.
 #[machine(on(revoke(reason) => Ended, from = Held))]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Lease {
@@ -92,7 +92,7 @@ pub enum Lease {
         /// Who has it.
         holder: String,
     },
-    /// In use, and not for much longer.
+    /// In use, close to expiry.
     #[group(Held)]
     #[on(renew(seconds) => Granted)]
     Expiring {

@@ -1,19 +1,19 @@
-//! Time, in milliseconds since the Unix epoch.
+//! Time in milliseconds since the Unix epoch.
 
 use std::{
     fmt,
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// Milliseconds since the Unix epoch, as the journal counts time.
+/// Milliseconds since the Unix epoch, the unit of time in the journal.
 pub type Millis = i64;
 
-/// What a store takes for the time: deadlines are absolute by its clock.
+/// The clock of a store. Absolute deadlines are measured against it.
 ///
 /// ```
 /// use machine::clock::{Clock, Millis};
 ///
-/// /// A clock for tests.
+/// /// A fixed clock for tests.
 /// #[derive(Debug)]
 /// struct Stopped(Millis);
 ///
@@ -40,14 +40,14 @@ impl Clock for SystemClock {
     }
 }
 
-/// Now, in milliseconds since the Unix epoch.
+/// The current time in milliseconds since the Unix epoch.
 ///
 /// ```
 /// assert!(machine::clock::now() > 1_700_000_000_000);
 /// ```
 #[must_use]
 pub fn now() -> Millis {
-    // A clock before 1970 or after the year 292 million reads as the nearest end.
+    // Times before 1970 or after the year 292 million are clamped.
     match SystemTime::now().duration_since(UNIX_EPOCH) {
         Ok(since) => Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX),
         Err(_) => 0,

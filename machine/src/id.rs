@@ -3,7 +3,7 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// The identity of one machine, unique everywhere (a version 7 UUID, so ids sort by creation).
+/// The globally unique identity of a machine (a version 7 UUID, so ids sort by creation time).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Id(Uuid);
@@ -20,16 +20,16 @@ impl fmt::Display for Id {
     }
 }
 
-/// The text is no id.
+/// The text is not a valid id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no id; ids look like 01890a5d-ac96-774b-bcce-b302099a8057")]
+#[error("`{0}` is not a valid id; ids look like 01890a5d-ac96-774b-bcce-b302099a8057")]
 pub struct InvalidId(String);
 
 impl FromStr for Id {
     type Err = InvalidId;
 
     fn from_str(text: &str) -> Result<Self, InvalidId> {
-        // The error quotes at most 40 characters of what came from outside.
+        // The error quotes at most 40 characters of external input.
         text.parse().map(Self).map_err(|_| InvalidId(text.chars().take(40).collect()))
     }
 }

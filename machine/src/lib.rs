@@ -1,11 +1,11 @@
 #![doc = include_str!("docs/front.md")]
 #![cfg_attr(not(feature = "serde"), no_std)]
-// What stores need of a machine is there before there is a store.
+// Some code is used only by stores; without one it is dead.
 #![cfg_attr(not(feature = "sqlite"), allow(dead_code))]
 
 extern crate alloc;
 
-// Lets `#[machine]` be used in this crate as it is used everywhere else.
+// Lets this crate use `#[machine]`, whose expansion refers to `::machine`.
 extern crate self as machine;
 
 #[doc(hidden)]

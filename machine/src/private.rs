@@ -1,4 +1,4 @@
-//! What generated code calls. No promise is made about anything in here.
+//! Support for generated code. Not part of the public API: anything in here may change.
 
 pub use crate::definition::rows;
 pub use crate::typed::{Deadline, after};
@@ -12,7 +12,7 @@ use crate::{
     typed::Illegal,
 };
 
-/// Whether the actor is a `B`. The compiler knows both, so the answer costs nothing at run time.
+/// Whether the actor is a `B`. Both types are known at compile time, so this has no run-time cost.
 #[must_use]
 pub fn is<B: 'static>(actor: &impl Actor) -> bool {
     is_type::<B, _>(actor)
@@ -28,7 +28,7 @@ pub fn kind<A: Actor>(_: &A) -> &'static str {
     A::KIND
 }
 
-/// The moves out of a state that this actor may take.
+/// The moves out of a state that this actor may make.
 pub fn available<A: Actor>(
     definition: &'static Definition,
     state: usize,
@@ -37,7 +37,7 @@ pub fn available<A: Actor>(
     definition.moves(state).filter(Move::is_for::<A>)
 }
 
-/// Why an actor cannot take a trigger, guards aside; `None` when it can.
+/// Why an actor cannot use a trigger, guards aside; `None` if it can.
 #[must_use]
 pub fn check<A: Actor>(
     definition: &'static Definition,
@@ -48,12 +48,12 @@ pub fn check<A: Actor>(
     Illegal::__check::<A>(definition, state, trigger)
 }
 
-/// Replaces a machine in place by what a step makes of it.
+/// Replaces a machine in place with the result of a step.
 ///
-/// For a moment `place` holds nothing; should the user's own code panic in that moment, the
-/// process ends rather than go on with a machine that is not there.
+/// While the step runs, `place` is moved out. If user code panics during the step, the process
+/// aborts, because `place` would be left uninitialized.
 pub fn replace<M, R>(place: &mut M, step: impl FnOnce(M) -> (R, M)) -> R {
-    // The panic comes on top of one that is on its way, so it aborts.
+    // This panics while already unwinding, so it aborts.
     replace_with::replace_with_and_return(place, || panic!("a transition panicked"), step)
 }
 
@@ -69,11 +69,11 @@ mod durable {
     pub use serde;
     pub use serde_json;
 
-    /// Data of the next version, made by the user's function.
+    /// Upgrades data to the next version with the user's function.
     ///
     /// # Errors
     ///
-    /// What the function says.
+    /// The function's error.
     pub fn upgrade<A, B, E: core::fmt::Display>(
         function: impl FnOnce(A) -> Result<B, E>,
         older: A,
@@ -81,12 +81,12 @@ mod durable {
         function(older).map_err(serde::de::Error::custom)
     }
 
-    /// The value as JSON text that can be read back: what cannot, such as a number that is none,
-    /// must not get as far as a disk.
+    /// The value as JSON text that can be read back. A value that cannot be read back, such as NaN,
+    /// must not reach the disk.
     ///
     /// # Errors
     ///
-    /// What `serde_json` says.
+    /// The error of `serde_json`.
     pub fn encode<T: serde::Serialize + serde::de::DeserializeOwned>(
         value: &T,
     ) -> serde_json::Result<String> {

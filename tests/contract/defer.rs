@@ -1,4 +1,4 @@
-//! An action behind a question (EX-9).
+//! Actions deferred behind a confirmation (EX-9).
 
 use machine::{
     actor::ReasoningNode,
@@ -6,7 +6,7 @@ use machine::{
 };
 use machine_tests::samples::mail;
 
-/// The gate asks for this exact action; the action waits for this gate.
+/// The gate confirms this exact action; the action waits for this gate.
 #[test]
 fn the_gate_and_the_action_name_each_other() {
     let contract = mail("bob").session("s1");
@@ -18,7 +18,7 @@ fn the_gate_and_the_action_name_each_other() {
     assert_ne!(gate.id(), action.id());
 }
 
-/// The gate is a question: it waits without limit, in the same session, and can be taken back.
+/// The gate is a question without a timeout, in the same session, and not irreversible.
 #[test]
 fn the_gate_is_a_question() {
     let (gate, _) = defer(mail("bob").session("s1"), "Send it?", &ReasoningNode).unwrap();
@@ -30,7 +30,7 @@ fn the_gate_is_a_question() {
     assert_eq!(gate.summary(), "confirm email.send → bob");
 }
 
-/// The action is otherwise as it was.
+/// The action is otherwise unchanged.
 #[test]
 fn the_action_is_as_it_was() {
     let contract = mail("bob").session("s1").note("n", 1).timeout_seconds(3);

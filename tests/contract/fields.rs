@@ -1,4 +1,4 @@
-//! What a contract holds, and what stands of it in stored data (EX-3).
+//! The fields of a contract, in memory and in stored data (EX-3).
 
 use machine::{
     actor::{ReasoningNode, ToolNode},
@@ -7,7 +7,7 @@ use machine::{
 use machine_tests::{forge, samples::mail};
 use serde_json::{Value, json};
 
-/// Every field of EX-3 is in the serialised execution, by its name.
+/// The serialized execution has every field of EX-3 under its name.
 #[test]
 fn every_field_is_stored() {
     let contract = mail("bob").session("s1").note("ticket", 17).timeout_seconds(9);
@@ -38,7 +38,7 @@ fn every_field_is_stored() {
     assert!(entry["at"].as_i64() >= whole["journal"][0]["at"].as_i64());
 }
 
-/// A contract reads back as it was, and what is absent stays absent.
+/// A contract survives a JSON round trip, and absent fields stay absent.
 #[test]
 fn a_contract_goes_there_and_back() {
     let tool = Tool::idempotent("a", "b").unwrap();
@@ -51,7 +51,7 @@ fn a_contract_goes_there_and_back() {
     }
 }
 
-/// The types of actions are open.
+/// Action types are open-ended.
 #[test]
 fn action_types_are_open() {
     for (text, action_type) in [
@@ -66,7 +66,7 @@ fn action_types_are_open() {
     }
 }
 
-/// An action carries no execution state, and its digest tells it from every other.
+/// An action carries no execution state, and its digest identifies it.
 #[test]
 fn an_action_is_its_type_and_its_detail() {
     let detail = |json: Value| json.as_object().unwrap().clone();
@@ -79,7 +79,7 @@ fn an_action_is_its_type_and_its_detail() {
     assert_eq!(json, json!({ "action_type": "tool_call", "action_detail": { "a": 1, "b": 2 } }));
 }
 
-/// EX-5: a retry is the same action under the same key, and says what it repeats.
+/// EX-5: a retry is the same action under the same key, and names the attempt that it repeats.
 #[test]
 fn a_retry_says_what_it_repeats() {
     let contract = mail("bob").session("s1").note("n", 1);

@@ -1,4 +1,4 @@
-//! What makes no contract, and what the error says to do.
+//! Invalid input is refused, and the error suggests a fix.
 
 use machine::{
     actor::ReasoningNode,
@@ -11,7 +11,7 @@ fn call(arguments: &str) -> Result<Contract, InvalidContract> {
     Contract::tool_call(&Tool::irreversible("email", "send").unwrap(), arguments, &ReasoningNode)
 }
 
-/// Text that is no JSON.
+/// Text that is not valid JSON.
 #[test]
 fn malformed_json_is_refused() {
     for text in ["", " ", "{", "{'to':'bob'}", r#"{"to":"bob"} x"#, r#"{"n":NaN}"#, "\u{feff}{}"] {
@@ -23,9 +23,9 @@ fn malformed_json_is_refused() {
     }
 }
 
-/// JSON that is no object.
+/// JSON that is not an object.
 #[test]
-fn json_that_is_no_object_is_refused() {
+fn json_that_is_not_an_object_is_refused() {
     for (text, what) in [
         ("[]", "an array"),
         ("\"to\"", "a string"),
@@ -36,11 +36,11 @@ fn json_that_is_no_object_is_refused() {
         let refused = call(text);
         assert_err!(refused, InvalidContract::NotAnObject(found) if *found == what);
         let text = refused.unwrap_err().to_string();
-        assert!(text.contains(what) && text.contains("pass one such as"), "{text}");
+        assert!(text.contains(what) && text.contains("pass an object such as"), "{text}");
     }
 }
 
-/// Names and questions must say something.
+/// Names and questions must not be empty.
 #[test]
 fn empty_names_and_questions_are_refused() {
     assert_err!(Tool::irreversible("", "send"), InvalidContract::Empty("service"));
@@ -48,11 +48,14 @@ fn empty_names_and_questions_are_refused() {
     assert_err!(Contract::ecs_request("", &ReasoningNode), InvalidContract::Empty("question"));
     let refused = defer(mail("bob"), "", &ReasoningNode);
     assert_err!(refused, InvalidContract::Empty("question"));
-    assert_eq!(refused.unwrap_err().to_string(), "the question is empty; say which one is meant");
+    assert_eq!(
+        refused.unwrap_err().to_string(),
+        "the question is empty; pass a non-empty question"
+    );
 }
 
 proptest! {
-    /// Whatever text comes in: a contract or a typed error, never a panic.
+    /// Any text gives a contract or a typed error, never a panic.
     #[test]
     fn any_text_is_a_contract_or_an_error(text in ".*|[\\[\\]{}\",:0-9a-z ]{0,40}") {
         let is_object = serde_json::from_str::<serde_json::Value>(&text)

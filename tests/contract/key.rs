@@ -1,4 +1,4 @@
-//! The idempotency key: service, method, and the arguments whatever their order (EX-5).
+//! The idempotency key: service, method and arguments, independent of key order (EX-5).
 
 use machine::{
     actor::ReasoningNode,
@@ -35,7 +35,7 @@ fn objects(inner: impl Strategy<Value = Value>) -> impl Strategy<Value = Map<Str
         .prop_map(|map| map.into_iter().collect())
 }
 
-/// JSON text whose keys stand in an order that `turn` chooses, with spaces in between.
+/// JSON text with whitespace, and with keys in an order that `turn` selects.
 fn written(value: &Value, turn: usize) -> String {
     match value {
         Value::Object(map) => {
@@ -60,7 +60,8 @@ fn written(value: &Value, turn: usize) -> String {
     }
 }
 
-/// Every object, in `value` or deeper, with one value changed, one key renamed, added or missing.
+/// Variants of `value` in which one object, at any depth, has one value changed, or one key renamed,
+/// added or removed.
 fn changed(value: &Value) -> Vec<Value> {
     match value {
         Value::Object(map) => {
@@ -102,7 +103,7 @@ fn changed(value: &Value) -> Vec<Value> {
 }
 
 proptest! {
-    /// However the keys are ordered and the text is spaced, at any depth: the same key.
+    /// Key order and whitespace, at any depth, do not affect the key.
     #[test]
     fn the_order_of_keys_does_not_matter(
         arguments in objects(values()),
@@ -115,7 +116,7 @@ proptest! {
         prop_assert_eq!(first, key("email", "send", &arguments.to_string()));
     }
 
-    /// Anything that is changed, at any depth: another key.
+    /// Any change, at any depth, gives a different key.
     #[test]
     fn any_change_is_another_key(arguments in objects(values()), chosen in any::<Index>()) {
         let arguments = Value::from(arguments);
@@ -129,7 +130,7 @@ proptest! {
     }
 }
 
-/// The order of a list does matter, and text is not a number.
+/// List order matters, and text differs from a number.
 #[test]
 fn lists_and_types_count() {
     let keys = [
@@ -148,7 +149,7 @@ fn lists_and_types_count() {
     }
 }
 
-/// The key starts with the service and the method, and holds none of the arguments in clear.
+/// The key starts with service and method, and contains no argument in clear text.
 #[test]
 fn a_key_names_the_tool_and_hides_the_arguments() {
     let key = key("email", "send", r#"{"to":"bob@example.com"}"#);
@@ -156,14 +157,14 @@ fn a_key_names_the_tool_and_hides_the_arguments() {
     assert!(!key.contains("bob"), "{key}");
 }
 
-/// Two tools never share a key, wherever the border between their names lies.
+/// Two tools never share a key, even with separators in their names.
 #[test]
 fn two_tools_have_two_keys() {
     assert_ne!(key("mail", "send", "{}"), key("mail", "draft", "{}"));
     assert_ne!(key("a:b", "c", "{}"), key("a", "b:c", "{}"));
 }
 
-/// Text is compared as it is read: escapes do not matter.
+/// Strings are compared after parsing: escapes do not matter.
 #[test]
 fn escapes_do_not_matter() {
     assert_eq!(

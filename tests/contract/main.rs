@@ -1,4 +1,4 @@
-//! Tests of the room `contract`.
+//! Tests of the module `contract`.
 #![allow(clippy::unwrap_used)]
 
 mod defer;

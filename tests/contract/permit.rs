@@ -1,4 +1,4 @@
-//! What a call under a permit answers with (DESIGN 4: evidence).
+//! The evidence of a call under a permit (DESIGN 4).
 
 use std::{error::Error, fmt};
 
@@ -33,7 +33,7 @@ async fn a_receipt_is_evidence() {
     assert_eq!(outcome.evidence(), &Evidence::Applied("250 queued".to_owned()));
 }
 
-/// The tool has the permit in its hands, with what the other side can deduplicate by.
+/// The tool receives the permit, with the key and the epoch for the remote side.
 #[tokio::test]
 async fn the_tool_gets_the_permit() {
     let key = mail("bob").idempotency_key().unwrap().to_string();
@@ -44,14 +44,14 @@ async fn the_tool_gets_the_permit() {
     assert_eq!(outcome.evidence(), &Evidence::Applied(format!("{key} 0")));
 }
 
-/// Only an explicit `NotApplied` says that nothing happened.
+/// Only an explicit `NotApplied` means that nothing happened.
 #[tokio::test]
 async fn not_applied_is_said() {
     let outcome = call(async |_permit| Err(NotDone::not_applied("connection refused"))).await;
     assert_eq!(outcome.evidence(), &Evidence::NotApplied("connection refused".to_owned()));
 }
 
-/// `?` on any error is unknown, also on one that sounds as if nothing had happened.
+/// `?` on any error means unknown, even if the error suggests that nothing happened.
 #[tokio::test]
 async fn an_error_is_unknown() {
     let reason = reason(async |_permit| {
@@ -78,7 +78,7 @@ impl Error for Outer {
     }
 }
 
-/// The whole chain of causes is kept.
+/// The reason contains the whole chain of causes.
 #[tokio::test]
 async fn the_causes_are_kept() {
     let reason = reason(async |_permit| {
@@ -93,7 +93,7 @@ fn panics_before_there_is_a_future(_permit: Permit) -> std::future::Ready<Answer
     panic!("at once")
 }
 
-/// A panic is unknown: before the first await, and after one.
+/// A panic means unknown, before the first await and after it.
 #[tokio::test]
 async fn a_panic_is_unknown() {
     assert_eq!(reason(async |_permit| panic!("at once")).await, "the tool panicked");
@@ -105,7 +105,7 @@ async fn a_panic_is_unknown() {
     assert_eq!(reason(panics_before_there_is_a_future).await, "the tool panicked");
 }
 
-/// An elapsed timer is an error like others.
+/// An elapsed timeout is an error like any other.
 #[tokio::test]
 async fn a_timeout_is_unknown() {
     let reason = reason(async |_permit| {

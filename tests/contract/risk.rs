@@ -1,4 +1,4 @@
-//! Who says that an action is irreversible, and how long it may take (EX-15).
+//! What decides whether an action is irreversible, and its timeout (EX-15).
 
 use machine::{
     actor::ReasoningNode,
@@ -6,7 +6,7 @@ use machine::{
 };
 use machine_tests::samples::{mail, read};
 
-/// The registration decides.
+/// The registration is authoritative.
 #[test]
 fn the_registration_decides() {
     assert!(mail("bob").is_irreversible());
@@ -14,7 +14,7 @@ fn the_registration_decides() {
     assert!(!Contract::ecs_request("Sure?", &ReasoningNode).unwrap().is_irreversible());
 }
 
-/// What a model writes into the arguments changes nothing.
+/// Arguments that a model writes have no influence.
 #[test]
 fn arguments_decide_nothing() {
     let tool = Tool::irreversible("email", "send").unwrap();
@@ -25,7 +25,7 @@ fn arguments_decide_nothing() {
     assert_ne!(contract.idempotency_key().unwrap().as_str(), "mine");
 }
 
-/// A contract may raise the risk; the other setters leave it raised. There is none that lowers it.
+/// A contract can raise the risk, and the other setters keep it. No setter lowers it.
 #[test]
 fn the_risk_can_be_raised() {
     let raised = read("a.txt").irreversible();
@@ -36,7 +36,7 @@ fn the_risk_can_be_raised() {
     assert!(mail("bob").irreversible().is_irreversible());
 }
 
-/// What is raised has a key, whatever sort of action it is.
+/// Every action that was marked irreversible has a key, whatever its type.
 #[test]
 fn what_is_raised_has_a_key() {
     let question = |text| Contract::ecs_request(text, &ReasoningNode).unwrap();
@@ -46,7 +46,7 @@ fn what_is_raised_has_a_key() {
     assert_ne!(key("Sure?"), key("Really?"));
 }
 
-/// Tool calls have 30 seconds, questions have no limit, and each may say otherwise.
+/// Tool calls default to 30 seconds, questions to no limit; both can be set.
 #[test]
 fn timeouts_have_defaults_and_can_be_set() {
     assert_eq!(Tool::DEFAULT_TIMEOUT_SECONDS, 30);

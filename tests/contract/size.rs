@@ -1,4 +1,4 @@
-//! How large an action may be.
+//! Size limits of an action.
 
 use machine::{
     actor::ReasoningNode,
@@ -13,14 +13,14 @@ fn call(arguments: &str) -> Result<Contract, InvalidContract> {
     Contract::tool_call(&Tool::irreversible("email", "send").unwrap(), arguments, &ReasoningNode)
 }
 
-/// A detail whose JSON text has so many bytes: `{"a":"xx.."}`.
+/// A detail whose JSON text has this many bytes: `{"a":"xx.."}`.
 fn detail(bytes: usize) -> Map<String, Value> {
     let detail = Map::from_iter([("a".to_owned(), Value::from("x".repeat(bytes - 8)))]);
     assert_eq!(serde_json::to_string(&detail).unwrap().len(), bytes);
     detail
 }
 
-/// An action may be as large as the limit, and no larger.
+/// The limit is inclusive.
 #[test]
 fn the_limit_is_exact() {
     assert_eq!(LIMIT, 256 * 1024);
@@ -30,14 +30,14 @@ fn the_limit_is_exact() {
     assert_err!(refused, InvalidContract::TooLarge { bytes } if *bytes == LIMIT + 1);
 }
 
-/// Bytes are counted, not characters.
+/// The limit counts bytes, not characters.
 #[test]
 fn bytes_are_counted() {
     let wide = Map::from_iter([("a".to_owned(), Value::from("邮".repeat(LIMIT / 3)))]);
     assert_err!(Action::new(ActionType::ToolCall, wide), InvalidContract::TooLarge { .. });
 }
 
-/// A tool call counts what is stored: service and method are part of the action.
+/// For a tool call, service and method count too: they are part of the stored detail.
 #[test]
 fn a_call_may_fill_the_limit() {
     let frame = r#"{"args":{"a":""},"method":"send","service":"email"}"#.len();
@@ -47,7 +47,7 @@ fn a_call_may_fill_the_limit() {
     assert_err!(refused, InvalidContract::TooLarge { bytes } if *bytes == LIMIT + 1);
 }
 
-/// A megabyte is refused with its size, the limit and what to do, before it is even read.
+/// A megabyte is refused before parsing, with its size, the limit and a fix.
 #[test]
 fn a_megabyte_is_refused() {
     let large = format!(r#"{{"a":"{}"}}"#, "x".repeat(1_000_000));
@@ -62,7 +62,7 @@ fn a_megabyte_is_refused() {
     assert_err!(question, InvalidContract::TooLarge { .. });
 }
 
-/// Nesting without end is an error, not a stack overflow.
+/// Deep nesting is an error, not a stack overflow.
 #[test]
 fn deep_nesting_is_refused() {
     let deep = format!(r#"{{"a":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));

@@ -1,6 +1,6 @@
-//! What the README shows is what there is.
+//! The README matches the code.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![allow(clippy::unwrap_used, reason = "a failing test should panic")]
 
 mod snippet;
 
@@ -13,7 +13,7 @@ fn blocks(language: &str) -> Vec<&'static str> {
     starts.map(|start| README[start..].split("```").next().unwrap()).collect()
 }
 
-/// The code of a user's program is code that compiles and runs here.
+/// The README's program is the snippet that compiles and runs here.
 #[test]
 fn the_program_is_the_one_that_runs() {
     let source = include_str!("snippet.rs");
@@ -25,7 +25,7 @@ fn the_program_is_the_one_that_runs() {
     assert!(blocks("rust").contains(&shown.as_str()), "the README lacks:\n{shown}");
 }
 
-/// The compile error is what the compiler prints; the README leaves out where the bound stands.
+/// The compile error is the compiler's output; the README omits the note about the bound.
 #[test]
 fn the_compile_error_is_the_compilers() {
     let printed = include_str!("../../ui-tests/fail/execution/waiting_succeed.stderr");
@@ -33,7 +33,7 @@ fn the_compile_error_is_the_compilers() {
     assert!(printed.starts_with(shown), "the compiler prints:\n{printed}");
 }
 
-/// The enum is the library's own; `// ..` stands for lines that the README leaves out.
+/// The enum is the library's own; `// ..` marks lines that the README omits.
 #[test]
 fn the_enum_is_the_librarys() {
     let source = include_str!("../../machine/src/contract/execution_machine.rs");
@@ -42,7 +42,7 @@ fn the_enum_is_the_librarys() {
     }
 }
 
-/// The two commands stand at the start of a line, where `.ci/run` finds them.
+/// The two commands start a line, so that `.ci/run` finds them.
 #[test]
 fn the_two_commands_are_there() {
     let commands: Vec<_> = blocks("sh").iter().flat_map(|block| block.lines()).collect();

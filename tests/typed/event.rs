@@ -4,7 +4,7 @@ use machine::{contract::execution::Event, machine};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// The form is the trigger's name, and beside it what the caller brings.
+/// An event is an object with the trigger's name and the payload.
 #[test]
 fn an_event_is_its_trigger_and_its_payload() {
     let text = || "x".to_owned();
@@ -24,7 +24,7 @@ fn an_event_is_its_trigger_and_its_payload() {
     }
 }
 
-/// Text and payload that are none are errors.
+/// Unknown triggers and wrong payloads are errors.
 #[test]
 fn other_json_is_no_event() {
     for json in [
@@ -50,7 +50,7 @@ enum Rocket {
     Gone,
 }
 
-/// The JSON names a trigger as the definition and the journal do, also when it ends in a number.
+/// The JSON uses the trigger name of the definition and the journal, also if it ends in a digit.
 #[test]
 fn the_json_names_the_trigger_as_it_is_written() {
     for event in [rocket::Event::FireStage2, rocket::Event::Abort] {

@@ -1,4 +1,4 @@
-//! Tests of the room `typed`.
+//! Tests of the module `typed`.
 #![allow(clippy::unwrap_used)]
 
 mod event;

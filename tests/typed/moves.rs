@@ -1,4 +1,4 @@
-//! Typed moves: what they carry, and what they write down (EX-2, EX-3).
+//! Typed moves: the data they carry, and what they record (EX-2, EX-3).
 
 use machine::{
     actor::{EcsNode, GraphRunner, ToolNode},
@@ -8,7 +8,7 @@ use machine::{
 };
 use machine_tests::samples::{Ticket, asked, read};
 
-/// Each move writes down from, to, trigger, payload, actor and time.
+/// Each move records from, to, trigger, payload, actor and time.
 #[test]
 fn a_move_is_written_down() {
     let execution = Execution::new(read("a.txt")).start(&EcsNode);
@@ -36,7 +36,7 @@ fn the_contract_is_carried_along() {
     assert_eq!(done.state().reason, "none");
 }
 
-/// WAITING leaves by each of its three ways.
+/// All three moves out of WAITING work.
 #[test]
 fn waiting_has_three_ways_out() {
     let ends = [
@@ -48,7 +48,7 @@ fn waiting_has_three_ways_out() {
     assert_eq!(running.journal().entries().len(), 4);
 }
 
-/// Machines are told apart, and ids sort by creation.
+/// Ids are unique and sort by creation time.
 #[test]
 fn every_machine_has_its_own_id() {
     let ids: Vec<_> = (0..1000).map(|_| Ticket::new().id()).collect();
@@ -66,7 +66,7 @@ enum Lock {
     Shut { owner: String, code: u32, failures: u32 },
 }
 
-/// Fields are brought, computed, or carried; a plain machine needs no journal for that.
+/// Fields come from the caller, are computed or carried over; a plain machine needs no journal.
 #[test]
 fn fields_are_brought_computed_or_carried() {
     let shut = Lock::new("ann".to_owned()).shut(1234).attempt().attempt();

@@ -6,7 +6,7 @@ use machine::{
 };
 use machine_tests::samples::{asked, read};
 
-/// The right state narrows; any other gives the machine back as it was.
+/// Narrowing to the right state succeeds; any other returns the machine unchanged.
 #[test]
 fn a_machine_narrows_to_its_state_only() {
     let waiting = asked("Deploy?");
@@ -18,7 +18,7 @@ fn a_machine_narrows_to_its_state_only() {
     assert_eq!((waiting.id(), waiting.journal().entries().len()), (id, 3));
 }
 
-/// Each state knows its place in the definition.
+/// Each state knows its index in the definition.
 #[test]
 fn states_know_their_index() {
     let index = [
@@ -41,7 +41,7 @@ fn last_words<S: Terminal>(_machine: &S::Machine) -> &'static str {
     &execution::DEFINITION.states[S::INDEX].label
 }
 
-/// A function can ask for a machine that has ended (EX-1).
+/// A function can require a machine in a terminal state (EX-1).
 #[test]
 fn a_function_can_ask_for_an_end() {
     use machine::actor::ToolNode;

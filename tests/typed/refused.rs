@@ -1,4 +1,4 @@
-//! What a refusal says (EX-2, EX-4).
+//! The texts of refusals (EX-2, EX-4).
 
 use machine::{
     actor::{EcsNode, GraphRunner, ReasoningNode, ToolNode},
@@ -11,7 +11,7 @@ fn pending() -> AnyExecution {
     Execution::new(read("a.txt")).into()
 }
 
-/// A state without the move names the moves that it has.
+/// For a missing move, the error names the legal ones.
 #[test]
 fn a_missing_move_names_the_legal_ones() {
     let event = Event::Succeed { result: "x".to_owned() };
@@ -28,7 +28,7 @@ fn a_missing_move_names_the_legal_ones() {
     assert_eq!(moves, ["resume", "cancel", "timeout"]);
 }
 
-/// A terminal state says that it is one.
+/// For a terminal state, the error says so.
 #[test]
 fn a_terminal_state_says_so() {
     let cancelled = asked("?").cancel("no".to_owned(), &GraphRunner);
@@ -38,9 +38,9 @@ fn a_terminal_state_says_so() {
     assert_eq!(refused.reason.legal_moves().count(), 0);
 }
 
-/// The wrong actor is told who may.
+/// For the wrong actor, the error names the allowed ones.
 #[test]
-fn a_wrong_actor_is_told_who_may() {
+fn a_wrong_actor_names_the_allowed_ones() {
     let refused = pending().apply(Event::Start, &ReasoningNode).unwrap_err();
     assert_eq!(
         refused.to_string(),
@@ -51,7 +51,7 @@ fn a_wrong_actor_is_told_who_may() {
     assert_eq!(refused.reason.reason(), &Reason::Actor("ecs_node"));
 }
 
-/// A refusal is an error like others, and its debug form needs nothing of the machine.
+/// A refusal implements `Error`, and its `Debug` does not need the machine's.
 #[test]
 fn a_refusal_is_an_error() {
     let refused = pending().apply(Event::Resume, &GraphRunner).unwrap_err();

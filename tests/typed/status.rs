@@ -3,7 +3,7 @@
 use machine::contract::execution::{DEFINITION, Status};
 use proptest::prelude::*;
 
-/// Name, text, JSON and order agree with the definition.
+/// Name, `Display`, JSON and order agree with the definition.
 #[test]
 fn every_status_goes_there_and_back() {
     assert_eq!(Status::ALL.len(), DEFINITION.states.len());
@@ -19,29 +19,29 @@ fn every_status_goes_there_and_back() {
     assert!(Status::ALL.is_sorted());
 }
 
-/// Widths work, as for other text.
+/// Format widths work.
 #[test]
 fn a_status_can_be_padded() {
     assert_eq!(format!("[{:>9}]", Status::Failed), "[   failed]");
 }
 
-/// Unknown text is an error that names the states, and quotes no more than 40 characters.
+/// Unknown text is an error that names the states and quotes at most 40 characters.
 #[test]
 fn unknown_text_is_an_error() {
     let error = "done".parse::<Status>().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`done` is no state of `execution`; the states are pending, running, waiting, completed, \
+        "`done` is not a state of `execution`; the states are pending, running, waiting, completed, \
          failed, rejected, cancelled"
     );
     let long = "é".repeat(100_000).parse::<Status>().unwrap_err().to_string();
     assert!(long.starts_with(&format!("`{}`", "é".repeat(40))), "{} bytes", long.len());
     let json = serde_json::from_str::<Status>("\"RUNNING\"").unwrap_err();
-    assert!(json.to_string().contains("`RUNNING` is no state of `execution`"), "{json}");
+    assert!(json.to_string().contains("`RUNNING` is not a state of `execution`"), "{json}");
 }
 
 proptest! {
-    /// No text but the seven names is a status.
+    /// Only the seven names are statuses.
     #[test]
     fn only_names_are_statuses(text in "\\PC*|[ a-z]{0,12}") {
         let known = DEFINITION.states.iter().any(|state| state.name == text);

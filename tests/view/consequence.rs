@@ -1,4 +1,4 @@
-//! What a reasoner is told, and what not (OB-6, EX-13).
+//! What a reasoner sees, and what it does not see (OB-6, EX-13).
 
 use machine::{
     actor::{GraphRunner, ToolNode},
@@ -12,7 +12,7 @@ use machine_tests::{
 };
 use serde_json::Value;
 
-/// The fields of OB-6 and no others: no key, no timeout, no actor.
+/// Exactly the fields of OB-6: no key, no timeout, no actor.
 #[test]
 fn nothing_hidden_gets_out() {
     let execution = AnyExecution::from(pending_mail("bob"));
@@ -40,7 +40,7 @@ fn nothing_hidden_gets_out() {
     assert_eq!(json["result"], Value::Null);
 }
 
-/// A side effect needs both: irreversible, and completed.
+/// Only an action that is both irreversible and COMPLETED has side effects.
 #[tokio::test]
 async fn side_effects_are_irreversible_and_completed() {
     let folder = tempfile::tempdir().unwrap();
@@ -62,7 +62,7 @@ async fn side_effects_are_irreversible_and_completed() {
     assert!(!ConsequenceView::of(&read.into()).has_side_effects);
 }
 
-/// Whether it was ever WAITING is remembered.
+/// The view shows whether the execution was ever WAITING.
 #[test]
 fn having_waited_is_remembered() {
     let done = asked("Deploy?").resume(&GraphRunner).succeed("yes".to_owned(), &GraphRunner);
@@ -71,7 +71,7 @@ fn having_waited_is_remembered() {
     assert!(!ConsequenceView::of(&direct.into()).was_suspended);
 }
 
-/// The duration goes from the creation to the last thing that happened.
+/// The duration runs from the creation to the last entry.
 #[test]
 fn the_duration_is_that_of_the_journal() {
     let mut claim = forge::claim(&asked("Deploy?"));

@@ -1,4 +1,4 @@
-//! What a tool returned is data: it cannot forge a line (OB-8).
+//! Tool output is data: it cannot forge a line (OB-8).
 
 use machine::{
     actor::{ReasoningNode, ToolNode},
@@ -7,11 +7,11 @@ use machine::{
 };
 use proptest::prelude::*;
 
-/// What ends a line for somebody: `str::lines`, Unicode, Python's `splitlines`.
+/// Line breaks by any definition: `str::lines`, Unicode, Python's `splitlines`.
 const BREAKS: [char; 10] =
     ['\n', '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];
 
-/// What turns the reading direction: the twelve characters with the property `Bidi_Control`.
+/// Bidirectional controls: the twelve characters with the property `Bidi_Control`.
 const TURNS: [char; 12] = [
     '\u{61c}', '\u{200e}', '\u{200f}', '\u{202a}', '\u{202b}', '\u{202c}', '\u{202d}', '\u{202e}',
     '\u{2066}', '\u{2067}', '\u{2068}', '\u{2069}',
@@ -27,9 +27,9 @@ fn texts() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A view all of whose texts come from outside.
+/// A view whose texts are all external input.
 fn view(service: &str, about: &str, ended: Result<&str, &str>) -> ConsequenceView {
-    // A name must not be empty; whatever else it is, it is somebody's text.
+    // A name must not be empty; the rest is external input.
     let tool = Tool::idempotent(format!("s{service}"), "m").unwrap();
     let contract = Contract::tool_call(&tool, "{}", &ReasoningNode).unwrap().about(about);
     let running = Execution::new(contract).start(&ToolNode);
@@ -41,7 +41,7 @@ fn view(service: &str, about: &str, ended: Result<&str, &str>) -> ConsequenceVie
 }
 
 proptest! {
-    /// As many lines as views, and each begins with its own label.
+    /// There are as many lines as views, and each starts with its own label.
     #[test]
     fn a_view_is_one_line(
         all in prop::collection::vec((texts(), texts(), texts(), any::<bool>()), 1..5)
@@ -61,7 +61,7 @@ proptest! {
         }
     }
 
-    /// Text that breaks and turns nothing arrives as it is.
+    /// Text without line breaks and bidirectional controls is unchanged.
     #[test]
     fn harmless_text_arrives(text in "[a-zA-Z0-9 .,:邮件é→⚠️]{1,30}") {
         let line = view("ervice", "x", Ok(&text)).to_string();
@@ -69,16 +69,16 @@ proptest! {
     }
 }
 
-/// None of the characters that turn the reading direction gets through.
+/// Every bidirectional control is escaped.
 #[test]
 fn nothing_turns_the_reading_direction() {
     for turn in TURNS {
         let line = view("", &turn.to_string(), Ok(&format!("a{turn}b"))).to_string();
-        assert!(!line.contains(turn), "U+{:04X} got through", turn as u32);
+        assert!(!line.contains(turn), "U+{:04X} was not escaped", turn as u32);
     }
 }
 
-/// Escapes are readable: a newline is shown as `\n`.
+/// Escapes are readable: a newline is `\n`.
 #[test]
 fn a_newline_is_shown() {
     assert_eq!(

@@ -23,7 +23,7 @@ fn after(events: Vec<Event>) -> ConsequenceView {
     ConsequenceView::of(&execution)
 }
 
-/// The words are those of OB-7, as text and as JSON.
+/// The labels are those of OB-7, as text and as JSON.
 #[test]
 fn every_state_has_its_label() {
     use Event::{Cancel, Fail, Reject, Resume, Start, Succeed, Suspend, Timeout};
@@ -49,7 +49,7 @@ fn every_state_has_its_label() {
     }
 }
 
-/// A result where it worked, an error where it did not, neither before the end.
+/// A result on success, an error otherwise, neither before the end.
 #[test]
 fn results_and_errors_are_told_apart() {
     let done = after(vec![Event::Start, Event::Succeed { result: text() }]);

@@ -1,4 +1,4 @@
-//! Tests of the room `view`.
+//! Tests of the module `view`.
 #![allow(clippy::unwrap_used)]
 
 mod consequence;

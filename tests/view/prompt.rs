@@ -1,4 +1,4 @@
-//! What a reasoner reads, to the character (OB-8, EX-14).
+//! The exact text of the prompt (OB-8, EX-14).
 
 use machine::{
     actor::{GraphRunner, ReasoningNode, ToolNode},
@@ -47,7 +47,7 @@ async fn the_lines_are_exact() {
     );
 }
 
-/// Without an irreversible effect there is no note.
+/// The note appears only if there was an irreversible effect.
 #[test]
 fn the_note_is_there_when_it_is_needed() {
     assert_eq!(
@@ -57,7 +57,7 @@ fn the_note_is_there_when_it_is_needed() {
     assert_eq!(render(&[]), "");
 }
 
-/// EX-14, the failure branch: the mail failed, behind a confirmation that was given.
+/// EX-14, the failure branch: the mail was confirmed and failed.
 #[tokio::test]
 async fn a_failed_mail_has_no_effect() {
     let folder = tempfile::tempdir().unwrap();
@@ -76,7 +76,7 @@ async fn a_failed_mail_has_no_effect() {
     );
 }
 
-/// What nobody has confirmed yet, or ever, does not say that a person confirmed it.
+/// An execution is shown as confirmed only if a person confirmed it.
 #[test]
 fn unanswered_is_not_confirmed() {
     let (gate, mail) = defer(mail("bob"), "Send it?", &ReasoningNode).unwrap();

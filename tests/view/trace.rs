@@ -1,4 +1,4 @@
-//! The trace, and what a cap leaves out of it (EX-11).
+//! The execution trace and its cap (EX-11).
 
 use machine::{
     actor::{EcsNode, GraphRunner, ToolNode},
@@ -24,7 +24,7 @@ fn actions(trace: &ExecutionTrace) -> Vec<&str> {
     trace.steps.iter().map(|step| step.action.as_str()).collect()
 }
 
-/// Creation and every transition, with node, result and metadata.
+/// The trace has the creation and every transition, with node, result and metadata.
 #[test]
 fn every_step_is_there() {
     let execution = long(1);
@@ -53,7 +53,7 @@ fn every_step_is_there() {
     );
 }
 
-/// What the cap leaves out is counted; the newest steps stay.
+/// Omitted steps are counted; the newest steps stay.
 #[test]
 fn what_is_capped_away_is_counted() {
     assert_eq!(ExecutionTrace::USUAL_CAP, 50);
@@ -73,7 +73,7 @@ fn what_is_capped_away_is_counted() {
     assert_eq!(actions(&last), [format!("transition:{id}:running->completed")]);
 }
 
-/// The cap counts for each contract; together they are in order of time.
+/// The cap applies per contract; the steps of all contracts are in chronological order.
 #[test]
 fn the_cap_is_for_each_contract() {
     let moved = |rounds, shift| {
@@ -87,7 +87,7 @@ fn the_cap_is_for_each_contract() {
     assert!(trace.steps.is_sorted_by_key(|step| step.at));
 }
 
-/// Holds and permits are no steps, and a refusal to run has its words.
+/// Holds and permits are not steps, and a rejection has its reason as the result.
 #[test]
 fn an_irreversible_action_is_marked() {
     let trace = ExecutionTrace::of(&[pending_mail("bob").into()], 50);

@@ -1,4 +1,4 @@
-//! Transitions as records (OB-2), with the sort of actor (OB-3).
+//! Transitions as records (OB-2), with the category of the actor (OB-3).
 
 use machine::{
     actor::{Actor, Category, EcsNode, GraphRunner, ToolNode},
@@ -9,7 +9,7 @@ use machine::{
 use machine_tests::samples::{Ticket, read};
 use serde::{Deserialize, Serialize};
 
-/// Number, states, trigger, actor, time and end of each transition; the creation is none.
+/// Number, states, trigger, actor, time and end of each transition; the creation is not one.
 #[test]
 fn every_transition_is_a_record() {
     let execution = Execution::new(read("a.txt"))
@@ -62,7 +62,7 @@ fn every_actor_has_its_category() {
     }
 }
 
-/// A machine that lets anyone has no actor to show.
+/// A move that any actor may make has no actor to show.
 #[test]
 fn anyone_is_nobody_in_particular() {
     let records = transitions(&Ticket::new().park());
@@ -87,7 +87,7 @@ enum Release {
     Approved,
 }
 
-/// An actor of the user's own is shown as what it declares to be.
+/// A user-defined actor is shown with the category that it declares.
 #[test]
 fn a_declared_category_is_shown() {
     let records = transitions(&Release::new().approve(&Releaser));

@@ -1,6 +1,6 @@
 use core::fmt;
 
-/// What sort of actor it was, as people see it (OB-3).
+/// The category of an actor, as shown to people (OB-3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -9,9 +9,9 @@ use core::fmt;
 )]
 #[non_exhaustive]
 pub enum Category {
-    /// Ran a tool.
+    /// An actor that runs tools.
     Tool,
-    /// Part of the machinery; also everything unknown.
+    /// Infrastructure; also the category of every unknown kind.
     System,
     /// A reasoner.
     Agent,
@@ -20,7 +20,7 @@ pub enum Category {
 }
 
 impl Category {
-    /// The category of an actor that is known by its name only, as in a journal (OB-3).
+    /// The category of an actor kind, as recorded in a journal (OB-3).
     #[must_use]
     pub fn of_kind(kind: &str) -> Self {
         match kind {

@@ -1,4 +1,5 @@
-//! Who moves a machine. An actor is a capability: what you hold is what you may do.
+//! Who may move a machine. An actor is a capability: code can take only the transitions that are
+//! allowed for the actors it holds.
 
 mod category;
 mod nodes;
@@ -6,11 +7,11 @@ mod nodes;
 pub use category::Category;
 pub use nodes::{Anyone, EcsNode, GraphRunner, ReasoningNode, ToolNode};
 
-/// Somebody who can move a machine.
+/// Something that can move a machine.
 ///
 /// `by = ToolNode | EcsNode` in a machine names types that implement this trait. A program hands
-/// each part the actor that it is meant to be; code that was given only a [`ReasoningNode`] has
-/// nothing to advance a contract with, and the compiler says so (EX-4).
+/// each component the actor for its role. Code that holds only a [`ReasoningNode`] cannot advance a
+/// contract: it does not compile (EX-4).
 ///
 /// ```
 /// use machine::actor::{Actor, Category};
@@ -32,8 +33,8 @@ pub use nodes::{Anyone, EcsNode, GraphRunner, ReasoningNode, ToolNode};
 pub trait Actor: 'static {
     /// The name in the journal, such as `tool_node`.
     const KIND: &'static str;
-    /// What people are shown instead of the name (OB-3).
+    /// The category that is shown to people (OB-3).
     const CATEGORY: Category;
-    /// The name in the journal before it was changed to [`KIND`](Self::KIND).
+    /// The previous name in the journal, from before a rename to [`KIND`](Self::KIND).
     const WAS: Option<&'static str> = None;
 }

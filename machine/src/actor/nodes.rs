@@ -4,19 +4,20 @@ use super::{Actor, Category};
 #[derive(Debug)]
 pub struct ToolNode;
 
-/// Asks people (the human interaction node). Starts and suspends executions.
+/// Asks people (human interaction). Starts, ends and suspends executions.
 #[derive(Debug)]
 pub struct EcsNode;
 
-/// Drives the graph. Resumes, cancels, times out and ends executions.
+/// Drives the graph. Suspends, resumes, cancels, times out and ends executions.
 #[derive(Debug)]
 pub struct GraphRunner;
 
-/// Decides what should happen. Creates contracts and reads; it advances none (EX-4).
+/// Decides what should happen. Creates contracts and reads state, but cannot advance an execution
+/// (EX-4).
 #[derive(Debug)]
 pub struct ReasoningNode;
 
-/// For machines that do not say who: whoever moves them.
+/// The actor for transitions without `by`, which any actor may take.
 #[derive(Debug)]
 pub struct Anyone;
 

@@ -6,40 +6,42 @@ use serde_json::{Map, Value};
 use super::InvalidContract;
 use crate::journal::{Digest, canonical};
 
-/// What to do. It says nothing of how it goes: that is the contract's execution.
+/// What to do: type and parameters. Progress and result belong to the
+/// [`Execution`](super::Execution).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Action {
     action_type: ActionType,
     action_detail: Map<String, Value>,
 }
 
-/// What sort of action it is. Open to more than the two that the library knows.
+/// The type of an action. Open-ended: [`Other`](Self::Other) holds types that the library does not
+/// know.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 #[non_exhaustive]
 pub enum ActionType {
-    /// A tool runs.
+    /// Calls a tool.
     ToolCall,
-    /// A person is asked.
+    /// Asks a person.
     EcsRequest,
-    /// Something else, by name.
+    /// Any other type, by name.
     Other(String),
 }
 
 impl Action {
-    /// The largest `action_detail`, as JSON text in bytes: 256 KiB.
+    /// The maximum size of `action_detail` as JSON text: 256 KiB.
     pub const MAX_DETAIL_BYTES: usize = 256 * 1024;
 
-    /// How deep an `action_detail` may be nested. Readers of JSON stop at 128, and a stored
-    /// detail stands inside other JSON.
+    /// The maximum nesting depth of `action_detail`. `serde_json` stops at 128, and a stored detail
+    /// is nested inside other JSON.
     pub const MAX_DETAIL_DEPTH: usize = 64;
 
-    /// An action from its detail.
+    /// Makes an action from its type and detail.
     ///
     /// # Errors
     ///
-    /// [`InvalidContract::TooLarge`] when the detail is larger than
-    /// [`MAX_DETAIL_BYTES`](Self::MAX_DETAIL_BYTES), [`InvalidContract::TooDeep`] when it is nested
+    /// [`InvalidContract::TooLarge`] if the detail is larger than
+    /// [`MAX_DETAIL_BYTES`](Self::MAX_DETAIL_BYTES), [`InvalidContract::TooDeep`] if it is nested
     /// deeper than [`MAX_DETAIL_DEPTH`](Self::MAX_DETAIL_DEPTH).
     pub fn new(
         action_type: ActionType,
@@ -56,7 +58,7 @@ impl Action {
         Ok(Self { action_type, action_detail })
     }
 
-    /// What sort of action it is.
+    /// The type of the action.
     #[must_use]
     pub fn action_type(&self) -> &ActionType {
         &self.action_type
@@ -68,8 +70,8 @@ impl Action {
         &self.action_detail
     }
 
-    /// Tells this exact action from every other. The order of keys does not matter, nor whether a
-    /// whole number is written as `1` or `1.0`.
+    /// Identifies this exact action. Key order does not matter, nor whether a whole number is
+    /// written as `1` or `1.0`.
     #[must_use]
     pub fn digest(&self) -> Digest {
         let detail = canonical(&plain(Value::Object(self.action_detail.clone())));
@@ -77,9 +79,9 @@ impl Action {
     }
 }
 
-/// The value with its whole numbers in one form: models write `1` and `1.0` for the same.
+/// Normalizes whole numbers: models write both `1` and `1.0` for the same value.
 pub(super) fn plain(value: Value) -> Value {
-    // Up to here a double holds every whole number.
+    // 2^53: a double represents every whole number up to here exactly.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match value {
         Value::Number(number) => match number.as_f64() {

@@ -11,10 +11,10 @@ use crate::{
     typed::Terminal,
 };
 
-/// What binds one attempt at an action: identity and constraints, fixed once and for all (EX-3).
+/// The identity and the constraints of one attempt at an action. Immutable (EX-3).
 ///
-/// Only a [`ReasoningNode`] makes contracts (EX-4). The status, the transitions and the times are
-/// those of the [`Execution`] that carries the contract.
+/// Only a [`ReasoningNode`] can make contracts (EX-4). Status, transitions and timestamps belong to
+/// the [`Execution`] that carries the contract.
 ///
 /// ```
 /// use machine::actor::ReasoningNode;
@@ -56,7 +56,7 @@ impl Contract {
     ///
     /// # Errors
     ///
-    /// [`InvalidContract`] when the arguments are no JSON, no object, or too large.
+    /// [`InvalidContract`] if the arguments are not valid JSON, not an object, or too large.
     pub fn tool_call(
         tool: &Tool,
         arguments: &str,
@@ -78,12 +78,12 @@ impl Contract {
         Ok(contract)
     }
 
-    /// A question to a person. It waits without limit (EX-15).
+    /// A question to a person. It has no timeout (EX-15).
     ///
     /// # Errors
     ///
-    /// [`InvalidContract::Empty`] when there is no question, [`InvalidContract::TooLarge`] when it
-    /// is too long.
+    /// [`InvalidContract::Empty`] if the question is empty, [`InvalidContract::TooLarge`] if it is
+    /// too long.
     pub fn ecs_request(message: &str, _author: &ReasoningNode) -> Result<Self, InvalidContract> {
         if message.is_empty() {
             return Err(InvalidContract::Empty("question"));
@@ -95,11 +95,11 @@ impl Contract {
         Ok(Self::new(Action::new(ActionType::EcsRequest, detail)?, "ecs.confirm".to_owned()))
     }
 
-    /// The same action again, for a new attempt after one that ended (EX-5): same key, new
-    /// execution. After one that COMPLETED, a store refuses it.
+    /// A new attempt at the action of an execution that ended (EX-5): same key, new execution. A
+    /// store refuses to retry an irreversible action that COMPLETED.
     ///
-    /// It waits for no confirmation, as where a person asks for the retry. Pass it through
-    /// [`defer`] where a person should be asked.
+    /// The retry does not wait for a confirmation, even if the original did: the caller decides.
+    /// Pass it through [`defer`] to ask a person again.
     #[must_use]
     pub fn retry<S: Terminal>(ended: &Execution<S>, _author: &ReasoningNode) -> Self {
         let mut contract = ended.context().clone();
@@ -123,29 +123,29 @@ impl Contract {
         }
     }
 
-    /// Puts the contract into a session.
+    /// Assigns the contract to a session.
     #[must_use]
     pub fn session(mut self, session: impl Into<String>) -> Self {
         self.session = Some(session.into());
         self
     }
 
-    /// Says what the action is about, for people: `email.send → bob@example.com`.
+    /// Adds the subject of the action to the summary, for people: `email.send → bob@example.com`.
     #[must_use]
     pub fn about(mut self, subject: &str) -> Self {
         self.summary = format!("{} → {subject}", self.summary);
         self
     }
 
-    /// Sets how long the call may take, in seconds. After that its outcome counts as unknown.
+    /// Sets the timeout of the call in seconds. After that its outcome is unknown.
     #[must_use]
     pub fn timeout_seconds(mut self, seconds: u64) -> Self {
         self.timeout_seconds = Some(seconds);
         self
     }
 
-    /// Makes the action irreversible, whatever its tool is registered as. There is no way back:
-    /// hints from outside may raise the risk, never lower it (EX-15).
+    /// Marks the action as irreversible, even if its tool is registered as idempotent. This cannot
+    /// be undone: external hints may raise the risk, never lower it (EX-15).
     #[must_use]
     pub fn irreversible(mut self) -> Self {
         self.irreversible = true;
@@ -153,7 +153,7 @@ impl Contract {
         self
     }
 
-    /// Adds a note that the library does not look at.
+    /// Adds metadata that the library does not interpret.
     #[must_use]
     pub fn note(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.metadata.insert(name.into(), value.into());
@@ -166,37 +166,37 @@ impl Contract {
         &self.action
     }
 
-    /// The action in a few words, for people.
+    /// A short description of the action, for people.
     #[must_use]
     pub fn summary(&self) -> &str {
         &self.summary
     }
 
-    /// What it does cannot be taken back.
+    /// Whether the action is irreversible.
     #[must_use]
     pub fn is_irreversible(&self) -> bool {
         self.irreversible
     }
 
-    /// What it may be done only once under.
+    /// The idempotency key. An irreversible action always has one.
     #[must_use]
     pub fn idempotency_key(&self) -> Option<&IdempotencyKey> {
         self.idempotency_key.as_ref()
     }
 
-    /// How long the call may take, in seconds; `None` is without limit.
+    /// The timeout of the call in seconds; `None` means no limit.
     #[must_use]
     pub fn timeout(&self) -> Option<u64> {
         self.timeout_seconds
     }
 
-    /// The session that it belongs to.
+    /// The session of the contract.
     #[must_use]
     pub fn session_id(&self) -> Option<&str> {
         self.session.as_deref()
     }
 
-    /// The confirmation that must complete before this may run (EX-9).
+    /// The confirmation that must be COMPLETED before this action may run (EX-9).
     #[must_use]
     pub fn behind(&self) -> Option<Id> {
         self.behind
@@ -214,21 +214,22 @@ impl Contract {
         self.retry_of
     }
 
-    /// Notes that the library does not look at.
+    /// Metadata that the library does not interpret.
     #[must_use]
     pub fn metadata(&self) -> &Map<String, Value> {
         &self.metadata
     }
 }
 
-/// Puts an action behind a question to a person (EX-9): the gate and the deferred action.
+/// Defers an action until a person confirms it (EX-9). Returns the gate, which asks the question,
+/// and the deferred action.
 ///
-/// The action runs only after the gate has COMPLETED; once the gate is REJECTED or CANCELLED, it
-/// never runs. The gate confirms this exact action and no other.
+/// The action runs only after the gate is COMPLETED. If the gate is FAILED, REJECTED or CANCELLED,
+/// the action never runs. The gate confirms this exact action and no other.
 ///
 /// # Errors
 ///
-/// [`InvalidContract`] when the question is empty or too long.
+/// [`InvalidContract`] if the question is empty or too long.
 ///
 /// ```
 /// use machine::actor::ReasoningNode;
@@ -259,7 +260,7 @@ impl Contract {
 }
 
 fn object(text: &str) -> Result<Map<String, Value>, InvalidContract> {
-    // Looked at before parsing, so that a huge text costs nothing.
+    // Check the size before parsing, so that huge input is cheap to refuse.
     if text.len() > Action::MAX_DETAIL_BYTES {
         return Err(InvalidContract::TooLarge { bytes: text.len() });
     }

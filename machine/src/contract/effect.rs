@@ -9,18 +9,18 @@ use super::{
 };
 use crate::{id::Id, journal::Evidence};
 
-/// What an irreversible tool answers with: evidence that it was done, or why there is none.
+/// The answer of an irreversible tool: evidence that the effect took place, or why there is none.
 ///
-/// `?` on any other error gives [`NotDone::Unknown`], because an error alone does not show that
+/// `?` turns any other error into [`NotDone::Unknown`], because an error alone does not prove that
 /// nothing happened.
 pub type Answer = Result<Applied, NotDone>;
 
-/// It took place. The receipt is what the other side answered.
+/// The effect took place. The receipt is the response of the remote side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied(String);
 
 impl Applied {
-    /// It took place, and this is what the other side answered.
+    /// The effect took place, with this receipt.
     pub fn new(receipt: impl Into<String>) -> Self {
         Self(receipt.into())
     }
@@ -28,23 +28,24 @@ impl Applied {
 
 /// There is no receipt.
 ///
-/// It is no [`Error`](std::error::Error) itself, so that it can be made from every one.
+/// This type does not implement [`Error`](std::error::Error), so that it can be converted from every
+/// type that does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotDone {
-    /// The tool can prove that nothing happened: the connection was refused, or the other side
-    /// said no before it accepted anything. The key becomes free again.
+    /// The tool can prove that nothing happened: the connection was refused, or the remote side
+    /// rejected the request before it accepted anything. The key is released.
     NotApplied(String),
-    /// It may have happened. The execution is in doubt until somebody finds out.
+    /// The effect may have taken place. The execution is in doubt until someone settles it.
     Unknown(String),
 }
 
 impl NotDone {
-    /// Nothing happened, provably, because of this.
+    /// Provably nothing happened, for this reason.
     pub fn not_applied(reason: impl Display) -> Self {
         Self::NotApplied(reason.to_string())
     }
 
-    /// Nobody can say whether it happened, because of this.
+    /// It is unknown whether the effect took place, for this reason.
     pub fn unknown(reason: impl Display) -> Self {
         Self::Unknown(reason.to_string())
     }
@@ -62,7 +63,7 @@ impl<E: std::error::Error> From<E> for NotDone {
     }
 }
 
-/// A permit that was used, and what came of it. [`SqliteStore::settle`] takes it.
+/// The outcome of a call that used up its permit. Pass it to [`SqliteStore::settle`].
 ///
 /// [`SqliteStore::settle`]: crate::store::SqliteStore::settle
 #[derive(Debug)]
@@ -72,12 +73,12 @@ pub struct Outcome {
     pub(crate) epoch: u64,
     pub(crate) evidence: Evidence,
     // Held until the outcome is on disk.
-    #[allow(dead_code, reason = "its being alive is what it says")]
+    #[allow(dead_code, reason = "a guard: only its lifetime matters")]
     pub(crate) at_work: AtWork,
 }
 
 impl Outcome {
-    /// What is known.
+    /// The evidence about the effect.
     #[must_use]
     pub fn evidence(&self) -> &Evidence {
         &self.evidence
@@ -87,8 +88,8 @@ impl Outcome {
 impl Permit {
     /// Runs `tool` under this permit. A panic inside it makes the outcome unknown.
     ///
-    /// The tool keeps to [`timeout`](Self::timeout) itself, with the timer of its own runtime; an
-    /// elapsed one is an error, and `?` makes it unknown.
+    /// The tool must enforce [`timeout`](Self::timeout) itself, with the timer of its runtime. An
+    /// elapsed timeout is an error, which `?` turns into "unknown".
     ///
     /// ```
     /// use machine::contract::{Answer, Applied, NotDone, Permit};
@@ -109,7 +110,7 @@ impl Permit {
     {
         let (execution_id, epoch) = (self.execution_id, self.epoch);
         let at_work = AtWork::clone(&self.at_work);
-        // The tool's own state is gone after a panic; nothing of ours was lent to it.
+        // Unwind safe: the tool borrows nothing from us, and its own state is dropped on a panic.
         let answer = AssertUnwindSafe(async { tool(self).await }).catch_unwind().await;
         let evidence = match answer {
             Ok(Ok(Applied(receipt))) => Evidence::Applied(receipt),
@@ -123,12 +124,12 @@ impl Permit {
 
 /// An execution after its irreversible call.
 #[derive(Debug)]
-#[must_use = "it says what became of the action"]
+#[must_use = "it holds the outcome of the action"]
 pub enum Settled {
-    /// It took place.
+    /// The effect took place.
     Completed(Execution<Completed>),
     /// Nothing happened; the key is free for another attempt.
     Failed(Execution<Failed>),
-    /// Nobody can say. It waits for a person or a reconciler.
+    /// Unknown. The execution waits for a person or a reconciler.
     InDoubt(InDoubt),
 }

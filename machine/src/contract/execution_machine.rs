@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 use super::Contract;
 use crate::actor::{EcsNode, GraphRunner, ToolNode};
 
-/// One attempt at an action, from submission to its end (EX-1, EX-2).
+/// One attempt at an action, from submission to a terminal state (EX-1, EX-2).
 ///
-/// An irreversible one enters RUNNING through [`SqliteStore::begin`], which hands out the permit;
-/// a store refuses one that was started in any other way.
+/// The execution of an irreversible action enters RUNNING through [`SqliteStore::begin`], which
+/// issues the permit; a store refuses one that was started in any other way.
 ///
 /// [`SqliteStore::begin`]: crate::store::SqliteStore::begin
 #[machine(durable, context = Contract)]
@@ -18,7 +18,7 @@ pub enum Execution {
     #[on(start => Running, by = ToolNode | EcsNode)]
     Pending,
 
-    /// An executor is at work.
+    /// An executor is working on it.
     #[on(succeed(result) => Completed, by = ToolNode | EcsNode | GraphRunner)]
     #[on(fail(error) => Failed, by = ToolNode | EcsNode | GraphRunner)]
     #[on(reject(reason) => Rejected, by = ToolNode | EcsNode | GraphRunner)]
@@ -32,7 +32,7 @@ pub enum Execution {
     #[on(cancel(reason) => Cancelled, by = GraphRunner)]
     #[on(timeout(reason) => Cancelled, by = GraphRunner)]
     Waiting {
-        /// What is being waited for, as the person is asked it.
+        /// What it waits for, phrased as a question to a person.
         prompt: String,
     },
 
@@ -46,18 +46,18 @@ pub enum Execution {
     /// It was tried and did not work.
     #[terminal]
     Failed {
-        /// Why, in the words of whoever refused.
+        /// Why, in the words of the side that failed or refused.
         error: String,
     },
 
-    /// It should not be done: denied, or not permitted.
+    /// It must not be done: denied, or not permitted.
     #[terminal]
     Rejected {
         /// Why.
         reason: String,
     },
 
-    /// It was given up: by time, by a person, or to reclaim it.
+    /// It was abandoned: by a timeout, by a person, or to reclaim it.
     #[terminal]
     Cancelled {
         /// Why.

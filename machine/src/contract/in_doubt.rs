@@ -8,19 +8,19 @@ use crate::{
     journal::{Evidence, Fact, Pass},
 };
 
-/// An execution of which nobody can say whether its irreversible action took place.
+/// An execution in doubt: its irreversible action may or may not have taken place.
 ///
-/// It waits, its key stays taken, and nothing runs it again. The way out is to find out, and to
-/// say so: [`SqliteStore::confirm_applied`] or [`SqliteStore::confirm_not_applied`].
+/// It waits, its key stays held, and nothing runs it again. To settle it, find out what happened
+/// and call [`SqliteStore::confirm_applied`] or [`SqliteStore::confirm_not_applied`].
 ///
 /// [`SqliteStore::confirm_applied`]: crate::store::SqliteStore::confirm_applied
 /// [`SqliteStore::confirm_not_applied`]: crate::store::SqliteStore::confirm_not_applied
 #[derive(Debug)]
-#[must_use = "it waits until somebody finds out"]
+#[must_use = "it waits until someone settles it"]
 pub struct InDoubt(Execution<Waiting>);
 
 impl InDoubt {
-    /// Narrows an execution that waits because of an unanswered permit; gives any other back.
+    /// Narrows an execution that waits because of an unanswered permit; returns any other unchanged.
     pub(crate) fn narrow(any: AnyExecution) -> Result<Self, AnyExecution> {
         match any {
             AnyExecution::Waiting(waiting) if is_in_doubt(&waiting) => Ok(Self(waiting)),
@@ -28,7 +28,7 @@ impl InDoubt {
         }
     }
 
-    /// Parks a running execution whose call has no clear answer. `reason` says why.
+    /// Parks a running execution whose call has no definite answer, for this reason.
     pub(crate) fn park<A: Actor + MaySuspend<Running>>(
         mut running: Execution<Running>,
         epoch: u64,
@@ -46,13 +46,13 @@ impl InDoubt {
         &self.0
     }
 
-    /// The question, as a person is asked it.
+    /// The question to ask a person.
     #[must_use]
     pub fn question(&self) -> &str {
         &self.0.state().prompt
     }
 
-    /// The epoch of the permit that the doubt is about.
+    /// The epoch of the unanswered permit.
     fn epoch(&self) -> u64 {
         let projection = self.0.context().projection(self.0.journal().entries());
         projection.permit.map_or(self.0.journal().epoch(), |permit| permit.epoch)
@@ -77,7 +77,7 @@ impl InDoubt {
     }
 }
 
-/// Appends what is known of the call.
+/// Appends evidence about the call.
 pub(crate) fn record<A: Actor>(
     running: &mut Execution<Running>,
     epoch: u64,

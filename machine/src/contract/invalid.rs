@@ -1,19 +1,19 @@
 use super::Action;
 
-/// Why no contract was made. Nothing was stored.
+/// Why a contract could not be made. Nothing was stored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidContract {
-    /// The arguments are no JSON.
-    #[error("the arguments are no JSON: {0}; pass an object such as {{\"to\": \"bob\"}}")]
+    /// The arguments are not valid JSON.
+    #[error("the arguments are not valid JSON: {0}; pass an object such as {{\"to\": \"bob\"}}")]
     NotJson(#[source] serde_json::Error),
-    /// The arguments are JSON, but no object.
-    #[error("the arguments are {0}, not an object; pass one such as {{\"to\": \"bob\"}}")]
+    /// The arguments are JSON, but not an object.
+    #[error("the arguments are {0}, not an object; pass an object such as {{\"to\": \"bob\"}}")]
     NotAnObject(&'static str),
     /// The arguments are larger than [`Action::MAX_DETAIL_BYTES`].
     #[error(
-        "the arguments have {bytes} bytes, more than {limit}; store the content elsewhere and pass \
-         a reference to it",
+        "the arguments are {bytes} bytes long, the limit is {limit}; store the content elsewhere \
+         and pass a reference to it",
         limit = Action::MAX_DETAIL_BYTES
     )]
     TooLarge {
@@ -22,11 +22,11 @@ pub enum InvalidContract {
     },
     /// The arguments are nested deeper than [`Action::MAX_DETAIL_DEPTH`].
     #[error(
-        "the arguments are nested more than {limit} deep; flatten them",
+        "the arguments are nested more than {limit} levels deep; flatten them",
         limit = Action::MAX_DETAIL_DEPTH
     )]
     TooDeep,
     /// A name or a question is empty.
-    #[error("the {0} is empty; say which one is meant")]
+    #[error("the {0} is empty; pass a non-empty {0}")]
     Empty(&'static str),
 }

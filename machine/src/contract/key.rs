@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 use super::{Action, action::plain};
 use crate::journal::{Digest, canonical};
 
-/// What an irreversible action may be done only once under (EX-5).
+/// The key under which an irreversible action runs at most once (EX-5).
 ///
-/// It derives from what the action is: service, method and a digest of the arguments in canonical
-/// form, so that the order of their keys does not matter.
+/// It is derived from the action: service, method and a digest of the arguments in canonical form,
+/// so that key order does not matter.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct IdempotencyKey(String);
@@ -17,18 +17,18 @@ pub struct IdempotencyKey(String);
 impl IdempotencyKey {
     pub(super) fn derive(service: &str, method: &str, arguments: &Map<String, Value>) -> Self {
         let arguments = canonical(&plain(Value::Object(arguments.clone())));
-        // The border between the names must show, or two tools could share a key.
+        // Escape the separator, so that two tools cannot share a key.
         let name = |name: &str| name.replace('%', "%25").replace(':', "%3A");
         let digest = Digest::of(&[arguments.as_bytes()]);
         Self(format!("{}:{}:{digest}", name(service), name(method)))
     }
 
-    /// The key of an action that is no tool call.
+    /// The key of an action that is not a tool call.
     pub(super) fn of(action: &Action) -> Self {
         Self(format!("{}:{}", action.action_type(), action.digest()))
     }
 
-    /// The key as text, for a service that deduplicates as well.
+    /// The key as text, for a service that deduplicates too.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

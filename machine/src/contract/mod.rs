@@ -1,4 +1,4 @@
-//! The execution contract: what shall happen, under which constraints, and what became of it.
+//! The execution contract: an action, its constraints, and its execution.
 
 mod action;
 #[allow(clippy::module_inception)]

@@ -4,15 +4,15 @@ use crate::{
     journal::{Entry, Evidence, Fact},
 };
 
-/// What can be read off a journal about an irreversible call.
+/// The progress of an irreversible call, folded from a journal.
 #[derive(Debug, Default)]
 struct Progress<'a> {
     held: bool,
-    /// The permit and the epoch that it was given in.
+    /// The last permit.
     permit: Option<Permitted>,
-    /// The last evidence, if there is any.
+    /// The last evidence that was not late.
     evidence: Option<&'a Evidence>,
-    /// Where the machine is, by the name of the state.
+    /// The name of the current state.
     status: Option<&'a str>,
 }
 
@@ -39,8 +39,8 @@ impl Context for Contract {
         }
     }
 
-    /// An irreversible action runs under a permit, leaves RUNNING only with evidence, and ends only
-    /// when it is known what it did.
+    /// An irreversible action runs only under a permit, leaves RUNNING only with evidence, and ends
+    /// only when its outcome is known.
     fn admit(&self, journal: &[Entry]) -> Result<(), Breach> {
         if !self.is_irreversible() {
             return Ok(());
@@ -51,14 +51,14 @@ impl Context for Contract {
                 match (trigger.as_ref(), to.as_ref()) {
                     ("start", _) if !progress.held => {
                         return Err(Breach::new(
-                            "this action is irreversible, so it starts through `begin`, which \
-                             takes its key and hands out a permit",
+                            "the action is irreversible and was started without `begin`; start it \
+                             through `begin`, which takes the key and issues a permit",
                         ));
                     }
                     ("suspend", _) if progress.permit.is_some() && progress.evidence.is_none() => {
                         return Err(Breach::new(
-                            "a permit is out, and whoever has it may be at work; let it answer, or \
-                             let `recover` shut it out",
+                            "the call may still be in flight; settle its outcome, or let `recover` \
+                             fence its worker",
                         ));
                     }
                     (_, "completed" | "failed" | "rejected" | "cancelled") => {
@@ -70,7 +70,9 @@ impl Context for Contract {
             if let Fact::Evidence { epoch, late: false, .. } = &entry.fact
                 && progress.permit.as_ref().is_none_or(|permit| permit.epoch != *epoch)
             {
-                return Err(Breach::new("this evidence answers no permit of this execution"));
+                return Err(Breach::new(
+                    "the evidence does not match the permit of this execution",
+                ));
             }
             progress.take(&entry.fact);
         }
@@ -78,7 +80,7 @@ impl Context for Contract {
             && matches!(progress.evidence, Some(Evidence::Unknown(_)))
         {
             return Err(Breach::new(
-                "this is in doubt, so it does not simply go on; confirm that it took place, or that \
+                "the action is in doubt, so it cannot resume; confirm that it took place, or that \
                  it did not",
             ));
         }
@@ -104,7 +106,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// The permit, while nobody knows what came of it.
+    /// The permit, as long as its outcome is unknown.
     fn unanswered(self) -> Option<Permitted> {
         match self.evidence {
             None | Some(Evidence::Unknown(_)) => self.permit,
@@ -116,14 +118,14 @@ impl<'a> Progress<'a> {
         match (end, self.evidence) {
             ("completed", Some(Evidence::Applied(_))) => Ok(()),
             ("completed", _) => Err(Breach::new(
-                "an irreversible action is COMPLETED only on evidence that it took place; settle \
-                 its outcome",
+                "an irreversible action can become COMPLETED only with evidence that it took \
+                 place; settle its outcome",
             )),
             (_, Some(Evidence::NotApplied(_))) => Ok(()),
             (_, None) if self.permit.is_none() => Ok(()),
             _ => Err(Breach::new(
-                "a permit is out and nobody has shown that nothing happened, so this cannot end \
-                 and free its key; settle its outcome, or let `recover` find it in doubt",
+                "a permit is unanswered and the action may have taken place, so this cannot end \
+                 and release its key; settle its outcome, or let `recover` put it in doubt",
             )),
         }
     }

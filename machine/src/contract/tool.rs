@@ -1,9 +1,9 @@
 use super::InvalidContract;
 
-/// A tool as it is registered: its name, and whether what it does can be taken back.
+/// A registered tool: its name, and whether its effect is irreversible.
 ///
-/// The registration is what counts (EX-15). A model may call an action irreversible that is
-/// registered as idempotent; it cannot do the reverse.
+/// The registration is authoritative (EX-15). A model may mark a call of an idempotent tool as
+/// irreversible, but not the reverse.
 ///
 /// ```
 /// use machine::contract::Tool;
@@ -21,14 +21,14 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// How long a tool call may take unless said otherwise, in seconds (EX-15).
+    /// The default timeout of a tool call in seconds (EX-15).
     pub const DEFAULT_TIMEOUT_SECONDS: u64 = 30;
 
-    /// A tool whose effect cannot be taken back, such as sending a mail.
+    /// A tool with an irreversible effect, such as sending a mail.
     ///
     /// # Errors
     ///
-    /// [`InvalidContract::Empty`] when a name is empty.
+    /// [`InvalidContract::Empty`] if a name is empty.
     pub fn irreversible(
         service: impl Into<String>,
         method: impl Into<String>,
@@ -36,11 +36,11 @@ impl Tool {
         Self::new(service.into(), method.into(), true)
     }
 
-    /// A tool that may be called again without harm, such as reading a file.
+    /// A tool that can safely be called again, such as reading a file.
     ///
     /// # Errors
     ///
-    /// [`InvalidContract::Empty`] when a name is empty.
+    /// [`InvalidContract::Empty`] if a name is empty.
     pub fn idempotent(
         service: impl Into<String>,
         method: impl Into<String>,
@@ -58,7 +58,7 @@ impl Tool {
         Ok(Self { service, method, irreversible, timeout_seconds: Self::DEFAULT_TIMEOUT_SECONDS })
     }
 
-    /// Sets how long a call may take, in seconds.
+    /// Sets the timeout of a call in seconds.
     #[must_use]
     pub fn timeout_seconds(mut self, seconds: u64) -> Self {
         self.timeout_seconds = seconds;

@@ -7,22 +7,22 @@ use crate::{
     typed::{Erased, Illegal, Refused},
 };
 
-/// Why a tool call moved nothing, in words that the model that made it can use.
+/// Why a tool call was refused. The texts are written for the model that made the call.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// No move has this name, in any state.
+    /// No state has a move with this name.
     #[error("there is no move `{name}`; {legal}")]
     Unknown {
-        /// What was called.
+        /// The name that was called.
         name: String,
-        /// What can be called.
+        /// The moves that are legal.
         legal: String,
     },
-    /// The arguments are not what the move takes.
-    #[error("`{name}` cannot be called like this: {reason}; look at its input schema")]
+    /// The arguments do not match the input schema of the move.
+    #[error("invalid arguments for `{name}`: {reason}; see its input schema")]
     Arguments {
-        /// What was called.
+        /// The name that was called.
         name: String,
         /// What is wrong.
         reason: String,
@@ -32,13 +32,13 @@ pub enum CallError {
     Illegal(Illegal),
 }
 
-/// Makes the move that a tool call asks for.
+/// Makes the move of a tool call.
 ///
-/// `arguments` is the JSON object that came with the call; an empty text counts as `{}`.
+/// `arguments` is the JSON object of the call; an empty text counts as `{}`.
 ///
 /// # Errors
 ///
-/// The machine as it was, and why: no such move, wrong arguments, or not legal now.
+/// The unchanged machine, and why: unknown move, invalid arguments, or not legal now.
 pub fn call<M>(
     machine: M,
     name: &str,
@@ -63,7 +63,7 @@ where
 {
     let definition: &Definition = M::DEFINITION;
     if definition.edges.iter().all(|edge| edge.trigger != *name) {
-        // The error quotes at most 40 characters of what came from outside.
+        // The error quotes at most 40 characters of external input.
         let name = name.chars().take(40).collect();
         let legal = definition.legal_moves(machine.state_index()).to_string();
         return Err(CallError::Unknown { name, legal });

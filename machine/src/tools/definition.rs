@@ -8,20 +8,20 @@ use crate::{
     typed::Erased,
 };
 
-/// A legal move as a model API takes it: `name`, `description`, `input_schema`.
+/// A legal move in the format of model APIs: `name`, `description`, `input_schema`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ToolDefinition {
     /// The trigger.
     pub name: String,
-    /// Where the move leads, and what that state means.
+    /// The target state, and what it means.
     pub description: String,
-    /// JSON Schema of what the caller brings.
+    /// The JSON Schema of the payload.
     pub input_schema: Value,
 }
 
 impl ToolDefinition {
-    /// The form that some APIs take instead: `{"type": "function", "function": {..}}`.
+    /// The alternative format of some APIs: `{"type": "function", "function": {..}}`.
     #[must_use]
     pub fn to_function(&self) -> Value {
         let Self { name, description, input_schema } = self;
@@ -36,9 +36,9 @@ impl ToolDefinition {
     }
 }
 
-/// The moves that are legal now, for this actor, each as a tool.
+/// The moves that are legal now for this actor, each as a tool.
 ///
-/// A guard may still refuse one; the refusal is text that the model can use.
+/// A guard may still refuse one; the text of the refusal is written for the model.
 pub fn definitions<M>(machine: &M, by: &impl Actor) -> Vec<ToolDefinition>
 where
     M: Erased<Event: JsonSchema>,
@@ -54,7 +54,7 @@ fn offered<M: Erased, A: Actor>(
     M::DEFINITION.moves(machine.state_index()).filter(Move::is_for::<A>)
 }
 
-/// The schema of all events: a choice of objects, told apart by `trigger`.
+/// The schema of all events: a `oneOf` of objects, tagged by `trigger`.
 fn event_schema<E: JsonSchema>() -> Value {
     let generator = SchemaGenerator::new(SchemaSettings::draft2020_12());
     generator.into_root_schema_for::<E>().to_value()
@@ -79,13 +79,13 @@ fn tool(offered: &Move<'_>, events: &Value) -> ToolDefinition {
     }
 }
 
-/// The object that belongs to one trigger, without the trigger itself: that is the tool's name.
+/// The object schema of one trigger, without the `trigger` property: that is the tool's name.
 fn input_schema(trigger: &str, events: &Value) -> Value {
     let choices = events["oneOf"].as_array().into_iter().flatten();
     let mut choices = choices.filter_map(Value::as_object);
     let chosen = choices.find(|choice| choice["properties"]["trigger"]["const"] == trigger);
     let mut schema = chosen.cloned().unwrap_or_default();
-    // A description would be that of the event, which the tool's own says better.
+    // This describes the event variant; the description of the tool says more.
     schema.remove("description");
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         properties.remove("trigger");

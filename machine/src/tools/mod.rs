@@ -1,7 +1,7 @@
-//! Legal moves as tools: a model that is given only these cannot make an illegal move.
+//! Legal moves as tools: a model that only has these tools cannot make an illegal move.
 //!
-//! The machine derives `JsonSchema` beside `Serialize` and `Deserialize`; its events then have a
-//! schema, and each legal move is a tool definition in the form that model APIs take.
+//! The machine derives `JsonSchema`, `Serialize` and `Deserialize`. Its events then have a schema,
+//! and each legal move becomes a tool definition in the format of model APIs.
 //!
 //! ```
 //! use machine::actor::Anyone;
@@ -28,11 +28,11 @@
 //! assert_eq!(offered[0].name, "answer");
 //! assert_eq!(offered[0].input_schema["properties"]["text"]["type"], "string");
 //!
-//! // What the model calls, parsed, checked and applied:
+//! // Parse, check and apply a call of the model:
 //! let answered = tools::call(ticket, "answer", r#"{"text": "Try again."}"#, &Anyone)?;
 //! assert_eq!(answered.status(), ticket::Status::Answered);
 //!
-//! // A call of anything else is answered with text that the model can use.
+//! // The error text of an illegal call is written for the model.
 //! let refused = tools::call(answered, "reopen", "{}", &Anyone).unwrap_err();
 //! assert_eq!(
 //!     refused.to_string(),

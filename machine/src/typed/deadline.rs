@@ -1,13 +1,13 @@
 use core::time::Duration;
 
-/// A transition that is to be made when some time has passed in a state, or in a group of states.
+/// A transition that becomes due after some time in a state, or in a group of states.
 ///
 /// ```
 /// use std::time::Duration;
 ///
 /// use machine::machine;
 ///
-/// /// A question with a limit.
+/// /// A question with a time limit.
 /// #[machine(context = Duration)]
 /// #[derive(Debug)]
 /// pub enum Question {
@@ -32,19 +32,19 @@ use core::time::Duration;
 pub struct Deadline {
     /// The trigger of the transition.
     pub trigger: &'static str,
-    /// How long after entering the state or, for a group's deadline, the group.
+    /// The time since entering the state or, for a group's deadline, the group.
     pub after: Duration,
 }
 
-/// What `after = ..` may give: a [`Duration`], or an [`Option`] of one, where `None` means that
-/// there is no deadline.
+/// The types that `after = ..` accepts: [`Duration`] and `Option<Duration>`, where `None` means no
+/// deadline.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a duration",
     label = "`after` takes a `Duration` or an `Option<Duration>`",
     note = "for example `after = Duration::from_secs(30)`"
 )]
 pub trait IntoDeadline {
-    /// The duration, if there is a deadline.
+    /// The duration of the deadline, if any.
     fn into_deadline(self) -> Option<Duration>;
 }
 
@@ -60,7 +60,7 @@ impl IntoDeadline for Option<Duration> {
     }
 }
 
-/// The deadline of a trigger, if there is one.
+/// The deadline of a trigger, if any.
 #[doc(hidden)]
 pub fn after(trigger: &'static str, after: impl IntoDeadline) -> Option<Deadline> {
     after.into_deadline().map(|after| Deadline { trigger, after })

@@ -1,23 +1,24 @@
 use super::Refused;
 use crate::{actor::Actor, definition::Definition};
 
-/// A machine whose state is known at run time only. `#[machine]` implements it for `AnyDoor`.
+/// A machine whose state is known only at run time. `#[machine]` implements it for the erased type,
+/// such as `AnyDoor`.
 ///
-/// It lets code be generic over machines; the methods are those that the type itself has.
+/// For code that is generic over machines. The methods are those of the type itself.
 pub trait Erased: Sized {
-    /// The one table.
+    /// The definition of the machine.
     const DEFINITION: &'static Definition;
 
     /// The triggers with their payloads.
     type Event;
 
-    /// Where the machine is, as an index into the definition's states.
+    /// The current state, as an index into the definition's states.
     fn state_index(&self) -> usize;
 
-    /// Makes the move that `event` asks for.
+    /// Makes the move of `event`.
     ///
     /// # Errors
     ///
-    /// The machine as it was, and why.
+    /// The unchanged machine, and why the move was refused.
     fn apply(self, event: Self::Event, by: &impl Actor) -> Result<Self, Refused<Self>>;
 }

@@ -1,4 +1,4 @@
-//! Typed machines: the state is in the type.
+//! Typed machines: the type encodes the state.
 
 mod deadline;
 mod erased;

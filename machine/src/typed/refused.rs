@@ -9,7 +9,7 @@ use crate::{
     definition::{Definition, Move},
 };
 
-/// A step that was not taken: the machine as it was, and why.
+/// A refused step: the unchanged machine, and why.
 ///
 /// ```
 /// use machine::actor::{GraphRunner, ReasoningNode, ToolNode};
@@ -30,12 +30,12 @@ use crate::{
 pub struct Refused<M, E = Illegal> {
     /// The machine, unchanged.
     pub machine: M,
-    /// Why the step was not taken.
+    /// Why the step was refused.
     pub reason: E,
 }
 
 impl<M, E> Refused<M, E> {
-    /// Gives the machine back together with the reason.
+    /// Pairs the machine with the reason.
     pub fn new(machine: M, reason: E) -> Self {
         Self { machine, reason }
     }
@@ -63,7 +63,7 @@ impl<M, E: error::Error> error::Error for Refused<M, E> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Illegal(Box<Details>);
 
-/// Behind a pointer, so that a move that is made does not carry room for the one that is refused.
+/// Boxed, so that `Result`s of moves stay small.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Details {
     definition: &'static Definition,
@@ -80,20 +80,20 @@ pub enum Reason {
     Terminal,
     /// The state has no such move.
     NotFromHere,
-    /// The state has this move, but not for this kind of actor.
+    /// The state has this move, but this kind of actor may not make it.
     Actor(&'static str),
-    /// The move is legal, but its guard refused it, for this reason.
+    /// The move is legal, but its guard refused it for this reason.
     Guard(String),
-    /// The move was to be made by its deadline, and the state has no such deadline.
+    /// Firing a deadline that the state does not have.
     NoDeadline,
-    /// The move was to be made by its deadline, which is this many milliseconds away.
+    /// Firing a deadline that is due only in this many milliseconds.
     NotDue(u64),
-    /// The deadline is due, but the guard refused the move, for this reason. It stays due.
+    /// The deadline is due, but the guard refused the move for this reason. The deadline stays due.
     DueButRefused(String),
 }
 
 impl Reason {
-    /// A guard refused the move of a deadline.
+    /// A guard refused the move of a due deadline.
     #[doc(hidden)]
     #[must_use]
     #[cold]
@@ -103,7 +103,7 @@ impl Reason {
 }
 
 impl Illegal {
-    /// Why `A` cannot `trigger` in `state`, guards aside; `None` when it can.
+    /// Why `A` cannot `trigger` in `state`, guards aside; `None` if it can.
     #[doc(hidden)]
     #[must_use]
     pub fn __check<A: Actor>(
@@ -115,7 +115,7 @@ impl Illegal {
         (!legal).then(|| Self::__new(definition, state, trigger, A::KIND))
     }
 
-    /// A guard refused.
+    /// A guard refused the move.
     #[doc(hidden)]
     #[must_use]
     #[cold]
@@ -129,7 +129,7 @@ impl Illegal {
         Self(Box::new(Details { definition, state, trigger, reason }))
     }
 
-    /// A deadline cannot fire: there is none, it is not due yet, or a guard refused.
+    /// A deadline cannot fire: there is none, it is not due yet, or a guard refused the move.
     #[doc(hidden)]
     #[must_use]
     #[cold]
@@ -144,7 +144,7 @@ impl Illegal {
         Self(Box::new(Details { definition, state, trigger, reason }))
     }
 
-    /// Finds out why `actor` cannot `trigger` in `state`.
+    /// Determines why `actor` cannot `trigger` in `state`.
     #[doc(hidden)]
     #[must_use]
     #[cold]
@@ -164,7 +164,7 @@ impl Illegal {
         Self(Box::new(Details { definition, state, trigger, reason }))
     }
 
-    /// The state that the machine is in, as messages name it.
+    /// The label of the current state.
     #[must_use]
     pub fn state(&self) -> &'static str {
         &self.0.definition.states[self.0.state].label
@@ -176,13 +176,13 @@ impl Illegal {
         self.0.trigger
     }
 
-    /// Why.
+    /// Why it was refused.
     #[must_use]
     pub fn reason(&self) -> &Reason {
         &self.0.reason
     }
 
-    /// The moves that are legal instead.
+    /// The moves that are legal in the current state.
     pub fn legal_moves(&self) -> impl Iterator<Item = Move<'static>> + use<> {
         self.0.definition.moves(self.0.state)
     }

@@ -1,6 +1,7 @@
 /// A state of a machine, as a type. `#[machine]` implements it.
 ///
-/// It lets a function be generic over the state, and the store return the state that was asked for.
+/// For functions that are generic over the state, such as those of a store that load a machine in a
+/// given state.
 pub trait State: Sized + 'static {
     /// The typed machine in this state, such as `Execution<Waiting>`.
     type Machine;
@@ -13,12 +14,12 @@ pub trait State: Sized + 'static {
     ///
     /// # Errors
     ///
-    /// The erased machine as it was, when it is in another state.
+    /// The unchanged erased machine, if it is in another state.
     fn narrow(any: Self::Any) -> Result<Self::Machine, Self::Any>;
 
-    /// The erased machine.
+    /// Erases the state.
     fn widen(machine: Self::Machine) -> Self::Any;
 }
 
-/// A state that is never left.
+/// A terminal state: it has no outgoing transitions.
 pub trait Terminal: State {}

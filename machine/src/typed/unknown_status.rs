@@ -3,7 +3,7 @@ use core::fmt;
 
 use crate::definition::Definition;
 
-/// The text is not the name of a state of the machine.
+/// The text is not the name of a state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownStatus {
     definition: &'static Definition,
@@ -14,7 +14,7 @@ impl UnknownStatus {
     #[doc(hidden)]
     #[must_use]
     pub fn __new(definition: &'static Definition, text: &str) -> Self {
-        // The error quotes at most 40 characters of what came from outside.
+        // The error quotes at most 40 characters of external input.
         Self { definition, text: text.chars().take(40).collect() }
     }
 }

@@ -8,10 +8,10 @@ use crate::{
     journal::Fact,
 };
 
-/// What a reasoner is told of an execution (OB-6). No key, no timeout, no actor.
+/// An execution as shown to a reasoner (OB-6). Omits key, timeout and actor.
 ///
-/// Its text form is one line of a prompt (OB-8). What a tool returned is data: it stays on its
-/// line, whatever it contains.
+/// Its `Display` is one line of a prompt (OB-8). Tool output is escaped: it cannot break out of its
+/// line.
 ///
 /// ```
 /// use machine::actor::{ReasoningNode, ToolNode};
@@ -36,29 +36,29 @@ use crate::{
 pub struct ConsequenceView {
     /// The execution.
     pub execution_id: Id,
-    /// What sort of action it is.
+    /// The type of the action.
     pub action_type: ActionType,
-    /// The action in a few words.
+    /// A short description of the action.
     pub action_summary: String,
-    /// What became of it.
+    /// The status of the execution.
     pub consequence_label: Label,
-    /// What the tool or the person answered.
+    /// The answer of the tool or the person.
     pub result: Option<String>,
-    /// Why it did not work, or was not done.
+    /// Why it failed, or was not done.
     pub error_message: Option<String>,
-    /// It changed the world and cannot be taken back.
+    /// It took effect and is irreversible.
     pub has_side_effects: bool,
-    /// It was WAITING at some time.
+    /// It has been WAITING at some point.
     pub was_suspended: bool,
-    /// A person confirmed it, here or at the gate in front of it.
+    /// A person confirmed it, directly or through its gate.
     pub human_confirmed: bool,
     /// It has not ended.
     pub is_still_pending: bool,
-    /// From its creation to the last thing that happened to it, in milliseconds.
+    /// The time from its creation to its last journal entry, in milliseconds.
     pub total_duration_ms: u64,
 }
 
-/// What became of an execution, in the words that a reasoner is told (OB-7).
+/// The status of an execution, in the vocabulary for reasoners (OB-7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
@@ -80,7 +80,7 @@ pub enum Label {
 }
 
 impl ConsequenceView {
-    /// Reads it off an execution.
+    /// Projects an execution.
     #[must_use]
     pub fn of(execution: &AnyExecution) -> Self {
         let (consequence_label, result, error_message) = match execution {
@@ -113,7 +113,7 @@ impl ConsequenceView {
             error_message: error_message.cloned(),
             has_side_effects: contract.is_irreversible() && consequence_label == Label::Success,
             was_suspended,
-            // What waits behind a gate runs only after a person has confirmed it.
+            // An execution behind a gate runs only after a person has confirmed it.
             human_confirmed: resumed || contract.behind().is_some() && entered("running"),
             is_still_pending: !execution.status().definition().terminal,
             total_duration_ms: duration.unsigned_abs(),
@@ -138,7 +138,7 @@ impl fmt::Display for ConsequenceView {
     }
 }
 
-/// The lines of a prompt, and below them, where it applies, that some cannot be taken back.
+/// The lines of a prompt, followed by a note if any of the actions is irreversible.
 #[must_use]
 pub fn render(views: &[ConsequenceView]) -> String {
     let mut lines: Vec<String> = views.iter().map(ToString::to_string).collect();
@@ -165,13 +165,13 @@ impl fmt::Display for Label {
     }
 }
 
-/// Text that cannot leave its line: whatever breaks or turns a line is written as an escape.
+/// Text that cannot leave its line: line breaks and bidirectional controls are escaped.
 struct OneLine<'a>(&'a str);
 
 impl fmt::Display for OneLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for character in self.0.chars() {
-            // Line and paragraph separators, and the marks that turn the reading direction.
+            // Line and paragraph separators, and bidirectional controls.
             let turns = matches!(
                 character,
                 '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'

@@ -4,18 +4,18 @@ use crate::{
     journal::{Evidence, Fact},
 };
 
-/// Evidence from a worker that had been shut out: it came too late to count, and it may well
-/// contradict what was settled. People should see it.
+/// Evidence from a fenced worker. It changes no state, and it may contradict how the execution was
+/// settled, so people should see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LateEvidence {
-    /// When it came (milliseconds since the Unix epoch).
+    /// When it arrived (milliseconds since the Unix epoch).
     pub at: Millis,
-    /// What it says.
+    /// The evidence.
     pub evidence: Evidence,
 }
 
-/// The late evidence on a machine, oldest first.
+/// The late evidence in a machine's journal, oldest first.
 #[must_use]
 pub fn late_evidence(machine: &dyn Durable) -> Vec<LateEvidence> {
     let entries = machine.journal().entries().iter();

@@ -1,4 +1,4 @@
-//! Read-only projections: how people and reasoners see what really happened.
+//! Read-only projections of executions and journals, for people and reasoners.
 
 mod consequence;
 mod late;

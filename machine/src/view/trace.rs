@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use crate::{clock::Millis, contract::AnyExecution, journal::Fact};
 
-/// Every creation and transition of some executions, in order of time (EX-11).
+/// Every creation and transition of some executions, in chronological order (EX-11).
 ///
 /// ```
 /// use machine::actor::{ReasoningNode, ToolNode};
@@ -26,7 +26,7 @@ use crate::{clock::Millis, contract::AnyExecution, journal::Fact};
 pub struct ExecutionTrace {
     /// The steps, oldest first.
     pub steps: Vec<TraceStep>,
-    /// How many older steps the cap left out. They are still in the journals.
+    /// The number of older steps that the cap left out. They are still in the journals.
     pub omitted: usize,
 }
 
@@ -34,11 +34,11 @@ pub struct ExecutionTrace {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TraceStep {
-    /// Who did it.
+    /// The kind of the actor.
     pub node_id: String,
     /// `create_contract:ID` or `transition:ID:from->to`.
     pub action: String,
-    /// What came of it, where the step ended the execution.
+    /// The result, error or reason, if the step has one.
     pub result: Option<String>,
     /// Trigger, actor, contract id, and whether the action is irreversible.
     pub metadata: Value,
@@ -47,10 +47,10 @@ pub struct TraceStep {
 }
 
 impl ExecutionTrace {
-    /// The usual number of steps that are kept of one contract.
+    /// The usual maximum number of steps per execution.
     pub const USUAL_CAP: usize = 50;
 
-    /// The newest `cap` steps of each execution, all in order of time.
+    /// The newest `cap` steps of each execution, in chronological order.
     #[must_use]
     pub fn of(executions: &[AnyExecution], cap: usize) -> Self {
         let mut trace = Self { steps: Vec::new(), omitted: 0 };
@@ -60,7 +60,7 @@ impl ExecutionTrace {
             trace.omitted += omitted;
             trace.steps.extend(steps.into_iter().skip(omitted));
         }
-        // Stable, so that the steps of one contract stay in order within one millisecond.
+        // Stable, so that steps of one execution within the same millisecond stay in order.
         trace.steps.sort_by_key(|step| step.at);
         trace
     }

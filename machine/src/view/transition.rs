@@ -2,27 +2,27 @@ use serde::Serialize;
 
 use crate::{actor::Category, clock::Millis, erased::Durable, id::Id, journal::Fact};
 
-/// One transition of a machine, as its journal has it (OB-2).
+/// One transition of a machine, as recorded in its journal (OB-2).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct TransitionRecord {
     /// The machine.
     pub execution_id: Id,
-    /// The position among its transitions, from 0.
+    /// The position among the machine's transitions, from 0.
     pub sequence_number: usize,
-    /// The state that was left.
+    /// The source state.
     pub from_status: String,
-    /// The state that was entered.
+    /// The target state.
     pub to_status: String,
-    /// What moved it.
+    /// The trigger.
     pub trigger: String,
-    /// The kind of the actor; none where the machine lets anyone.
+    /// The kind of the actor; `None` if any actor may make the move.
     pub actor: Option<String>,
-    /// What people are shown of the actor.
+    /// The category of the actor.
     pub actor_category: Category,
     /// When (milliseconds since the Unix epoch).
     pub timestamp: Millis,
-    /// It ended the machine.
+    /// Whether the target state is terminal.
     pub is_terminal_transition: bool,
 }
 
