@@ -1,8 +1,9 @@
 //! `#[cfg]` on states and transitions.
 //!
-//! An attribute macro sees what is switched off as well, and only the compiler knows what that is.
-//! It tells derive macros: so a declaration with a `cfg` in it goes out once more, as an enum that
-//! nobody uses, and comes back through [`declaration`] without what is off.
+//! An attribute macro also sees items that `cfg` disables, and only the compiler can evaluate `cfg`.
+//! It strips disabled items before it calls a derive macro. So a declaration that contains `cfg` is
+//! emitted once more as an unused enum, and comes back through the derive macro [`declaration`]
+//! without the disabled items.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
@@ -14,7 +15,7 @@ use syn::{
 
 use crate::{emit, errors::Errors, expand, parse::Options};
 
-/// Whether something in the declaration may be switched off.
+/// Whether the declaration contains a `cfg` or `cfg_attr`.
 pub(crate) fn is_in(tokens: TokenStream) -> bool {
     let mut hash = false;
     for token in tokens {
@@ -35,10 +36,10 @@ pub(crate) fn is_in(tokens: TokenStream) -> bool {
     false
 }
 
-/// Sends the declaration through the compiler. What the derive must know and what must not take
-/// effect on the unused enum (options, derives, the name) travels in one attribute.
+/// Sends the declaration through the compiler. One attribute carries what the derive macro needs but
+/// must not apply to the unused enum: options, derives, visibility and name.
 pub(crate) fn ask_the_compiler(options: &TokenStream, mut item: ItemEnum) -> TokenStream {
-    // Mistakes in the options are reported on the way back.
+    // Mistakes in the options are reported by `declaration`.
     let krate = Options::parse(options.clone(), &mut Errors::default()).krate;
     let krate = krate.map_or_else(|| quote!(::machine), ToTokens::into_token_stream);
     let (vis, name) = (item.vis, item.ident);
@@ -48,7 +49,7 @@ pub(crate) fn ask_the_compiler(options: &TokenStream, mut item: ItemEnum) -> Tok
         attribute.meta = syn::parse2(wrapped(attribute.meta.to_token_stream()))
             .unwrap_or_else(|_| attribute.meta.clone());
     }
-    // The unused enum may not have parameters that it does not use.
+    // Rust rejects unused generic parameters.
     if let Some(marker) = emit::marker(&item.generics) {
         item.variants.push(syn::parse_quote!(__Parameters(#marker)));
     }
@@ -73,8 +74,8 @@ fn attributes(
     })
 }
 
-/// What stands in an attribute, inside one that the derive owns: it does not know the helpers of
-/// other derives, and rustc has an attribute `stable` of its own. What is asked about stays.
+/// Wraps an attribute in a helper attribute of the derive macro: it does not know the helpers of
+/// other derives, and rustc has its own attribute `stable`. `cfg` conditions stay unwrapped.
 fn wrapped(meta: TokenStream) -> TokenStream {
     let Some(TokenTree::Ident(name)) = meta.clone().into_iter().next() else { return meta };
     if name == "cfg" || name == "doc" {
@@ -94,7 +95,7 @@ fn wrapped(meta: TokenStream) -> TokenStream {
     }
 }
 
-/// The way back.
+/// Expands the declaration that comes back from the compiler.
 pub(crate) fn declaration(item: TokenStream) -> TokenStream {
     let Ok(mut input) = syn::parse2::<DeriveInput>(item) else { return TokenStream::new() };
     if let syn::Data::Enum(data) = &mut input.data {
@@ -109,7 +110,7 @@ pub(crate) fn declaration(item: TokenStream) -> TokenStream {
     }
     let (carried, attrs): (Vec<_>, Vec<_>) =
         input.attrs.iter().partition(|attribute| attribute.path().is_ident("__machine"));
-    // The attribute is the one that `ask_the_compiler` wrote, so it has these four groups.
+    // `ask_the_compiler` wrote this attribute, so it has these four groups.
     let Some(Meta::List(carried)) = carried.first().map(|attribute| &attribute.meta) else {
         return TokenStream::new();
     };

@@ -1,5 +1,5 @@
-//! The drawing in a machine's documentation. It is made only where rustdoc asks for it, so that
-//! nobody else waits for it: `#[cfg_attr(doc, doc = svg!(..))]`.
+//! The diagram in a machine's documentation. Only rustdoc expands it, so that other builds do not
+//! pay for it: `#[cfg_attr(doc, doc = svg!(..))]`.
 
 use machine_diagram::{Arrow, Diagram, Node};
 use proc_macro2::TokenStream;

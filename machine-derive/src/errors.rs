@@ -3,7 +3,7 @@ use quote::ToTokens;
 
 use crate::message::Message;
 
-/// Collects the mistakes of one declaration, each on its own span.
+/// Collects the errors of one declaration, each with its own span.
 #[derive(Default)]
 pub(crate) struct Errors(Vec<syn::Error>);
 
@@ -12,7 +12,7 @@ impl Errors {
         self.0.push(syn::Error::new(span, message));
     }
 
-    /// Reports over the whole of `tokens`, not their first token only.
+    /// Reports an error that spans all of `tokens`, not only the first one.
     pub(crate) fn on(&mut self, tokens: impl ToTokens, message: Message) {
         self.0.push(syn::Error::new_spanned(tokens, message));
     }

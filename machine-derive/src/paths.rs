@@ -1,11 +1,11 @@
-//! Paths in tokens. What a user writes beside the enum is read from inside the machine's module, so
-//! `self::` and `super::` are rewritten on the way in, and written back for people.
+//! Paths in tokens. User code moves into the machine's module, so `self::` and `super::` are
+//! rewritten for it, and converted back for texts.
 
 use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
 use quote::quote_spanned;
 
-/// The declaration with all rewritten that goes into the module: derives, and what follows the
-/// name. The visibility and the other attributes stay where they are.
+/// The declaration, with paths rewritten in everything that moves into the module: derives, and
+/// what follows `enum`. The visibility and the other attributes are not rewritten.
 pub(crate) fn body_one_level_down(item: TokenStream) -> TokenStream {
     let mut out = TokenStream::new();
     let mut tokens = item.into_iter();
@@ -30,7 +30,7 @@ fn is_derive(group: &Group) -> bool {
         && matches!(first, Some(TokenTree::Ident(ident)) if ident == "derive")
 }
 
-/// The tokens as the user wrote them, for people and for the table.
+/// The tokens as the user wrote them, for messages and for the table.
 pub(crate) fn as_written(tokens: TokenStream) -> TokenStream {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let is = |place: usize, name: &str| matches!(tokens.get(place), Some(TokenTree::Ident(ident)) if ident == name);
@@ -61,11 +61,12 @@ pub(crate) fn as_written(tokens: TokenStream) -> TokenStream {
     out
 }
 
-/// Paths that start at `self` or `super` as they read from inside the machine's module.
+/// Rewrites paths that start with `self` or `super`, so that they resolve from inside the machine's
+/// module.
 pub(crate) fn one_level_down(tokens: TokenStream) -> TokenStream {
     let mut out = TokenStream::new();
     let mut tokens = tokens.into_iter().peekable();
-    // Whether the tokens before this one are `::`, or one `:` that another follows.
+    // Whether this token follows `::`, or follows the first `:` of it.
     let (mut in_path, mut first_colon) = (false, false);
     while let Some(token) = tokens.next() {
         let goes_on =

@@ -1,11 +1,11 @@
-//! What six machines become, and that they become the same each time.
+//! Snapshots of the expansion of six machines. The expansion is deterministic.
 //!
-//! A changed snapshot is a changed promise to whoever reads expanded code: look at the difference,
-//! then accept it with `INSTA_UPDATE=always cargo test --workspace`.
+//! Users read expanded code, so review a changed snapshot like an API change, then accept it with
+//! `INSTA_UPDATE=always cargo test --workspace`.
 
 use crate::expand;
 
-/// Expands a declaration 20 times; all of them must be the same, byte for byte.
+/// Expands a declaration 20 times; all expansions must be identical, byte for byte.
 #[track_caller]
 fn expanded(options: &str, declaration: &str) -> String {
     let expand = || {
@@ -19,7 +19,7 @@ fn expanded(options: &str, declaration: &str) -> String {
     }
     match syn::parse_file(&first) {
         Ok(file) => prettyplease::unparse(&file),
-        Err(error) => panic!("the expansion is no Rust: {error}\n{first}"),
+        Err(error) => panic!("the expansion is not valid Rust: {error}\n{first}"),
     }
 }
 

@@ -4,13 +4,13 @@ use quote::quote;
 use super::names::{self, Names};
 use crate::model::{Graph, bare};
 
-/// A trait per restricted trigger, implemented for those who may.
+/// One trait per restricted trigger, implemented for the actors that may use it.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let restricted =
         graph.triggers.iter().enumerate().filter(|(index, _)| graph.is_restricted(*index));
     let actors = graph.actors();
-    // The journal takes the actor's name from the table, which is the one place that asks whether
-    // it is an actor at all: one mistake makes one error.
+    // The journal takes the actor's name from the table. Only the table requires `Actor`, so that
+    // one mistake makes one error.
     let (kind_type, kind_method) = if names.durable {
         let method = quote! {
             #[doc(hidden)]
@@ -38,11 +38,11 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         let message = format!("`{{Self}}` may not `{name}`");
         let label = "this actor may not";
         let note = format!("`{name}` is for these actors: {}", who.join("; "));
-        let about = format!("Who may `{name}`, by the state that is left.");
+        let about = format!("Actors that may `{name}`, by source state.");
         let mut groups = Vec::new();
         let impls = moves().flat_map(|step| {
             let of_group = match graph.group_of(step) {
-                // One for the whole group, so that code for any of its states can rely on it.
+                // One impl for the whole group, so that code generic over its states can use it.
                 Some(group) if groups.contains(&group) => return Vec::new(),
                 Some(group) => {
                     groups.push(group);
@@ -86,12 +86,12 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let asked = graph.groups().iter().any(|(group, _)| !graph.triggers_of(group).is_empty());
     let asked = asked.then(|| {
         quote! {
-            // Only the methods have one, and they have asked whether the actor may.
+            // Only the generated methods can make one, after they checked the actor.
             pub struct Asked(pub(super) ());
         }
     });
     quote! {
-        // Only the table lets somebody in: nobody else can name what an implementation needs.
+        // Seals the traits: other code cannot name the type that an implementation needs.
         mod __sealed {
             pub struct Row #kind_type;
             #asked

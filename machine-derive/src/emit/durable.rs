@@ -8,7 +8,8 @@ use crate::{
     parse::Upgrade,
 };
 
-/// What lets a store keep the machine, and restore it once its journal was replayed.
+/// The implementations that let a store write the machine, and restore it after replaying its
+/// journal.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     if !names.durable {
         return TokenStream::new();
@@ -153,7 +154,7 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// The value behind `text`, which was written by `version`, through the upgrades that lie between.
+/// The value of `text`, which was written by `version`, after all upgrades since that version.
 fn upgraded(upgrades: &[Upgrade]) -> TokenStream {
     let read = quote!(__machine::__private::serde_json::from_str(text)?);
     if upgrades.is_empty() {

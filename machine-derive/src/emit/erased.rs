@@ -9,10 +9,10 @@ use super::{
 };
 use crate::model::{Graph, Move, State, bare};
 
-/// The machine whose state is known at run time only: same rules, errors as values.
+/// The erased machine, whose state is known only at run time: same rules, errors as values.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let mut parts = vec![item(graph, names), moves(graph, names), conversions(graph, names)];
-    // A machine with parameters of its own would need bounds that only its author knows.
+    // A generic machine would need bounds that only its author knows.
     if !names.durable && names.params.is_empty() && derives(graph, "Serialize") {
         parts.push(serialize(graph, names));
     }
@@ -21,7 +21,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 
 fn item(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let Names { typed, any, context, .. } = names;
-    let about = format!("A [`{typed}`] whose state is known at run time only.");
+    let about = format!("A [`{typed}`] whose state is known only at run time.");
     let debug = derives(graph, "Debug").then(|| quote!(#[derive(Debug)]));
     let all: Vec<_> = graph.states.iter().map(State::name).collect();
     let variants = graph.states.iter().map(|state| {
@@ -30,7 +30,7 @@ fn item(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     });
     let context_getter = Names::has_context(graph).then(|| {
         quote! {
-            /// What was fixed at creation.
+            /// The context, fixed at creation.
             #[must_use]
             pub fn context(&self) -> &#context {
                 match self { #(Self::#all(machine) => machine.context()),* }
@@ -45,7 +45,7 @@ fn item(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 self.journal().id()
             }
 
-            /// What happened to it, oldest first.
+            /// The machine's journal, oldest entry first.
             #[must_use]
             pub fn journal(&self) -> &__machine::__private::Journal {
                 match self { #(Self::#all(machine) => machine.journal()),* }
@@ -57,14 +57,14 @@ fn item(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     quote! {
         #[doc = #about]
         ///
-        /// A `match` gives the typed machine back.
+        /// Use `match` to get the typed machine.
         #debug
         pub enum #any #generics #predicates {
             #(#variants),*
         }
 
         impl #generics #any_type #predicates {
-            /// The state that it is in.
+            /// The current state.
             #[must_use]
             pub fn status(&self) -> Status {
                 match self { #(Self::#all(_) => Status::#all),* }
@@ -76,7 +76,7 @@ fn item(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// The moves, and what can be asked of them.
+/// The moves, and the queries about them.
 fn moves(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let arms = graph.moves.iter().map(|step| arm(graph, names, step));
     let guards: Vec<_> =
@@ -93,12 +93,12 @@ fn moves(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let (any, event) = (names.any_type(), names.event_type(graph));
     hygienic! {
         impl #generics #any #predicates {
-            /// Makes the move that `event` asks for.
+            /// Makes the move of `event`.
             ///
             /// # Errors
             ///
-            /// The machine as it was, and why: the state has no such move, `by` may not, or the
-            /// guard refuses.
+            /// The unchanged machine, and why: the state has no such move, `by` may not make it, or
+            /// the guard refuses.
             pub fn apply(
                 self,
                 event: #event,
@@ -120,7 +120,7 @@ fn moves(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 })
             }
 
-            /// Makes the move in place. A refusal leaves the machine as it was.
+            /// Makes the move in place. A refusal leaves the machine unchanged.
             ///
             /// # Errors
             ///
@@ -130,7 +130,7 @@ fn moves(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 event: #event,
                 by: &impl __machine::actor::Actor,
             ) -> ::core::result::Result<(), __machine::typed::Illegal> {
-                // Guards are the user's code, and may panic: they run while the machine is there.
+                // Guards are user code and may panic, so they run before the machine is moved out.
                 if let ::core::option::Option::Some(reason) = self.why_not(&event, by) {
                     return ::core::result::Result::Err(reason);
                 }
@@ -144,7 +144,7 @@ fn moves(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 })
             }
 
-            /// The moves that are legal now, for this actor. A guard may still refuse one.
+            /// The moves that are legal now for this actor. A guard may still refuse one.
             pub fn available(
                 &self,
                 by: &impl __machine::actor::Actor,
@@ -152,7 +152,7 @@ fn moves(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 __machine::__private::available(DEFINITION, self.status() as usize, by)
             }
 
-            /// Why `event` would be refused; `None` when it would not.
+            /// Why `event` would be refused; `None` if it would not.
             #[must_use]
             pub fn why_not(
                 &self,
@@ -184,11 +184,11 @@ fn moves(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// From the typed machine and back.
+/// Conversions between the typed and the erased machine.
 fn conversions(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let any = &names.any;
     if names.params.is_empty() {
-        // Each state knows the way; one implementation serves all of them.
+        // `State` has the conversions, so one implementation serves all states.
         let (typed, state) = (&names.typed, &names.state);
         let bound = quote!(__machine::typed::State<Any = #any, Machine = #typed<#state>>);
         return quote! {
@@ -231,7 +231,7 @@ fn conversions(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     quote!(#(#all)*)
 }
 
-/// The typed machine out of `any`, if it is in this state.
+/// Narrows `any` to this state.
 pub(super) fn narrow(names: &Names<'_>, state: &State<'_>) -> TokenStream {
     let (any, name) = (&names.any, state.name());
     quote! {
@@ -293,7 +293,7 @@ fn arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     }
 }
 
-/// What a guard says of a move that is legal otherwise.
+/// The refusal of a guard, for a move that is otherwise legal.
 fn guard_arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     step.guard?;
     let any = &names.any;
@@ -315,13 +315,14 @@ fn guard_arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<To
     })
 }
 
-/// What the guard refused with, at the place where its type is written: it must have a text.
+/// The guard's error, spanned at its declared type: that type must implement `Display`.
 fn reason(step: &Move<'_>) -> TokenStream {
     let place = step.guard.map_or(step.span, |guard| guard.written.error.span());
     quote_spanned!(Span::mixed_site().located_at(place)=> &reason)
 }
 
-/// A plain machine is written as its state; there is no journal to check it by on the way back.
+/// A plain machine serializes as its state. It has no `Deserialize`: without a journal, nothing
+/// could verify it.
 fn serialize(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let any = &names.any;
     let any_text = any.to_string();

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::model::{Graph, bare};
 
-/// The derives that events take over from the machine.
+/// The derives that events inherit from the machine.
 const SENSIBLE: [&str; 8] =
     ["Debug", "Clone", "PartialEq", "Eq", "Hash", "Serialize", "Deserialize", "JsonSchema"];
 
@@ -17,7 +17,7 @@ const SENSIBLE: [&str; 8] =
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let derived = derived(graph);
     let typed = &names.typed;
-    let about = format!("What can happen to a [`{typed}`].");
+    let about = format!("The events of a [`{typed}`]: its triggers with their payloads.");
     let serde = (derives(graph, "Serialize") || derives(graph, "Deserialize"))
         .then(|| quote!(#[serde(tag = "trigger")]));
     let variants = graph.triggers.iter().enumerate().map(|(index, trigger)| {
@@ -35,7 +35,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         let body = (!trigger.brought.is_empty()).then(|| {
             let fields = trigger.brought.iter().map(|brought| {
                 let (name, ty) = (brought.name, brought.ty);
-                let about = format!("Given to `{}`.", trigger.name);
+                let about = format!("Payload of `{}`.", trigger.name);
                 let was = brought.was.iter().filter(|_| serde.is_some());
                 quote!(#[doc = #about] #(#[serde(alias = #was)])* #name: #ty)
             });
@@ -71,7 +71,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// The derives that can be asked of events too; a `Default` event, for one, would make no sense.
+/// The machine's derives that make sense for events; `Default`, for example, does not.
 pub(super) fn derived<'a>(graph: &Graph<'a>) -> Vec<&'a Path> {
     let sensible = |path: &&Path| {
         path.segments.last().is_some_and(|last| SENSIBLE.contains(&last.ident.to_string().as_str()))

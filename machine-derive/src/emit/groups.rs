@@ -11,8 +11,8 @@ use crate::{
     paths::one_level_down,
 };
 
-/// A sealed trait per group, for code that takes a machine in any of its states, and the moves that
-/// such code can make: those that were declared for the group.
+/// One sealed trait per group, for code that is generic over its states, and the moves that such
+/// code can make: those declared for the group.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let groups = graph.groups();
     if groups.is_empty() {
@@ -31,7 +31,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         traits.extend(group.public(graph, names));
     }
     quote! {
-        // Only the declaration puts a state into a group: nobody else can name these.
+        // Seals the groups: only the declaration assigns states to them.
         mod __groups {
             use super::*;
 
@@ -43,15 +43,15 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 
 struct Group<'a> {
     name: &'a Ident,
-    /// The trait that nobody else can name.
+    /// The sealing trait, which other code cannot name.
     seal: Ident,
     states: Vec<&'a State<'a>>,
-    /// The triggers that were declared for the whole group.
+    /// The triggers declared for the whole group.
     triggers: Vec<usize>,
 }
 
 impl Group<'_> {
-    /// What a state of the group can do.
+    /// The sealing trait, with the moves of the group.
     fn seal(&self, graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         let (seal, refusal) = (&self.seal, self.refusal());
         let any_state = names.params.is_empty().then(|| {
@@ -60,7 +60,7 @@ impl Group<'_> {
         });
         let methods = self.moves(graph).map(|step| {
             let signature = signature(graph, names, step, &quote!(Self));
-            // The seals stand in a module of their own.
+            // The seals are in a submodule.
             one_level_down(hygienic!(#signature;))
         });
         quote! {
@@ -71,7 +71,7 @@ impl Group<'_> {
         }
     }
 
-    /// The trait that users name, its states, and the methods that all of them have.
+    /// The public trait, its implementations, and the methods of all states of the group.
     fn public(&self, graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         let (name, seal, refusal) = (self.name, &self.seal, self.refusal());
         let about = format!("The states of the group: {}.", self.labels());
@@ -97,7 +97,7 @@ impl Group<'_> {
         }
     }
 
-    /// The method that a machine in any state of the group has.
+    /// The method of a machine in any state of the group.
     fn method(&self, graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
         let (group, seal, typed) = (self.name, &self.seal, &names.typed);
         let trigger = &graph.triggers[step.trigger];
@@ -136,7 +136,7 @@ impl Group<'_> {
         }
     }
 
-    /// One move for each trigger of the group. States outside may have moves of the same name.
+    /// One move per trigger of the group. States outside may have moves of the same name.
     fn moves<'g>(&'g self, graph: &'g Graph<'_>) -> impl Iterator<Item = &'g Move<'g>> {
         self.triggers.iter().filter_map(|trigger| {
             let mut moves = graph.moves.iter().filter(|step| step.trigger == *trigger);
@@ -144,7 +144,7 @@ impl Group<'_> {
         })
     }
 
-    /// The moves out of a state that were declared for the group.
+    /// The moves out of a state that are declared for the group.
     fn moves_of<'g>(
         &'g self,
         graph: &'g Graph<'_>,
@@ -160,7 +160,7 @@ impl Group<'_> {
         labels.join(", ")
     }
 
-    /// What rustc says of a state that is not in it.
+    /// The compile error for a state that is not in the group.
     fn refusal(&self) -> TokenStream {
         let message = format!("`{{Self}}` is not a state of the group `{}`", bare(self.name));
         let note = format!("the states of the group: {}", self.labels());
@@ -174,7 +174,7 @@ impl Group<'_> {
     }
 }
 
-/// The function behind the method, which each state of the group has.
+/// The signature of the trait function behind the method.
 fn signature(
     graph: &Graph<'_>,
     names: &Names<'_>,
@@ -190,7 +190,7 @@ fn signature(
     hygienic!(fn #name(machine: #here, #(#params,)* _: __sealed::Asked, #actor) -> #result)
 }
 
-/// The same for one state.
+/// The implementation of that function for one state.
 fn member(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let from = names.state_type(&graph.states[step.from]);
     let signature = signature(graph, names, step, &from);

@@ -9,18 +9,20 @@ use super::{
 };
 use crate::model::{Graph, State, Trigger, bare};
 
-/// How many illegal moves a machine may have for each to get a message of its own.
+/// The maximum number of illegal moves for which each gets its own message.
 const MOST: usize = 150;
 
-/// A hidden method per illegal move, whose bound cannot hold and whose trait says what is legal.
+/// One hidden method per illegal move. Its bound never holds, and the trait of the bound says what
+/// is legal.
 ///
-/// The bound stands on the method, and the `for<..>` keeps the definition itself from failing. It
-/// returns what the caller expected, so that one mistake makes one error. A trait serves one move,
-/// because its text must name the trigger, and a type's name would come with its whole path; the
-/// moves out of a terminal state share one, whose text need not.
+/// The bound is on the method, and the `for<..>` keeps the definition itself from failing. The
+/// method returns the type that the caller expects, so that one mistake makes one error. There is
+/// one trait per move, because the message must name the trigger, and a type parameter would be
+/// shown with its full path. The moves out of a terminal state share one trait: its message does
+/// not name the trigger.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    // They grow with the product of states and triggers, and a build must not. Beyond this, rustc
-    // says which states have the method, which is good enough.
+    // Their number grows with states times triggers, and the build time must not. Above the limit,
+    // rustc names the states that have the method, which is good enough.
     if graph.states.len() * graph.triggers.len() - graph.moves.len() > MOST {
         return TokenStream::new();
     }
@@ -51,7 +53,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 leave(state)
             } else {
                 let mut bound = format_ident!("{}In{}", names::event(trigger), state.name());
-                // Two that read the same, such as `check` in `InTransit`, `check_in` in `Transit`.
+                // Names can collide: `check` in `InTransit` and `check_in` in `Transit`.
                 if !bounds.insert(bound.to_string()) {
                     bound = format_ident!("{}{}", bound, index);
                 }
@@ -66,7 +68,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         impls.extend(quote!(impl #generics #typed #predicates { #stubs }));
     }
     quote! {
-        // Rustc names the trait of a bound that does not hold, so these names are to be read.
+        // Rustc shows the trait of a bound that does not hold, so these names must be readable.
         mod illegal {
             pub enum Nobody {}
             #traits
@@ -83,7 +85,7 @@ fn illegal_trait(name: &Ident, message: &str, label: &str) -> TokenStream {
         )]
         pub trait #name {}
 
-        // Without this, rustc would advise to write one.
+        // Without this, rustc would suggest implementing the trait.
         #[diagnostic::do_not_recommend]
         impl #name for Nobody {}
     }
@@ -102,10 +104,10 @@ fn stub(
         return TokenStream::new();
     };
     let name = trigger.name;
-    // What a trigger returns is the same from every state.
+    // A trigger returns the same type from every state.
     let next = transitions::result(graph, names, step, &quote!(Self), &names.state_type(state));
     let types = trigger.brought.iter().map(|brought| brought.ty);
-    // Where some state lets anyone, the caller may not bring an actor, and need not.
+    // If some state allows any actor, the method takes no actor argument.
     let mut moves = graph.moves.iter().filter(|step| step.trigger == index);
     let restricted = moves.all(|step| !step.by.is_empty());
     let by = restricted.then(|| quote!(_: &impl ::core::marker::Sized));

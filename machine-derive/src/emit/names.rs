@@ -9,7 +9,7 @@ use crate::{
     text,
 };
 
-/// The names of what is generated.
+/// The names of the generated items.
 pub(super) struct Names<'a> {
     /// `Execution`
     pub(super) typed: Ident,
@@ -46,7 +46,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Wraps the items in the machine's module and re-exports the two that users name most.
+    /// Wraps the items in the machine's module and re-exports the two that users need most.
     pub(super) fn module(&self, graph: &Graph<'_>, items: &TokenStream) -> TokenStream {
         let Self { typed, any, module, .. } = self;
         let vis = &graph.declaration.vis;
@@ -114,7 +114,7 @@ impl<'a> Names<'a> {
         quote!(#typed #args)
     }
 
-    /// `AfterConfirm<T>`, what a choice returns; given the state that is left.
+    /// `AfterConfirm<T>`, the return type of a choice, given the source state.
     pub(super) fn after_type(&self, trigger: &Trigger<'_>, from: TokenStream) -> TokenStream {
         let name = after(trigger);
         let same = trigger.choice.iter().flatten().any(|way| *way == Way::Same);
@@ -142,7 +142,7 @@ impl<'a> Names<'a> {
         self.params.in_types(brought.map(|brought| brought.ty))
     }
 
-    /// `<T: Bound>` and `where ..`, for an implementation that has all of the user's parameters.
+    /// `<T: Bound>` and `where ..`, for an implementation with all of the user's parameters.
     pub(super) fn for_all(&self) -> (TokenStream, TokenStream) {
         let every = self.params.every();
         (self.params.declare(&[], &every), self.params.where_clause(&every))
@@ -156,7 +156,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// A name for the state's parameter that hides nothing of what `tokens` say.
+/// A name for the state parameter that does not shadow any name in `tokens`.
 pub(super) fn free_in(tokens: &TokenStream) -> Ident {
     let free = ["S", "State", "From"].into_iter().find(|name| !says(tokens, name));
     format_ident!("{}", free.unwrap_or("AnyOfTheGroup"))
@@ -177,48 +177,49 @@ pub(super) fn variant(trigger: &Ident) -> Ident {
     format_ident!("{}", crate::model::bare(trigger).to_pascal_case())
 }
 
-/// `AfterConfirm`, the enum of where a choice can lead.
+/// `AfterConfirm`, the enum of the targets of a choice.
 pub(super) fn after(trigger: &Trigger<'_>) -> Ident {
     format_ident!("After{}", event(trigger))
 }
 
-/// `MaySucceed`, the trait of those who may.
+/// `MaySucceed`, the trait of the actors that may use the trigger.
 pub(super) fn may(trigger: &Trigger<'_>) -> Ident {
     format_ident!("May{}", event(trigger))
 }
 
-/// The function that makes the move. Names of states and triggers joined could meet.
+/// The function that makes the move. Numbered, because joined names of states and triggers could
+/// collide.
 pub(super) fn step(step: &Move<'_>) -> Ident {
     format_ident!("step_{}_{}", step.from, step.trigger)
 }
 
-/// The function that asks the guard of the move.
+/// The function that calls the guard of the move.
 pub(super) fn guard(step: &Move<'_>) -> Ident {
     format_ident!("guard_{}_{}", step.from, step.trigger)
 }
 
-/// The function that says when the move is due.
+/// The function that computes when the move is due.
 pub(super) fn deadline(step: &Move<'_>) -> Ident {
     format_ident!("after_{}_{}", step.from, step.trigger)
 }
 
-/// A place in the table, as people write it: `3`, not `3usize`.
+/// An index into the table, without suffix: `3`, not `3usize`.
 pub(super) fn index(place: usize) -> Literal {
     Literal::usize_unsuffixed(place)
 }
 
-/// A path as people write it.
+/// The text of a path.
 pub(super) fn path_text(path: &syn::Path) -> String {
     text::of_type(path.to_token_stream())
 }
 
-/// The name as an identifier, even where it is a keyword. Some cannot be raw ones, and one would
-/// hide this library; that one was reported.
+/// The name as an identifier, raw if it is a keyword. Some keywords cannot be raw identifiers, and
+/// `machine` would shadow this library; that one was reported.
 fn keyword_safe(name: &str, like: &Ident) -> Ident {
     if matches!(name, "crate" | "self" | "super" | "machine") {
         return format_ident!("{}_", name, span = like.span());
     }
-    // A keyword since 2024, which syn takes for a name.
+    // A keyword since edition 2024, which syn parses as an identifier.
     let parsed = if name == "gen" { None } else { syn::parse_str::<Ident>(name).ok() };
     parsed.unwrap_or_else(|| format_ident!("r#{}", name, span = like.span()))
 }

@@ -6,13 +6,14 @@ use syn::{GenericParam, Generics, TypeParamBound, WherePredicate};
 
 /// The machine's generic parameters, as each generated item needs them.
 ///
-/// A state has only those that its fields mention, so that `Door<Closed, T>` needs no `Closed<T>`.
+/// A state has only the parameters that its fields use, so that `Door<Closed, T>` needs no
+/// `Closed<T>`.
 pub(super) struct Params<'a> {
     generics: &'a Generics,
     all: BTreeSet<String>,
 }
 
-/// Which of the parameters an item has.
+/// The parameters that an item uses.
 pub(super) struct Used(BTreeSet<String>);
 
 impl<'a> Params<'a> {
@@ -24,7 +25,7 @@ impl<'a> Params<'a> {
         self.all.is_empty()
     }
 
-    /// A name for a parameter of ours that is none of the user's.
+    /// A name for a generated parameter that differs from all of the user's.
     pub(super) fn free(&self, wanted: &[&str]) -> Ident {
         let free = wanted.iter().find(|name| !self.all.contains(**name));
         quote::format_ident!("{}", free.copied().unwrap_or("__Ours"))
@@ -34,7 +35,7 @@ impl<'a> Params<'a> {
         Used(self.all.clone())
     }
 
-    /// Those that `types` mention.
+    /// The parameters that `types` use.
     pub(super) fn in_types(&self, types: impl IntoIterator<Item = impl ToTokens>) -> Used {
         let mut used = BTreeSet::new();
         for ty in types {
@@ -60,7 +61,7 @@ impl<'a> Params<'a> {
         angle(&all)
     }
 
-    /// The predicates that speak of nothing else than what is used.
+    /// The predicates that mention only used parameters.
     pub(super) fn where_clause(&self, used: &Used) -> TokenStream {
         let predicates: Vec<&WherePredicate> = self
             .generics
@@ -72,8 +73,8 @@ impl<'a> Params<'a> {
         if predicates.is_empty() { quote!() } else { quote!(where #(#predicates),*) }
     }
 
-    /// The type of a field that mentions every parameter, if there are any to mention. It changes
-    /// neither size nor what can cross threads.
+    /// The type of a marker field that uses every parameter, if there are any. It affects neither
+    /// the size nor `Send` and `Sync`.
     pub(super) fn marker(&self) -> Option<TokenStream> {
         let mentions: Vec<TokenStream> = self
             .generics
@@ -108,7 +109,7 @@ impl<'a> Params<'a> {
         (used().filter(is_lifetime), used().filter(move |param| !is_lifetime(param)))
     }
 
-    /// The parameter with the bounds that speak of nothing else than what is used.
+    /// The parameter with the bounds that mention only used parameters.
     fn bounded(&self, param: &GenericParam, used: &Used) -> TokenStream {
         match param {
             GenericParam::Type(param) => {
@@ -150,7 +151,7 @@ fn bare(param: &GenericParam) -> TokenStream {
     }
 }
 
-/// The name by which a parameter is known here; lifetimes keep their tick.
+/// The name of a parameter; lifetimes keep their tick.
 fn name(param: &GenericParam) -> String {
     match param {
         GenericParam::Lifetime(param) => param.lifetime.to_string(),
@@ -159,7 +160,7 @@ fn name(param: &GenericParam) -> String {
     }
 }
 
-/// Adds those of `names` that stand in `tokens` to `found`.
+/// Adds the `names` that occur in `tokens` to `found`.
 fn mentions(tokens: TokenStream, names: &BTreeSet<String>, found: &mut BTreeSet<String>) {
     let mut tick = false;
     for token in tokens {

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::model::{Graph, State};
 
-/// A struct per state, and what makes it a state of this machine.
+/// One struct per state, and the implementations that make it a state of this machine.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let derives = &graph.declaration.derives;
     let states = graph.states.iter().enumerate().map(|(index, state)| {
@@ -37,7 +37,7 @@ pub(super) fn item(graph: &Graph<'_>, names: &Names<'_>, state: &State<'_>) -> T
     } else {
         let fields = written.fields.iter().map(|field| {
             let (attrs, name, ty) = (&field.attrs, &field.name, &field.ty);
-            // Data that were written under an old name are read under the new one.
+            // Data written under an old name are read under the new one.
             let was = field.was.iter().filter(|_| reads);
             quote!(#(#attrs)* #(#[serde(alias = #was)])* pub #name: #ty)
         });
@@ -50,8 +50,8 @@ pub(super) fn item(graph: &Graph<'_>, names: &Names<'_>, state: &State<'_>) -> T
     }
 }
 
-/// What lets code be generic over the state. A machine with parameters of its own has none: its
-/// states do not know all of them.
+/// The traits for code that is generic over the state. A generic machine has none: its states do
+/// not use all of its parameters.
 fn marks(names: &Names<'_>, state: &State<'_>, index: usize) -> TokenStream {
     if !names.params.is_empty() {
         return TokenStream::new();

@@ -4,10 +4,10 @@ use quote::quote;
 use super::{names::Names, typed::derives};
 use crate::model::{Graph, State};
 
-/// The bare state names.
+/// The fieldless enum of the states.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let typed = &names.typed;
-    let about = format!("Which state a [`{typed}`] is in, without its data.");
+    let about = format!("The state of a [`{typed}`], without its data.");
     let variants = graph.states.iter().map(|state| {
         let (docs, name) = (&state.written.docs, state.name());
         quote!(#(#docs)* #name)
@@ -46,7 +46,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         }
 
         impl Status {
-            /// All of them, in the order in which they are written.
+            /// All states, in declaration order.
             pub const ALL: &'static [Self] = &[#(Self::#all),*];
 
             /// The name in stored data.
@@ -55,7 +55,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 __machine::__private::rows::name_of(DEFINITION, self as usize)
             }
 
-            /// What the definition says of this state.
+            /// The definition of this state.
             #[must_use]
             pub const fn definition(self) -> &'static __machine::definition::StateDef {
                 __machine::__private::rows::state_of(DEFINITION, self as usize)
@@ -71,7 +71,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         impl ::core::str::FromStr for Status {
             type Err = __machine::typed::UnknownStatus;
 
-            // In full: `Self::Err` could be a state.
+            // Spelled out, because `Self::Err` could be a state.
             fn from_str(
                 text: &str,
             ) -> ::core::result::Result<Self, __machine::typed::UnknownStatus> {

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::model::{Graph, bare};
 
-/// The typed machine: its struct, its constructor, and what can be read in every state.
+/// The typed machine: its struct, its constructor, and the getters of every state.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let Names { typed, context, state, params, .. } = names;
     let docs = &graph.declaration.docs;
@@ -53,7 +53,7 @@ fn constructor(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         quote!(#initial_name { #(#field_names),* })
     };
     let has_context = Names::has_context(graph);
-    // A field of the initial state may be called `context` too.
+    // Hygienic, because a field of the initial state may also be called `context`.
     let context_param = has_context.then(|| hygienic!(context: #context,));
     let started = deadlines::started_at_creation(graph);
     let due = (names.durable && !started.is_empty())
@@ -98,7 +98,7 @@ fn getters(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         if names.durable { quote!(&self.core.context) } else { quote!(&self.context) };
     let context_getter = Names::has_context(graph).then(|| {
         quote! {
-            /// What was fixed at creation.
+            /// The context, fixed at creation.
             #[must_use]
             pub fn context(&self) -> &#context {
                 #context_path
@@ -113,7 +113,7 @@ fn getters(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 self.core.journal.id()
             }
 
-            /// What happened to it, oldest first.
+            /// The machine's journal, oldest entry first.
             #[must_use]
             pub fn journal(&self) -> &__machine::__private::Journal {
                 &self.core.journal
@@ -153,7 +153,7 @@ fn debug(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// The transitions, for the machine's documentation.
+/// The table of transitions for the machine's documentation.
 fn transition_table(graph: &Graph<'_>) -> String {
     let rows = graph.moves.iter().flat_map(|step| {
         let from = &graph.states[step.from].label;
@@ -165,7 +165,7 @@ fn transition_table(graph: &Graph<'_>) -> String {
         let targets = step.targets.iter().enumerate();
         let rows = targets.map(move |(position, to)| {
             let to = &graph.states[*to].label;
-            // A bar would end the cell, a backquote the code in it.
+            // A bar would end the cell, a backtick the code span in it.
             let when = conditions.get(position).map(|when| {
                 let when = when.replace('|', "\\|").replace('`', "'");
                 if when == "else" { " otherwise".to_owned() } else { format!(" if `{when}`") }

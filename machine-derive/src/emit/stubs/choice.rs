@@ -8,7 +8,7 @@ use crate::{
     parse::Transition,
 };
 
-/// What choices return, as far as they could be read.
+/// The enums that choices return, as far as they could be parsed.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let enums = written::first_of_each_event(graph).into_iter().filter_map(|transition| {
         let (name, ways) = (name(graph, transition)?, ways(graph, transition));
@@ -40,7 +40,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     quote!(#(#enums)*)
 }
 
-/// The name of the enum, if the transition is a choice and nothing else has the name.
+/// The name of the enum, if the transition is a choice and the name is free.
 pub(super) fn name(graph: &Graph<'_>, transition: &Transition) -> Option<Ident> {
     let name = format_ident!("After{}", names::variant(&transition.trigger));
     let mut taken =
@@ -48,13 +48,13 @@ pub(super) fn name(graph: &Graph<'_>, transition: &Transition) -> Option<Ident> 
     (transition.leads.is_choice() && taken.all(|taken| *taken != name)).then_some(name)
 }
 
-/// The enum for a machine that leaves this state.
+/// The enum for a machine in this source state.
 pub(super) fn ty(names: &Names<'_>, name: &Ident, state: &TokenStream) -> TokenStream {
     let args = names.params.apply(&[state.clone()], &names.params.every());
     quote!(#name #args)
 }
 
-/// The variants: the targets that are states, and `Self`.
+/// The variants: those targets that are states, and `Self`.
 fn ways(graph: &Graph<'_>, transition: &Transition) -> Vec<Ident> {
     let is_from = |other: &Transition| other.trigger == transition.trigger;
     let mut sources = graph.states.iter().filter(|state| {

@@ -3,9 +3,9 @@ use quote::quote;
 
 use crate::emit::names::Names;
 
-/// What stores ask for.
+/// The traits that stores require.
 pub(super) fn emit(names: &Names<'_>) -> TokenStream {
-    // A durable machine with generic parameters was reported.
+    // A generic durable machine was already reported.
     if !names.durable || !names.params.is_empty() {
         return TokenStream::new();
     }

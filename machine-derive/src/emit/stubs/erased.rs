@@ -23,7 +23,7 @@ fn any(graph: &Graph<'_>, names: &Names<'_>, states: &[&State<'_>]) -> TokenStre
         let (name, typed) = (state.name(), names.typed_in(state));
         quote!(#name(#typed))
     });
-    // Without a state something must still use every parameter.
+    // Without states, something must still use every parameter.
     let none = states.is_empty().then(|| names.params.marker().map(|marker| quote!(None(#marker))));
     let none = none.flatten();
     let getters = typed::getters(graph, names);

@@ -11,14 +11,14 @@ use crate::{
     model::Graph,
 };
 
-/// The triggers with their payloads, as far as they could be read.
+/// The triggers with their payloads, as far as they could be parsed.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let derived = derived(graph);
     let variants = written::first_of_each_event(graph).into_iter().map(|transition| {
         let name = names::variant(&transition.trigger);
         let mut fields = transition.payload.iter().enumerate().filter_map(|(position, item)| {
             let name = &item.name;
-            // An item that is given twice was reported.
+            // A duplicate item was already reported.
             if transition.payload[..position].iter().any(|other| other.name == *name) {
                 return None;
             }
@@ -53,7 +53,7 @@ pub(super) fn ty(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     quote!(Event #args)
 }
 
-/// The parameters that some payload mentions.
+/// The parameters that payloads use.
 fn used(graph: &Graph<'_>, names: &Names<'_>) -> Used {
     let types = written::first_of_each_event(graph).into_iter().flat_map(|transition| {
         let items = transition.payload.iter();

@@ -1,4 +1,4 @@
-//! The user's types after a mistake, just good enough that code which uses them still compiles: one
+//! Stubs of the user's types after a mistake, so that code which uses them still compiles: one
 //! mistake makes one error. This code never runs.
 
 mod choice;
@@ -17,7 +17,7 @@ use crate::model::{Graph, State};
 
 pub(crate) fn stubs(graph: &Graph<'_>) -> TokenStream {
     let names = Names::of(graph);
-    // The second state of a name was reported; here it would only be reported again.
+    // A duplicate state was already reported; emitting it would report it again.
     let mut states: Vec<&State<'_>> = Vec::new();
     for state in &graph.states {
         if states.iter().all(|known| known.name() != state.name()) {
@@ -48,7 +48,7 @@ fn definition(graph: &Graph<'_>) -> TokenStream {
 fn actors(graph: &Graph<'_>) -> TokenStream {
     let traits = written::first_of_each_event(graph).into_iter().filter_map(|transition| {
         let may = format_ident!("May{}", names::variant(&transition.trigger));
-        // A state or a group of that name was reported, and is there.
+        // A state or a group of that name was already reported, and is emitted.
         let mut taken =
             graph.states.iter().flat_map(|state| state.written.groups.iter().chain([state.name()]));
         taken.all(|name| *name != may).then(|| {
@@ -61,7 +61,7 @@ fn actors(graph: &Graph<'_>) -> TokenStream {
     quote!(#(#traits)*)
 }
 
-/// A trait per group, known or not, that everything implements.
+/// One trait per group, known or not, that every type implements.
 fn groups(graph: &Graph<'_>) -> TokenStream {
     let of_states = graph.states.iter().flat_map(|state| &state.written.groups);
     let of_options = graph.declaration.options.from_groups.iter().map(|(group, _)| group);

@@ -10,7 +10,7 @@ use crate::{
     model::{Graph, State, is_reserved_state},
 };
 
-/// The typed machine, and a struct per state.
+/// The typed machine, and one struct per state.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>, states: &[&State<'_>]) -> TokenStream {
     let Names { typed, state, params, .. } = names;
     let every = params.every();
@@ -22,7 +22,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>, states: &[&State<'_>]) 
     let constructor = constructor(graph, names);
     let methods = methods(graph, names);
     let getters = getters(graph, names);
-    // What is there already stands in for a state of its name.
+    // An item that exists already serves as the state of its name.
     let new = states.iter().filter(|state| !is_reserved_state(graph.declaration, state.name()));
     let structs = new.map(|state| structure(graph, names, state));
     quote! {
@@ -99,7 +99,7 @@ fn structure(graph: &Graph<'_>, names: &Names<'_>, state: &State<'_>) -> TokenSt
     }
 }
 
-/// What can be read of the machine, typed or erased.
+/// The getters of the machine, typed or erased.
 pub(super) fn getters(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let context = &names.context;
     let context =
@@ -126,8 +126,8 @@ pub(super) fn getters(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     quote!(#context #journal #due)
 }
 
-/// A method per trigger, whether or not it could be read or resolved, on every state: the state
-/// before it may be the mistake.
+/// One method per trigger on every state, whether or not the trigger could be parsed and resolved:
+/// its source state may be the mistake.
 fn methods(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let methods = written::first_of_each(graph).into_iter().map(|transition| {
         let name = &transition.trigger;

@@ -10,7 +10,7 @@ use crate::{
     parse::{Item, ItemKind, Transition},
 };
 
-/// Every transition as far as it could be read.
+/// Every transition, as far as it could be parsed.
 pub(super) fn all<'a>(graph: &'a Graph<'_>) -> impl Iterator<Item = &'a Transition> {
     let options = &graph.declaration.options;
     let of_states = graph
@@ -33,7 +33,7 @@ pub(super) fn first_of_each<'a>(graph: &'a Graph<'_>) -> Vec<&'a Transition> {
     first
 }
 
-/// The first transition of each event: triggers whose events have the same name were reported.
+/// The first transition of each event. Triggers whose events collide were already reported.
 pub(super) fn first_of_each_event<'a>(graph: &'a Graph<'_>) -> Vec<&'a Transition> {
     let mut first = first_of_each(graph);
     let mut seen = BTreeSet::new();
@@ -41,14 +41,14 @@ pub(super) fn first_of_each_event<'a>(graph: &'a Graph<'_>) -> Vec<&'a Transitio
     first
 }
 
-/// What is known of something that the caller brings.
+/// What is known about a payload item from the caller.
 pub(super) enum Brought<'a> {
     Type(&'a Type),
     /// The target has no such field.
     Unknown,
 }
 
-/// What the caller brings for one item of a payload, if anything.
+/// What the caller passes for one payload item, if anything.
 pub(super) fn brought<'a>(
     graph: &Graph<'a>,
     transition: &'a Transition,
@@ -59,7 +59,7 @@ pub(super) fn brought<'a>(
         ItemKind::Noted(ty) => Some(Brought::Type(ty)),
         ItemKind::Field => {
             let targets = transition.leads.targets();
-            // `Self` could be any of the states: the first with such a field is the best guess.
+            // `Self` could be any state: the first with such a field is the best guess.
             let stays = targets.iter().any(|target| target.stays());
             let states = graph.states.iter().filter(|state| {
                 stays || targets.iter().any(|target| *state.name() == target.state)
@@ -71,7 +71,7 @@ pub(super) fn brought<'a>(
     }
 }
 
-/// Parameters that take what is known to be brought, and anything for the rest.
+/// Method parameters: of the known types, and generic for the rest.
 #[derive(Default)]
 pub(super) struct Taken {
     pub(super) generics: Vec<Ident>,
