@@ -1,11 +1,14 @@
-//! Machines of all kinds in the one language, each held against the table of its source.
+//! Machines of all kinds in one language, each compared with the table of its source.
 #![allow(clippy::unwrap_used)]
 
 mod device_flow;
 mod execution;
 mod foreign;
 mod http2_stream;
+mod microwave;
 mod orchestrator;
+mod payment_intent;
+mod raft;
 mod source;
 mod tcp;
 mod turn;
