@@ -122,7 +122,7 @@ fn typed_the_interval_only_grows() {
 fn the_codes_expire() {
     let polling = polling().authorization_pending().slow_down();
     let deadlines: Vec<_> = polling.deadlines().map(|one| (one.trigger, one.after)).collect();
-    assert_eq!(deadlines, [("expire", Duration::from_secs(1800))]);
+    assert_eq!(deadlines, [("expire", Duration::from_mins(30))]);
     let running = polling.journal().deadlines();
     assert_eq!(running["expire"].after_ms, 1_800_000);
     let polls = DEFINITION.leaving(1).filter(|edge| edge.to == 1).count();

@@ -246,7 +246,7 @@ fn every_branch_has_its_condition() {
 }
 
 fn limits() -> Limits {
-    Limits { questions: 3, repairs: 2, request: Duration::from_secs(600) }
+    Limits { questions: 3, repairs: 2, request: Duration::from_mins(10) }
 }
 
 fn intake(missing: usize) -> Orchestrator<orchestrator::Intake> {
@@ -266,26 +266,33 @@ fn plan(dangerous: bool) -> Plan {
 }
 
 fn awaiting() -> Orchestrator<orchestrator::AwaitingConfirmation> {
-    match planning().plan_ready(plan(true)) {
-        orchestrator::AfterPlanReady::AwaitingConfirmation(awaiting) => awaiting,
-        other => panic!("{other:?}"),
-    }
+    use orchestrator::AfterPlanReady::AwaitingConfirmation;
+
+    let AwaitingConfirmation(awaiting) = planning().plan_ready(plan(true)) else {
+        panic!("the plan is dangerous")
+    };
+    awaiting
 }
 
 fn executing() -> Orchestrator<orchestrator::Executing> {
-    match planning().plan_ready(plan(false)) {
-        orchestrator::AfterPlanReady::Executing(executing) => executing,
-        other => panic!("{other:?}"),
-    }
+    use orchestrator::AfterPlanReady::Executing;
+
+    let Executing(executing) = planning().plan_ready(plan(false)) else {
+        panic!("the plan is harmless")
+    };
+    executing
 }
 
 fn failed(
     executing: Orchestrator<orchestrator::Executing>,
 ) -> Orchestrator<orchestrator::Recovering> {
-    match executing.tool_call_result("write_file".to_owned(), Err("read-only".to_owned())) {
-        orchestrator::AfterToolCallResult::Recovering(recovering) => recovering,
-        other => panic!("{other:?}"),
-    }
+    use orchestrator::AfterToolCallResult::Recovering;
+
+    let error = Err("read-only".to_owned());
+    let Recovering(recovering) = executing.tool_call_result("write_file".to_owned(), error) else {
+        panic!("the call failed")
+    };
+    recovering
 }
 
 /// OR-8: at most three questions at once; the rest is asked afterwards.

@@ -139,7 +139,7 @@ fn is_counted(state: &raft::Candidate, _: &Server, vote: &Vote) -> Result<(), Ig
     same(state.term, vote.term)
 }
 
-/// Figure 2, RequestVote RPC: "if votedFor is null or candidateId, grant vote".
+/// Figure 2, `RequestVote` RPC: "if votedFor is null or candidateId, grant vote".
 fn vote_is_free(state: &raft::Follower, _: &Server, rpc: &RequestVote) -> Result<(), Ignored> {
     same(state.term, rpc.term)?;
     match state.voted_for {
@@ -454,13 +454,14 @@ proptest! {
 /// The property above would hold of a cluster that elects nobody.
 #[test]
 fn an_undisturbed_cluster_elects_a_leader() {
+    use raft::Status::{Follower, Leader};
+
     let mut cluster = Cluster::new(5);
     cluster.make(Step::Timeout(3));
     while !cluster.network.is_empty() {
         cluster.make(Step::Deliver);
     }
     let roles: Vec<_> = cluster.servers.iter().map(AnyRaft::status).collect();
-    use raft::Status::{Follower, Leader};
     assert_eq!(roles, [Follower, Follower, Follower, Leader, Follower]);
     assert!(cluster.servers.iter().all(|any| term(any) == 1));
 }

@@ -146,7 +146,7 @@ fn calls<const N: usize>(ids: [&str; N]) -> CallIds {
     ids.into_iter().map(str::to_owned).collect()
 }
 
-const MINUTE: Duration = Duration::from_secs(60);
+const MINUTE: Duration = Duration::from_mins(1);
 
 fn card() -> Deliverable {
     Deliverable { card: "c1".to_owned() }

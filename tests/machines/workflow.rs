@@ -201,7 +201,7 @@ fn the_table_is_that_of_the_source() {
 }
 
 fn planning() -> Workflow<workflow::Planning> {
-    let limits = Limits { task: Some(Duration::from_secs(3600)) };
+    let limits = Limits { task: Some(Duration::from_hours(1)) };
     Workflow::new(limits).start_task("tidy up".to_owned()).initialization_complete()
 }
 
@@ -210,7 +210,7 @@ fn planning() -> Workflow<workflow::Planning> {
 fn typed_a_task_has_one_deadline() {
     let executing = planning().plan_ready("read".to_owned());
     let deadlines: Vec<_> = executing.deadlines().map(|one| (one.trigger, one.after)).collect();
-    assert_eq!(deadlines, [("system_timeout", Duration::from_secs(3600))]);
+    assert_eq!(deadlines, [("system_timeout", Duration::from_hours(1))]);
     let group = &DEFINITION.groups[0];
     assert_eq!((&*group.name, group.states.len()), ("Active", 4));
     assert!(
