@@ -1,4 +1,4 @@
-//! What each subcommand does.
+//! The subcommands.
 
 use std::{
     io::{self, Write},
@@ -26,7 +26,7 @@ use crate::{
 
 pub async fn run(command: Command) -> anyhow::Result<()> {
     let store = SqliteStore::open(command.db())?;
-    // What an ended process left in doubt is found first, whatever the person came for.
+    // Every command first reports what earlier processes left in doubt.
     let in_doubt = store.recover().await?;
     if !matches!(command, Command::Settle { .. }) {
         in_doubt.iter().for_each(show::doubt);
@@ -43,7 +43,7 @@ pub async fn run(command: Command) -> anyhow::Result<()> {
     }
 }
 
-/// The reasoner wants a mail sent. It makes two contracts: the mail, deferred, and the question.
+/// The reasoner asks for a mail. It makes two contracts: the question and the deferred mail.
 async fn ask(
     store: &SqliteStore,
     arguments: MailArguments,
@@ -126,7 +126,7 @@ async fn retry(store: &SqliteStore, mailer: &Mailer, id: Id) -> anyhow::Result<(
             return send(store, mailer, again).await;
         }
         other => bail!(
-            "{id} is {}, and only what FAILED is tried again; see `status`",
+            "{id} is {}; only a FAILED mail can be retried, see `status`",
             other.status().definition().label
         ),
     };
@@ -135,7 +135,7 @@ async fn retry(store: &SqliteStore, mailer: &Mailer, id: Id) -> anyhow::Result<(
     send(store, mailer, again).await
 }
 
-/// The person looked whether a mail arrived.
+/// The person checked whether the mail arrived.
 async fn settle(store: &SqliteStore, id: Id, found: Found) -> anyhow::Result<()> {
     let doubt = store.in_doubt(id).await?;
     let settled: AnyExecution = match found {
@@ -143,7 +143,7 @@ async fn settle(store: &SqliteStore, id: Id, found: Found) -> anyhow::Result<()>
             store.confirm_applied(doubt, "a person found the mail", &GraphRunner).await?.into()
         }
         Found::NotSent => {
-            let reason = "a person looked, and there is no mail";
+            let reason = "a person checked: no mail arrived";
             store.confirm_not_applied(doubt, reason, &GraphRunner).await?.into()
         }
     };
@@ -171,16 +171,16 @@ async fn send(
             show::transitions(&failed);
             let id = failed.id();
             show::consequence(&failed.into());
-            bail!("the mail was not sent; try again with: retry --db FILE {id}")
+            bail!("the mail was not sent; to try again: retry --db FILE {id}")
         }
         Settled::InDoubt(doubt) => {
             show::doubt(&doubt);
-            bail!("nobody can say whether the mail was sent")
+            bail!("it is unknown whether the mail was sent")
         }
     }
 }
 
-/// The question that is meant: the one named, or the only one that waits.
+/// The question with this id or, without an id, the only one that waits.
 async fn the_question(store: &SqliteStore, id: Option<Id>) -> anyhow::Result<Id> {
     if let Some(id) = id {
         return Ok(id);
@@ -189,8 +189,10 @@ async fn the_question(store: &SqliteStore, id: Option<Id>) -> anyhow::Result<Id>
     let mut waiting = listed.iter().filter(|line| line.status == "waiting");
     match (waiting.next(), waiting.next()) {
         (Some(only), None) => Ok(only.id),
-        (None, _) => bail!("nothing waits for an answer; see `status`"),
-        (Some(_), Some(_)) => bail!("several wait for an answer; name one, see `status`"),
+        (None, _) => bail!("no question waits for an answer; see `status`"),
+        (Some(_), Some(_)) => {
+            bail!("several questions wait for an answer; pass an id from `status`")
+        }
     }
 }
 
@@ -224,7 +226,7 @@ impl Mailer {
         let address = match smtp.smtp {
             Some(address) => address,
             None => SmtpServer::start(&db.with_extension("mails"), TakeAll)
-                .context("cannot start an SMTP server on loopback; name one with --smtp")?
+                .context("cannot start an SMTP server on loopback; pass one with --smtp")?
                 .address(),
         };
         Ok(Self { address })

@@ -22,21 +22,18 @@ pub struct Mail {
 }
 
 impl Mail {
-    /// Reads the arguments back out of a contract.
+    /// Reads the arguments of a contract.
     pub fn of(contract: &Contract) -> anyhow::Result<Self> {
         let arguments = contract.action().detail().get("args").cloned().unwrap_or_default();
-        Self::check(serde_json::from_value(arguments).context("this contract is no mail")?)
+        Self::check(serde_json::from_value(arguments).context("the contract is not a mail")?)
     }
 
-    /// Refuses what no server would take, before anybody is asked about it.
+    /// Refuses mails that no server would accept, before a person is asked.
     pub fn check(self) -> anyhow::Result<Self> {
         self.recipient().with_context(|| {
-            format!("`{}` is no mail address; write one such as bob@example.com", self.to)
+            format!("`{}` is not a mail address; pass one such as bob@example.com", self.to)
         })?;
-        ensure!(
-            !self.subject.trim().is_empty(),
-            "the subject is empty; say what the mail is about"
-        );
+        ensure!(!self.subject.trim().is_empty(), "the subject is empty; pass a subject");
         Ok(self)
     }
 
@@ -45,7 +42,7 @@ impl Mail {
     }
 
     fn message(&self, permit: &Permit) -> Result<Message, Box<dyn Error>> {
-        // The same for every attempt at this mail, so that a mail system can deduplicate as well.
+        // The same for every attempt at this mail, so that mail systems can deduplicate too.
         let id = permit.key().map(|key| {
             let digest = key.as_str().rsplit(':').next().unwrap_or_default();
             format!("<{digest}@agent.example>")
@@ -60,12 +57,12 @@ impl Mail {
     }
 }
 
-/// Sends the mail. The answer says what is known, not what is hoped for.
+/// Sends the mail. Answers with evidence, not with assumptions.
 pub async fn send(permit: Permit, mail: &Mail, smtp: &str) -> Answer {
     let limit = permit.timeout().map(Duration::from_secs);
     let message = mail.message(&permit).map_err(NotDone::not_applied)?;
     let call = async {
-        // Before the server has seen a mail, nothing has happened, whatever the error is.
+        // An error while connecting proves that nothing happened: the server has no mail yet.
         let mut server =
             AsyncSmtpConnection::connect_tokio1(smtp, limit, &ClientId::default(), None, None)
                 .await
@@ -75,16 +72,16 @@ pub async fn send(permit: Permit, mail: &Mail, smtp: &str) -> Answer {
                 let said: Vec<&str> = response.message().collect();
                 Ok(Applied::new(format!("mail sent: {} {}", response.code(), said.join(" "))))
             }
-            // The server said no, so it did not take the mail.
+            // The server replied with an error, so it did not accept the mail.
             Err(refusal) if refusal.is_permanent() || refusal.is_transient() => {
                 Err(NotDone::not_applied(words(&refusal)))
             }
-            // The connection broke while the server may have had all of it.
+            // The connection broke after the server may have received the whole mail.
             Err(unclear) => Err(unclear.into()),
         }
     };
     match limit {
-        // An elapsed limit is an error like any other: unknown.
+        // An elapsed timeout is an error like any other: unknown.
         Some(limit) => tokio::time::timeout(limit, call).await?,
         None => call.await,
     }

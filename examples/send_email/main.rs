@@ -1,8 +1,8 @@
-//! An agent sends a mail: it asks first, its process ends, another one approves and sends.
+//! An agent sends a mail: it asks first, its process ends, and another process approves and sends.
 //!
-//! Without a subcommand it tells the whole story, each step in a process of its own.
+//! Without a subcommand it runs the whole demo, each step in its own process.
 
-#![allow(unreachable_pub, reason = "the modules of a program are read like those of a library")]
+#![allow(unreachable_pub, reason = "`pub` marks the interface of a module, as in a library")]
 
 mod commands;
 mod mail;
@@ -34,11 +34,11 @@ enum Command {
         at: Database,
         #[command(flatten)]
         mail: MailArguments,
-        /// How long the sending may take, in seconds.
+        /// The timeout for sending, in seconds.
         #[arg(long, value_name = "SECONDS")]
         timeout: Option<u64>,
     },
-    /// Approve a waiting mail, and send it.
+    /// Approve a waiting mail and send it.
     Approve {
         #[command(flatten)]
         at: Database,
@@ -60,7 +60,7 @@ enum Command {
         #[arg(long, default_value = "the person said no")]
         reason: String,
     },
-    /// Try a mail again that failed, as a new attempt with the same key.
+    /// Retry a failed mail, as a new attempt with the same key.
     Retry {
         #[command(flatten)]
         at: Database,
@@ -69,7 +69,7 @@ enum Command {
         /// Which mail.
         id: Id,
     },
-    /// End a doubt: say whether a mail was sent, after you looked.
+    /// Settle a mail in doubt, after checking whether it was sent.
     Settle {
         #[command(flatten)]
         at: Database,
@@ -100,39 +100,39 @@ impl Command {
 
 #[derive(Debug, Args)]
 struct Database {
-    /// The database; it is made if it is not there.
+    /// The database; created if it does not exist.
     #[arg(long, value_name = "FILE")]
     db: PathBuf,
 }
 
 #[derive(Debug, Args)]
 struct Smtp {
-    /// The SMTP server; without it, one on loopback that keeps the mails beside the database.
+    /// The SMTP server; by default one on loopback that stores the mails next to the database.
     #[arg(long, value_name = "HOST:PORT")]
     smtp: Option<String>,
 }
 
 #[derive(Debug, Args)]
 struct MailArguments {
-    /// To whom.
+    /// The recipient.
     #[arg(long, required_unless_present = "detail")]
     to: Option<String>,
-    /// About what.
+    /// The subject.
     #[arg(long, default_value = "Meeting")]
     subject: String,
-    /// The text.
+    /// The body.
     #[arg(long, default_value = "Shall we meet on Monday at ten?")]
     body: String,
-    /// All of it as JSON: {"to": .., "subject": .., "body": ..}.
+    /// The whole mail as JSON: {"to": .., "subject": .., "body": ..}.
     #[arg(long, value_name = "JSON", conflicts_with_all = ["to", "subject", "body"])]
     detail: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Found {
-    /// It was sent.
+    /// The mail was sent.
     Sent,
-    /// It was not.
+    /// The mail was not sent.
     NotSent,
 }
 

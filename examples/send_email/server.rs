@@ -1,4 +1,4 @@
-//! A real SMTP server on loopback, which keeps the mails that it receives.
+//! A real SMTP server on loopback that stores the mails it receives.
 
 use std::{
     io::{self, BufRead, BufReader, BufWriter, Write},
@@ -10,26 +10,26 @@ use std::{
 
 use mailin::{Action, Handler, Response, SessionBuilder, response};
 
-/// How a server answers beyond the protocol. The defaults take every mail.
+/// What a server accepts. The defaults accept every mail.
 pub trait Policy: Send + Sync + 'static {
-    /// Whether to take a mail for this recipient.
+    /// Whether to accept a mail for this recipient.
     fn recipient(&self, _to: &str) -> Response {
         response::OK
     }
 
-    /// What to answer after a mail was received and kept.
+    /// The response after a mail was received and stored.
     fn received(&self) -> Response {
         response::OK
     }
 }
 
-/// Takes every mail.
+/// Accepts every mail.
 #[derive(Debug)]
 pub struct TakeAll;
 
 impl Policy for TakeAll {}
 
-/// The server. It ends with the process.
+/// The server. It runs until the process ends.
 #[derive(Debug)]
 pub struct SmtpServer {
     address: SocketAddr,
@@ -43,7 +43,7 @@ struct Kept {
 }
 
 impl SmtpServer {
-    /// Listens on a free port of the loopback address and keeps mails as files in `folder`.
+    /// Listens on a free port of the loopback address and stores mails as files in `folder`.
     pub fn start(folder: &Path, policy: impl Policy) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let count = std::fs::read_dir(folder)?.count();
@@ -56,19 +56,19 @@ impl SmtpServer {
             for stream in listener.incoming().flatten() {
                 let inbox =
                     Inbox { kept: Arc::clone(&shared), policy: Arc::clone(&policy), mail: vec![] };
-                // A client that goes away ends its own session only.
+                // A client that disconnects ends only its own session.
                 thread::spawn(move || serve(&stream, inbox));
             }
         });
         Ok(Self { address, kept })
     }
 
-    /// Where it listens, as `HOST:PORT`.
+    /// The address as `HOST:PORT`.
     pub fn address(&self) -> String {
         self.address.to_string()
     }
 
-    /// How many mails lie in its folder.
+    /// The number of stored mails.
     pub fn received(&self) -> usize {
         *self.kept.count.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -93,7 +93,7 @@ fn serve(stream: &TcpStream, inbox: Inbox) -> io::Result<()> {
     }
 }
 
-/// One session's mail.
+/// The mail of one session.
 struct Inbox {
     kept: Arc<Kept>,
     policy: Arc<dyn Policy>,

@@ -1,4 +1,4 @@
-//! What people see. No keys, no ids of actors, no raw detail (OB-14).
+//! Output for people. No keys, no actor ids, no raw detail (OB-14).
 
 use std::{
     fmt,
@@ -14,7 +14,7 @@ use machine::{
     view::{ConsequenceView, late_evidence, render, transitions as records},
 };
 
-/// Prints a line. A reader that went away is no reason to fail: what is committed is committed.
+/// Prints a line. Ignores a closed pipe: what is committed stays committed.
 pub fn say(line: fmt::Arguments<'_>) {
     let _ = writeln!(io::stdout(), "{line}");
 }
@@ -29,33 +29,33 @@ pub fn transitions(machine: &dyn Durable) {
     say(format_args!("committed {}: {path}", machine.journal().id()));
 }
 
-/// The line that the reasoner reads.
+/// The line that a reasoner sees.
 pub fn consequence(execution: &AnyExecution) {
     say(format_args!("{}", render(&[ConsequenceView::of(execution)])));
 }
 
-/// An execution of which nobody can say whether it took place, and the way out.
+/// An execution in doubt, and how to settle it.
 pub fn doubt(doubt: &InDoubt) {
     let id = doubt.execution().id();
     say(format_args!("IN DOUBT {id}: {}", doubt.question()));
     late(doubt.execution());
-    say(format_args!("  look whether it arrived, then: settle --db FILE {id} sent|not-sent"));
+    say(format_args!("  check whether it arrived, then: settle --db FILE {id} sent|not-sent"));
 }
 
-/// What a worker said after it had been shut out. It may well contradict what was settled.
+/// Late evidence of fenced workers. It may contradict how the execution was settled.
 fn late(machine: &dyn Durable) {
     for evidence in late_evidence(machine).into_iter().map(|late| late.evidence) {
         let (Evidence::Applied(words) | Evidence::NotApplied(words) | Evidence::Unknown(words)) =
             evidence;
-        say(format_args!("    its worker said later: {words}"));
+        say(format_args!("    late evidence: {words}"));
     }
 }
 
-/// Everything that there is.
+/// All machines of the database.
 pub async fn status(store: &SqliteStore) -> anyhow::Result<()> {
     let mut executions: Vec<AnyExecution> = Vec::new();
     for line in store.list(None).await? {
-        // One machine that cannot be believed does not hide the others.
+        // A machine that fails verification does not hide the others.
         match store.load(line.id).await {
             Ok(execution) => executions.push(execution),
             Err(error) => say(format_args!("{}  unreadable: {error}", line.id)),
@@ -82,7 +82,7 @@ pub async fn status(store: &SqliteStore) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a person can do about it.
+/// What a person can do next.
 fn next_step(execution: &AnyExecution, all: &[AnyExecution]) -> Option<String> {
     let id = execution.id();
     let gate = execution.context().behind();
@@ -96,19 +96,19 @@ fn next_step(execution: &AnyExecution, all: &[AnyExecution]) -> Option<String> {
             let mut others = all.iter();
             let again = others.find(|other| other.context().retry_of() == Some(id));
             Some(match again {
-                Some(again) => format!("none; it was tried again as {}", again.id()),
+                Some(again) => format!("none; it was retried as {}", again.id()),
                 None => format!("retry {id}"),
             })
         }
         (AnyExecution::Pending(_), None) => Some(format!("retry {id}")),
         (AnyExecution::Pending(_), Some(AnyExecution::Completed(gate))) => {
-            Some(format!("approve {} (it was approved, and not sent)", gate.id()))
+            Some(format!("approve {} (approved, but not sent yet)", gate.id()))
         }
         (AnyExecution::Pending(_), Some(AnyExecution::Waiting(_))) => {
-            Some("it waits for its approval".to_owned())
+            Some("it waits for approval".to_owned())
         }
         (AnyExecution::Pending(_), Some(_)) => {
-            Some("it never runs: its approval was refused".to_owned())
+            Some("it never runs: approval was refused".to_owned())
         }
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! The whole story, each step a process of its own, in a temporary folder.
+//! The whole demo in a temporary folder, each step in its own process.
 
 use std::{
     io::{BufRead, BufReader, PipeReader},
@@ -29,10 +29,10 @@ pub fn tell() -> anyhow::Result<()> {
     story.ask("carol@example.com", "Contract")?;
     *story.plan() = Plan::KillSender;
     story.run_to_its_death(&["approve", "--yes"], &[&story.find("waiting")?])?;
-    chapter("The next process finds that nobody knows whether it was sent. It asks.");
+    chapter("The next process finds the mail in doubt and asks. It does not send it again.");
     story.run(&["status"], &[])?;
     story.count_mails(2)?;
-    chapter("The person looks, sees that it arrived, and says so. It is not sent again.");
+    chapter("The person checks, sees that it arrived, and confirms. It is not sent again.");
     story.run(&["settle"], &[&story.find("waiting")?, "sent"])?;
     story.count_mails(2)?;
 
@@ -41,12 +41,12 @@ pub fn tell() -> anyhow::Result<()> {
     *story.plan() = Plan::Refuse;
     story.run_and_fail(&["approve", "--yes"], &[&story.find("waiting")?])?;
     story.count_mails(2)?;
-    chapter("Nothing was sent, provably, so the key is free: a new attempt, and it works.");
+    chapter("Provably nothing was sent, so the key is free: a retry succeeds.");
     *story.plan() = Plan::Take;
     story.run(&["retry"], &[&story.find("failed")?])?;
     story.count_mails(3)?;
 
-    chapter("All that happened:");
+    chapter("The whole history:");
     story.run(&["status"], &[])?;
     Ok(())
 }
@@ -59,7 +59,7 @@ enum Plan {
     KillSender,
 }
 
-/// What the story and its server share.
+/// The state shared by the demo and its server.
 #[derive(Debug)]
 struct Stage {
     plan: Mutex<Plan>,
@@ -78,7 +78,7 @@ impl Policy for Arc<Stage> {
         let plan = *self.plan.lock().unwrap_or_else(PoisonError::into_inner);
         let mut sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
         if let (Plan::KillSender, Some(sender)) = (plan, sender.as_mut()) {
-            // The server has the mail; the sender dies before it hears so.
+            // The server has the mail; the sender is killed before it gets the response.
             let _ = sender.kill();
             let _ = sender.wait();
         }
@@ -94,7 +94,7 @@ struct Story {
 
 impl Story {
     fn begin() -> anyhow::Result<Self> {
-        let folder = TempDir::with_prefix("send_email-").context("cannot make a folder")?;
+        let folder = TempDir::with_prefix("send_email-").context("cannot create a folder")?;
         let stage = Arc::new(Stage { plan: Mutex::new(Plan::Take), sender: Mutex::new(None) });
         let server = SmtpServer::start(&folder.path().join("mails"), Arc::clone(&stage))?;
         Ok(Self { folder, server, stage })
@@ -129,7 +129,7 @@ impl Story {
     /// Runs a command that the server kills.
     fn run_to_its_death(&self, command: &[&str], rest: &[&str]) -> anyhow::Result<()> {
         let sender = || self.stage.sender.lock().unwrap_or_else(PoisonError::into_inner);
-        // Locked until the child is in its place, so that the server finds it there.
+        // Locked until the child is stored, so that the server finds it.
         let mut place = sender();
         let (child, output) = self.start(command, rest)?;
         *place = Some(child);
@@ -141,7 +141,7 @@ impl Story {
         Ok(())
     }
 
-    /// Starts a command; what it prints, errors included, comes out of the pipe.
+    /// Starts a command with stdout and stderr connected to the pipe.
     fn start(&self, command: &[&str], rest: &[&str]) -> anyhow::Result<(Child, PipeReader)> {
         let mut process = Command::new(std::env::current_exe()?);
         process.args(command).arg("--db").arg(self.folder.path().join("agent.db")).args(rest);
@@ -154,7 +154,7 @@ impl Story {
         say(format_args!("  $ send_email {shown}"));
         let (output, writer) = std::io::pipe()?;
         process.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
-        // The command and its ends of the pipe go here, so that the pipe ends with the child.
+        // Dropping the command closes our ends of the pipe, so that the pipe ends with the child.
         let child = process.spawn().context("cannot start the next process")?;
         Ok((child, output))
     }
@@ -166,7 +166,7 @@ impl Story {
         Ok(())
     }
 
-    /// The one execution in this state, asked of the database as any program would.
+    /// The one execution in this state, read from the database like any program would.
     fn find(&self, status: &str) -> anyhow::Result<String> {
         let store = SqliteStore::open(self.folder.path().join("agent.db"))?;
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;

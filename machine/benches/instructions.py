@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Instructions instead of seconds: they are the same whatever else the machine is doing.
+"""Counts instructions instead of time: the count does not depend on system load.
 
     python3 machine/benches/instructions.py
 
-First, whether a typed transition is the same machine code as a typestate written by hand. Compiles
-both for release and prints
+First, checks whether a typed transition compiles to the same machine code as a handwritten
+typestate. Compiles both for release and prints
 
     instructions NAME OURS HAND same|different
 
-An optimiser that finds two functions equal keeps one of them; that counts as the same.
+If the optimizer merges two equal functions, that counts as the same.
 
-Then, where valgrind is installed, the instructions that the benchmarks execute, ours over theirs:
+Then, if valgrind is installed, counts the instructions that the benchmarks execute, ours divided by
+theirs:
 
     ratio NAME_instructions VALUE
 """
@@ -57,7 +58,7 @@ pub mod hand {
 
 
 def functions(assembly):
-    """The instructions of each function, and the functions that are others by another name."""
+    """The instructions of each function, including aliases."""
     bodies, name = {}, None
     for line in assembly.splitlines():
         label = re.match(r"^(\w+):", line)
@@ -93,7 +94,7 @@ def compare_code():
 
 
 def binary(*arguments):
-    """Builds a benchmark and gives the path of its program."""
+    """Builds a benchmark and returns the path of its executable."""
     done = subprocess.run(
         ["cargo", *arguments, "--quiet", "--message-format=json"],
         cwd=ROOT, check=True, capture_output=True, text=True,
@@ -103,7 +104,7 @@ def binary(*arguments):
 
 
 def executed(program, case, side):
-    """All that the program executes, from its start to its end."""
+    """The number of instructions that the program executes."""
     done = subprocess.run(
         ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program]
         + ["once", case, side],
@@ -129,7 +130,7 @@ def count():
         ),
     ]
     for program, source in programs:
-        # What starting and ending the program costs, without any case.
+        # The cost of starting and ending the program, without any case.
         empty = executed(program, "none", "ours")
         for case in re.findall(r'ratio\(\s*"(\w+)"', source.read_text()):
             ours, base = (executed(program, case, side) - empty for side in ("ours", "base"))

@@ -1,26 +1,26 @@
 #!/usr/bin/env python3
-"""What the macro costs while building, beside a typestate by hand and other crates' macros.
+"""The build cost of the macro, compared to a handwritten typestate and to other crates' macros.
 
     python3 machine/benches/price.py
 
-Makes crates in a temporary folder, with a ring of 7, 50, 100 and 200 states that each may also
-stop, and prints for each size:
+Creates crates in a temporary folder, with machines of 7, 50, 100 and 200 states: a ring whose states
+can also stop. Prints for each size:
 
     price STATES expanded OURS STATUM STATE_MACHINES
-        bytes of the expanded source, without spaces at line starts
+        bytes of the expanded source, without indentation
     price STATES touch_ms OURS HAND STATUM STATE_MACHINES
-        milliseconds of a build after a touch, the shortest of several in turns
+        milliseconds of a build after a touch, the minimum of several alternating rounds
     ratio touch_build_STATES VALUE
     ratio touch_build_STATES_vs_statum VALUE
     ratio touch_build_STATES_vs_state_machines VALUE
-        the same, ours over the other
+        the same, ours divided by the other
 
 and then, for the seven states of the library's own execution machine, without durability,
 
     price execution expanded BYTES
 
-Neither statum nor state-machines writes anything for moves that are illegal. Ours counts what
-cargo needs to look at a dependency on a path; theirs come from the registry.
+Neither statum nor state-machines generates anything for illegal moves. Our time includes cargo's
+check of a path dependency; theirs come from the registry.
 """
 
 import os
@@ -104,7 +104,7 @@ def crate(folder, name, source, dependencies):
 
 def cargo(path, *arguments, **environment):
     done = subprocess.run(
-        # state-machines asks for a newer compiler than this project, but builds with this one.
+        # state-machines requires a newer compiler than this project, but builds with this one.
         ["cargo", arguments[0], "--quiet", "--ignore-rust-version", *arguments[1:]],
         cwd=path,
         env=os.environ | {"CARGO_TARGET_DIR": str(path.parent / "target")} | environment,
@@ -124,7 +124,7 @@ def touched(path):
 
 
 def expanded(path):
-    # The stable compiler prints what it expanded when it is told that this is no release.
+    # RUSTC_BOOTSTRAP enables the unstable option on the stable compiler.
     text = cargo(path, "rustc", "--", "-Zunpretty=expanded", RUSTC_BOOTSTRAP="1")
     return sum(len(line.lstrip()) for line in text.splitlines())
 

@@ -1,4 +1,5 @@
-//! What durability costs beside raw SQLite that writes the same at the same level (DESIGN 8).
+//! The cost of durability, compared to raw SQLite that writes the same data with the same
+//! durability (DESIGN 8).
 //!
 //! `cargo bench --package machine --bench sqlite`
 
@@ -85,7 +86,7 @@ fn fresh() -> Execution<Running> {
     Execution::new(contract).start(&EcsNode)
 }
 
-/// The tables of the store, without its indexes beyond the keys.
+/// The tables of the store, without secondary indexes.
 fn raw(path: &Path) -> Connection {
     let connection = Connection::open(path).unwrap();
     connection
@@ -129,7 +130,7 @@ fn advance(connection: &Connection, id: &str, version: usize) {
     connection.execute_batch("COMMIT").unwrap();
 }
 
-/// The same rows, parsed and not checked.
+/// The same rows, parsed but not verified.
 fn select(connection: &Connection, id: &str) {
     let (state, context): (String, String) = connection
         .prepare_cached("SELECT state, context FROM instance WHERE id = ?1")

@@ -1,9 +1,9 @@
-//! What a transition costs beside hand-written code that does the same (DESIGN 8).
+//! The cost of a transition, compared to handwritten code that does the same (DESIGN 8).
 //!
 //! `cargo bench --package machine --bench transitions`
 
 #![allow(missing_docs, unreachable_pub, missing_debug_implementations, dead_code)]
-#![allow(clippy::unused_self, reason = "a typestate by hand moves its machine too")]
+#![allow(clippy::unused_self, reason = "a handwritten typestate moves its machine too")]
 
 mod harness;
 
@@ -12,7 +12,7 @@ use std::hint::black_box;
 use harness::ratio;
 use machine::{actor::Anyone, machine};
 
-/// The execution machine, plain: seven states, nine moves, a number as data.
+/// The execution machine, not durable: seven states, nine moves, a number as data.
 #[machine]
 pub enum Job {
     #[initial]
@@ -39,7 +39,7 @@ pub enum Job {
     Cancelled { reason: u64 },
 }
 
-/// The same by hand: a typestate, and an enum with a match.
+/// The same, handwritten: a typestate, and an enum with a match.
 mod by_hand {
     pub struct Pending;
     pub struct Running;
@@ -92,7 +92,7 @@ mod by_hand {
         Timeout(u64),
     }
 
-    /// The machine as it was, and what it cannot do.
+    /// The unchanged machine, and the refused event.
     pub struct Refused {
         pub state: State,
         pub event: &'static str,

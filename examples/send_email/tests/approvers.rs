@@ -9,8 +9,8 @@ use machine::contract::AnyExecution;
 
 use crate::world::World;
 
-/// One wins, the other gets `Conflict`, and one mail goes out. Each process has loaded the
-/// question before either answers it, so that the race is one every time.
+/// One wins, the other gets `Conflict`, and one mail is sent. Both processes load the question
+/// before either answers it, so that they race every time.
 #[test]
 fn one_of_two_wins() {
     let world = World::new();

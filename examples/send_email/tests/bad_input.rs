@@ -1,4 +1,4 @@
-//! Input from outside: a typed error that says what to do next, and nothing changed.
+//! Bad external input gives a typed error with a next step, and changes nothing.
 
 use std::process::Command;
 
@@ -10,12 +10,12 @@ use crate::world::{World, errors};
 fn malformed_detail() {
     let world = World::new();
     for (detail, expected) in [
-        (r#"{"to": "bob"#, "no JSON"),
+        (r#"{"to": "bob"#, "not valid JSON"),
         ("[1, 2]", "an array, not an object"),
         ("\"text\"", "a string, not an object"),
         (r#"{"to": "bob@example.com"}"#, "missing field `subject`"),
         (r#"{"to": 7, "subject": "s", "body": "b"}"#, "expected a string"),
-        (r#"{"to": "", "subject": "s", "body": "b"}"#, "no mail address"),
+        (r#"{"to": "", "subject": "s", "body": "b"}"#, "not a mail address"),
         (r#"{"to": "b@e.com", "subject": "s", "body": "b", "bcc": "x"}"#, "unknown field `bcc`"),
     ] {
         let error = world.fails(&["ask", "--detail", detail]);
@@ -28,24 +28,24 @@ fn malformed_detail() {
 fn empty_and_huge_arguments() {
     let world = World::new();
     let error = world.fails(&["ask", "--to", ""]);
-    assert!(error.contains("write one such as bob@example.com"), "{error}");
+    assert!(error.contains("pass one such as bob@example.com"), "{error}");
     let error = world.fails(&["ask", "--to", "bob@example.com", "--subject", ""]);
     assert!(error.contains("the subject is empty"), "{error}");
 
-    // The system limits one argument to 128 KiB, so a megabyte comes in pieces of JSON only
-    // through the library; the program's own limit is tried there as well.
+    // Linux limits one argument to 128 KiB, so only tests of the library can pass a megabyte; they
+    // also test the program's own limit.
     let large = "x".repeat(120 * 1024);
     world.ok(&["ask", "--to", "bob@example.com", "--body", &large]);
     let oversized = Command::new(env!("CARGO_BIN_EXE_send_email"))
         .args(["ask", "--to", "bob@example.com", "--body", &"x".repeat(1024 * 1024), "--db"])
         .arg(world.db())
         .output();
-    assert!(oversized.is_err(), "the system took an argument of 1 MiB; test it here then");
+    assert!(oversized.is_err(), "the system accepted an argument of 1 MiB, so test it here");
     assert_eq!(world.list().len(), 2);
 }
 
 #[test]
-fn ids_that_are_none_or_unknown_or_elsewhere() {
+fn malformed_unknown_and_wrong_ids() {
     let world = World::new();
     let (gate, mail) = world.ask();
     let output = world.run(&["approve", "--yes", "exec-002"]);
@@ -58,7 +58,7 @@ fn ids_that_are_none_or_unknown_or_elsewhere() {
     let error = world.fails(&["approve", "--yes", &mail.to_string()]);
     assert!(error.contains("PENDING, not WAITING"), "{error}");
     let error = world.fails(&["retry", &gate.to_string()]);
-    assert!(error.contains("only what FAILED is tried again"), "{error}");
+    assert!(error.contains("only a FAILED mail can be retried"), "{error}");
     let error = world.fails(&["settle", &gate.to_string(), "sent"]);
     assert!(error.contains("not in doubt"), "{error}");
     assert!(matches!(world.load(gate), AnyExecution::Waiting(_)));
@@ -76,7 +76,7 @@ fn a_second_answer() {
         assert!(error.contains("COMPLETED, not WAITING; COMPLETED is terminal"), "{error}");
     }
     let error = world.fails(&["approve", "--yes"]);
-    assert!(error.contains("nothing waits for an answer"), "{error}");
+    assert!(error.contains("no question waits for an answer"), "{error}");
     assert_eq!(world.server.received(), 1);
 }
 
@@ -86,7 +86,7 @@ fn which_of_several() {
     world.ask();
     world.ok(&["ask", "--to", "carol@example.com"]);
     let error = world.fails(&["approve", "--yes"]);
-    assert!(error.contains("several wait"), "{error}");
+    assert!(error.contains("several questions wait"), "{error}");
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn approved_and_sent() {
     let trace = ExecutionTrace::of(&[world.load(mail), world.load(gate)], 50);
     let mut steps: Vec<(String, String)> =
         trace.steps.into_iter().map(|step| (step.node_id, step.action)).collect();
-    // Both contracts are created in the same moment; which one first is no promise.
+    // Both contracts are created at the same time; their order is not guaranteed.
     steps[..2].sort_by_key(|(_, action)| action.contains(&gate.to_string()));
     let expected = [
         ("reasoning", format!("create_contract:{mail}")),
@@ -47,7 +47,7 @@ fn approved_and_sent() {
     assert_eq!(steps, expected);
 }
 
-/// EX-9: when the confirmation is refused, the action never runs, and approving comes too late.
+/// EX-9: if the confirmation is refused, the action never runs, and it is too late to approve.
 #[test]
 fn rejected_and_never_sent() {
     let world = World::new();
@@ -64,7 +64,7 @@ fn rejected_and_never_sent() {
     assert_eq!(world.server.received(), 0);
 }
 
-/// Refuses the first mail, with its own words.
+/// Refuses the first mail with a custom response.
 struct NotYet(AtomicBool);
 
 impl Policy for NotYet {
@@ -76,7 +76,7 @@ impl Policy for NotYet {
     }
 }
 
-/// EX-5, EX-14: FAILED with the server's words; a retry is a new contract with the same key.
+/// EX-5, EX-14: FAILED with the server's response; a retry is a new contract with the same key.
 #[test]
 fn refused_and_retried() {
     let world = World::with(NotYet(AtomicBool::new(false)));
@@ -95,7 +95,7 @@ fn refused_and_retried() {
     assert!(matches!(world.load(mail), AnyExecution::Failed(_)));
     assert_eq!(world.server.received(), 1);
 
-    // What was done is not done again, by whichever way.
+    // A completed action is not repeated, whichever command asks for it.
     let error = world.fails(&["retry", &mail.to_string()]);
     assert!(error.contains(&format!("already done by {again}")), "{error}");
     let error = world.fails(&["ask", "--to", "bob@example.com"]);
@@ -103,12 +103,12 @@ fn refused_and_retried() {
     assert_eq!(world.server.received(), 1);
 }
 
-/// EX-14: nobody listens, which proves that nothing was sent.
+/// EX-14: a refused connection proves that nothing was sent.
 #[test]
 fn connection_refused() {
     let world = World::new();
     let (gate, mail) = world.ask();
-    // A port that was free a moment ago and that nobody listens on.
+    // A port that was free a moment ago, so no one listens on it.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_send_email"));
     command.args(["approve", "--yes", &gate.to_string(), "--smtp", &free.to_string(), "--db"]);
@@ -117,7 +117,7 @@ fn connection_refused() {
     assert_eq!(failed.state().error, "SMTP connection refused");
 }
 
-/// Without `--smtp`, a server on loopback keeps the mail beside the database.
+/// Without `--smtp`, a server on loopback stores the mail next to the database.
 #[test]
 fn embedded_server_keeps_the_mail() {
     let world = World::new();
@@ -133,15 +133,15 @@ fn embedded_server_keeps_the_mail() {
     assert_eq!(transitions(&world.load(mail)).len(), 2);
 }
 
-/// The whole story, as the README starts it.
+/// The whole demo, started like in the README.
 #[test]
-fn the_story_is_told() {
+fn the_demo_runs() {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_send_email")).output().unwrap();
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{told}");
     for part in
         ["signal: 9", "IN DOUBT", "5.7.1 no mail from agents today", "(the server has received 3"]
     {
-        assert!(told.contains(part), "the story lacks `{part}`:\n{told}");
+        assert!(told.contains(part), "the demo does not print `{part}`:\n{told}");
     }
 }

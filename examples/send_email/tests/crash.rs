@@ -1,4 +1,4 @@
-//! Kills at random moments of approving and sending.
+//! Kills the program at random moments while it approves and sends.
 
 use std::{
     env,
@@ -11,10 +11,10 @@ use machine::contract::AnyExecution;
 
 use crate::world::{World, errors};
 
-/// `CRASH_ROUNDS` kills (25 unless told), from `CRASH_SEED` on.
+/// `CRASH_ROUNDS` kills (default 25), with the random seed `CRASH_SEED`.
 ///
-/// In every round: never two mails for one key; what the killed process had printed as committed
-/// is committed; and the run ends in a state that a person can act on, which the test then does
+/// In every round: at most one mail per key; everything that the killed process reported as
+/// committed is on disk; and a person can continue from the resulting state, which the test does
 /// until the mail is sent once.
 #[test]
 #[allow(clippy::print_stdout, reason = "the seed must be known when it fails")]
@@ -26,7 +26,7 @@ fn killed_at_random_moments() {
     let mut random = seed | 1;
     let mut ends = [0; 4];
     for round in 0..rounds {
-        // xorshift64: enough to spread kills over the run, and the same again for a seed.
+        // xorshift64: spreads the kills over the run, and is reproducible for a seed.
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
@@ -40,7 +40,7 @@ fn killed_at_random_moments() {
     );
 }
 
-/// Where a killed run was found.
+/// The state in which a kill left a run.
 #[derive(Clone, Copy)]
 enum End {
     Waiting,
@@ -61,7 +61,7 @@ fn one_round(moment: Duration, context: &str) -> End {
     let mut printed = String::new();
     child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
 
-    // The next process finds what there is to find.
+    // The next process recovers.
     let status = world.ok(&["status"]);
     for line in printed.lines().filter_map(|line| line.strip_prefix("committed ")) {
         let (id, path) = line.split_once(": ").unwrap();
@@ -84,7 +84,7 @@ fn one_round(moment: Duration, context: &str) -> End {
         }
         (AnyExecution::Completed(_), AnyExecution::Waiting(_)) => {
             assert!(status.contains(&format!("IN DOUBT {mail_text}")), "{context}: {status}");
-            // While it is in doubt, nothing sends it, and nothing frees its key.
+            // While it is in doubt, no command sends it or releases its key.
             let before = world.server.received();
             for command in [["approve", "--yes"], ["reject", "--reason=no"]] {
                 let error = world.fails(&[command[0], command[1], &mail_text]);
@@ -102,23 +102,23 @@ fn one_round(moment: Duration, context: &str) -> End {
     let left = std::fs::read_dir(world.folder.path()).unwrap();
     let workers = left
         .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().contains("-worker-"));
-    assert_eq!(workers.count(), 0, "{context}: worker files were left behind");
+    assert_eq!(workers.count(), 0, "{context}: worker files remain");
     end
 }
 
-/// The person looks into the mailbox and says what is there; if nothing is, tries again.
+/// The person checks the mailbox and settles accordingly; retries if there is no mail.
 fn settle_truthfully(world: &World, mail: &str) {
     if world.server.received() == 1 {
         world.ok(&["settle", mail, "sent"]);
         let output = world.run(&["retry", mail]);
-        assert!(!output.status.success(), "what was sent was sent again: {}", errors(&output));
+        assert!(!output.status.success(), "a sent mail was sent again: {}", errors(&output));
     } else {
         world.ok(&["settle", mail, "not-sent"]);
         world.ok(&["retry", mail]);
     }
 }
 
-/// How long an approval takes when nobody kills it.
+/// The duration of an approval that is not killed.
 fn measure() -> Duration {
     let world = World::new();
     let (gate, _) = world.ask();
@@ -129,7 +129,9 @@ fn measure() -> Duration {
 
 fn number(variable: &str, usual: u64) -> u64 {
     match env::var(variable) {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{variable} is `{text}`, no number")),
+        Ok(text) => {
+            text.parse().unwrap_or_else(|_| panic!("{variable} is `{text}`, which is not a number"))
+        }
         Err(_) => usual,
     }
 }

@@ -1,6 +1,6 @@
-//! The example as people run it: real processes, real SMTP, real kills.
+//! The example as users run it: real processes, real SMTP, real kills.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![allow(clippy::unwrap_used, reason = "a failing test should panic")]
 #![allow(unreachable_pub, reason = "the server module is shared with the program")]
 
 mod approvers;

@@ -1,4 +1,4 @@
-//! A folder, a database, a server, and the program.
+//! The test environment: a folder, a database, a server and the program.
 
 use std::{
     path::PathBuf,
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::server::{Policy, SmtpServer, TakeAll};
 
-/// Everything that one test needs.
+/// The environment of one test.
 pub struct World {
     pub folder: TempDir,
     pub server: SmtpServer,

@@ -29,7 +29,7 @@ impl Rect {
     }
 }
 
-/// Where everything stands.
+/// The positions of all parts.
 pub(crate) struct Layout {
     pub(crate) nodes: Vec<Rect>,
     pub(crate) arrows: Vec<Placed>,
@@ -37,7 +37,7 @@ pub(crate) struct Layout {
     pub(crate) height: f64,
 }
 
-/// All moves from one state to one other: one arrow, a line of text for each.
+/// All moves between two states in one direction: one arrow, with one line of text per move.
 pub(crate) struct Placed {
     pub(crate) from: usize,
     pub(crate) to: usize,
@@ -45,8 +45,8 @@ pub(crate) struct Placed {
     pub(crate) rect: Rect,
 }
 
-/// Places states and labels. A label is a node of its own, between its two states: the layout
-/// keeps nodes apart, so no label covers anything.
+/// Places states and labels. A label is a separate node between its two states: the layout keeps
+/// nodes apart, so labels do not overlap anything.
 pub(crate) fn layout(diagram: &Diagram) -> Layout {
     let mut arrows: Vec<Placed> = Vec::new();
     for arrow in &diagram.arrows {
@@ -77,8 +77,8 @@ pub(crate) fn layout(diagram: &Diagram) -> Layout {
     Layout { nodes: rects, arrows, width, height }
 }
 
-/// From each state to the labels of its arrows, and from there on, always down the page: what goes
-/// back to where it came from is turned around, so that a new machine starts at the top.
+/// The edges from each state through the label to the target. Back edges are reversed, so that all
+/// edges point down and the initial state is at the top.
 fn edges(diagram: &Diagram, arrows: &[Placed]) -> Vec<(usize, usize)> {
     let first_label = diagram.nodes.len();
     let back = back(diagram, arrows);
@@ -94,13 +94,13 @@ fn edges(diagram: &Diagram, arrows: &[Placed]) -> Vec<(usize, usize)> {
     edges
 }
 
-/// Which arrows lead back to a state on the way by which their source was first reached.
+/// Which arrows are back edges of a depth-first search from the initial state.
 fn back(diagram: &Diagram, arrows: &[Placed]) -> Vec<bool> {
     let mut back = vec![false; arrows.len()];
     let mut seen = vec![false; diagram.nodes.len()];
     let initial = diagram.nodes.iter().position(|node| node.initial);
     for start in initial.into_iter().chain(0..diagram.nodes.len()) {
-        // The way from the start: each state, with the next of the arrows to look at.
+        // The path from the start: each state, with the next arrow to visit.
         let mut way = if seen[start] { Vec::new() } else { vec![(start, 0)] };
         seen[start] = true;
         while let Some((state, next)) = way.last_mut() {
@@ -121,9 +121,9 @@ fn back(diagram: &Diagram, arrows: &[Placed]) -> Vec<bool> {
     back
 }
 
-/// Gives every rectangle its place; returns the size of the whole.
+/// Places all rectangles; returns the total size.
 fn place(rects: &mut [Rect], edges: &[(usize, usize)]) -> (f64, f64) {
-    // A machine of 4 billion states is not drawn.
+    // No machine has 4 billion states.
     let id = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
     let vertices: Vec<(u32, (f64, f64))> = rects
         .iter()
@@ -135,7 +135,7 @@ fn place(rects: &mut [Rect], edges: &[(usize, usize)]) -> (f64, f64) {
     let margin = 16.0;
     let (mut left, mut height) = (margin, 0.0_f64);
     for (places, _, _) in from_vertices_and_edges(&vertices, &edges, &config) {
-        // Parts that nothing joins stand side by side.
+        // Unconnected components are placed side by side.
         let edge = |of: fn(&Rect) -> (f64, f64)| {
             places.iter().fold((f64::MAX, f64::MIN), |(low, high), (index, (x, y))| {
                 let rect = Rect { x: *x, y: *y, ..rects[*index] };
@@ -156,7 +156,7 @@ fn place(rects: &mut [Rect], edges: &[(usize, usize)]) -> (f64, f64) {
 }
 
 fn size(lines: &[&str], padding: f64) -> Rect {
-    // Labels are short; a width of more than 2^52 pixels is none.
+    // Exact up to 2^52 characters.
     #[allow(clippy::cast_precision_loss, reason = "labels are short")]
     let number = |count: usize| count as f64;
     let longest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
@@ -168,7 +168,7 @@ fn size(lines: &[&str], padding: f64) -> Rect {
     }
 }
 
-/// Where the line of a label stands, from the top.
+/// The baseline of a line of a label, from the top.
 pub(crate) fn baseline(rect: &Rect, line: usize, lines: usize) -> f64 {
     #[allow(clippy::cast_precision_loss, reason = "labels are short")]
     let (line, lines) = (line as f64, lines as f64);

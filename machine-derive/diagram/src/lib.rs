@@ -1,5 +1,4 @@
-//! Draws state machines as SVG. The library draws `DEFINITION`s with it, the macro draws for
-//! rustdoc.
+//! Draws state machines as SVG. Used by the library for `DEFINITION`s and by the macro for rustdoc.
 //!
 //! ```
 //! use machine_diagram::{Arrow, Diagram, Node};
@@ -17,7 +16,7 @@ mod svg;
 
 pub use layout::Rect;
 
-/// A machine, as far as a drawing shows it.
+/// The parts of a machine that a diagram shows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Diagram {
     /// The states.
@@ -29,11 +28,11 @@ pub struct Diagram {
 /// A state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    /// What stands in its box.
+    /// The text in the box.
     pub label: String,
-    /// A new machine is in this state.
+    /// Whether it is the initial state.
     pub initial: bool,
-    /// It is never left.
+    /// Whether it is terminal.
     pub terminal: bool,
 }
 
@@ -44,19 +43,19 @@ pub struct Arrow {
     pub from: usize,
     /// The target, as an index into [`Diagram::nodes`].
     pub to: usize,
-    /// What stands on the arrow.
+    /// The text on the arrow.
     pub label: String,
 }
 
 impl Diagram {
-    /// The drawing, as one `<svg>` element. It takes its colours from where it stands, so that it
-    /// reads on light and on dark.
+    /// The diagram as one `<svg>` element. It inherits its colours from the page, so that it is
+    /// readable on light and dark backgrounds.
     #[must_use]
     pub fn svg(&self) -> String {
         svg::draw(self, &layout::layout(self))
     }
 
-    /// Where every label stands, those of states first: no two of these overlap.
+    /// The rectangles of all labels, those of states first. No two of them overlap.
     #[must_use]
     pub fn labels(&self) -> Vec<Rect> {
         let layout = layout::layout(self);

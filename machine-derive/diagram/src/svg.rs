@@ -5,8 +5,8 @@ use crate::{
     layout::{Layout, Rect, baseline},
 };
 
-/// Colours come from the page: `currentColor` for lines and text, the page's own background behind
-/// labels, so that a line that passes under one stays readable.
+/// Colours come from the page: `currentColor` for lines and text, and the page's background behind
+/// labels, so that a label is readable where a line passes under it.
 const BACKGROUND: &str = "var(--main-background-color, Canvas)";
 
 pub(crate) fn draw(diagram: &Diagram, layout: &Layout) -> String {
@@ -59,7 +59,7 @@ pub(crate) fn draw(diagram: &Diagram, layout: &Layout) -> String {
     svg
 }
 
-/// The box of a state; a terminal one has a second line inside.
+/// The box of a state; a terminal state has a second outline inside.
 fn outline(rect: &Rect, inset: f64) -> String {
     let fill = if inset == 0.0 { BACKGROUND } else { "none" };
     format!(
@@ -78,7 +78,7 @@ fn start(rect: &Rect) -> String {
     format!("<circle cx=\"{:.0}\" cy=\"{:.0}\" r=\"5\"/>", x - 4.0, y - 4.0)
 }
 
-/// An arrow from one box by way of the label to another box, with its head at the border.
+/// An arrow from one box via the label to another box, with its head at the border.
 fn line(from: &Rect, label: &Rect, to: &Rect) -> String {
     let (x1, y1) = border(from, label);
     let (x2, y2) = border(to, label);
@@ -96,7 +96,7 @@ fn line(from: &Rect, label: &Rect, to: &Rect) -> String {
     )
 }
 
-/// Where the way from a box's centre to a label leaves the box.
+/// The point where the line from a box's centre to a label crosses the border.
 fn border(rect: &Rect, towards: &Rect) -> (f64, f64) {
     let (dx, dy) = (towards.x - rect.x, towards.y - rect.y);
     if dx == 0.0 && dy == 0.0 {

@@ -1,12 +1,12 @@
-//! Two pieces of code against each other in one run; nothing is compared across runs.
+//! Compares two pieces of code within one run; results are not comparable across runs.
 
 use std::time::{Duration, Instant};
 
-/// Runs both in turns and prints `ratio NAME VALUE`: the time of `ours` over that of `base`, each
-/// the shortest of all rounds. Below 1 is faster than the base.
+/// Runs both alternately and prints `ratio NAME VALUE`: the time of `ours` divided by that of
+/// `base`, each the minimum of all rounds. Below 1 is faster than the base.
 ///
-/// With the arguments `once NAME ours` or `once NAME base` it runs that one time and prints
-/// nothing, so that its instructions can be counted from outside; see `instructions.py`.
+/// With the arguments `once NAME ours` or `once NAME base` it runs that side once and prints
+/// nothing, so that a profiler can count its instructions; see `instructions.py`.
 #[allow(clippy::print_stdout, reason = "this is what a benchmark is for")]
 pub fn ratio(name: &str, rounds: usize, mut ours: impl FnMut(), mut base: impl FnMut()) {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -21,7 +21,7 @@ pub fn ratio(name: &str, rounds: usize, mut ours: impl FnMut(), mut base: impl F
         return;
     }
     let mut best = [Duration::MAX; 2];
-    // One round each to warm up.
+    // Warm-up.
     ours();
     base();
     for _ in 0..rounds {
