@@ -63,23 +63,11 @@ pub use self::durable::*;
 #[cfg(feature = "serde")]
 mod durable {
     pub use crate::{
-        erased::{Context, Core, Durable, Restore, Unverified, Verified},
+        erased::{Context, Core, Durable, Parts, Restore, Unverified, Verified},
         journal::{Journal, Pass, Payload},
     };
     pub use serde;
     pub use serde_json;
-
-    /// Upgrades data to the next version with the user's function.
-    ///
-    /// # Errors
-    ///
-    /// The function's error.
-    pub fn upgrade<A, B, E: core::fmt::Display>(
-        function: impl FnOnce(A) -> Result<B, E>,
-        older: A,
-    ) -> serde_json::Result<B> {
-        function(older).map_err(serde::de::Error::custom)
-    }
 
     /// The value as JSON text that can be read back. A value that cannot be read back, such as NaN,
     /// must not reach the disk.

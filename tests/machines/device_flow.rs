@@ -124,7 +124,7 @@ fn the_codes_expire() {
     let deadlines: Vec<_> = polling.deadlines().map(|one| (one.trigger, one.after)).collect();
     assert_eq!(deadlines, [("expire", Duration::from_mins(30))]);
     let running = polling.journal().deadlines();
-    assert_eq!(running["expire"].after_ms, 1_800_000);
+    assert_eq!(running[0].after_ms, 1_800_000);
     let polls = DEFINITION.leaving(1).filter(|edge| edge.to == 1).count();
     let expire = DEFINITION.edge(1, "expire", DEFINITION.state("expired").unwrap()).unwrap();
     assert_eq!((polls, expire.deadline.as_ref().unwrap().group), (3, Some(0)));

@@ -115,7 +115,8 @@ fn limits(whole_ms: Option<u64>) -> Limits {
 }
 
 fn due_at(job: &AnyJob, trigger: &str) -> Option<Millis> {
-    job.journal().deadlines().get(trigger)?.due_at.map(|at| at - START)
+    let mut running = job.journal().deadlines().iter();
+    running.find(|due| due.trigger == trigger)?.due_at.map(|at| at - START)
 }
 
 /// What stands in the journal is an hour and a minute of the store's clock, not a duration.
@@ -253,4 +254,54 @@ async fn an_edited_due_time_fails_verification() {
     raw.execute("UPDATE instance SET due_at = due_at + 1", []).unwrap();
     let loaded = place.store.load::<AnyJob>(job.id()).await;
     assert_err!(loaded, StoreError::Unbelievable(_));
+}
+
+/// A member of a group that replaces the transition does not end the group's deadline: it is paused
+/// there, and goes on where the machine goes on.
+#[tokio::test]
+async fn a_group_deadline_runs_on_through_a_state_that_replaces_its_transition() {
+    #[allow(clippy::needless_pass_by_value, reason = "a test's machine")]
+    mod paused {
+        use super::{Deserialize, Duration, Serialize, Timer, machine};
+
+        #[machine(
+            durable,
+            on(expire => Stopped, from = Working, by = Timer, after = Duration::from_millis(100))
+        )]
+        #[derive(Debug, Serialize, Deserialize)]
+        pub(super) enum Task {
+            #[initial]
+            #[group(Working)]
+            #[on(next => Holding)]
+            First,
+            #[group(Working)]
+            #[on(expire => First, by = Timer)]
+            #[on(next => Last)]
+            Holding,
+            #[group(Working)]
+            #[on(next => Stopped)]
+            Last,
+            #[terminal]
+            Stopped,
+        }
+    }
+    use paused::{AnyTask, Task};
+
+    let place = Place::new();
+    let mut task = AnyTask::from(Task::new());
+    place.store.create(&mut task).await.unwrap();
+    task.apply_mut(paused::task::Event::Next, &Anyone).unwrap();
+    place.at(10);
+    place.store.commit(&mut task).await.unwrap();
+    place.at(500);
+    assert_eq!(place.due().await, 0, "it is paused");
+    let refused = task.fire_deadline("expire", place.store.now()).unwrap_err();
+    assert_eq!(refused.reason.reason(), &Reason::NoDeadline);
+
+    let mut task = refused.machine;
+    task.apply_mut(paused::task::Event::Next, &Anyone).unwrap();
+    place.store.commit(&mut task).await.unwrap();
+    assert_eq!(task.journal().deadlines()[0].due_at, Some(START + 100));
+    assert_eq!(place.due().await, 1);
+    task.fire_deadline("expire", place.store.now()).unwrap();
 }

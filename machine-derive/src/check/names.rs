@@ -14,11 +14,11 @@ use crate::{
 /// No old name is also a current one, nor the old name of two.
 pub(super) fn was_is_unique(graph: &Graph<'_>, errors: &mut Errors) {
     let mut names = Names { errors, seen: Vec::new() };
-    let states = graph.states.iter().map(|state| (state.stored.clone(), &*state.written.was));
-    names.unique("state", states.collect(), |name| name.to_snake_case());
+    let states = graph.states.iter().map(|state| (bare(state.name()), &*state.written.was));
+    names.unique("state", &states.collect::<Vec<_>>(), str::to_snake_case);
     for state in &graph.states {
         let fields = state.written.fields.iter().map(|field| (bare(&field.name), &*field.was));
-        names.unique("field", fields.collect(), str::to_owned);
+        names.unique("field", &fields.collect::<Vec<_>>(), str::to_owned);
     }
     for (index, _) in graph.states.iter().enumerate() {
         // What a group declares is reported for the first of its states.
@@ -26,11 +26,11 @@ pub(super) fn was_is_unique(graph: &Graph<'_>, errors: &mut Errors) {
             .leaving(index)
             .filter(|step| step.group.is_none_or(|group| is_first_of(graph, group, index)));
         let triggers = moves.map(|step| (bare(graph.triggers[step.trigger].name), step.was));
-        names.unique("trigger", triggers.collect(), str::to_owned);
+        names.unique("trigger", &triggers.collect::<Vec<_>>(), str::to_owned);
     }
     for trigger in &graph.triggers {
         let items = trigger.brought.iter().map(|item| (bare(item.name), item.was));
-        names.unique("payload item", items.collect(), str::to_owned);
+        names.unique("payload item", &items.collect::<Vec<_>>(), str::to_owned);
     }
 }
 
@@ -46,19 +46,22 @@ struct Names<'a> {
 }
 
 impl Names<'_> {
-    fn unique(&mut self, what: &str, names: Vec<(String, &[LitStr])>, stored: fn(&str) -> String) {
+    /// `stored` makes the name in stored data from a name as it is written.
+    fn unique(&mut self, what: &str, names: &[(String, &[LitStr])], stored: fn(&str) -> String) {
         let mut taken: BTreeMap<String, &str> = BTreeMap::new();
-        for (name, was) in &names {
+        for (name, was) in names {
             for old in *was {
-                let value = stored(&old.value());
+                let (written, value) = (old.value(), stored(&old.value()));
                 let is_new = !self.seen.contains(&std::ptr::from_ref(old));
                 self.seen.push(old);
-                if is_new && names.iter().any(|(current, _)| *current == value) {
-                    let text = format!("there still is a {what} of that name");
-                    self.errors.at(old.span(), message::was_is_taken(&value, &text));
+                if is_new
+                    && let Some((current, _)) = names.iter().find(|(name, _)| stored(name) == value)
+                {
+                    let text = format!("there still is a {what} `{current}`");
+                    self.errors.at(old.span(), message::was_is_taken(&written, &text));
                 } else if is_new && let Some(other) = taken.get(&value) {
                     let text = format!("`{other}` has the same old name");
-                    self.errors.at(old.span(), message::was_is_taken(&value, &text));
+                    self.errors.at(old.span(), message::was_is_taken(&written, &text));
                 }
                 taken.insert(value, name);
             }

@@ -235,11 +235,7 @@ fn next_state(graph: &Graph<'_>, scope: &Scope<'_>, target: &Target<'_>) -> Toke
             Source::Brought(asked) => same(local(scope.from, name).to_token_stream(), asked),
             Source::Carried(asked) => same(scope.carried(name), asked),
         };
-        if value.to_string() == name.to_string() {
-            hygienic!(#value)
-        } else {
-            hygienic!(#name: #value)
-        }
+        if *name == value.to_string() { hygienic!(#value) } else { hygienic!(#name: #value) }
     });
     hygienic!(#to { #(#fields),* })
 }

@@ -31,15 +31,20 @@ pub(super) fn started(graph: &Graph<'_>, from: usize, to: usize) -> Vec<TokenStr
     let is_in = |state: usize, group: &Ident| graph.states[state].written.groups.contains(group);
     deadlines(graph, to)
         .filter(|step| step.group.is_none_or(|group| !is_in(from, group)))
-        .map(|step| call(graph, step, &hygienic!(&state), &hygienic!(&core.context)))
+        .map(|step| started_by(graph, step))
         .collect()
 }
 
 /// The same for a new machine.
 pub(super) fn started_at_creation(graph: &Graph<'_>) -> Vec<TokenStream> {
-    deadlines(graph, graph.initial)
-        .map(|step| call(graph, step, &hygienic!(&state), &hygienic!(&core.context)))
-        .collect()
+    deadlines(graph, graph.initial).map(|step| started_by(graph, step)).collect()
+}
+
+/// The edge that a deadline fires, and how long it runs.
+fn started_by(graph: &Graph<'_>, step: &Move<'_>) -> TokenStream {
+    let edge = names::index(step.first_edge);
+    let after = call(graph, step, &hygienic!(&state), &hygienic!(&core.context));
+    hygienic!((#edge, #after))
 }
 
 fn call(
@@ -73,6 +78,12 @@ fn function(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<Tok
     let param = Names::has_context(graph).then(|| hygienic!(context: &#context));
     let given = use_of("context").filter(|_| param.is_some());
     let given = given.map(|given| hygienic!(let #given = context;));
+    let status = use_of("status").map(|status| {
+        let name = state.name();
+        hygienic!(let #status = Status::#name;)
+    });
+    let status =
+        status.filter(|_| !state.written.fields.iter().any(|field| field.name == "status"));
     let text = bare(graph.triggers[step.trigger].name);
     let span = proc_macro2::Span::mixed_site().located_at(after.span());
     let value = quote_spanned!(span=> __machine::__private::after(#text, #after));
@@ -83,6 +94,7 @@ fn function(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<Tok
         ) -> ::core::option::Option<__machine::typed::Deadline> #predicates {
             #given
             #source
+            #status
             #(#fields)*
             #value
         }
@@ -208,7 +220,7 @@ fn arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let asked = if names.durable {
         let edge = names::index(step.first_edge);
         hygienic! {
-            match machine.core.journal.__not_due(&DEFINITION.edges[#edge], now) {
+            match machine.core.journal.__not_due(DEFINITION, #edge, now) {
                 ::core::option::Option::Some(reason) => (#any::#from(machine), reason),
                 ::core::option::Option::None => #asked,
             }

@@ -123,15 +123,15 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let Names { typed, any, .. } = names;
     let states = graph.states.iter().enumerate().map(|(index, state)| {
         let (name, index) = (state.name(), names::index(index));
-        let data = upgraded(&state.written.upgrades);
+        let data = upgraded(&state.written.upgrades, &quote!(#name));
         quote! {
             #index => {
-                let state: #name = #data;
+                let state: #name = #data?;
                 Self::#name(#typed { core, state })
             }
         }
     });
-    let context = upgraded(&graph.declaration.options.upgrades);
+    let context = upgraded(&graph.declaration.options.upgrades, &names.context);
     quote! {
         impl __machine::__private::Restore for #any {
             const DEFINITION: &'static __machine::definition::Definition = DEFINITION;
@@ -139,9 +139,8 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             fn __restore(
                 verified: __machine::__private::Verified,
             ) -> ::core::result::Result<Self, __machine::__private::serde_json::Error> {
-                let (state, version, text, core) = verified.__into_parts(DEFINITION, |version, text| {
-                    ::core::result::Result::Ok(#context)
-                })?;
+                let __machine::__private::Parts { state, version, text, core } =
+                    verified.__into_parts(DEFINITION, |version, text| #context)?;
                 let text = text.as_str();
                 ::core::result::Result::Ok(match state {
                     #(#states)*
@@ -155,8 +154,8 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 }
 
 /// The value of `text`, which was written by `version`, after all upgrades since that version.
-fn upgraded(upgrades: &[Upgrade]) -> TokenStream {
-    let read = quote!(__machine::__private::serde_json::from_str(text)?);
+fn upgraded(upgrades: &[Upgrade], ty: &TokenStream) -> TokenStream {
+    let read = quote!(__machine::__private::serde_json::from_str(text));
     if upgrades.is_empty() {
         return read;
     }
@@ -164,9 +163,14 @@ fn upgraded(upgrades: &[Upgrade]) -> TokenStream {
     upgrades.sort_by_key(|upgrade| upgrade.from);
     let arms = upgrades.iter().enumerate().map(|(position, first)| {
         let from = &first.number;
-        let chain = upgrades[position..].iter().fold(read.clone(), |value, upgrade| {
-            let path = &upgrade.path;
-            quote_spanned!(path.span()=> __machine::__private::upgrade(#path, #value)?)
+        let last = upgrades.len() - 1;
+        let chain = (position..=last).fold(read.clone(), |value, step| {
+            let path = &upgrades[step].path;
+            // The type of the last step is known, so that rustc can name it.
+            let next = if step == last { ty.clone() } else { quote!(_) };
+            quote_spanned!(path.span()=>
+                #value.and_then(|old| __machine::erased::upgrade::<_, #next, _>(#path, old))
+            )
         });
         quote!(..=#from => #chain,)
     });

@@ -57,7 +57,7 @@ fn constructor(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let context_param = has_context.then(|| hygienic!(context: #context,));
     let started = deadlines::started_at_creation(graph);
     let due = (names.durable && !started.is_empty())
-        .then(|| hygienic!(core.journal.__created(&[#(#started),*]);));
+        .then(|| hygienic!(core.journal.__created(DEFINITION, &[#(#started),*]);));
     let mutable = due.is_some().then(|| quote!(mut));
     let given = if has_context { hygienic!(context) } else { quote!(()) };
     let create = names.durable.then(|| {

@@ -23,8 +23,9 @@ pub(super) fn resolve<'a>(
     errors: &mut Errors,
 ) -> Option<(Vec<Brought<'a>>, Leads<'a>)> {
     let before = errors.len();
-    let brought = brought(graph, from, transition, errors);
-    let mut payload = Payload { graph, from, transition, brought, errors, misnamed: false };
+    let mut noted = Vec::new();
+    let brought = brought(graph, from, transition, &mut noted, errors);
+    let mut payload = Payload { graph, from, transition, brought, noted, errors, misnamed: false };
     if payload.errors.len() > before {
         payload.misnamed = true;
     }
@@ -39,6 +40,7 @@ fn brought<'a>(
     graph: &Graph<'a>,
     from: usize,
     transition: &'a Transition,
+    noted: &mut Vec<Ident>,
     errors: &mut Errors,
 ) -> Vec<Brought<'a>> {
     let targets: Vec<(&parse::Target, &'a parse::State)> = transition
@@ -84,6 +86,7 @@ fn brought<'a>(
                     |target: &parse::Target| target.items.iter().any(|item| item.field == *name);
                 if let Some((_, state, _)) = unset.find(|(target, ..)| !gives(target)) {
                     errors.at(name.span(), message::noted_is_a_field(name, &state.name));
+                    noted.push(name.clone());
                 }
                 brought.push(Brought { name, ty, was: &item.was });
             }
@@ -108,6 +111,8 @@ struct Payload<'g, 'a> {
     from: usize,
     transition: &'a Transition,
     brought: Vec<Brought<'a>>,
+    /// The items that were reported because a target has a field of that name.
+    noted: Vec<Ident>,
     errors: &'g mut Errors,
     /// A field that nothing gives may be the one that was meant by a wrong name.
     misnamed: bool,
@@ -265,7 +270,10 @@ impl<'a> Payload<'_, 'a> {
                 let of_payload = self.brought.iter().any(|brought| *brought.name == name);
                 let ours = name == "source" || name == "status" || name == "context" && has_context;
                 let meanings = [of_source, of_payload, ours];
+                // An item that has the name of a target's field was reported as that.
+                let noted = self.noted.contains(&name);
                 if meanings.iter().filter(|meaning| **meaning).count() < 2
+                    || noted
                     || reported.contains(&name)
                 {
                     continue;
@@ -289,7 +297,9 @@ fn written_expressions<'a>(branch: &'a Branch, expressions: &mut Vec<&'a Expr>) 
         Branch::If { condition, then, otherwise, .. } => {
             expressions.push(condition);
             written_expressions(then, expressions);
-            otherwise.iter().for_each(|branch| written_expressions(branch, expressions));
+            if let Some(otherwise) = otherwise {
+                written_expressions(otherwise, expressions);
+            }
         }
         Branch::Match { on, arms, .. } => {
             expressions.push(on);

@@ -59,10 +59,14 @@ impl Branch {
             Self::To(target) => targets.push(target),
             Self::If { then, otherwise, .. } => {
                 then.collect(targets);
-                otherwise.iter().for_each(|branch| branch.collect(targets));
+                if let Some(otherwise) = otherwise {
+                    otherwise.collect(targets);
+                }
             }
             Self::Match { arms, .. } => {
-                arms.iter().for_each(|arm| arm.branch.collect(targets));
+                for arm in arms {
+                    arm.branch.collect(targets);
+                }
             }
         }
     }
@@ -115,10 +119,10 @@ impl Parse for Branch {
             braced!(content in input);
             let mut arms = Vec::new();
             while !content.is_empty() {
-                let arm: Arm = content.parse()?;
+                let (arm, ends_in_brace) = arm(&content)?;
                 let last = content.is_empty();
                 let comma = content.parse::<Option<Token![,]>>()?;
-                if comma.is_none() && !last && !arm.branch.is_choice() {
+                if comma.is_none() && !last && !ends_in_brace {
                     return Err(content.error("expected `,` between two arms"));
                 }
                 arms.push(arm);
@@ -142,16 +146,16 @@ fn in_braces(input: ParseStream<'_>) -> syn::Result<Branch> {
     Ok(branch)
 }
 
-impl Parse for Arm {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let pattern = input.call(Pat::parse_multi_with_leading_vert)?;
-        let guard = match input.parse::<Option<Token![if]>>()? {
-            Some(_) => Some(input.parse()?),
-            None => None,
-        };
-        input.parse::<Token![=>]>()?;
-        Ok(Self { pattern, guard, branch: input.parse()? })
-    }
+/// An arm, and whether it ends in a brace, so that no comma has to follow.
+fn arm(input: ParseStream<'_>) -> syn::Result<(Arm, bool)> {
+    let pattern = input.call(Pat::parse_multi_with_leading_vert)?;
+    let guard = match input.parse::<Option<Token![if]>>()? {
+        Some(_) => Some(input.parse()?),
+        None => None,
+    };
+    input.parse::<Token![=>]>()?;
+    let ends_in_brace = !input.peek(Ident) && !input.peek(Token![Self]);
+    Ok((Arm { pattern, guard, branch: input.parse()? }, ends_in_brace))
 }
 
 impl Parse for Target {

@@ -31,7 +31,9 @@ enum Word {
     Durable(Span),
     Context(Span, Box<Type>),
     Version(Span, LitInt),
+    NoVersion(Span, TokenStream),
     Upgrade(Punctuated<Upgrade, Token![,]>),
+    NoUpgrade(syn::Error),
     Crate(Span, Path),
     On(Box<Transition>),
     Unreadable(syn::Error, Option<Box<Transition>>),
@@ -61,6 +63,13 @@ impl Options {
                     once(&mut self.version, (version, number.span()), "version", span, errors);
                 }
             },
+            Word::NoVersion(span, wrong) if wrong.is_empty() => {
+                errors.at(span, message::malformed_version());
+            }
+            Word::NoVersion(_, wrong) => errors.on(wrong, message::malformed_version()),
+            Word::NoUpgrade(problem) => {
+                errors.at(problem.span(), message::malformed_upgrade(&problem));
+            }
             Word::Upgrade(upgrades) => self.upgrades.extend(upgrades),
             Word::On(mut transition) => {
                 transition.report(errors);
@@ -113,14 +122,26 @@ impl Parse for Word {
             if name == "version" && ahead.peek(Token![=]) {
                 input.parse::<Ident>()?;
                 input.parse::<Token![=]>()?;
-                let missing = |_| syn::Error::new(name.span(), "`version` needs a number");
-                return Ok(Self::Version(name.span(), input.parse().map_err(missing)?));
+                if input.peek(LitInt) {
+                    return Ok(Self::Version(name.span(), input.parse()?));
+                }
+                let mut wrong = TokenStream::new();
+                while !at_end(input) {
+                    input.parse::<TokenTree>()?.to_tokens(&mut wrong);
+                }
+                return Ok(Self::NoVersion(name.span(), wrong));
             }
             if name == "upgrade" && ahead.peek(syn::token::Paren) {
                 input.parse::<Ident>()?;
                 let upgrades;
                 parenthesized!(upgrades in input);
-                return Ok(Self::Upgrade(Punctuated::parse_terminated(&upgrades)?));
+                return Ok(match Punctuated::parse_terminated(&upgrades) {
+                    Ok(upgrades) => Self::Upgrade(upgrades),
+                    Err(problem) => {
+                        upgrades.parse::<TokenStream>()?;
+                        Self::NoUpgrade(problem)
+                    }
+                });
             }
             if name == "on" && ahead.peek(syn::token::Paren) {
                 input.parse::<Ident>()?;

@@ -94,7 +94,8 @@ pub(super) fn guess(input: ParseStream<'_>, source: Option<&Ident>) -> syn::Resu
     if input.peek(syn::token::Paren) {
         let items;
         parenthesized!(items in input);
-        payload.extend(Punctuated::<Item, Token![,]>::parse_terminated(&items)?);
+        let items = without_attributes(items.parse()?);
+        payload.extend(Punctuated::<Item, Token![,]>::parse_terminated.parse2(items)?);
     }
     let tokens: Vec<TokenTree> = input.parse::<TokenStream>()?.into_iter().collect();
     let is_comma = |token: &TokenTree| matches!(token, TokenTree::Punct(p) if p.as_char() == ',');
@@ -113,12 +114,25 @@ pub(super) fn guess(input: ParseStream<'_>, source: Option<&Ident>) -> syn::Resu
         let mut names = idents(part.clone());
         match names.next() {
             Some(key) if key == "guard" => guard = Some(guess_guard(part)),
-            Some(key) if !is_like_from(&key) => by.extend(names.map(Path::from)),
+            Some(key) if key == "after" || key == "was" || is_like_from(&key) => {}
+            Some(_) => by.extend(names.map(Path::from)),
             _ => {}
         }
     }
     let leads = Branch::To(Target::new(target));
     Ok(Transition { by, guard, ..Transition::new(trigger, payload, leads) })
+}
+
+/// The items without `#[..]`, which may be what is wrong with them.
+fn without_attributes(items: TokenStream) -> TokenStream {
+    let tokens: Vec<TokenTree> = items.into_iter().collect();
+    let is_hash = |token: Option<&TokenTree>| matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == '#');
+    let kept = tokens.iter().enumerate().filter(|(place, token)| {
+        let attribute = matches!(token, TokenTree::Group(_))
+            && is_hash(place.checked_sub(1).and_then(|before| tokens.get(before)));
+        !attribute && !is_hash(Some(token))
+    });
+    kept.map(|(_, token)| token.clone()).collect()
 }
 
 /// Whether a key that could not be read was meant to be `from`; any other may have been `by`.
@@ -175,7 +189,9 @@ impl Parse for Transition {
                 }
                 "guard" => transition.guard = Some(read_guard(input)?),
                 "after" => transition.after = Some(input.parse()?),
-                "was" => transition.was.push(input.parse()?),
+                "was" => transition.was.push(input.parse().map_err(|problem: syn::Error| {
+                    syn::Error::new(problem.span(), "`was` takes a name in quotes")
+                })?),
                 "from" => transition.from = Some(input.parse()?),
                 other => {
                     return Err(syn::Error::new(key.span(), format!("unknown option `{other}`")));

@@ -192,7 +192,7 @@ impl Changes {
             if upgraded {
                 self.allow(format!("{text}; it is upgraded from version {from}"));
             } else {
-                let version = newer.version.max(from + 1);
+                let version = newer.version.max(from.saturating_add(1));
                 self.refuse(
                     Some(&old.name),
                     format!(

@@ -71,6 +71,9 @@ impl Unchecked {
             }
             wrong(format!("{what} is state {index}, and there are {} states", states.len()))
         };
+        if self.version == 0 {
+            return wrong(String::from("its version is 0, and versions start at 1"));
+        }
         state(self.initial, "the initial state")?;
         let mut names = BTreeSet::new();
         for one in states {

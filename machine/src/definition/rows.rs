@@ -9,7 +9,7 @@ use super::{
 use crate::actor::Category;
 
 /// What a state may have beyond its name. One without any of it is [`state`].
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct StateRow {
     /// See [`StateDef::docs`].
     pub docs: &'static str,
@@ -26,7 +26,7 @@ pub struct StateRow {
 }
 
 /// What an edge may have beyond its ends. One without any of it is [`edge`].
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct EdgeRow {
     /// See [`Edge::payload`].
     pub payload: &'static [Field],

@@ -4,6 +4,7 @@ mod context;
 mod core;
 mod durable;
 mod unverified;
+mod upgrade;
 mod verify;
 
 pub use context::{Breach, Context, Permitted, Projection};
@@ -11,4 +12,8 @@ pub use context::{Breach, Context, Permitted, Projection};
 pub use core::Core;
 pub use durable::{Durable, Restore};
 pub use unverified::{Record, Unverified};
+#[doc(hidden)]
+pub use upgrade::upgrade;
+#[doc(hidden)]
+pub use verify::Parts;
 pub use verify::{Verified, VerifyError};

@@ -27,7 +27,7 @@ impl Verified {
         self,
         definition: &'static Definition,
         context: impl FnOnce(u32, &str) -> Result<C, Error>,
-    ) -> Result<(usize, u32, String, Box<Core<C>>), Error> {
+    ) -> Result<Parts<C>, Error> {
         let Self { claim: Unverified { record, journal, mut definitions }, state, version } = self;
         // `replay` made sure that the version is no larger than the journal.
         let committed = usize::try_from(record.version).unwrap_or(journal.len());
@@ -39,8 +39,22 @@ impl Verified {
         let journal =
             Journal::restored(record.id, own, record.epoch, committed, journal, definitions);
         let context = context(version, &record.context)?;
-        Ok((state, version, record.state, Box::new(Core { journal, context })))
+        Ok(Parts { state, version, text: record.state, core: Box::new(Core { journal, context }) })
     }
+}
+
+/// What a machine is made of again.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Parts<C> {
+    /// The state, as an index into the program's definition.
+    pub state: usize,
+    /// The version that its data are of.
+    pub version: u32,
+    /// The data of the state, as JSON text.
+    pub text: String,
+    /// What the machine keeps in every state.
+    pub core: Box<Core<C>>,
 }
 
 /// Why a stored machine cannot be read. Nothing was changed; the record stays where it is.

@@ -1,4 +1,4 @@
-use std::{borrow::Cow, collections::BTreeMap};
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -6,18 +6,24 @@ use serde_json::{Map, Value};
 use super::Digest;
 use crate::clock::Millis;
 
-/// Deadlines by the name of the trigger that they fire.
-pub type Deadlines = BTreeMap<Cow<'static, str>, Due>;
-
-/// A deadline of a durable machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// A deadline that is running.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Due {
+    /// The trigger that it fires.
+    pub trigger: Cow<'static, str>,
+    /// The group that it runs in; without one it is the state's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<Cow<'static, str>>,
     /// How long after entering, in milliseconds.
     pub after_ms: u64,
     /// When it fires (milliseconds since the Unix epoch, by the clock of the store). The commit
     /// that writes the entry sets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_at: Option<Millis>,
+    /// It runs on, but cannot fire in this state, which replaces the group's transition.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub paused: bool,
 }
 
 /// One thing that happened to a machine.
@@ -31,9 +37,9 @@ pub enum Fact {
         machine: Cow<'static, str>,
         /// The initial state.
         state: Cow<'static, str>,
-        /// The deadlines that are running since then, by trigger.
-        #[serde(default, skip_serializing_if = "Deadlines::is_empty")]
-        deadlines: Deadlines,
+        /// The deadlines that have been running since then.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        deadlines: Vec<Due>,
     },
     /// A transition.
     Moved {
@@ -46,10 +52,10 @@ pub enum Fact {
         /// What the caller brought, by name.
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         payload: Map<String, Value>,
-        /// The deadlines that are running since then, by trigger: those of the state that was
-        /// entered, and those of its groups.
-        #[serde(default, skip_serializing_if = "Deadlines::is_empty")]
-        deadlines: Deadlines,
+        /// The deadlines that have been running since then: those of the state that was entered,
+        /// and those of its groups.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        deadlines: Vec<Due>,
     },
     /// The machine took an idempotency key. It lets go when it ends without an effect.
     Held {

@@ -1,6 +1,6 @@
 use std::{borrow::Cow, sync::Arc};
 
-use super::{Deadlines, Digest, Due, Entry, Fact, Payload};
+use super::{Digest, Due, Entry, Fact, Payload};
 use crate::{
     clock::{self, Millis},
     definition::{Definition, Edge, Fingerprint},
@@ -49,7 +49,7 @@ impl Journal {
         let fact = Fact::Created {
             machine: definition.name.clone(),
             state: definition.states[definition.initial].name.clone(),
-            deadlines: Deadlines::new(),
+            deadlines: Vec::new(),
         };
         journal.append(actor.map(|actor| Cow::Owned(actor.to_owned())), fact);
         journal
@@ -57,10 +57,14 @@ impl Journal {
 
     /// Starts the deadlines of the initial state. Called right after the creation.
     #[doc(hidden)]
-    pub fn __created(&mut self, started: &[Option<Deadline>]) {
+    pub fn __created(
+        &mut self,
+        definition: &'static Definition,
+        started: &[(usize, Option<Deadline>)],
+    ) {
         let Some(first) = self.entries.first_mut() else { return };
         if let Fact::Created { deadlines, .. } = &mut first.fact {
-            start(deadlines, started);
+            start(definition, deadlines, started);
         }
         self.digest_from(0);
     }
@@ -73,7 +77,7 @@ impl Journal {
         edge: usize,
         actor: Option<&'static str>,
         payload: Payload,
-        started: &[Option<Deadline>],
+        started: &[(usize, Option<Deadline>)],
     ) {
         let edge = &definition.edges[edge];
         let (payload, error) = payload.finish();
@@ -81,7 +85,7 @@ impl Journal {
             self.unwritable.get_or_insert(error);
         }
         let mut deadlines = self.kept(definition, edge);
-        start(&mut deadlines, started);
+        start(definition, &mut deadlines, started);
         let fact = Fact::Moved {
             from: definition.states[edge.from].name.clone(),
             to: definition.states[edge.to].name.clone(),
@@ -93,20 +97,15 @@ impl Journal {
     }
 
     /// The deadlines that go on along this edge: those of the groups that it stays in.
-    fn kept(&self, definition: &'static Definition, edge: &Edge) -> Deadlines {
-        let running = self.deadlines();
-        if running.is_empty() {
-            return Deadlines::new();
-        }
-        let mut kept = Deadlines::new();
-        for after in definition.leaving(edge.to) {
-            let group = after.deadline.as_ref().and_then(|deadline| deadline.group);
-            let stays = group.is_some_and(|group| {
-                let members = &definition.groups[group].states;
-                members.contains(&edge.from) && members.contains(&edge.to)
-            });
-            if stays && let Some(due) = find(running, after) {
-                kept.insert(after.trigger.clone(), *due);
+    fn kept(&self, definition: &Definition, edge: &Edge) -> Vec<Due> {
+        let mut kept = Vec::new();
+        for due in self.deadlines() {
+            let Some(group) = group_of(definition, due) else { continue };
+            let members = &definition.groups[group].states;
+            if members.contains(&edge.from) && members.contains(&edge.to) {
+                let mut leaving = definition.leaving(edge.to);
+                let paused = !leaving.any(|after| fires(definition, after, due));
+                kept.push(Due { paused, ..due.clone() });
             }
         }
         kept
@@ -165,8 +164,13 @@ impl Journal {
             else {
                 continue;
             };
-            for (trigger, due) in deadlines {
-                if running.get(trigger) != Some(&*due) || due.due_at.is_none() {
+            for due in deadlines {
+                // One that was running at the last commit keeps its time.
+                let running = running.iter().any(|running| {
+                    (&running.trigger, &running.group, running.due_at)
+                        == (&due.trigger, &due.group, due.due_at)
+                });
+                if !running || due.due_at.is_none() {
                     let after = Millis::try_from(due.after_ms).unwrap_or(Millis::MAX);
                     due.due_at = Some(now.saturating_add(after));
                     changed = true;
@@ -178,21 +182,29 @@ impl Journal {
         }
     }
 
-    /// Why a deadline cannot fire at `now`; `None` when it can.
+    /// Why the deadline of an edge cannot fire at `now`; `None` when it can.
     #[doc(hidden)]
     #[must_use]
-    pub fn __not_due(&self, edge: &Edge, now: Millis) -> Option<Reason> {
-        let Some(due) = find(self.deadlines(), edge) else { return Some(Reason::NoDeadline) };
-        match due.due_at {
-            None => Some(Reason::NotDue(due.after_ms)),
-            Some(due_at) if due_at > now => Some(Reason::NotDue(due_at.abs_diff(now))),
+    pub fn __not_due(
+        &self,
+        definition: &'static Definition,
+        edge: usize,
+        now: Millis,
+    ) -> Option<Reason> {
+        let edge = &definition.edges[edge];
+        let mut running = self.deadlines().iter();
+        match running.find(|due| fires(definition, edge, due)).map(|due| (due.due_at, due.after_ms))
+        {
+            None => Some(Reason::NoDeadline),
+            Some((None, after_ms)) => Some(Reason::NotDue(after_ms)),
+            Some((Some(due_at), _)) if due_at > now => Some(Reason::NotDue(due_at.abs_diff(now))),
             Some(_) => None,
         }
     }
 
-    /// The deadlines that are running, by trigger.
+    /// The deadlines that are running.
     #[must_use]
-    pub fn deadlines(&self) -> &Deadlines {
+    pub fn deadlines(&self) -> &[Due] {
         deadlines_in(&self.entries)
     }
 
@@ -253,24 +265,53 @@ impl Journal {
 }
 
 /// The deadlines that are running after the last of these entries.
-fn deadlines_in(entries: &[Entry]) -> &Deadlines {
-    static NONE: Deadlines = Deadlines::new();
+fn deadlines_in(entries: &[Entry]) -> &[Due] {
     let mut newest_first = entries.iter().rev();
     let running = newest_first.find_map(|entry| match &entry.fact {
         Fact::Created { deadlines, .. } | Fact::Moved { deadlines, .. } => Some(deadlines),
         _ => None,
     });
-    running.unwrap_or(&NONE)
+    running.map_or(&[], Vec::as_slice)
 }
 
-/// The deadline of an edge, under the name of its trigger or an older one.
-fn find<'a>(running: &'a Deadlines, edge: &Edge) -> Option<&'a Due> {
-    running.get(&edge.trigger).or_else(|| edge.was.iter().find_map(|old| running.get(old)))
+/// The group that a deadline runs in. One that the definition does not have under that name may
+/// have been renamed: then its trigger tells which it is.
+fn group_of(definition: &Definition, due: &Due) -> Option<usize> {
+    let name = due.group.as_ref()?;
+    let known = definition.groups.iter().position(|group| group.name == *name);
+    let by_trigger = || {
+        let mut edges = definition.edges.iter();
+        edges.find_map(|edge| edge.deadline.as_ref()?.group.filter(|_| is_called(edge, due)))
+    };
+    known.or_else(by_trigger)
 }
 
-fn start(deadlines: &mut Deadlines, started: &[Option<Deadline>]) {
-    for deadline in started.iter().flatten() {
-        let after_ms = u64::try_from(deadline.after.as_millis()).unwrap_or(u64::MAX);
-        deadlines.insert(Cow::Borrowed(deadline.trigger), Due { after_ms, due_at: None });
+/// Whether this deadline fires this edge.
+fn fires(definition: &Definition, edge: &Edge, due: &Due) -> bool {
+    let Some(deadline) = &edge.deadline else { return false };
+    is_called(edge, due) && deadline.group == group_of(definition, due)
+}
+
+fn is_called(edge: &Edge, due: &Due) -> bool {
+    edge.trigger == due.trigger || edge.was.contains(&due.trigger)
+}
+
+/// Adds the deadlines that were started, each with the edge that it fires.
+fn start(
+    definition: &'static Definition,
+    deadlines: &mut Vec<Due>,
+    started: &[(usize, Option<Deadline>)],
+) {
+    for (edge, deadline) in started {
+        let Some(deadline) = deadline else { continue };
+        let edge = &definition.edges[*edge];
+        let group = edge.deadline.as_ref().and_then(|deadline| deadline.group);
+        deadlines.push(Due {
+            trigger: edge.trigger.clone(),
+            group: group.map(|group| definition.groups[group].name.clone()),
+            after_ms: u64::try_from(deadline.after.as_millis()).unwrap_or(u64::MAX),
+            due_at: None,
+            paused: false,
+        });
     }
 }

@@ -10,7 +10,7 @@ mod payload;
 pub(crate) use canonical::canonical;
 pub use digest::Digest;
 pub use entry::Entry;
-pub use fact::{Deadlines, Due, Evidence, Fact};
+pub use fact::{Due, Evidence, Fact};
 pub use log::Journal;
 #[doc(hidden)]
 pub use log::Pass;

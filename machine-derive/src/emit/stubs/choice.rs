@@ -3,7 +3,10 @@ use quote::{format_ident, quote};
 
 use super::written;
 use crate::{
-    emit::names::{self, Names},
+    emit::{
+        names::{self, Names},
+        typed::derives,
+    },
     model::Graph,
     parse::Transition,
 };
@@ -23,7 +26,9 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             let machine = to.map_or_else(|| typed.clone(), |state| names.typed_in(state));
             quote!(#way(#machine))
         });
+        let debug = derives(graph, "Debug").then(|| quote!(#[derive(Debug)]));
         Some(quote! {
+            #debug
             pub enum #name #declared #predicates {
                 #(#variants,)*
                 #[doc(hidden)]
@@ -50,7 +55,7 @@ pub(super) fn name(graph: &Graph<'_>, transition: &Transition) -> Option<Ident> 
 
 /// The enum for a machine in this source state.
 pub(super) fn ty(names: &Names<'_>, name: &Ident, state: &TokenStream) -> TokenStream {
-    let args = names.params.apply(&[state.clone()], &names.params.every());
+    let args = names.params.apply(std::slice::from_ref(state), &names.params.every());
     quote!(#name #args)
 }
 

@@ -45,7 +45,9 @@ fn definition(graph: &Graph<'_>) -> TokenStream {
     }
 }
 
+/// The actors' types are named, so that their imports are not reported as unused.
 fn actors(graph: &Graph<'_>) -> TokenStream {
+    let named = written::readable(graph).flat_map(|transition| &transition.by);
     let traits = written::first_of_each_event(graph).into_iter().filter_map(|transition| {
         let may = format_ident!("May{}", names::variant(&transition.trigger));
         // A state or a group of that name was already reported, and is emitted.
@@ -58,7 +60,12 @@ fn actors(graph: &Graph<'_>) -> TokenStream {
             }
         })
     });
-    quote!(#(#traits)*)
+    quote! {
+        const _: () = {
+            #(let _: ::core::option::Option<#named> = ::core::option::Option::None;)*
+        };
+        #(#traits)*
+    }
 }
 
 /// One trait per group, known or not, that every type implements.

@@ -1,4 +1,7 @@
-use std::{fmt, path::Path};
+use std::{
+    fmt::{self, Write},
+    path::Path,
+};
 
 use rusqlite::{Connection, OpenFlags, params};
 
@@ -144,7 +147,8 @@ fn open_for_reading(path: &Path) -> Result<Connection, StoreError> {
         if byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte) {
             uri.push(char::from(*byte));
         } else {
-            uri.push_str(&format!("%{byte:02x}"));
+            // Writing into a string cannot fail.
+            let _ = write!(uri, "%{byte:02x}");
         }
     }
     uri.push_str(if Path::new(&log).exists() { "?mode=ro" } else { "?mode=ro&immutable=1" });

@@ -1,6 +1,6 @@
 use rusqlite::Row;
 
-use crate::{clock::Millis, erased::Projection, journal::Deadlines};
+use crate::{clock::Millis, erased::Projection, journal::Due};
 
 /// What a row has besides the record: a projection of the journal, by which machines are found.
 #[derive(Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Columns {
 
 impl Columns {
     /// What belongs in the row of a machine.
-    pub(super) fn of(projection: &Projection, deadlines: &Deadlines) -> Self {
+    pub(super) fn of(projection: &Projection, deadlines: &[Due]) -> Self {
         let permit = projection.permit.as_ref();
         Self {
             session: projection.session.clone(),
@@ -50,7 +50,7 @@ impl Columns {
             confirms: projection.confirms.map(|digest| digest.to_string()),
             worker: permit.map(|permit| permit.worker.clone()),
             expires_at: permit.map(|permit| permit.expires_at),
-            due_at: deadlines.values().filter_map(|due| due.due_at).min(),
+            due_at: deadlines.iter().filter(|due| !due.paused).filter_map(|due| due.due_at).min(),
         }
     }
 }
