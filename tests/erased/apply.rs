@@ -1,4 +1,4 @@
-//! Events that arrive at run time go by the same rules as the types (EX-2, EX-4).
+//! Events that arrive at run time follow the same rules as the types (EX-2, EX-4).
 
 use machine::{
     contract::{AnyExecution, Execution, execution::Event},
@@ -14,13 +14,13 @@ fn pending() -> AnyExecution {
     Execution::new(read("a.txt")).into()
 }
 
-/// Everything that there is to know about a machine, its journal included.
+/// The complete state of a machine, including its journal.
 fn all_of(machine: &AnyExecution) -> String {
     let claim = Unverified::of(machine as &dyn Durable).unwrap();
     serde_json::to_string(&claim).unwrap()
 }
 
-/// Moves one machine by `apply`, another by `apply_mut`, and holds both against the model.
+/// Moves one machine with `apply` and another with `apply_mut`, and compares both with the model.
 fn walk(steps: Vec<(Event, Who)>) -> Result<(), TestCaseError> {
     let (mut moved, mut in_place) = (pending(), pending());
     let mut status = moved.status();
@@ -71,7 +71,7 @@ proptest! {
         walk(steps)?;
     }
 
-    /// A start in front, so that the walks get further.
+    /// Starts first, so that the walks get further.
     #[test]
     fn the_machine_does_what_the_model_says_when_running(
         steps in prop::collection::vec((events(), actors()), 1..20)

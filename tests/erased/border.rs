@@ -1,4 +1,4 @@
-//! There and back as JSON (DESIGN 3).
+//! JSON round trips (DESIGN 3).
 
 use machine::{
     contract::AnyExecution,
@@ -16,7 +16,7 @@ use crate::{
 };
 
 proptest! {
-    /// What goes out comes back: same id, state, context, journal.
+    /// A round trip preserves id, state, context and journal.
     #[test]
     fn json_goes_there_and_back(steps in prop::collection::vec((events(), actors()), 0..12)) {
         use machine::contract::execution::Event;
@@ -32,7 +32,7 @@ proptest! {
         prop_assert_eq!(serde_json::to_string(&back).unwrap(), json);
     }
 
-    /// Numbers come back to the last bit, in the state and in the journal.
+    /// Numbers survive bit-exactly, in the state and in the journal.
     #[test]
     fn numbers_come_back_exactly(answer in prop::num::f64::NORMAL | prop::num::f64::ZERO) {
         let closed = AnyTicket::from(Ticket::new().close("ok".to_owned(), answer));
@@ -43,7 +43,7 @@ proptest! {
     }
 }
 
-/// A history with permits, fences and evidence comes back as well.
+/// A history with permits, fences and evidence survives too.
 #[test]
 fn an_eventful_history_comes_back() {
     let claim = eventful();
@@ -54,8 +54,8 @@ fn an_eventful_history_comes_back() {
     assert_eq!(back.journal().epoch(), 1);
 }
 
-/// The forger's tools reproduce the library's digests, so what they make is refused for what it
-/// says and not for a digest that does not fit.
+/// The forger's tools reproduce the library's digests, so forged records are refused for their
+/// content and not for a wrong digest.
 #[test]
 fn the_forger_knows_the_format() {
     for claim in [eventful(), forge::claim(&asked("Deploy?")), forge::claim(&Ticket::new().park())]
@@ -66,7 +66,7 @@ fn the_forger_knows_the_format() {
     }
 }
 
-/// The JSON of one machine is not another.
+/// The JSON of one kind of machine is refused as another kind.
 #[test]
 fn another_machine_is_refused() {
     let json = serde_json::to_string(&AnyTicket::from(Ticket::new())).unwrap();

@@ -1,5 +1,4 @@
-//! Journals whose digests all fit, and which tell of something that cannot have happened (EX-2,
-//! EX-4).
+//! Journals with valid digests and an impossible history (EX-2, EX-4).
 
 use machine::{
     actor::ToolNode,
@@ -12,7 +11,7 @@ use machine_tests::{
 };
 use serde_json::{Value, json};
 
-/// A pending execution, then the moves, as a forger writes them.
+/// A forged record: a pending execution, followed by these moves.
 fn forged(moves: &[(&str, Value)], status: &str, state: &str) -> Unverified {
     let mut claim = forge::claim(&Execution::new(read("a.txt")));
     let at = claim.journal[0].at;
@@ -42,9 +41,9 @@ fn refuse(claim: Unverified, because: &str) {
     assert!(text.contains(because), "expected `{because}` in `{text}`");
 }
 
-/// What is legal crosses, so that the refusals below have their own reasons.
+/// A legal history is accepted, so the refusals below have other reasons.
 #[test]
-fn a_legal_forgery_crosses() {
+fn a_legal_forgery_is_accepted() {
     let start = ("tool_node", moved("pending", "start", "running"));
     forge::cross_execution(forged(&[start], "running", "null")).unwrap();
 }
@@ -66,7 +65,7 @@ fn an_illegal_step_is_refused() {
     refuse(forged(&[start, fail, back], "running", "null"), "FAILED is terminal");
 }
 
-/// A step whose trigger leads elsewhere, or which starts where the machine is not.
+/// A step whose trigger leads elsewhere, or which does not start in the current state.
 #[test]
 fn a_step_that_does_not_fit_is_refused() {
     let elsewhere = ("tool_node", moved("pending", "start", "waiting"));
@@ -75,7 +74,7 @@ fn a_step_that_does_not_fit_is_refused() {
     refuse(forged(&[unconnected], "failed", r#"{"error":"x"}"#), "is not a legal move");
 }
 
-/// A step that its actor may not take.
+/// A step that its actor may not make.
 #[test]
 fn a_wrong_actor_is_refused() {
     for actor in ["reasoning", "graph_runner", "human", ""] {
@@ -84,14 +83,14 @@ fn a_wrong_actor_is_refused() {
     }
 }
 
-/// COMPLETED by hand, with a seal that fits.
+/// Status COMPLETED with a valid seal, but without the journal entries.
 #[test]
 fn a_status_without_a_journal_is_refused() {
     let claim = forged(&[], "completed", r#"{"result":"x"}"#);
     refuse(claim, "claims `completed`, but its journal ends in `pending`");
 }
 
-/// Time does not go back.
+/// Timestamps never decrease.
 #[test]
 fn a_journal_that_goes_back_is_refused() {
     let mut claim = forge::claim(&asked("Deploy?"));
@@ -135,7 +134,7 @@ fn a_wrong_creation_is_refused() {
     refuse(empty, "it has no journal");
 }
 
-/// An epoch that jumps, or that the journal does not have.
+/// An epoch that skips a number, or that differs from the journal.
 #[test]
 fn a_wrong_epoch_is_refused() {
     let fence = |epoch: u64| json!({ "kind": "fenced", "epoch": epoch, "reason": "x" });

@@ -1,4 +1,4 @@
-//! Records whose digests all fit, and which are not what this program would have written.
+//! Records with valid digests that this program would not have written.
 
 use machine::{
     contract::{AnyExecution, Execution},
@@ -11,7 +11,7 @@ use machine_tests::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The same name and states as `Ticket`, with one more way out: a later version of it.
+/// A later version of `Ticket`: same name and states, with one more transition.
 mod later {
     use super::{Deserialize, Serialize, machine};
 
@@ -46,7 +46,8 @@ enum Refund {
     Closed { verdict: String, answer: f64 },
 }
 
-/// A definition that is neither the program's nor in the record is refused, by its fingerprint.
+/// A definition that is neither the program's nor in the record is refused; the error names its
+/// fingerprint.
 #[test]
 fn an_unknown_definition_is_refused() {
     let mut claim = forge::claim(&Ticket::new());
@@ -58,7 +59,7 @@ fn an_unknown_definition_is_refused() {
     claim.verify::<later::AnyTicket>().unwrap();
 }
 
-/// Also when the record was made to claim the new fingerprint: its journal was written by the old.
+/// A record cannot claim the new fingerprint if its journal was written under the old one.
 #[test]
 fn a_record_cannot_claim_another_definition_than_its_journal() {
     let mut claim = forge::claim(&Ticket::new());
@@ -67,7 +68,7 @@ fn a_record_cannot_claim_another_definition_than_its_journal() {
     assert!(refused.is_err(), "{refused:?}");
 }
 
-/// Nor can it claim to be another machine than its journal was created as.
+/// A record cannot claim to be another kind of machine than its journal.
 #[test]
 fn a_record_cannot_claim_another_machine_than_its_journal() {
     let mut claim = forge::claim(&Ticket::new());
@@ -77,7 +78,7 @@ fn a_record_cannot_claim_another_machine_than_its_journal() {
     assert!(refused.is_err(), "{refused:?}");
 }
 
-/// Data that do not fit their types are an error with the place, not a panic.
+/// Data that do not match their types are an error with the position, not a panic.
 #[test]
 fn data_that_do_not_fit_are_refused() {
     let waiting = forge::claim(&asked("Deploy?"));
@@ -93,7 +94,7 @@ fn data_that_do_not_fit_are_refused() {
     }
 }
 
-/// Nobody and somebody without a name are not the same.
+/// A missing actor differs from an actor with an empty name.
 #[test]
 fn an_actor_cannot_appear_out_of_nowhere() {
     let mut claim = forge::claim(&Ticket::new().park());
@@ -102,7 +103,7 @@ fn an_actor_cannot_appear_out_of_nowhere() {
     assert!(claim.verify::<machine_tests::samples::AnyTicket>().is_err());
 }
 
-/// What any program may create, every program can read: arguments nested as deep as they come.
+/// Everything that can be created can be read again, with arguments of any accepted depth.
 #[test]
 fn whatever_is_accepted_can_be_read_again() {
     use machine::{

@@ -1,4 +1,4 @@
-//! Tests of the room `erased`.
+//! Tests of the module `erased`.
 #![allow(clippy::unwrap_used)]
 
 mod apply;

@@ -1,4 +1,4 @@
-//! EX-2 and EX-4 once more, written by hand from the specification, to test the library against.
+//! A reference model of EX-2 and EX-4, written by hand from the specification.
 
 use machine::{
     actor::{Actor, Anyone, Category, EcsNode, GraphRunner, ReasoningNode, ToolNode},
@@ -10,7 +10,7 @@ use machine::{
 };
 use proptest::prelude::*;
 
-/// Whoever may turn up at run time.
+/// The actors that can occur at run time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Who {
     Tool,
@@ -21,7 +21,7 @@ pub(crate) enum Who {
     Stranger,
 }
 
-/// An actor that the library does not know, and that calls itself by a name that it does.
+/// A foreign actor with the kind of a built-in one.
 #[derive(Debug)]
 pub(crate) struct Stranger;
 
@@ -30,7 +30,7 @@ impl Actor for Stranger {
     const CATEGORY: Category = Category::System;
 }
 
-/// Where `trigger` leads from `from` when `who` pulls it; `None` when it may not be.
+/// The target of `trigger` from `from` by `who`; `None` if it is not allowed.
 pub(crate) fn next(from: Status, trigger: &str, who: Who) -> Option<Status> {
     let to = match (from, trigger) {
         (Status::Pending, "start") | (Status::Waiting, "resume") => Status::Running,
@@ -51,7 +51,7 @@ pub(crate) fn next(from: Status, trigger: &str, who: Who) -> Option<Status> {
     may.then_some(to)
 }
 
-/// `AnyExecution::apply` with an actor that is known at run time only.
+/// `AnyExecution::apply` with an actor that is known only at run time.
 pub(crate) fn apply(
     machine: AnyExecution,
     event: Event,

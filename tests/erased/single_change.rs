@@ -1,4 +1,4 @@
-//! Whatever single thing is changed in a serialised machine, it is refused (DESIGN 3).
+//! Any single change of a serialized machine is refused (DESIGN 3).
 
 use machine::{contract::AnyExecution, erased::Unverified};
 use proptest::{prelude::*, sample::Index};
@@ -9,7 +9,7 @@ use crate::{
     walk::{eventful, walked},
 };
 
-/// Where a value stands: the names and positions that lead to it.
+/// The path of a value: the names and indexes that lead to it.
 type Path = Vec<Result<String, usize>>;
 
 fn leaves(value: &Value, path: &mut Path, found: &mut Vec<Path>) {
@@ -39,7 +39,7 @@ fn at<'a>(value: &'a mut Value, path: &[Result<String, usize>]) -> &'a mut Value
     })
 }
 
-/// The next character of the same sort, so that digests stay digests and ids stay ids.
+/// The next character of the same class, so that digests and ids stay well-formed.
 fn other(character: char) -> char {
     match character {
         'f' | 'z' => 'a',
@@ -48,7 +48,7 @@ fn other(character: char) -> char {
     }
 }
 
-/// Every way to change one leaf.
+/// All changes of one leaf.
 fn changes(leaf: &Value) -> Vec<Value> {
     match leaf {
         Value::String(text) => {
@@ -57,7 +57,7 @@ fn changes(leaf: &Value) -> Vec<Value> {
                 let swap = |(at, c)| if at == position { other(c) } else { c };
                 changed.push(text.chars().enumerate().map(swap).collect::<String>().into());
             }
-            // An empty text has no character to change.
+            // Empty text has no character to change.
             changed.retain(|changed| changed != leaf);
             changed
         }
@@ -71,13 +71,13 @@ fn changes(leaf: &Value) -> Vec<Value> {
     }
 }
 
-/// All machines that differ from this one in one thing.
+/// All variants of a machine with a single change.
 fn variants(whole: &Value) -> Vec<(String, Value)> {
     let mut paths = Vec::new();
     leaves(whole, &mut Vec::new(), &mut paths);
     let mut variants = Vec::new();
     for path in &paths {
-        // The version says how much of the journal is on disk; only a larger one is a lie.
+        // The version counts the journal entries on disk; only a larger one is invalid.
         if path == &[Ok("version".to_owned())] {
             continue;
         }
@@ -115,9 +115,9 @@ fn believed(variant: Value) -> bool {
         .is_ok_and(|claim| claim.verify::<AnyExecution>().is_ok())
 }
 
-/// Every change of every thing in a history that has every kind of entry.
+/// Every change of every value in a history with every kind of entry.
 #[test]
-fn no_change_of_an_eventful_history_is_believed() {
+fn every_change_of_an_eventful_history_is_refused() {
     let whole = serde_json::to_value(eventful()).unwrap();
     assert!(believed(whole.clone()));
     let variants = variants(&whole);
@@ -130,9 +130,9 @@ fn no_change_of_an_eventful_history_is_believed() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Some change of something in any history.
+    /// A random change in a random history.
     #[test]
-    fn no_change_is_believed(
+    fn any_change_is_refused(
         steps in prop::collection::vec((events(), actors()), 0..12),
         chosen in prop::collection::vec(any::<Index>(), 8),
     ) {

@@ -1,4 +1,4 @@
-//! Machines with some history, to take across the border.
+//! Machines with some history, for round trips.
 
 use machine::{
     contract::{
@@ -14,7 +14,7 @@ use machine_tests::{
 
 use crate::model::{Who, apply};
 
-/// An execution after those of the steps that are legal.
+/// An execution after the legal ones of the steps.
 pub(crate) fn walked(steps: Vec<(Event, Who)>) -> AnyExecution {
     let mut machine = AnyExecution::from(Execution::new(read("a.txt").session("s").note("n", 1)));
     for (event, who) in steps {
@@ -27,7 +27,7 @@ pub(crate) fn walked(steps: Vec<(Event, Who)>) -> AnyExecution {
 }
 
 /// A stored execution whose journal has every kind of entry: created, held, moved, permitted,
-/// fenced, and evidence in time and late.
+/// fenced, and evidence both on time and late.
 pub(crate) fn eventful() -> Unverified {
     use machine::{actor::ToolNode, store::SqliteStore};
     let folder = tempfile::tempdir().unwrap();

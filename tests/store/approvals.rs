@@ -1,4 +1,4 @@
-//! No way around the confirmation (EX-9).
+//! A confirmation cannot be bypassed (EX-9).
 
 use machine::{
     actor::{ReasoningNode, ToolNode},
@@ -12,7 +12,7 @@ use machine_tests::{
 
 use crate::support::{Place, begin};
 
-/// A gate whose row was edited by hand to COMPLETED opens nothing: its journal says otherwise.
+/// A gate whose row was edited to COMPLETED does not open: its journal differs.
 #[tokio::test]
 async fn a_gate_that_was_edited_by_hand_opens_nothing() {
     let place = Place::new();
@@ -23,8 +23,8 @@ async fn a_gate_that_was_edited_by_hand_opens_nothing() {
     assert_err!(begin(&place.store, mail).await, StoreError::Unbelievable(_));
 }
 
-/// `defer` promises that the action runs only after the gate has COMPLETED; that holds for an
-/// idempotent action as well, which needs no permit to start.
+/// `defer` guarantees that the action runs only after the gate is COMPLETED, also for an idempotent
+/// action, which needs no permit to start.
 #[tokio::test]
 async fn a_deferred_action_does_not_start_without_its_gate() {
     let place = Place::new();
@@ -37,7 +37,7 @@ async fn a_deferred_action_does_not_start_without_its_gate() {
     assert_eq!(place.status(id).await, Status::Pending);
 }
 
-/// It cannot be stored as started either.
+/// It cannot be created as already started either.
 #[tokio::test]
 async fn a_deferred_action_is_not_created_past_its_gate() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Files that are not what they should be: a typed error, never a panic.
+//! Invalid files give a typed error, never a panic.
 
 use std::{
     fs,
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 use crate::support::Place;
 
-/// A whole database with some machines in one closed file, and their ids.
+/// An intact, closed database with some machines, and their ids.
 async fn whole() -> (TempDir, PathBuf, Vec<machine::Id>) {
     let place = Place::new();
     let mut ids = Vec::new();
@@ -33,7 +33,7 @@ async fn whole() -> (TempDir, PathBuf, Vec<machine::Id>) {
     (folder, file, ids)
 }
 
-/// Opens what may be broken and reads all; says how many machines came back.
+/// Opens a possibly damaged file and loads all machines; returns how many loaded.
 async fn read_all(file: &Path, ids: &[machine::Id]) -> Result<usize, StoreError> {
     let store = SqliteStore::open(file)?;
     store.list(None).await?;
@@ -48,7 +48,7 @@ async fn read_all(file: &Path, ids: &[machine::Id]) -> Result<usize, StoreError>
 }
 
 #[test]
-fn a_text_file_is_no_database() {
+fn a_text_file_is_not_a_database() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("notes.txt");
     let text = "Dear diary, ".repeat(500);
@@ -65,7 +65,7 @@ fn a_folder_cannot_be_opened() {
 }
 
 #[test]
-fn a_missing_folder_is_said() {
+fn a_missing_folder_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("missing").join("agent.db");
     let refused = SqliteStore::open(&file);
@@ -75,7 +75,7 @@ fn a_missing_folder_is_said() {
     assert!(!folder.path().join("missing").exists());
 }
 
-/// An empty file is a new one.
+/// An empty file becomes a new database.
 #[test]
 fn an_empty_file_is_taken() {
     let folder = tempfile::tempdir().unwrap();
@@ -84,8 +84,8 @@ fn an_empty_file_is_taken() {
     SqliteStore::open(&file).unwrap();
 }
 
-/// Cut off anywhere, it is refused when it is opened or read; nothing panics, and no machine comes
-/// back whole that is not.
+/// A file truncated at any point is refused when it is opened or read. Nothing panics, and no damaged
+/// machine loads.
 #[tokio::test]
 async fn a_truncated_file_is_refused() {
     let (_folder, file, ids) = whole().await;
@@ -103,7 +103,7 @@ async fn a_truncated_file_is_refused() {
     }
 }
 
-/// With a page overwritten, whatever comes back is sound.
+/// With a page overwritten, every machine that loads is intact.
 #[tokio::test]
 async fn a_corrupted_page_is_refused() {
     let (_folder, file, ids) = whole().await;
@@ -116,7 +116,7 @@ async fn a_corrupted_page_is_refused() {
         match read_all(&path, &ids).await {
             Err(StoreError::NotADatabase { .. } | StoreError::Sqlite(_)) => {}
             Err(other) => panic!("page {page}: {other:?}"),
-            // A page that only an index or nothing uses.
+            // A page that only an index uses, or an unused page.
             Ok(sound) => assert!(sound <= ids.len(), "page {page}"),
         }
     }

@@ -1,4 +1,4 @@
-//! Taking the key and the permit (EX-5).
+//! `begin` takes the key and issues the permit (EX-5).
 
 use machine::{
     actor::ToolNode,
@@ -29,7 +29,7 @@ async fn the_hold_is_on_disk_before_the_permit_is_out() {
     assert_eq!(place.status(running.id()).await, Status::Running);
 }
 
-/// A permit names the execution, the key, the epoch and the exact action.
+/// A permit has the execution, the key, the epoch and the exact action.
 #[tokio::test]
 async fn a_permit_says_what_it_is_for() {
     let place = Place::new();
@@ -41,7 +41,7 @@ async fn a_permit_says_what_it_is_for() {
     assert_eq!(permit.timeout(), Some(7));
 }
 
-/// Of two that begin the same execution, one gets a permit.
+/// If two callers begin the same execution, one gets a permit.
 #[tokio::test]
 async fn one_execution_gives_one_permit() {
     let place = Place::new();
@@ -53,7 +53,7 @@ async fn one_execution_gives_one_permit() {
     assert_eq!(place.dump(), before);
 }
 
-/// The same from two processes' stores.
+/// The same through two stores.
 #[tokio::test]
 async fn one_execution_gives_one_permit_across_stores() {
     let place = Place::new();
@@ -64,7 +64,7 @@ async fn one_execution_gives_one_permit_across_stores() {
     assert_err!(begin(&other, theirs).await, StoreError::Conflict { .. });
 }
 
-/// Two contracts with the same key may both be created; one gets the key.
+/// Two contracts with the same key can both be created; one gets the key.
 #[tokio::test]
 async fn one_key_gives_one_permit() {
     let place = Place::new();
@@ -96,8 +96,8 @@ async fn what_was_done_is_not_created_again() {
     let _ = place.stored(mail("ann")).await;
 }
 
-/// EX-15: what is registered as idempotent may run again, and needs no permit for it; what a
-/// contract calls irreversible may not.
+/// EX-15: an action registered as idempotent may run again without a permit; one that its contract
+/// marks as irreversible may not.
 #[tokio::test]
 async fn only_irreversible_actions_keep_their_key() {
     let place = Place::new();
@@ -112,7 +112,7 @@ async fn only_irreversible_actions_keep_their_key() {
     let _ = place.stored(read("a.txt")).await;
 }
 
-/// An idempotent action gets no permit: it is simply started.
+/// An idempotent action gets no permit: it is started without `begin`.
 #[tokio::test]
 async fn an_idempotent_action_needs_no_permit() {
     let place = Place::new();

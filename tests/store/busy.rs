@@ -1,4 +1,4 @@
-//! Another process holds the file.
+//! Another process holds the lock on the file.
 
 use std::time::Duration;
 
@@ -15,14 +15,14 @@ use machine_tests::{
 
 use crate::support::{Place, applied, pending};
 
-/// A store that does not wait for long.
+/// A store with a short busy timeout.
 fn impatient(place: &Place) -> SqliteStore {
     OpenOptions::new().busy_timeout(Duration::from_millis(10)).open(place.file()).unwrap()
 }
 
-/// A commit says so and leaves the machine as it was; afterwards it works.
+/// A commit fails with `Busy` and leaves the machine unchanged; it can be retried.
 #[tokio::test]
-async fn a_commit_says_so_and_can_be_repeated() {
+async fn a_busy_commit_can_be_retried() {
     let place = Place::new();
     let store = impatient(&place);
     let mut running = place.stored(read("a.txt")).await.start(&ToolNode);
@@ -42,7 +42,7 @@ async fn a_commit_says_so_and_can_be_repeated() {
     assert_eq!(place.status(running.id()).await, Status::Running);
 }
 
-/// A begin gives no permit; afterwards it does.
+/// A begin issues no permit; it can be retried.
 #[tokio::test]
 async fn a_begin_gives_no_permit() {
     let place = Place::new();
@@ -57,7 +57,7 @@ async fn a_begin_gives_no_permit() {
     let _ = store.begin(pending(&store, id).await, &ToolNode).await.unwrap();
 }
 
-/// A receipt is not lost: what the refusal gives back is settled again.
+/// A receipt is not lost: the refusal returns it, and it can be settled again.
 #[tokio::test]
 async fn a_receipt_is_not_lost() {
     let place = Place::new();
@@ -80,7 +80,7 @@ async fn a_receipt_is_not_lost() {
     assert_eq!(place.status(completed.id()).await, Status::Completed);
 }
 
-/// Nobody takes it over between the two: this process is still at it.
+/// No `recover` takes it over in between: the outcome is still in flight in this process.
 #[tokio::test]
 async fn a_receipt_is_not_lost_to_a_recover_in_between() {
     let place = Place::new();
@@ -105,7 +105,7 @@ async fn a_receipt_is_not_lost_to_a_recover_in_between() {
 
 /// Readers do not wait for a writer.
 #[tokio::test]
-async fn reading_goes_on_beside_a_writer() {
+async fn readers_do_not_wait_for_a_writer() {
     let place = Place::new();
     let store = impatient(&place);
     let id = place.stored(read("a.txt")).await.id();
@@ -115,9 +115,9 @@ async fn reading_goes_on_beside_a_writer() {
     assert_eq!(store.list(None).await.unwrap().len(), 1);
 }
 
-/// A file that is held while it is being made says so as well, and is whole afterwards.
+/// Opening a new file that is locked fails with `Busy`, and works afterwards.
 #[test]
-fn opening_a_new_file_says_so() {
+fn opening_a_new_file_can_be_busy() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("agent.db");
     let holder = rusqlite::Connection::open(&file).unwrap();

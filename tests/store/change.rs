@@ -1,4 +1,4 @@
-//! Code that changes while machines are stored: what opens, what is refused, and what it says.
+//! Definitions that change while machines are stored: what opens, what is refused, and the errors.
 
 use machine::{
     Id,
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::support::Place;
 
-/// The first version, and the data that tests begin with.
+/// The first version, which writes the initial data of the tests.
 mod first {
     use super::{Actor, Category, Deserialize, Serialize, machine};
 
@@ -44,7 +44,7 @@ mod first {
     }
 }
 
-/// A move, a state and an optional field more.
+/// Adds a move, a state and an optional field.
 mod additions {
     use super::{Deserialize, Serialize, first::Clerk, machine};
 
@@ -77,7 +77,7 @@ mod additions {
     }
 }
 
-/// Every kind of thing has another name.
+/// Renames one of everything.
 mod renames {
     use super::{Actor, Category, Deserialize, Serialize, machine};
 
@@ -124,7 +124,7 @@ mod renames {
     }
 }
 
-/// A move that history used is gone, and so is a state.
+/// Removes a move that the history used, and a state.
 mod removals {
     use super::{Deserialize, Serialize, first::Clerk, machine};
 
@@ -142,7 +142,7 @@ mod removals {
     }
 }
 
-/// A field has another type, and nothing says how to get there.
+/// Changes the type of a field without an upgrade.
 mod retyped {
     use super::{Deserialize, Serialize, first::Clerk, machine};
 
@@ -165,7 +165,7 @@ mod retyped {
     }
 }
 
-/// The same in two steps, each with its upgrade function.
+/// Changes it in two steps, each with an upgrade function.
 mod upgraded {
     use super::{Deserialize, Serialize, first::Clerk, machine};
 
@@ -219,7 +219,7 @@ mod upgraded {
     }
 }
 
-/// Stores an order of the first version that is packed, by way of being lost and found.
+/// Stores an order of the first version that was lost, found and packed.
 async fn packed(place: &Place, boxes: u32) -> Id {
     let lost = first::Order::new("Ann".to_owned()).lose("in the van".to_owned());
     let mut packed = lost.find().pack(boxes, &first::Clerk);
@@ -234,7 +234,7 @@ async fn lost(place: &Place) -> Id {
 }
 
 async fn load<M: Restore>(place: &Place, id: Id) -> Result<M, StoreError> {
-    // Another store, as in another program: what this process knows is not in the file.
+    // A new store, like another program: it has no cached definitions.
     SqliteStore::open(place.file()).unwrap().load(id).await
 }
 
@@ -246,7 +246,7 @@ async fn an_added_move_state_and_optional_field_open() {
     let additions::AnyOrder::Packed(packed) = loaded else { panic!("{loaded:?}") };
     assert_eq!((packed.state().weight, packed.state().fragile), (None, false));
 
-    // It goes on under the new definition, and its journal says which entry is of which.
+    // It continues under the new definition, and each journal entry has its own definition.
     let mut cancelled = packed.cancel();
     place.store.commit(&mut cancelled).await.unwrap();
     let again: additions::AnyOrder = load(&place, id).await.unwrap();
@@ -255,13 +255,13 @@ async fn an_added_move_state_and_optional_field_open() {
         (first::order::DEFINITION.fingerprint, additions::order::DEFINITION.fingerprint);
     assert_eq!(written, [old, old, old, old, new]);
 
-    // The program of before meets a state that it does not have.
+    // The older program finds a state that it does not have.
     let refused = load::<first::AnyOrder>(&place, id).await;
     assert_err!(refused, StoreError::Unbelievable(VerifyError::Incompatible { state, .. })
         if state == "cancelled");
 }
 
-/// While it is in a state that both have, old and new programs can take turns.
+/// Old and new programs can take turns while the machine is in a state that both have.
 #[tokio::test]
 async fn an_older_program_goes_on_where_it_can() {
     let place = Place::new();
@@ -292,7 +292,7 @@ async fn everything_can_be_renamed() {
     let again: renames::AnyOrder = load(&place, id).await.unwrap();
     assert_eq!(again.journal().entries().len(), 6);
 
-    // An event that was written under the old names is read under the new ones.
+    // An event written under the old names is read under the new ones.
     let event = r#"{"trigger": "lose", "note": "in the van"}"#;
     let renames::order::Event::Lose { remark } = serde_json::from_str(event).unwrap() else {
         panic!("{event}")
@@ -300,7 +300,7 @@ async fn everything_can_be_renamed() {
     assert_eq!(remark, "in the van");
 }
 
-/// Lost and found: the moves and the state of this history are gone, and it stays legal.
+/// Lost and found: the moves and the state of this history were removed, and it stays legal.
 #[tokio::test]
 async fn a_removed_move_stays_legal_history() {
     let place = Place::new();
@@ -310,7 +310,7 @@ async fn a_removed_move_stays_legal_history() {
     let mut shipped = packed.ship();
     place.store.commit(&mut shipped).await.unwrap();
 
-    // The same history under the new definition only is not legal.
+    // The same history is not legal under the new definition alone.
     let mut claim = machine_tests::forge::claim(&shipped);
     for entry in &mut claim.journal {
         entry.definition = removals::order::DEFINITION.fingerprint;
@@ -339,7 +339,7 @@ async fn a_removed_state_is_refused_with_the_machines_in_it() {
     assert!(text.contains(&stuck.to_string()) && !text.contains(&fine.to_string()), "{text}");
     assert_eq!(place.dump(), before, "a refusal changes nothing");
 
-    // Once nobody is lost any more, the same program opens the file.
+    // Once no machine is in `lost`, the same program opens the file.
     let any: first::AnyOrder = load(&place, stuck).await.unwrap();
     let mut found = any.apply(first::order::Event::Find, &Anyone).unwrap();
     place.store.commit(&mut found).await.unwrap();
@@ -353,7 +353,7 @@ async fn a_changed_type_is_refused_without_an_upgrade() {
     let refused = load::<retyped::AnyOrder>(&place, id).await.unwrap_err().to_string();
     assert!(refused.contains("field `boxes` was `u32` and is `Vec<u32>`"), "{refused}");
     assert!(refused.contains("`version = 2`") && refused.contains("#[upgrade(1 =>"), "{refused}");
-    // In another state nothing of it matters.
+    // A machine in another state is not affected.
     let lost = lost(&place).await;
     load::<retyped::AnyOrder>(&place, lost).await.unwrap();
 }
@@ -366,7 +366,7 @@ async fn a_changed_type_is_upgraded_from_version_to_version() {
     let upgraded::AnyOrder::Packed(packed) = &loaded else { panic!("{loaded:?}") };
     assert_eq!((packed.state().boxes, packed.state().weight), (2, 0));
 
-    // To read is not to write: only a commit puts the new form on disk.
+    // Loading does not write: only a commit stores the new format.
     load::<first::AnyOrder>(&place, id).await.unwrap();
     let upgraded::AnyOrder::Packed(packed) = loaded else { panic!() };
     let mut packed = packed.unpack().pack(7, 3, &first::Clerk);
@@ -375,13 +375,13 @@ async fn a_changed_type_is_upgraded_from_version_to_version() {
     let upgraded::AnyOrder::Packed(packed) = again else { panic!("{again:?}") };
     assert_eq!((packed.state().boxes, packed.state().weight), (3, 7));
 
-    // What the function refuses is that machine's error.
+    // An error of the upgrade function affects only that machine.
     let refused = load::<upgraded::AnyOrder>(&place, too_many).await;
     assert_err!(refused, StoreError::Unbelievable(VerifyError::Data { source, .. })
         if source.to_string() == "2000 boxes are too many");
 }
 
-/// A rehearsal runs the upgrades, names what would not come through, and writes nothing.
+/// A check runs the upgrades, names the machines that would fail, and writes nothing.
 #[tokio::test]
 async fn a_rehearsal_changes_nothing() {
     let place = Place::new();
@@ -423,8 +423,8 @@ async fn a_rehearsal_changes_nothing() {
     assert!(state() == before, "a rehearsal changed the file or its folder");
 }
 
-/// A database of the first edition's format has no definitions that its machines could be read by;
-/// it is refused as it is.
+/// A database in format 1 has no stored definitions to read its machines with; it is refused and
+/// left unchanged.
 #[test]
 fn the_format_before_is_refused_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
@@ -438,7 +438,7 @@ fn the_format_before_is_refused_and_left_alone() {
     assert!(std::fs::read(&file).unwrap() == before, "the file was changed");
 }
 
-/// A definition in the file that was edited is not used; the machines that need it say so.
+/// An edited definition in the file is not used; the machines that need it fail to load.
 #[tokio::test]
 async fn an_edited_definition_is_not_used() {
     for edit in [
@@ -455,12 +455,12 @@ async fn an_edited_definition_is_not_used() {
             refused,
             StoreError::Unbelievable(VerifyError::UnknownDefinition { machine: "order", .. })
         );
-        // The program that wrote it needs no definition from the file.
+        // The program that wrote the machine does not need the stored definition.
         load::<first::AnyOrder>(&place, id).await.unwrap();
     }
 }
 
-/// A machine in JSON takes along the definitions that it was written under.
+/// A machine in JSON includes the definitions that it was written under.
 #[tokio::test]
 async fn a_machine_in_json_explains_itself() {
     let place = Place::new();
@@ -474,7 +474,7 @@ async fn a_machine_in_json_explains_itself() {
     assert_eq!(trigger, "lose");
 }
 
-/// The file explains itself: its definitions can be read without the program.
+/// The file is self-describing: its definitions can be read without the program.
 #[tokio::test]
 async fn the_file_has_the_definitions() {
     let place = Place::new();

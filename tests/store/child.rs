@@ -1,4 +1,4 @@
-//! This test program once more, as another process: what it does there, and how it is started.
+//! Runs this test program as another process: the child's tests, and how they are started.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -10,13 +10,13 @@ use machine::{Id, actor::ToolNode, store::SqliteStore};
 
 use crate::support::{applied, begin, pending};
 
-/// A child process, and what it says.
+/// A child process and its output.
 pub(crate) struct Other {
     child: Child,
     says: BufReader<ChildStdout>,
 }
 
-/// A command that runs the test `name` of this program in a process of its own.
+/// A command that runs the test `name` of this program in its own process.
 pub(crate) fn command(program: &Path, name: &str, database: &Path) -> Command {
     let mut command = Command::new(program);
     command
@@ -36,7 +36,7 @@ impl Other {
         Self { child, says }
     }
 
-    /// Waits until the child says `word`; the test harness says things, too.
+    /// Waits until the child prints `word`; the test harness prints to the same stream.
     pub(crate) fn wait_for(&mut self, word: &str) -> String {
         let mut heard = String::new();
         loop {
@@ -49,12 +49,12 @@ impl Other {
         }
     }
 
-    /// Tells the child to go on.
+    /// Lets the child continue.
     pub(crate) fn go(&mut self) {
         self.child.stdin.take().unwrap().write_all(b"go").unwrap();
     }
 
-    /// Ends it as a power cut would.
+    /// Kills the child with SIGKILL.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -65,35 +65,35 @@ impl Other {
     }
 }
 
-/// Begins `id` in another process and kills that with the permit in its hands.
+/// Begins `id` in another process and kills it while it holds the permit.
 pub(crate) fn begin_and_be_killed(database: &Path, id: Id) {
     let mut other = Other::start("child::begins", database, &[id]);
     other.wait_for("begun");
     other.kill();
 }
 
-/// Does `id` in another process and kills that afterwards.
+/// Completes `id` in another process and kills it afterwards.
 pub(crate) fn settle_and_be_killed(database: &Path, id: Id) {
     let mut other = Other::start("child::settles", database, &[id]);
     other.wait_for("settled");
     other.kill();
 }
 
-/// What the parent passed.
+/// The arguments from the parent.
 pub(crate) fn given() -> (PathBuf, Vec<Id>) {
     let ids = std::env::var("MACHINE_TEST_IDS").unwrap_or_default();
     let ids = ids.split(',').filter(|id| !id.is_empty()).map(|id| id.parse().unwrap());
     (std::env::var_os("MACHINE_TEST_FILE").unwrap().into(), ids.collect())
 }
 
-/// Says something to the parent, past the harness, which would capture it.
+/// Prints to the parent, bypassing the output capture of the harness.
 pub(crate) fn say(text: &str) {
     let mut out = std::io::stdout();
     writeln!(out, "{text}").unwrap();
     out.flush().unwrap();
 }
 
-/// Waits for the parent's word, or for its end.
+/// Waits until the parent lets the child continue, or ends.
 pub(crate) fn wait() {
     std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Writing what happened since: atomic, and only if nobody else did.
+//! Commits are atomic and use compare-and-set.
 
 use machine::{
     actor::{GraphRunner, ToolNode},
@@ -45,8 +45,8 @@ async fn an_empty_commit_writes_nothing() {
     assert_eq!(place.dump(), before);
 }
 
-/// Of two that loaded the same machine and moved it, the second gets a conflict; nothing of it is
-/// written, and its machine is as it was.
+/// If two callers load and move the same machine, the second commit conflicts: it writes nothing
+/// and leaves its machine unchanged.
 #[tokio::test]
 async fn the_second_of_two_commits_conflicts() {
     let place = Place::new();
@@ -73,7 +73,7 @@ async fn the_second_of_two_commits_conflicts() {
     assert_eq!(place.status(id).await, Status::Completed);
 }
 
-/// The same holds when both moves are the same.
+/// The same holds if both moves are the same.
 #[tokio::test]
 async fn the_same_move_twice_conflicts_too() {
     let place = Place::new();
@@ -84,7 +84,7 @@ async fn the_same_move_twice_conflicts_too() {
     assert_err!(place.store.commit(&mut theirs).await, StoreError::Conflict { .. });
 }
 
-/// A machine that another store keeps is not found here.
+/// A machine of another store is not found here.
 #[tokio::test]
 async fn a_stranger_is_not_found() {
     let (place, elsewhere) = (Place::new(), Place::new());
@@ -96,7 +96,7 @@ async fn a_stranger_is_not_found() {
     elsewhere.store.commit(&mut ticket).await.unwrap();
 }
 
-/// A store is cheap to clone, and its clones are the same store.
+/// Clones share the same store.
 #[tokio::test]
 async fn clones_share_the_store() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! A process that really dies between `begin` and its answer.
+//! A real process is killed between `begin` and its answer.
 
 use machine::{
     actor::GraphRunner,
@@ -25,7 +25,7 @@ async fn crashed() -> (Place, InDoubt) {
     (place, found.remove(0))
 }
 
-/// It is in doubt: WAITING, fenced, its key taken; and a second recover returns it still.
+/// The execution is in doubt: WAITING, fenced, its key held. A second recover returns it again.
 #[tokio::test]
 async fn a_killed_process_leaves_doubt() {
     let (place, doubt) = crashed().await;
@@ -41,7 +41,7 @@ async fn a_killed_process_leaves_doubt() {
     assert_eq!(again[0].execution().journal().epoch(), 1);
 }
 
-/// It had been done: COMPLETED, and never again.
+/// The action took place: COMPLETED, and never repeated.
 #[tokio::test]
 async fn it_had_been_done() {
     let (place, doubt) = crashed().await;
@@ -51,7 +51,7 @@ async fn it_had_been_done() {
     assert_err!(place.store.create(&mut again).await, StoreError::AlreadyDone { .. });
 }
 
-/// It had not been done: FAILED, and the next attempt runs.
+/// The action did not take place: FAILED, and the next attempt runs.
 #[tokio::test]
 async fn it_had_not_been_done() {
     let (place, doubt) = crashed().await;
@@ -60,7 +60,7 @@ async fn it_had_not_been_done() {
     let _ = place.done(mail("bob")).await;
 }
 
-/// As long as the other process lives, nobody takes over.
+/// While the other process is alive, its execution is not taken over.
 #[tokio::test]
 async fn a_living_process_is_left_alone() {
     let place = Place::new();
@@ -73,7 +73,7 @@ async fn a_living_process_is_left_alone() {
     assert_eq!(place.store.recover().await.unwrap().len(), 1);
 }
 
-/// A process that ends in order, but without an answer, leaves doubt as well.
+/// A process that exits normally, but without an answer, also leaves its execution in doubt.
 #[tokio::test]
 async fn an_orderly_end_without_an_answer_leaves_doubt() {
     let place = Place::new();

@@ -13,7 +13,7 @@ use machine_tests::{
 
 use crate::support::Place;
 
-/// What was created comes back, with all that had happened to it.
+/// A created machine loads with its whole history.
 #[tokio::test]
 async fn a_machine_comes_back_as_it_was() {
     let place = Place::new();
@@ -31,9 +31,9 @@ async fn a_machine_comes_back_as_it_was() {
     assert_eq!(loaded.journal().version(), 3);
 }
 
-/// A machine of the user's own, without context or actors, is kept as well.
+/// A user-defined machine without context and actors can be stored too.
 #[tokio::test]
-async fn any_durable_machine_is_kept() {
+async fn any_durable_machine_is_stored() {
     let place = Place::new();
     let mut ticket = Ticket::new().park().close("wontfix".to_owned(), 0.1 + 0.2);
     place.store.create(&mut ticket).await.unwrap();
@@ -43,7 +43,7 @@ async fn any_durable_machine_is_kept() {
     assert_eq!(loaded.state(), ticket.state());
 }
 
-/// Creating twice is refused, in whichever way it is tried.
+/// Every way to create a machine twice is refused.
 #[tokio::test]
 async fn a_machine_is_created_once() {
     let place = Place::new();
@@ -59,7 +59,7 @@ async fn a_machine_is_created_once() {
     assert_eq!(place.dump(), before);
 }
 
-/// EX-5: `create_all` stores all or, on an error, none; and the machines stay as they were.
+/// EX-5: `create_all` stores all machines or, on an error, none, and leaves them unchanged.
 #[tokio::test]
 async fn create_all_is_all_or_nothing() {
     let place = Place::new();
@@ -91,7 +91,7 @@ async fn what_was_never_stored_is_refused() {
     assert_eq!(place.store.list(None).await.unwrap(), []);
 }
 
-/// A list names the machines of a session, or all.
+/// `list` returns the machines of a session, or all.
 #[tokio::test]
 async fn lists_tell_sessions_apart() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! What is written stays written (EX-6, DESIGN 4).
+//! Durability (EX-6, DESIGN 4).
 
 use machine::{
     contract::AnyExecution,
@@ -8,7 +8,7 @@ use machine_tests::{assert_err, samples::read};
 
 use crate::support::Place;
 
-/// WAL is on, and stays on for whoever opens the file next.
+/// WAL is on, and stays on for the next process that opens the file.
 #[tokio::test]
 async fn the_journal_mode_is_wal() {
     let place = Place::new();
@@ -16,14 +16,14 @@ async fn the_journal_mode_is_wal() {
     assert_eq!(mode, "wal");
 }
 
-/// A place that SQLite keeps in memory or throws away is refused, not used.
+/// In-memory and temporary databases are refused.
 #[test]
 fn what_cannot_be_durable_is_refused() {
     assert_err!(SqliteStore::open(":memory:"), StoreError::NotDurable { .. });
     assert_err!(SqliteStore::open(""), StoreError::CannotOpen { .. });
 }
 
-/// The file says whose it is and which format it has.
+/// The file has the application id and the format number.
 #[tokio::test]
 async fn the_file_is_marked() {
     let place = Place::new();
@@ -45,7 +45,7 @@ async fn a_commit_is_visible_at_once() {
     assert_eq!(seen.journal().entries(), pending.journal().entries());
 }
 
-/// The journal is append-only: the file itself refuses an update.
+/// The journal is append-only: a trigger in the file refuses updates.
 #[tokio::test]
 async fn a_journal_entry_cannot_be_updated() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Files of others, and of the future.
+//! Files of other programs, and of newer versions.
 
 use std::{fs, process::Stdio};
 
@@ -7,7 +7,7 @@ use machine_tests::assert_err;
 
 use crate::child;
 
-/// Another program's database is refused and left as it was, byte for byte.
+/// Another program's database is refused and left unchanged, byte for byte.
 #[test]
 fn another_programs_database_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
@@ -29,7 +29,7 @@ fn another_programs_database_is_left_alone() {
     assert_eq!(files, 4, "it left files behind");
 }
 
-/// Also when that program has crashed, and its last words are in its WAL.
+/// Also if that program crashed and its last writes are in its WAL.
 #[test]
 fn a_crashed_programs_wal_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
@@ -45,7 +45,7 @@ fn a_crashed_programs_wal_is_left_alone() {
     assert!(state() == before, "the other program's database was written to");
 }
 
-/// A newer format is refused with both numbers, and left as it was.
+/// A newer format is refused with both numbers, and the file is left unchanged.
 #[test]
 fn a_newer_format_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -58,8 +58,8 @@ fn a_newer_format_is_refused() {
     assert_eq!(found, 999);
 }
 
-/// A file name is a file name, also when it looks like a URI. It runs in a process of its own,
-/// because it needs a working folder of its own.
+/// A file name that looks like a URI is used as a file name. Runs in its own process, because it
+/// needs its own working directory.
 #[test]
 fn a_name_is_not_a_uri() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What waits behind a confirmation (EX-9).
+//! Actions deferred behind a confirmation (EX-9).
 
 use machine::{
     actor::{GraphRunner, ReasoningNode, ToolNode},
@@ -15,7 +15,7 @@ use machine_tests::{
 
 use crate::support::{Place, begin};
 
-/// Stores a gate in WAITING and the mail behind it.
+/// Stores a gate in WAITING and the deferred mail.
 async fn deferred(place: &Place) -> (AnyExecution, Execution<Pending>) {
     let (gate, mut mail) = defer(mail("bob"), "Send it?", &ReasoningNode).unwrap();
     let mut gate = ask(gate);
@@ -34,7 +34,7 @@ fn answer(result: &str) -> Event {
     Event::Succeed { result: result.to_owned() }
 }
 
-/// While the gate is WAITING, or at work, the action is deferred.
+/// While the gate is WAITING or RUNNING, the action is deferred.
 #[tokio::test]
 async fn behind_an_open_question_it_waits() {
     let place = Place::new();
@@ -52,7 +52,7 @@ async fn behind_an_open_question_it_waits() {
     assert_eq!(place.status(id).await, Status::Pending);
 }
 
-/// After COMPLETED there is a permit.
+/// After COMPLETED, `begin` issues a permit.
 #[tokio::test]
 async fn behind_a_yes_it_runs() {
     let place = Place::new();
@@ -83,13 +83,13 @@ async fn behind_a_no_it_never_runs() {
     }
 }
 
-/// A gate that confirms another action confirms nothing here.
+/// A gate for another action does not confirm this one.
 #[tokio::test]
 async fn a_gate_confirms_one_action() {
     let place = Place::new();
     let (gate, _) = defer(mail("ann"), "Send it to ann?", &ReasoningNode).unwrap();
     let (_, mail) = defer(mail("bob"), "Send it to bob?", &ReasoningNode).unwrap();
-    // The library never crosses the two; a forger does.
+    // The library never mixes up the two; a forger does.
     let mut claim = forge::claim(&mail);
     let (theirs, mine) = (mail.context().behind().unwrap().to_string(), gate.id().to_string());
     claim.record.context = claim.record.context.replace(&theirs, &mine);
@@ -101,7 +101,7 @@ async fn a_gate_confirms_one_action() {
     assert_err!(refused, StoreError::OtherAction { gate: by, .. } if *by == gate.id());
 }
 
-/// A gate that is not stored here is missing, not open.
+/// A gate that is not in the store counts as missing, not as open.
 #[tokio::test]
 async fn a_missing_gate_is_not_open() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! When a key is taken, and when it is free again (EX-5).
+//! When a key is held, and when it is released (EX-5).
 
 use machine::{
     actor::{GraphRunner, ReasoningNode, ToolNode},
@@ -20,7 +20,7 @@ async fn failed(
     }
 }
 
-/// FAILED leaves the key free: the retry is a new execution with the same key, the old one stays.
+/// FAILED releases the key: the retry is a new execution with the same key, the old one stays.
 #[tokio::test]
 async fn a_failure_frees_the_key() {
     let place = Place::new();
@@ -43,12 +43,12 @@ async fn a_new_contract_may_take_a_free_key() {
     assert_eq!(done.context().idempotency_key(), failed.context().idempotency_key());
 }
 
-/// REJECTED and CANCELLED leave the key free, once it is known that nothing happened.
+/// REJECTED and CANCELLED release the key, once there is evidence that nothing happened.
 #[tokio::test]
 async fn rejected_and_cancelled_free_the_key() {
     for (trigger, end) in [("reject", "rejected"), ("cancel", "cancelled")] {
         let place = Place::new();
-        // The library has no way there but evidence first; a journal can hold it.
+        // The library reaches these states only after evidence, but a journal can contain them.
         let mut claim = forge::claim(&failed(&place).await);
         let last = claim.journal.last_mut().unwrap();
         let fact = serde_json::json!({
@@ -68,7 +68,7 @@ async fn rejected_and_cancelled_free_the_key() {
     }
 }
 
-/// The key stays taken while it is in doubt, and after the doubt ended well.
+/// The key stays held while in doubt, and after the action was confirmed as applied.
 #[tokio::test]
 async fn doubt_keeps_the_key() {
     let place = Place::new();
@@ -85,8 +85,8 @@ async fn doubt_keeps_the_key() {
     assert_err!(begun, StoreError::AlreadyDone { by } if *by == running.id());
 }
 
-/// A row that claims a key which its contract does not derive is not believed, and nothing is done
-/// under that key before somebody looked.
+/// A row with a key that does not belong to its contract fails verification, and no action runs
+/// under that key until someone repairs it.
 #[tokio::test]
 async fn an_edited_key_opens_nothing() {
     let place = Place::new();

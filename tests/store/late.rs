@@ -1,4 +1,4 @@
-//! A worker that was shut out and comes back (DESIGN 4: fencing, late evidence).
+//! A fenced worker comes back (DESIGN 4: fencing, late evidence).
 
 use machine::{
     actor::{GraphRunner, ToolNode},
@@ -13,14 +13,14 @@ use machine_tests::{assert_err, samples::mail};
 
 use crate::support::{Place, applied};
 
-/// Lets the clock pass `since`.
+/// Waits until the clock has passed `since`.
 fn pass(since: i64) {
     while clock::now() <= since {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }
 
-/// An overdue worker is fenced; what it brings later is kept, counts for nothing, and is shown.
+/// An overdue worker is fenced; its late evidence is kept and shown, but changes no state.
 #[tokio::test]
 async fn the_evidence_of_an_overdue_worker_is_late() {
     let place = Place::new();
@@ -42,14 +42,14 @@ async fn the_evidence_of_an_overdue_worker_is_late() {
     let late: Vec<_> = late.into_iter().map(|late| late.evidence).collect();
     assert_eq!(late, [Evidence::Applied("250 queued".to_owned())]);
 
-    // The person sees it and confirms; and whoever looked before it came in has to look again.
+    // The person sees it and confirms; a machine loaded before the late evidence conflicts.
     let stale = found.into_iter().next().unwrap();
     let refused = place.store.confirm_not_applied(stale, "nothing there", &GraphRunner).await;
     assert_err!(refused, StoreError::Conflict { .. });
     let _ = place.store.confirm_applied(doubt, "250 queued", &GraphRunner).await.unwrap();
 }
 
-/// After a person has answered, late evidence is kept and changes nothing.
+/// Late evidence after a person's answer is kept and changes nothing.
 #[tokio::test]
 async fn evidence_after_the_answer_changes_nothing() {
     let place = Place::new();
@@ -68,7 +68,7 @@ async fn evidence_after_the_answer_changes_nothing() {
     assert!(matches!(last, Fact::Evidence { late: true, epoch: 0, .. }), "{last:?}");
 }
 
-/// What the fenced worker holds in its hands cannot be committed in another way.
+/// A fenced worker cannot commit its machine in another way.
 #[tokio::test]
 async fn a_fenced_worker_cannot_commit() {
     let place = Place::new();

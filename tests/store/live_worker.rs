@@ -1,4 +1,4 @@
-//! Who is at work and within time is not taken over.
+//! A live worker within its timeout is not fenced.
 
 use machine::{
     actor::ToolNode,
@@ -9,7 +9,7 @@ use machine_tests::{assert_err, samples::mail};
 
 use crate::support::{Place, applied, begin};
 
-/// Not by its own process, not by another.
+/// Neither by its own process nor by another.
 #[tokio::test]
 async fn a_live_worker_is_left_alone() {
     let place = Place::new();
@@ -23,7 +23,7 @@ async fn a_live_worker_is_left_alone() {
     assert!(matches!(settled, Settled::Completed(_)));
 }
 
-/// Somebody who tries to begin the same execution, and loses, does not make the winner look dead.
+/// A caller that loses the race to begin an execution does not make the winner look dead.
 #[tokio::test]
 async fn the_loser_of_a_begin_does_not_bury_the_winner() {
     let place = Place::new();
@@ -39,7 +39,7 @@ async fn the_loser_of_a_begin_does_not_bury_the_winner() {
     assert_eq!(place.store.recover().await.unwrap().len(), 1);
 }
 
-/// A permit that outlives its store is alive all the same: the tool may be at it right now.
+/// A permit that outlives its store still counts as alive: its call may be in flight.
 #[tokio::test]
 async fn a_permit_keeps_its_worker_alive() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! The files in which workers show that they live do not pile up.
+//! The lock files of workers do not accumulate.
 
 use machine_tests::samples::{asked, mail};
 
@@ -7,7 +7,7 @@ use crate::{
     support::{Place, begin, pending},
 };
 
-/// Who only reads and answers leaves no file.
+/// A process without permits creates no lock file.
 #[tokio::test]
 async fn a_reader_leaves_no_file() {
     let place = Place::new();
@@ -17,7 +17,7 @@ async fn a_reader_leaves_no_file() {
     assert_eq!(place.worker_files().len(), 0);
 }
 
-/// A store that is dropped takes its file along.
+/// Dropping the store removes its lock file.
 #[tokio::test]
 async fn a_clean_end_removes_the_file() {
     let place = Place::new();
@@ -30,7 +30,7 @@ async fn a_clean_end_removes_the_file() {
     assert_eq!(place.worker_files().len(), 0);
 }
 
-/// The file of one that was killed is removed by the recover that parks its executions.
+/// `recover` removes the lock file of a killed worker when it parks its executions.
 #[tokio::test]
 async fn recover_removes_the_file_of_the_dead() {
     let place = Place::new();
@@ -41,7 +41,7 @@ async fn recover_removes_the_file_of_the_dead() {
     assert_eq!(place.worker_files().len(), 0);
 }
 
-/// Also when the dead one had answered for everything before it was killed.
+/// Also if the killed worker had settled all of its calls.
 #[tokio::test]
 async fn recover_removes_the_file_of_the_dead_without_debts() {
     let place = Place::new();
@@ -52,7 +52,7 @@ async fn recover_removes_the_file_of_the_dead_without_debts() {
     assert_eq!(place.worker_files().len(), 0);
 }
 
-/// A worker that lives keeps its file, whoever recovers.
+/// A live worker keeps its lock file when another process recovers.
 #[tokio::test]
 async fn the_file_of_the_living_stays() {
     let place = Place::new();

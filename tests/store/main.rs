@@ -1,4 +1,4 @@
-//! Tests of the room `store`.
+//! Tests of the module `store`.
 #![allow(clippy::unwrap_used)]
 
 mod approvals;

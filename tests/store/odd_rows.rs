@@ -1,4 +1,4 @@
-//! Rows that broke must not bring down what has nothing to do with them.
+//! Malformed rows must not affect other machines.
 
 use machine::{contract::AnyExecution, erased::VerifyError, store::StoreError};
 use machine_tests::{
@@ -8,9 +8,9 @@ use machine_tests::{
 
 use crate::support::Place;
 
-/// One execution that is not believed does not keep the others from being recovered.
+/// An execution that fails verification does not keep the others from being recovered.
 #[tokio::test]
-async fn recover_goes_on_past_a_row_that_is_not_believed() {
+async fn recover_skips_a_row_that_fails_verification() {
     let place = Place::new();
     let (broken, permit) = place.begun(mail("ann")).await;
     drop(permit);
@@ -20,10 +20,13 @@ async fn recover_goes_on_past_a_row_that_is_not_believed() {
 
     let recovered = place.store.recover().await;
     let parked = place.store.in_doubt(sound.id()).await;
-    assert!(parked.is_ok(), "the sound one was not parked: {parked:?}, as recover: {recovered:?}");
+    assert!(
+        parked.is_ok(),
+        "the intact one was not parked: {parked:?}, recover returned: {recovered:?}"
+    );
 }
 
-/// A list is for finding out what is wrong, so a broken row is shown or left out, not fatal.
+/// A list is for diagnosis, so a malformed row is shown or skipped, but not fatal.
 #[tokio::test]
 async fn one_broken_id_does_not_hide_the_rest() {
     let place = Place::new();
@@ -31,7 +34,7 @@ async fn one_broken_id_does_not_hide_the_rest() {
     let broken = place.stored(read("b.txt").session("broken")).await;
     place.edit("UPDATE instance SET behind = 'nobody' WHERE id = ?1", broken.id());
     let listed = place.store.list(None).await;
-    let listed = listed.expect("the list still names the sound machine");
+    let listed = listed.expect("the list still has the intact machine");
     assert!(listed.iter().any(|line| line.id == sound.id()));
 }
 

@@ -1,10 +1,10 @@
-//! A file that many open before it is there.
+//! Many threads open a file that does not exist yet.
 
 use std::{sync::Barrier, thread};
 
 use machine::store::SqliteStore;
 
-/// Each of them gets the store: one makes the file, the others find it made.
+/// All of them succeed: one creates the file, the others find it.
 #[test]
 fn all_of_them_open_it() {
     for round in 0..20 {

@@ -1,4 +1,4 @@
-//! Several processes want the same key (EX-5).
+//! Several processes compete for the same key (EX-5).
 
 use machine::store::{SqliteStore, StoreError};
 use machine_tests::samples::mail;
@@ -10,7 +10,7 @@ use crate::{
 
 const PROCESSES: usize = 4;
 
-/// Each begins an execution of its own with the same key, or all the same one: one permit.
+/// Each begins its own execution with the same key, or all begin the same one: one gets a permit.
 async fn race(same_execution: bool) {
     for round in 0..3 {
         let place = Place::new();

@@ -1,4 +1,4 @@
-//! Many threads want the same key (EX-5).
+//! Many threads compete for the same key (EX-5).
 
 use std::{sync::Barrier, thread};
 
@@ -12,7 +12,7 @@ use crate::support::{Place, begin, pending};
 
 const THREADS: usize = 8;
 
-/// A small generator, so that a seed tells the whole schedule that the test can choose.
+/// A small random generator, so that a seed determines the test's part of the schedule.
 struct Random(u64);
 
 impl Random {
@@ -27,7 +27,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
-/// Lets every thread begin an execution, after a pause that the seed chooses; returns the permits.
+/// Every thread begins an execution after a pause derived from the seed; returns the permits.
 fn race(seed: u64, same_execution: bool, store_each: bool) -> Vec<Permit> {
     let mut random = Random(seed);
     let place = Place::new();
@@ -49,7 +49,7 @@ fn race(seed: u64, same_execution: bool, store_each: bool) -> Vec<Permit> {
                 scope.spawn(move || {
                     barrier.wait();
                     (0..pause).for_each(|_| std::hint::spin_loop());
-                    // The store lives on until the race is over.
+                    // Keep the store alive until the race is over.
                     (block_on(begin(&store, pending)), store)
                 })
             })
@@ -81,7 +81,7 @@ fn one_execution_one_store() {
     one_permit(true, false);
 }
 
-/// The same execution, each through a store of its own.
+/// The same execution, each through its own store.
 #[test]
 fn one_execution_many_stores() {
     one_permit(true, true);
@@ -93,7 +93,7 @@ fn one_key_one_store() {
     one_permit(false, false);
 }
 
-/// Many executions with one key, each through a store of its own.
+/// Many executions with one key, each through its own store.
 #[test]
 fn one_key_many_stores() {
     one_permit(false, true);

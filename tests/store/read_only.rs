@@ -1,4 +1,5 @@
-//! Files that may not be written. Root may write everything, so a child of another user tries.
+//! Files without write permission. Root may write everything, so a child process runs as another
+//! user.
 
 use std::{
     fs::{self, Permissions},
@@ -13,7 +14,7 @@ use crate::child;
 
 const NOBODY: u32 = 65534;
 
-/// What `nobody` is told when it opens `file`; `None` when this process may not become nobody.
+/// The error when user `nobody` opens `file`; `None` if this process may not switch to that user.
 fn as_nobody(folder: &TempDir, file: &Path) -> Option<String> {
     let program = folder.path().join("test-program");
     fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
@@ -33,14 +34,14 @@ fn as_nobody(folder: &TempDir, file: &Path) -> Option<String> {
     }
 }
 
-/// A folder that everybody may enter, with a store in it; and its file.
+/// A folder that every user may enter, with a store in it; and its file.
 fn store(file_mode: u32, folder_mode: u32) -> (TempDir, std::path::PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let inner = folder.path().join("data");
     fs::create_dir(&inner).unwrap();
     let file = inner.join("agent.db");
     drop(SqliteStore::open(&file).unwrap());
-    // The store's thread closes the file after it; only then the side files are gone.
+    // The store's thread closes the file after the drop, and only then removes WAL and shm.
     while fs::read_dir(&inner).unwrap().count() > 1 {
         std::thread::yield_now();
     }
@@ -50,7 +51,7 @@ fn store(file_mode: u32, folder_mode: u32) -> (TempDir, std::path::PathBuf) {
     (folder, file)
 }
 
-/// A file that may be read only.
+/// A read-only file.
 #[test]
 fn a_read_only_file_is_refused() {
     let (folder, file) = store(0o644, 0o777);
@@ -58,7 +59,7 @@ fn a_read_only_file_is_refused() {
     assert_eq!(said, "ReadOnly");
 }
 
-/// A file in a folder that may not be written.
+/// A file in a read-only folder.
 #[test]
 fn a_read_only_folder_is_refused() {
     let (folder, file) = store(0o666, 0o755);
@@ -74,7 +75,7 @@ fn a_read_only_file_and_folder_are_refused() {
     assert!(said == "ReadOnly" || said.starts_with("CannotOpen"), "{said}");
 }
 
-/// A file that may not even be read.
+/// An unreadable file.
 #[test]
 fn an_unreadable_file_is_refused() {
     let (folder, file) = store(0o600, 0o777);

@@ -1,4 +1,4 @@
-//! Finding what is in doubt, and the two ways out.
+//! Finding executions in doubt, and the two ways to settle them.
 
 use machine::{
     actor::{GraphRunner, ToolNode},
@@ -14,7 +14,7 @@ use machine_tests::{
 
 use crate::support::{Place, unknown};
 
-/// A permit that was dropped unanswered leaves its execution in doubt, and the worker fenced.
+/// Dropping a permit unanswered leaves its execution in doubt and the worker fenced.
 #[tokio::test]
 async fn a_dropped_permit_is_in_doubt() {
     let place = Place::new();
@@ -30,7 +30,7 @@ async fn a_dropped_permit_is_in_doubt() {
     assert_eq!(late_evidence(found[0].execution()).len(), 0);
 }
 
-/// So does a future that was dropped in the middle of the call.
+/// So does dropping the future in the middle of the call.
 #[tokio::test]
 async fn a_dropped_future_is_in_doubt() {
     let place = Place::new();
@@ -44,7 +44,7 @@ async fn a_dropped_future_is_in_doubt() {
     assert_eq!(found[0].execution().id(), running.id());
 }
 
-/// An outcome that nobody settled is in doubt, too.
+/// So does dropping an outcome without settling it.
 #[tokio::test]
 async fn a_dropped_outcome_is_in_doubt() {
     let place = Place::new();
@@ -55,7 +55,7 @@ async fn a_dropped_outcome_is_in_doubt() {
     assert_eq!(place.store.recover().await.unwrap().len(), 1);
 }
 
-/// What is not in doubt is left alone: questions to people, idempotent work without a permit.
+/// Executions that are not in doubt are left alone: questions to people, idempotent calls.
 #[tokio::test]
 async fn the_rest_is_left_alone() {
     let place = Place::new();
@@ -73,7 +73,7 @@ async fn the_rest_is_left_alone() {
     );
 }
 
-/// A second recover returns it still, and changes nothing.
+/// A second recover returns them again and changes nothing.
 #[tokio::test]
 async fn what_was_parked_is_returned_again() {
     let place = Place::new();
@@ -93,7 +93,7 @@ async fn what_was_parked_is_returned_again() {
     assert_eq!(place.dump(), before);
 }
 
-/// The way out that keeps the key.
+/// Confirming as applied keeps the key.
 #[tokio::test]
 async fn confirmed_applied_is_completed() {
     let place = Place::new();
@@ -108,7 +108,7 @@ async fn confirmed_applied_is_completed() {
     assert_eq!(place.store.recover().await.unwrap().len(), 0);
 }
 
-/// The way out that frees it.
+/// Confirming as not applied releases the key.
 #[tokio::test]
 async fn confirmed_not_applied_is_failed() {
     let place = Place::new();
@@ -126,7 +126,7 @@ async fn confirmed_not_applied_is_failed() {
     let _ = place.done(mail("bob")).await;
 }
 
-/// Of two who answer, the second gets a conflict.
+/// If two people answer, the second gets a conflict.
 #[tokio::test]
 async fn two_answers_and_one_counts() {
     let place = Place::new();

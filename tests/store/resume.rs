@@ -1,4 +1,4 @@
-//! Going on with what waits (EX-7).
+//! Resuming waiting machines (EX-7).
 
 use machine::{
     Id,
@@ -18,7 +18,7 @@ async fn refused(place: &Place, id: Id) -> StoreError {
     place.store.resume::<Waiting>(id).await.unwrap_err()
 }
 
-/// WAITING to RUNNING to COMPLETED, in another process as well.
+/// WAITING to RUNNING to COMPLETED, also through another store.
 #[tokio::test]
 async fn what_waits_goes_on() {
     let place = Place::new();
@@ -41,7 +41,7 @@ async fn an_unknown_id_is_refused() {
     assert_err!(refused, StoreError::NotFound { id } if *id == stranger);
 }
 
-/// It must be of this machine.
+/// It must be a machine of the same kind.
 #[tokio::test]
 async fn the_id_of_another_machine_is_refused() {
     let place = Place::new();
@@ -53,7 +53,7 @@ async fn the_id_of_another_machine_is_refused() {
     let _ = place.store.resume::<ticket::Waiting>(other.id()).await.unwrap();
 }
 
-/// It must be WAITING; the refusal says what it is and what can be done.
+/// It must be WAITING; the error names its state and the legal moves.
 #[tokio::test]
 async fn what_does_not_wait_is_refused() {
     let place = Place::new();
@@ -64,7 +64,7 @@ async fn what_does_not_wait_is_refused() {
     assert!(text.contains("PENDING") && text.contains("start -> RUNNING"), "{text}");
 }
 
-/// EX-6: a terminal one is refused.
+/// EX-6: a terminal machine is refused.
 #[tokio::test]
 async fn what_has_ended_is_refused() {
     let place = Place::new();
@@ -75,7 +75,7 @@ async fn what_has_ended_is_refused() {
     assert!(text.contains("COMPLETED is terminal"), "{text}");
 }
 
-/// What is in doubt is not resumed: first somebody finds out.
+/// An execution in doubt must be settled before it can be resumed.
 #[tokio::test]
 async fn what_is_in_doubt_is_refused() {
     let place = Place::new();
@@ -86,7 +86,7 @@ async fn what_is_in_doubt_is_refused() {
     assert_err!(refused, StoreError::InDoubt { id } if *id == running.id());
 }
 
-/// Nothing of a resume is written before the commit; the second of two loses at the commit.
+/// A resume writes nothing before the commit; the second of two commits conflicts.
 #[tokio::test]
 async fn two_resumes_and_one_wins() {
     let place = Place::new();

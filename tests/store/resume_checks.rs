@@ -1,4 +1,4 @@
-//! The checks of EX-7 that depend on time and on what others did.
+//! The checks of EX-7 that depend on time.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::support::Place;
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// Stores a machine that went to WAITING at another time than now.
+/// Stores a machine that entered WAITING at now plus `shift_ms`.
 async fn waiting_since(place: &Place, shift_ms: i64) -> machine::Id {
     let mut claim = forge::claim(&asked("Deploy?"));
     for entry in &mut claim.journal {
@@ -24,7 +24,7 @@ async fn waiting_since(place: &Place, shift_ms: i64) -> machine::Id {
     waiting.id()
 }
 
-/// A checkpoint that is too old is refused, and is there all the same.
+/// A checkpoint that is too old is refused, but stays stored.
 #[tokio::test]
 async fn what_waited_too_long_is_refused() {
     let place = Place::new();
@@ -41,7 +41,7 @@ async fn what_waited_too_long_is_refused() {
     let _ = place.store.resume::<Waiting>(id).await.unwrap();
 }
 
-/// A clock that went back does not make what was just asked old.
+/// A clock that went back does not make a recent question old.
 #[tokio::test]
 async fn what_was_asked_in_the_future_is_not_old() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! The warning when not as many are resumed as wait (EX-7).
+//! The warning if the number of resumed machines differs from the number that wait (EX-7).
 
 use std::{
     io::Write,
@@ -15,7 +15,7 @@ use machine_tests::samples::{Ticket, asked, asked_in};
 
 use crate::support::Place;
 
-/// Where `tracing` writes to, in this test only.
+/// The `tracing` output of this test.
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);
 
@@ -29,7 +29,7 @@ impl Write for Lines {
     }
 }
 
-/// Resumes `id`, saying that it is one of `count`, and returns what was logged.
+/// Resumes `id` as one of `count` machines, and returns the log.
 async fn logged(place: &Place, id: Id, count: usize) -> String {
     let lines = Lines::default();
     let writer = lines.clone();
@@ -50,7 +50,7 @@ async fn waiting(place: &Place, session: &str) -> Id {
     waiting.id()
 }
 
-/// It warns when the numbers differ, and goes on.
+/// It warns if the numbers differ, and continues.
 #[tokio::test]
 async fn a_different_number_is_warned_of() {
     let place = Place::new();
@@ -62,7 +62,7 @@ async fn a_different_number_is_warned_of() {
     assert!(line.contains("s1"), "{line}");
 }
 
-/// It is silent when they agree, whatever waits in other sessions.
+/// It is silent if they agree, whatever waits in other sessions.
 #[tokio::test]
 async fn the_same_number_is_not() {
     let place = Place::new();
@@ -72,7 +72,7 @@ async fn the_same_number_is_not() {
     assert_eq!(logged(&place, id, 2).await, "");
 }
 
-/// What waits in another kind of machine is not counted: the two only share the state's name.
+/// Other kinds of machines are not counted, even in a state of the same name.
 #[tokio::test]
 async fn other_machines_are_not_counted() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! What a store refuses of an irreversible execution, with the file and the machine unchanged.
+//! Refused commits of irreversible executions; the file and the machine stay unchanged.
 
 use machine::{
     actor::{EcsNode, GraphRunner, ToolNode},
@@ -28,7 +28,7 @@ async fn refuse(place: &Place, running: Execution<Running>, event: Event) {
     assert_eq!(place.status(id).await, Status::Running);
 }
 
-/// EX-5: it starts through `begin` and in no other way.
+/// EX-5: it can only be started through `begin`.
 #[tokio::test]
 async fn a_plain_start_is_refused() {
     let place = Place::new();
@@ -43,7 +43,7 @@ async fn a_plain_start_is_refused() {
     assert_eq!(place.status(id).await, Status::Pending);
 }
 
-/// Nor is one created that has started, in whichever way and wherever it is now.
+/// One that was started without `begin` cannot be created, whatever state it is in.
 #[tokio::test]
 async fn a_started_one_is_not_created() {
     let place = Place::new();
@@ -62,9 +62,9 @@ async fn succeeding_without_evidence_is_refused() {
     refuse(&place, running, Event::Succeed { result: "sent".to_owned() }).await;
 }
 
-/// While a permit is out, nothing else ends it either: that would free the key.
+/// It cannot end while its permit is unanswered: that would release the key.
 #[tokio::test]
-async fn ending_while_a_permit_is_out_is_refused() {
+async fn ending_with_an_unanswered_permit_is_refused() {
     let no = || "no".to_owned();
     for event in [
         Event::Fail { error: no() },
@@ -77,17 +77,17 @@ async fn ending_while_a_permit_is_out_is_refused() {
     }
 }
 
-/// Nor does it wait: its live worker would be taken for one that is gone, and its key freed by
-/// whoever answers the doubt.
+/// It cannot wait either: it would count as in doubt while its worker is alive, and the answer
+/// could release its key.
 #[tokio::test]
-async fn suspending_while_a_permit_is_out_is_refused() {
+async fn suspending_with_an_unanswered_permit_is_refused() {
     let place = Place::new();
     let (running, _permit) = place.begun(mail("bob")).await;
     refuse(&place, running, Event::Suspend { prompt: "still there?".to_owned() }).await;
     assert_eq!(place.store.recover().await.unwrap().len(), 0);
 }
 
-/// What is in doubt does not simply go on.
+/// An execution in doubt cannot resume.
 #[tokio::test]
 async fn resuming_what_is_in_doubt_is_refused() {
     let place = Place::new();
@@ -100,9 +100,9 @@ async fn resuming_what_is_in_doubt_is_refused() {
     assert_eq!(place.status(running.id()).await, Status::Waiting);
 }
 
-/// Not by way of WAITING either.
+/// It cannot end through WAITING either.
 #[tokio::test]
-async fn the_way_through_waiting_is_no_way_out() {
+async fn ending_through_waiting_is_refused() {
     let no = || "no".to_owned();
     for event in [Event::Cancel { reason: no() }, Event::Timeout { reason: no() }] {
         let place = Place::new();

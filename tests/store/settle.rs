@@ -1,4 +1,4 @@
-//! What becomes of a permit.
+//! Settling the outcome of a permit.
 
 use machine::{
     actor::ToolNode,
@@ -25,7 +25,7 @@ async fn applied_is_completed() {
     assert_eq!(place.status(completed.id()).await, Status::Completed);
 }
 
-/// Proof that nothing happened makes it FAILED.
+/// Evidence that nothing happened makes it FAILED.
 #[tokio::test]
 async fn not_applied_is_failed() {
     let place = Place::new();
@@ -37,7 +37,7 @@ async fn not_applied_is_failed() {
     assert_eq!(place.status(failed.id()).await, Status::Failed);
 }
 
-/// Anything else is in doubt, and says so to a person.
+/// Anything else is in doubt, with a question to a person.
 #[tokio::test]
 async fn unknown_is_in_doubt() {
     let place = Place::new();
@@ -51,7 +51,7 @@ async fn unknown_is_in_doubt() {
     assert_eq!(place.store.recover().await.unwrap().len(), 1);
 }
 
-/// A panic in the tool is in doubt as well, and the store goes on.
+/// A panic in the tool is in doubt too, and the store keeps working.
 #[tokio::test]
 async fn a_panic_is_in_doubt() {
     let place = Place::new();
@@ -63,8 +63,8 @@ async fn a_panic_is_in_doubt() {
     let _ = place.done(mail("ann")).await;
 }
 
-/// An outcome settles its own execution only. What the refusal gives back cannot be committed:
-/// nobody has shown what became of this execution.
+/// An outcome settles only its own execution. The returned execution cannot be committed: there is
+/// no evidence for it.
 #[tokio::test]
 async fn an_outcome_of_another_execution_is_refused() {
     let place = Place::new();
@@ -77,20 +77,20 @@ async fn an_outcome_of_another_execution_is_refused() {
     let Err(Refused { machine: (mine, _their_outcome), reason }) =
         place.store.settle(mine, outcome, &ToolNode).await
     else {
-        panic!("it took another's outcome");
+        panic!("it accepted another execution's outcome");
     };
     assert_err!(Err::<(), _>(reason), StoreError::OtherOutcome { id: a, of: b }
         if *a == id && *b == of);
     assert_eq!(place.dump(), before);
     assert_eq!([place.status(id).await, place.status(of).await], [Status::Running; 2]);
 
-    // What was given back is what was brought.
+    // The refusal returns its arguments unchanged.
     let outcome = applied(my_permit, "sent to ann").await;
     let _ = place.store.settle(mine, outcome, &ToolNode).await.unwrap();
     assert_eq!(place.status(id).await, Status::Completed);
 }
 
-/// The evidence is in the journal before the end that rests on it.
+/// The journal has the evidence before the terminal transition that depends on it.
 #[tokio::test]
 async fn the_evidence_is_in_the_journal() {
     let place = Place::new();
@@ -104,7 +104,7 @@ async fn the_evidence_is_in_the_journal() {
     assert_eq!(to, "completed");
 }
 
-/// `?` on any error makes it unknown, with the whole chain of causes.
+/// `?` on any error means unknown, with the whole chain of causes.
 #[tokio::test]
 async fn an_error_is_unknown() {
     let place = Place::new();
@@ -119,9 +119,9 @@ async fn an_error_is_unknown() {
     assert!(reason.contains("invalid digit"), "{reason}");
 }
 
-/// A running machine that was made beside `begin` is given back, not settled.
+/// A machine that was started without `begin` is returned, not settled.
 #[tokio::test]
-async fn a_machine_that_was_started_beside_begin_is_given_back() {
+async fn a_machine_started_without_begin_is_returned() {
     let place = Place::new();
     let id = place.stored(mail("bob")).await.id();
     let beside = place.pending(id).await.start(&ToolNode);
@@ -134,7 +134,7 @@ async fn a_machine_that_was_started_beside_begin_is_given_back() {
         panic!("it was settled");
     };
     assert_err!(Err::<(), _>(reason), StoreError::Refused { .. });
-    // The outcome was given back as well, so nothing is lost.
+    // The outcome was returned too, so nothing is lost.
     let _ = place.store.settle(running, outcome, &ToolNode).await.unwrap();
     assert_eq!(place.status(id).await, Status::Completed);
 }

@@ -1,4 +1,4 @@
-//! A store in a folder of its own, and what looks at its file past the library.
+//! A store in a temporary folder, with access to its file that bypasses the library.
 
 use std::{fmt::Write, path::PathBuf};
 
@@ -13,7 +13,7 @@ use machine::{
 };
 use tempfile::TempDir;
 
-/// A store in a folder that goes away with it.
+/// A store in a folder that is removed with it.
 pub(crate) struct Place {
     pub(crate) store: SqliteStore,
     pub(crate) folder: TempDir,
@@ -30,22 +30,22 @@ impl Place {
         self.folder.path().join("agent.db")
     }
 
-    /// Another store on the same file, as another process would have it.
+    /// Another store on the same file, like in another process.
     pub(crate) fn open_again(&self) -> SqliteStore {
         SqliteStore::open(self.file()).unwrap()
     }
 
-    /// A connection that knows nothing of the library.
+    /// A plain SQLite connection.
     pub(crate) fn raw(&self) -> rusqlite::Connection {
         rusqlite::Connection::open(self.file()).unwrap()
     }
 
-    /// Edits the file by hand; says how many rows it changed.
+    /// Edits the file; returns the number of changed rows.
     pub(crate) fn edit(&self, sql: &str, id: Id) -> usize {
         self.raw().execute(sql, [id.to_string()]).unwrap()
     }
 
-    /// Everything that stands in the tables, as text.
+    /// The content of all tables, as text.
     pub(crate) fn dump(&self) -> String {
         let raw = self.raw();
         ["SELECT * FROM instance ORDER BY id", "SELECT * FROM journal ORDER BY seq"]
@@ -65,7 +65,7 @@ impl Place {
             .join("\n")
     }
 
-    /// The files in which workers show that they live.
+    /// The lock files of workers.
     pub(crate) fn worker_files(&self) -> Vec<PathBuf> {
         let files = std::fs::read_dir(self.folder.path()).unwrap();
         files
@@ -85,7 +85,7 @@ impl Place {
         self.store.begin(pending, &ToolNode).await.unwrap()
     }
 
-    /// A second view of the same execution, as somebody else would load it.
+    /// A second copy of the same execution, loaded like in another process.
     pub(crate) async fn pending(&self, id: Id) -> Execution<Pending> {
         pending(&self.store, id).await
     }
@@ -124,7 +124,7 @@ pub(crate) async fn unknown(permit: Permit, reason: &str) -> Outcome {
     permit.call(async |_permit| Err(NotDone::unknown(reason))).await
 }
 
-/// Takes the execution's key, on the way to its effect.
+/// Begins the execution: takes its key and returns the permit.
 pub(crate) async fn begin(
     store: &SqliteStore,
     pending: Execution<Pending>,

@@ -1,4 +1,4 @@
-//! What was edited by hand fails verification (DESIGN 3).
+//! Edited rows fail verification (DESIGN 3).
 
 use machine::{
     Id,
@@ -19,7 +19,7 @@ async fn waiting(place: &Place) -> Id {
     waiting.id()
 }
 
-/// Every column that the machine is made of is covered.
+/// Verification covers every column of a machine.
 #[tokio::test]
 async fn an_edited_row_is_refused() {
     for edit in [
@@ -42,13 +42,12 @@ async fn an_edited_row_is_refused() {
         let sql = format!("UPDATE instance SET {edit} WHERE id = ?1");
         assert_eq!(place.edit(&sql, id), 1);
         let loaded = place.store.load::<AnyExecution>(id).await;
-        assert!(loaded.is_err(), "{edit} was believed: {loaded:?}");
+        assert!(loaded.is_err(), "{edit} passed verification: {loaded:?}");
         assert!(place.store.resume::<Waiting>(id).await.is_err(), "{edit}");
     }
 }
 
-/// The columns that a store finds machines by must fit the journal, too: holds and gates rest on
-/// them.
+/// Indexed columns must match the journal too: holds and gates depend on them.
 #[tokio::test]
 async fn an_edited_index_column_is_refused() {
     for edit in [
@@ -67,11 +66,11 @@ async fn an_edited_index_column_is_refused() {
             1
         );
         let loaded = place.store.load::<AnyExecution>(running.id()).await;
-        assert!(loaded.is_err(), "{edit} was believed");
+        assert!(loaded.is_err(), "{edit} passed verification");
     }
 }
 
-/// A journal that lost, gained or changed an entry is refused.
+/// A journal with a removed, added or changed entry is refused.
 #[tokio::test]
 async fn an_edited_journal_is_refused() {
     let insert = "INSERT INTO journal (instance, number, at, actor, definition, fact, digest)
@@ -96,7 +95,7 @@ async fn an_edited_journal_is_refused() {
     }
 }
 
-/// The refusal names the machine and the reason, and changes nothing.
+/// The error names the machine and the reason, and nothing changes.
 #[tokio::test]
 async fn the_refusal_says_why() {
     let place = Place::new();
@@ -109,7 +108,7 @@ async fn the_refusal_says_why() {
     assert_eq!(place.dump(), before);
 }
 
-/// The id of another machine is refused with its name.
+/// The id of another kind of machine is refused; the error names that kind.
 #[tokio::test]
 async fn another_machine_is_refused() {
     let place = Place::new();

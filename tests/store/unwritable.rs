@@ -1,4 +1,4 @@
-//! What cannot be written, or could not be read again, is refused before it is on disk.
+//! Data that cannot be written, or could not be read back, are refused before they reach the disk.
 
 use std::collections::HashMap;
 
@@ -21,9 +21,9 @@ enum Vote {
     Counted { tally: HashMap<(u8, u8), u8> },
 }
 
-/// JSON has text for keys. The transition is pure and cannot fail, so the commit says it.
+/// JSON keys must be strings. The transition is pure and cannot fail, so the commit reports it.
 #[tokio::test]
-async fn a_state_that_is_no_json_is_refused() {
+async fn a_state_that_is_not_json_is_refused() {
     let place = Place::new();
     let mut open = Vote::new();
     place.store.create(&mut open).await.unwrap();
@@ -33,7 +33,7 @@ async fn a_state_that_is_no_json_is_refused() {
     assert_eq!(place.dump(), before);
 }
 
-/// NaN becomes `null` in JSON, which is no number: stored like that, it could never be loaded.
+/// NaN becomes `null` in JSON, which is not a number, so it could never be loaded.
 #[tokio::test]
 async fn a_state_that_could_not_be_read_again_is_refused() {
     let place = Place::new();
