@@ -1,4 +1,4 @@
-// `by` names actors: types that say who acts.
+// `by` names actors: types that implement `Actor`.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// EX-4: a reasoner cannot resume what waits for a person.
+// EX-4: a reasoning node cannot resume an execution that waits for a person.
 
 use machine::actor::ReasoningNode;
 use machine::contract::{Execution, execution::Waiting};

@@ -1,4 +1,4 @@
-// M0005: `from` stands where a transition leaves a whole group, on the enum.
+// M0005: `from` is an option of group transitions, which are declared on the enum.
 
 use machine::machine;
 

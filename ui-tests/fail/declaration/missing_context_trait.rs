@@ -1,4 +1,4 @@
-// What a durable machine carries must say what it asks of stores, if only that it asks nothing.
+// The context of a durable machine implements `Context`, even if it adds no rules.
 
 use machine::machine;
 use serde::{Deserialize, Serialize};

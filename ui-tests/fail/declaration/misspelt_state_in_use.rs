@@ -1,4 +1,4 @@
-// M0104: whatever a program does with the machine, one mistake in it stays one error.
+// M0104: one mistake makes one error, however the program uses the machine.
 
 use machine::actor::{Actor, ToolNode};
 use machine::erased::{Context, Durable, Unverified, VerifyError};

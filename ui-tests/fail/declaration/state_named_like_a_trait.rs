@@ -1,4 +1,4 @@
-// M0010, of a trait that the machine has because a trigger is not for everyone.
+// M0010: a trigger with actors declares a trait of this name.
 
 use machine::actor::ToolNode;
 use machine::machine;

@@ -1,4 +1,4 @@
-// M0104: what `cfg` switches off is not there.
+// M0104: a state that `cfg` removes does not exist.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// M0006, M0104 and M0108: one build shows them all.
+// M0006, M0104 and M0108: one build reports all mistakes.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// M0116: the event of both would be `GoOn`.
+// M0116: both events would be named `GoOn`.
 
 use machine::machine;
 

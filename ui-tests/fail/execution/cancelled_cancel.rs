@@ -1,4 +1,4 @@
-// EX-2: nothing leaves CANCELLED, not even `cancel`.
+// EX-2: CANCELLED is terminal, so it cannot `cancel`.
 
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Cancelled};

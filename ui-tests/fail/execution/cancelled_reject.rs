@@ -1,4 +1,4 @@
-// EX-2: nothing leaves CANCELLED, not even `reject`.
+// EX-2: CANCELLED is terminal, so it cannot `reject`.
 
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Cancelled};

@@ -1,4 +1,4 @@
-// EX-2: nothing leaves CANCELLED, not even `resume`.
+// EX-2: CANCELLED is terminal, so it cannot `resume`.
 
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Cancelled};

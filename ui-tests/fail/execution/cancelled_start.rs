@@ -1,4 +1,4 @@
-// EX-2: nothing leaves CANCELLED, not even `start`.
+// EX-2: CANCELLED is terminal, so it cannot `start`.
 
 use machine::actor::ToolNode;
 use machine::contract::{Execution, execution::Cancelled};

@@ -1,4 +1,4 @@
-// EX-2: nothing leaves COMPLETED, not even `cancel`.
+// EX-2: COMPLETED is terminal, so it cannot `cancel`.
 
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Completed};

@@ -1,4 +1,4 @@
-// EX-2: nothing leaves COMPLETED, not even `reject`.
+// EX-2: COMPLETED is terminal, so it cannot `reject`.
 
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Completed};

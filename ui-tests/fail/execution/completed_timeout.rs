@@ -1,4 +1,4 @@
-// EX-2: nothing leaves COMPLETED, not even `timeout`.
+// EX-2: COMPLETED is terminal, so it cannot `timeout`.
 
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Completed};

@@ -1,4 +1,4 @@
-// EX-2: nothing leaves FAILED, not even `cancel`.
+// EX-2: FAILED is terminal, so it cannot `cancel`.
 
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Failed};

@@ -1,4 +1,4 @@
-// EX-2: nothing leaves FAILED, not even `resume`.
+// EX-2: FAILED is terminal, so it cannot `resume`.
 
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Failed};

@@ -1,4 +1,4 @@
-// EX-2: nothing leaves FAILED, not even `start`.
+// EX-2: FAILED is terminal, so it cannot `start`.
 
 use machine::actor::ToolNode;
 use machine::contract::{Execution, execution::Failed};

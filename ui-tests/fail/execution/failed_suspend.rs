@@ -1,4 +1,4 @@
-// EX-2: nothing leaves FAILED, not even `suspend`.
+// EX-2: FAILED is terminal, so it cannot `suspend`.
 
 use machine::actor::ToolNode;
 use machine::contract::{Execution, execution::Failed};

@@ -1,4 +1,4 @@
-// EX-2: nothing leaves FAILED, not even `timeout`.
+// EX-2: FAILED is terminal, so it cannot `timeout`.
 
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Failed};

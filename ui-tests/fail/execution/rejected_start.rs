@@ -1,4 +1,4 @@
-// EX-2: nothing leaves REJECTED, not even `start`.
+// EX-2: REJECTED is terminal, so it cannot `start`.
 
 use machine::actor::ToolNode;
 use machine::contract::{Execution, execution::Rejected};

@@ -1,4 +1,4 @@
-// EX-2: nothing leaves REJECTED, not even `succeed`.
+// EX-2: REJECTED is terminal, so it cannot `succeed`.
 
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Rejected};

@@ -1,4 +1,4 @@
-// A bound on a parameter of the machine holds for the machine.
+// A bound on a parameter of the enum applies to the machine.
 
 use std::fmt::Display;
 

@@ -1,4 +1,4 @@
-// The text is the same as without parameters.
+// A generic machine has the same message as any other.
 
 use machine::machine;
 

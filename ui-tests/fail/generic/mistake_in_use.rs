@@ -1,4 +1,4 @@
-// M0104: parameters of its own make no second error.
+// M0104: generic parameters cause no second error.
 
 use std::fmt::Debug;
 

@@ -1,4 +1,4 @@
-// EX-4: who may move a state outside the group says nothing of the group.
+// EX-4: an actor of a state outside the group is not an actor of the group.
 
 use machine::actor::{GraphRunner, ToolNode};
 use machine::machine;

@@ -1,4 +1,4 @@
-// Nor does a state join later, though it is one of the same machine.
+// A state of the same machine cannot join a group later.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// Only the declaration says which states belong to a group.
+// Only the declaration puts states into a group.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// M0005: the other options hold all the same.
+// M0005: the other options still apply.
 
 use machine::actor::ToolNode;
 use machine::machine;

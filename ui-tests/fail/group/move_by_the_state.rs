@@ -1,4 +1,4 @@
-// EX-4: the group's moves are asked of the machine, which asks who makes them.
+// EX-4: a group transition cannot be called through the state, which would bypass the actor.
 
 use machine::actor::ToolNode;
 use machine::machine;

@@ -1,4 +1,4 @@
-// Code for any state of a group makes the moves of the group, not those of one of its states.
+// Code for any state of a group can make the transitions of the group, not those of one state.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// A state of one machine does not join a group of another.
+// A state of one machine cannot join a group of another.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// What is for the states of a group is for these states only.
+// Code for the states of a group accepts no other state.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// M0201: the transition of a group leaves each of its states.
+// M0201: a group transition leaves every state of the group.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// M0104: told once, though two states are in the group.
+// M0104: reported once, although the group has two states.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// The guard of a transition out of `Packed` looks at `Packed`.
+// The guard of a transition out of `Packed` takes the data of `Packed`.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// A guarded move may be refused; nobody goes on without having looked.
+// A guarded transition may be refused, so its result must be used.
 
 use machine::machine;
 

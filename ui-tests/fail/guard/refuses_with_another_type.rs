@@ -1,4 +1,4 @@
-// `-> String` says what the guard refuses with, and this one refuses with a number.
+// `-> String` declares the error type of the guard, and this guard returns a number.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// At run time a refusal is told as text, so what a guard refuses with can be printed.
+// The erased machine reports a refusal as text, so the error type implements `Display`.
 
 use machine::machine;
 

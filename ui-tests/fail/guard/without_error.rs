@@ -1,4 +1,4 @@
-// M0005: the method needs to know what the guard refuses with.
+// M0005: the error type of the guard is part of the method's return type.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// A guard looks at the state, the context and the payload; this one takes the state only.
+// A guard takes the state, the context and the payload; this one takes the state only.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// EX-5: `call` uses the permit up.
+// EX-5: `call` consumes the permit.
 
 use machine::contract::{Answer, Applied, Permit};
 

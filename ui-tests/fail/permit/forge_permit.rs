@@ -1,4 +1,4 @@
-// EX-5: a permit comes out of `SqliteStore::begin` and from nowhere else.
+// EX-5: only `SqliteStore::begin` issues permits.
 
 use machine::contract::{Execution, Permit, execution::Pending};
 

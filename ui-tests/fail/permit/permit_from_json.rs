@@ -1,4 +1,4 @@
-// EX-5: a permit lives in one process. It cannot be stored and read again.
+// EX-5: a permit is valid in one process. It cannot be stored and read back.
 
 use machine::contract::Permit;
 use serde::de::DeserializeOwned;

@@ -1,4 +1,4 @@
-// EX-5: a tool takes the permit by value, so it cannot be given away twice.
+// EX-5: a tool takes the permit by value, so it cannot be used twice.
 
 use machine::contract::Permit;
 

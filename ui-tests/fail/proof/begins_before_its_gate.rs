@@ -1,4 +1,4 @@
-// M0205: a machine passes nothing before it begins.
+// M0205: the initial state has passed no other state.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// M0206, for each state of a group.
+// M0206: applies to every state of a group.
 
 use machine::machine;
 

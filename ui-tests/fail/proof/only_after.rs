@@ -1,4 +1,4 @@
-// M0205: no mail leaves before a person approved, and `urge` does not ask.
+// M0205: no mail is sent before a person approves it, and `urge` skips the approval.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// M0205, where the gate is a group.
+// M0205: the gate is a group.
 
 use machine::machine;
 

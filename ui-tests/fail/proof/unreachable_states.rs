@@ -1,4 +1,4 @@
-// M0202: one missing transition is one error, however much lies behind it.
+// M0202: one missing transition makes one error, however many states lie behind it.
 
 use machine::machine;
 

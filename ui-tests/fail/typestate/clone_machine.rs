@@ -1,4 +1,4 @@
-// EX-2: there is one of each machine. A clone could be moved a second time.
+// EX-2: a machine cannot be cloned. A clone could be moved a second time.
 
 use machine::contract::{Execution, execution::Pending};
 

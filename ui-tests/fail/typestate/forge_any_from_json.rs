@@ -1,4 +1,4 @@
-// EX-2: the erased machine is a machine too, and no text becomes one without `verify`.
+// EX-2: an erased machine cannot be deserialized without `verify`.
 
 use machine::contract::AnyExecution;
 use serde::de::DeserializeOwned;

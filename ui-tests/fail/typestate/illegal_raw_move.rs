@@ -1,4 +1,4 @@
-// A trigger that is a keyword is called by its bare name in texts.
+// Messages name a raw identifier without `r#`.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// EX-2: the same holds for a machine of your own. Nothing leaves a terminal state.
+// EX-2: the same applies to user-defined machines: no transition leaves a terminal state.
 
 use machine::machine;
 

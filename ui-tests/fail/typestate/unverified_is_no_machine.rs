@@ -1,4 +1,4 @@
-// EX-7: what was read from a disk is a claim. Only `verify` makes a machine of it.
+// EX-7: data read from a disk are a claim. Only `verify` makes a machine from it.
 
 use machine::contract::AnyExecution;
 use machine::erased::Unverified;

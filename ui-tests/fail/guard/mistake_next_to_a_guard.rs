@@ -1,4 +1,4 @@
-// M0104: the guarded move keeps its result, so that the mistake stays one error.
+// M0104: the guarded method keeps its return type, so the mistake makes one error.
 
 use machine::actor::{Anyone, ToolNode};
 use machine::machine;

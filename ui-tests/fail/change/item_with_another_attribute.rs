@@ -1,0 +1,17 @@
+// M0005: an item of a payload takes no attribute but `was`.
+
+use machine::machine;
+
+#[machine]
+enum Order {
+    #[initial]
+    #[on(cancel(#[serde(default)] reason: String) => Cancelled)]
+    Placed,
+
+    #[terminal]
+    Cancelled,
+}
+
+fn main() {
+    let _cancelled = Order::new().cancel("too late".to_owned());
+}

@@ -1,0 +1,17 @@
+// M0005: a target takes `field = value`.
+
+use machine::machine;
+
+#[machine]
+enum Job {
+    #[initial]
+    #[on(retry => if failures < 3 { Self(failures: failures + 1) } else { Failed })]
+    Running { failures: u32 },
+
+    #[terminal]
+    Failed,
+}
+
+fn main() {
+    let _after = Job::new(0).retry();
+}

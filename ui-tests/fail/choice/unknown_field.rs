@@ -1,0 +1,25 @@
+// M0107: in a branch of a choice, where no field has a similar name.
+
+use machine::machine;
+
+#[machine]
+enum Order {
+    #[initial]
+    #[on(ship(weight: u32) => if weight > limit {
+        Refused(reason = "too heavy".to_owned())
+    } else {
+        Shipped(carrier = "mail".to_owned())
+    })]
+    Packed { limit: u32 },
+
+    #[terminal]
+    Refused { reason: String },
+
+    #[terminal]
+    Shipped,
+}
+
+fn main() {
+    let after = Order::new(20).ship(7);
+    assert_eq!(AnyOrder::from(after).status(), order::Status::Shipped);
+}

@@ -1,0 +1,29 @@
+// A choice checks its actor as any transition does.
+
+use machine::actor::{Actor, Category, ToolNode};
+use machine::machine;
+
+struct User;
+
+impl Actor for User {
+    const KIND: &'static str = "user";
+    const CATEGORY: Category = Category::Human;
+}
+
+#[machine]
+enum Order {
+    #[initial]
+    #[on(confirm(yes: bool) => if yes { Confirmed } else { Cancelled }, by = User)]
+    Placed,
+
+    #[terminal]
+    Confirmed,
+
+    #[terminal]
+    Cancelled,
+}
+
+fn main() {
+    let _after = Order::new().confirm(true, &User);
+    let _after = Order::new().confirm(true, &ToolNode);
+}

@@ -1,0 +1,20 @@
+// A deadline sees the fields of its state, and the context.
+
+use std::time::Duration;
+
+use machine::actor::GraphRunner;
+use machine::machine;
+
+#[machine]
+enum Question {
+    #[initial]
+    #[on(timeout => Unanswered, by = GraphRunner, after = Duration::from_secs(seconds))]
+    Asked { limit: u64 },
+
+    #[terminal]
+    Unanswered,
+}
+
+fn main() {
+    let _unanswered = Question::new(30).timeout(&GraphRunner);
+}

@@ -1,0 +1,22 @@
+// M0014: each group has a transition of its own.
+
+use machine::machine;
+
+#[machine(on(cancel => Cancelled, from = Open, from = Late))]
+enum Order {
+    #[initial]
+    #[group(Open)]
+    #[on(ship => Shipped)]
+    Placed,
+
+    #[group(Late)]
+    #[on(deliver => Cancelled)]
+    Shipped,
+
+    #[terminal]
+    Cancelled,
+}
+
+fn main() {
+    let _cancelled = Order::new().cancel();
+}
