@@ -1,4 +1,4 @@
-//! A payload may have any name: the macro's own variables do not clash with it.
+// Payload items can have any name: the variables of the macro do not clash with them.
 #![allow(missing_docs)]
 use machine::actor::ToolNode;
 use machine::machine;

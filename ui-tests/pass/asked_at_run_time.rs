@@ -1,4 +1,4 @@
-// At run time one asks what is legal, why not, and for the typed machine.
+// The erased machine answers what is legal, why something is not, and returns the typed machine.
 
 use machine::actor::{Actor, Anyone, EcsNode, ReasoningNode, ToolNode};
 use machine::machine;
@@ -23,7 +23,7 @@ fn legal(any: &AnyJob, by: &impl Actor) -> Vec<&'static str> {
     any.available(by).map(|legal| legal.trigger()).collect()
 }
 
-/// Whatever machine it is.
+/// Accepts any machine.
 fn label<M: Erased>(any: &M) -> &'static str {
     &M::DEFINITION.states[any.state_index()].label
 }
@@ -45,7 +45,7 @@ fn main() {
     let why = gone.why_not(&job::Event::Stop, &Anyone).unwrap();
     assert_eq!(why.reason(), &Reason::Terminal);
 
-    // `TryFrom` gives the typed machine, or the erased one back.
+    // `TryFrom` returns the typed machine, or the erased one if the state differs.
     let busy = Job::<job::Idle>::try_from(busy).unwrap_err();
     assert_eq!(busy.status(), job::Status::Busy);
     let busy: Job<job::Busy> = busy.try_into().unwrap();

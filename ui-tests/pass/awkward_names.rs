@@ -1,4 +1,4 @@
-//! States may be called what the prelude calls its own.
+// States can have the names of prelude items.
 
 use machine::machine;
 

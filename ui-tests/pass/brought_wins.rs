@@ -1,4 +1,4 @@
-// What the caller brings replaces the field of the same name; it is not lost to the old one.
+// An item from the caller replaces the field of the source with the same name.
 
 use machine::actor::Anyone;
 use machine::machine;
@@ -25,7 +25,7 @@ fn main() {
     let AnyLetter::Draft(draft) = any else { panic!("it is a draft") };
     assert_eq!(draft.state().text, "Dear Eve");
 
-    // A computed field looks at what was there before.
+    // A computed field sees the old value.
     let sent = draft.send("Dear all".to_owned());
     let (text, was) = ("Dear all".to_owned(), "Dear Eve".to_owned());
     assert_eq!(sent.state(), &letter::Sent { text, was, pages: 1 });

@@ -1,9 +1,9 @@
-// What `cfg` switches off is not in the machine; what it leaves is.
+// `cfg` removes states, transitions and fields from a machine.
 #![deny(warnings)]
 
 use machine::machine;
 
-/// A door that could have had an alarm.
+/// A door with an optional alarm.
 #[machine]
 #[derive(Debug, Clone, PartialEq)]
 enum Door {
@@ -27,7 +27,7 @@ enum Door {
     Ringing { volume: NoSuchType },
 }
 
-/// Generic, documented and visible as written.
+/// Generics, docs and visibility are kept.
 #[machine(context = &'static str)]
 #[derive(Debug)]
 pub(crate) enum Parcel<T>
@@ -50,7 +50,7 @@ where
     Lost,
 }
 
-/// The attributes of other derives travel along.
+/// Attributes of other derives are kept.
 #[machine(durable)]
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 enum Letter {
@@ -67,7 +67,7 @@ enum Letter {
     Lost,
 }
 
-/// So do those of derives that the macro has not heard of.
+/// Attributes of derives that the macro does not know are kept as well.
 #[machine]
 #[derive(Debug, thiserror::Error)]
 enum Fault {
@@ -91,7 +91,7 @@ fn main() {
     assert_eq!(letter::DEFINITION.states[1].docs, "On its way.");
     let names: Vec<&str> = door::Status::ALL.iter().map(|status| status.as_str()).collect();
     assert_eq!(names, ["closed", "open", "locked"]);
-    assert_eq!(door::DEFINITION.docs, "A door that could have had an alarm.");
+    assert_eq!(door::DEFINITION.docs, "A door with an optional alarm.");
     assert_eq!(door::DEFINITION.states[0].docs, "Closed.");
     assert!(door::DEFINITION.states[1].stable);
     let triggers: Vec<&str> = door::DEFINITION.edges.iter().map(|edge| &*edge.trigger).collect();

@@ -1,4 +1,4 @@
-// A durable machine of one's own, with its own context and its own actors: out to JSON and back.
+// A user-defined durable machine, with its own context and actors, makes a round trip through JSON.
 
 use machine::actor::{Actor, Category, ToolNode};
 use machine::erased::{Breach, Context, Unverified, VerifyError};
@@ -6,7 +6,7 @@ use machine::journal::Entry;
 use machine::machine;
 use serde::{Deserialize, Serialize};
 
-/// A person who may say yes.
+/// A person who may approve.
 struct Approver;
 
 impl Actor for Approver {
@@ -65,7 +65,7 @@ fn main() {
     assert_eq!(done.state(), &invoice::Approved { cents: 4200, approved_by: "Ann".to_owned() });
     let id = done.id();
 
-    // Out, and back through `verify`.
+    // To JSON, and back through `verify`.
     let json = serde_json::to_string(&AnyInvoice::from(done)).unwrap();
     let claim: Unverified = serde_json::from_str(&json).unwrap();
     let AnyInvoice::Approved(back) = claim.verify::<AnyInvoice>().unwrap() else {
@@ -77,20 +77,20 @@ fn main() {
     let who: Vec<_> = back.journal().entries().iter().map(|entry| entry.actor.as_deref()).collect();
     assert_eq!(who, [Some("shop"), Some("tool_node"), Some("approver"), Some("approver")]);
 
-    // A claim that its journal does not bear out is none.
+    // A status that contradicts the journal is refused.
     let forged = json.replace(r#""status":"approved""#, r#""status":"submitted""#);
     assert_ne!(forged, json);
     let claim: Unverified = serde_json::from_str(&forged).unwrap();
     let refused = claim.verify::<AnyInvoice>().unwrap_err();
     assert!(matches!(refused, VerifyError::History { .. }), "{refused}");
 
-    // Nor is one that breaks a rule of its context.
+    // A journal that breaks a rule of the context is refused.
     let long = Invoice::new(customer(1), 1).submit(&Approver);
     let claim = Unverified::of(&AnyInvoice::from(long)).unwrap();
     let refused = claim.verify::<AnyInvoice>().unwrap_err();
     assert!(matches!(refused, VerifyError::Rules { .. }), "{refused}");
 
-    // Events and states go through serde as they are.
+    // Events and statuses can be deserialized.
     let event: invoice::Event =
         serde_json::from_str(r#"{"trigger": "approve", "approved_by": "Ann"}"#).unwrap();
     assert_eq!(event, invoice::Event::Approve { approved_by: "Ann".to_owned() });

@@ -1,4 +1,4 @@
-// EX-2: the erased machine accepts and refuses what the one table says, for every state and event.
+// EX-2: the erased machine follows the definition for every state and event.
 
 use machine::actor::{Actor, EcsNode, GraphRunner, ReasoningNode, ToolNode};
 use machine::contract::{
@@ -40,7 +40,7 @@ fn events() -> [Event; 8] {
     ]
 }
 
-/// Applies the event by value and in place; both must say the same and follow the table.
+/// Applies the event by value and in place; both agree with the definition.
 fn ask<A: Actor>(status: Status, event: &Event, by: &A) -> Result<Status, Illegal> {
     let edge = DEFINITION.find_move(status as usize, event.trigger());
     let expected = edge.filter(|edge| edge.actors().contains(&A::KIND.into()));
@@ -89,7 +89,7 @@ fn ask<A: Actor>(status: Status, event: &Event, by: &A) -> Result<Status, Illega
     by_value
 }
 
-/// How many of the 56 pairs this actor may take.
+/// How many of the 56 pairs of state and event are legal for this actor.
 fn accepted<A: Actor>(by: &A) -> usize {
     let pairs = || Status::ALL.iter().flat_map(|status| events().map(|event| (*status, event)));
     assert_eq!(pairs().count(), 56);

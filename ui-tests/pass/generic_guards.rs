@@ -1,4 +1,4 @@
-// Parameters, guards, groups and restricted moves go together.
+// A generic machine can have guards, groups and restricted transitions.
 
 use machine::actor::ToolNode;
 use machine::machine;

@@ -1,11 +1,11 @@
-// A machine may have parameters of any kind and any name, also of those that the macro uses.
+// Generic parameters of any kind and any name, including names that the macro uses itself.
 
 use std::fmt::Debug;
 
 use machine::actor::Anyone;
 use machine::machine;
 
-/// A lifetime, types with bounds here and there, a number.
+/// A lifetime, types with bounds in both places, and a const parameter.
 #[machine(context = &'a str)]
 #[derive(Debug, Clone, PartialEq)]
 enum Batch<'a, T: Debug, S, A, const N: usize>
@@ -25,7 +25,7 @@ where
     Labelled { items: [T; N], text: &'a str },
 }
 
-/// `S`, `T` and `A`, as the macro and rustc like to call theirs.
+/// `S`, `T` and `A`: common names of generated parameters.
 #[machine]
 #[derive(Debug, Clone, PartialEq)]
 enum Letters<S, T, A> {
@@ -45,7 +45,7 @@ fn main() {
     let full: Batch<'_, batch::Full<u8, 2>, u8, String, (), 2> = full.swap(String::new(), [3, 4]);
     assert_eq!(full.state(), &batch::Full { items: [3, 4] });
 
-    // Erased and back.
+    // To the erased machine and back.
     let any: AnyBatch<'_, u8, String, (), 2> = full.into();
     assert_eq!(any.status(), batch::Status::Full);
     let any = any.apply(batch::Event::Fill { items: [5, 6] }, &Anyone).unwrap_err().machine;
@@ -59,7 +59,7 @@ fn main() {
     any.apply_mut(letters::Event::Mix { t: 2, a: "b" }, &Anyone).unwrap();
     assert_eq!(any.status(), letters::Status::Both);
 
-    // Parameters cost nothing.
+    // Parameters take no space.
     assert_eq!(
         size_of::<Letters<letters::One<u8>, u8, String, String>>(),
         size_of::<letters::One<u8>>()

@@ -1,10 +1,10 @@
-// Code for any state of a group makes the group's moves, with their actors and guards.
+// Code for any state of a group can make the group's transitions, with their actors and guards.
 
 use std::fmt;
 
 use machine::actor::{Actor, Category, ToolNode};
 
-/// A name that a parameter of the macro's own would hide.
+/// A name that a generated type parameter would shadow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct S(u8);
 
@@ -22,7 +22,7 @@ impl Actor for Clerk {
     const CATEGORY: Category = Category::Human;
 }
 
-/// What is left can be taken.
+/// Refuses to take more than there is.
 fn enough<From>(_: &From, taken: &u8) -> Result<(), S> {
     if *taken > 9 { Err(S(9)) } else { Ok(()) }
 }
@@ -67,7 +67,7 @@ impl<'de> serde::Deserialize<'de> for S {
     }
 }
 
-/// Takes what it can, and gives the order up where that is too much.
+/// Takes the amount, or cancels the order if the guard refuses.
 fn close<From: order::Open>(order: Order<From>, taken: u8) -> AnyOrder {
     match order.take(taken) {
         Ok(taken) => taken.into(),
@@ -95,12 +95,12 @@ fn main() {
     let AnyOrder::Cancelled(order) = &cancelled else { panic!("{cancelled:?}") };
     assert_eq!(order.state().reason, "only 9 left");
 
-    // The journal has the state that each move left, and who made it.
+    // The journal records the source state and the actor of each transition.
     let moved = serde_json::to_string(order.journal().entries()).unwrap();
     assert!(moved.contains(r#""from":"reminded","to":"cancelled""#), "{moved}");
     assert!(moved.contains(r#""actor":"clerk""#), "{moved}");
 
-    // The erased machine has the same moves, with the same actors and guards.
+    // The erased machine has the same transitions, with the same actors and guards.
     let placed = AnyOrder::from(Order::new().place());
     let take = order::Event::Take { taken: 10 };
     let refused = placed.apply(take, &ToolNode).unwrap_err();
@@ -110,7 +110,7 @@ fn main() {
     assert_eq!(reminded.apply(cancel, &ToolNode).unwrap().status(), order::Status::Cancelled);
 }
 
-/// States whose names are close to what the macro writes.
+/// State names that are close to generated names.
 #[machine::machine(on(go => InProgress, from = Progress), on(end => Sealed, from = Progress))]
 enum Task {
     #[initial]
@@ -126,8 +126,8 @@ fn end<S: task::Progress>(task: Task<S>) -> Task<task::Sealed> {
     task.go().end()
 }
 
-/// A state outside the group has a move of the same name, written first: to another state, by
-/// another actor, and without a guard.
+/// A state outside the group declares the same trigger, earlier: to another state, by another
+/// actor, and without a guard.
 #[machine::machine(on(cancel(reason) => Cancelled, from = Sent, by = ToolNode))]
 enum Parcel {
     #[initial]
@@ -146,7 +146,7 @@ fn cancel<From: parcel::Sent>(parcel: Parcel<From>) -> Parcel<parcel::Cancelled>
     parcel.cancel("lost".to_owned(), &ToolNode)
 }
 
-/// A group with the name that a parameter of the macro's own would have.
+/// A group with the name of a generated type parameter.
 #[machine::machine(on(end => Ended, from = S, by = Clerk))]
 enum Short {
     #[initial]

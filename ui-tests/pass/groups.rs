@@ -1,4 +1,4 @@
-// A group has a transition of its own, and a trait for code that takes any of its states.
+// A group can have transitions, and a trait for code that accepts any of its states.
 
 use machine::actor::{Anyone, ToolNode};
 use machine::machine;
@@ -30,13 +30,13 @@ enum Order {
     Cancelled { reason: String },
 }
 
-/// For each state of the group, and no other.
+/// Accepts the states of one group.
 fn note<S: order::Open>(order: Order<S>, notes: &mut u32) -> Order<S> {
     *notes += 1;
     order
 }
 
-/// For what is in both.
+/// Accepts a state that is in both groups.
 fn count<S: order::Open + order::Unpaid>(_order: &Order<S>) -> usize {
     1
 }
@@ -52,7 +52,7 @@ fn main() {
     let cancelled = paid.cancel("changed my mind".to_owned(), &ToolNode);
     assert_eq!(cancelled.state().reason, "changed my mind");
 
-    // The table has the moves of each state.
+    // The definition lists the transitions of each state.
     let from = |trigger| {
         let edges = order::DEFINITION.edges.iter().filter(move |edge| edge.trigger == trigger);
         edges.map(|edge| &*order::DEFINITION.states[edge.from].name).collect::<Vec<_>>()

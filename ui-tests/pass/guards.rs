@@ -1,5 +1,5 @@
-// A guard looks at the state, the context and the payload. What it refuses comes back as it was,
-// typed and erased alike.
+// A guard sees the state, the context and the payload. A refusal returns the machine unchanged,
+// both typed and erased.
 
 use std::fmt;
 
@@ -54,14 +54,14 @@ fn main() {
     let open = Parcel::new(1000).fill(900).add(100, &ToolNode).unwrap();
     assert_eq!(open.state().grams, 1000);
 
-    // The machine comes back with the reason, and one goes on with it.
+    // The refusal returns the machine with the reason, and the machine can be used again.
     let Refused { machine, reason } = open.add(1, &ToolNode).unwrap_err();
     assert_eq!(reason, TooHeavy { grams: 1001 });
     let open: Parcel<parcel::Open> = machine;
     assert_eq!((open.state().grams, *open.context()), (1000, 1000));
     assert_eq!(open.add(5, &ToolNode).unwrap_err().to_string(), "1005 g is too heavy");
 
-    // The same at run time.
+    // The same on the erased machine.
     let any = AnyParcel::from(Parcel::new(1000).fill(900));
     let heavy = parcel::Event::Add { more: 101 };
     let told = "OPEN cannot `add` now: 1001 g is too heavy";
@@ -74,7 +74,7 @@ fn main() {
     assert_eq!(any.status(), parcel::Status::Open);
     assert_eq!(any.apply_mut(heavy.clone(), &ToolNode).unwrap_err(), why);
 
-    // Who may not is told so before the guard is asked.
+    // The actor is checked before the guard.
     let why = any.why_not(&heavy, &ReasoningNode).unwrap();
     assert_eq!(why.reason(), &Reason::Actor("reasoning"));
     assert_eq!(any.why_not(&parcel::Event::Add { more: 100 }, &ToolNode), None);

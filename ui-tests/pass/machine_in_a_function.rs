@@ -1,4 +1,4 @@
-// A machine may stand in a function, where it names types by paths from outside.
+// A machine can be declared in a function if its types have paths from outside.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// EX-2: the nine legal moves, each with the state and the data that it leads to.
+// EX-2: the nine legal transitions, each with its target and data.
 
 use machine::actor::{EcsNode, GraphRunner, ReasoningNode, ToolNode};
 use machine::contract::{
@@ -51,7 +51,7 @@ fn main() -> Result<(), InvalidContract> {
     let timed_out = waiting()?.timeout("a week".to_owned(), &GraphRunner);
     assert_eq!(timed_out.state(), &Cancelled { reason: "a week".to_owned() });
 
-    // The context is the same at the end as at the beginning, and the journal has each move.
+    // The context is unchanged at the end, and the journal has every transition.
     assert_eq!(timed_out.context().summary(), "files.read");
     assert_eq!(timed_out.journal().entries().len(), 4, "created, start, suspend, timeout");
     Ok(())

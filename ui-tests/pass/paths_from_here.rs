@@ -1,4 +1,4 @@
-//! `self::` and `super::` mean what they mean where the machine stands.
+// `self::` and `super::` are relative to the module that contains the machine.
 
 mod outer {
     use machine::actor::{Actor, Category};
@@ -11,7 +11,7 @@ mod outer {
         const CATEGORY: Category = Category::Human;
     }
 
-    /// A derive that is named from where the machine stands.
+    /// A derive with a path relative to this module.
     pub use std::clone::Clone as Copies;
 
     #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ mod outer {
         #[derive(Debug, Clone)]
         pub struct Note(pub u8);
 
-        /// The state's field and the actor are named from here.
+        /// A field and an actor with paths relative to this module.
         #[machine::machine]
         #[derive(Debug, super::Copies)]
         pub enum Form {

@@ -1,4 +1,4 @@
-// The least that a machine can be: no store, no serde, no clock, no actors.
+// The smallest machine: no store, no serde, no clock, no actors.
 
 use machine::machine;
 
@@ -6,12 +6,12 @@ use machine::machine;
 #[machine]
 #[derive(Debug, Clone, PartialEq)]
 enum Door {
-    /// `opened = 0` and `opened = opened + 1` are computed; `color` is carried by its name.
+    /// `opened = 0` and `opened = opened + 1` are computed; `color` is carried over.
     #[initial]
     #[on(hang(opened = 0) => Closed)]
     Frame { color: String },
 
-    /// `key` is a field of the target; `guest: String` goes nowhere, as there is no journal.
+    /// `key` sets the field of the target; `guest: String` is dropped, as there is no journal.
     #[on(open(guest: String, opened = opened + 1) => Open)]
     #[on(lock(key) => Locked)]
     Closed { color: String, opened: u32 },
@@ -19,7 +19,7 @@ enum Door {
     #[on(close => Closed)]
     Open { color: String, opened: u32 },
 
-    /// Only `report` goes on; it is computed from the fields that stay behind.
+    /// `report` is computed from fields that are not carried over.
     #[on(unhang(report = format!("a {color} door, {opened} times open")) => Gone)]
     Locked { key: u16, color: String, opened: u32 },
 
@@ -37,7 +37,7 @@ fn main() {
     assert_eq!(closed.state().color, "red");
     assert_eq!(closed.state().opened, 2);
 
-    // At run time the same machine takes the same events, from anyone.
+    // The erased machine accepts the same events, from any actor.
     let mut any = AnyDoor::from(closed);
     let refused = any.apply_mut(door::Event::Close, &machine::actor::Anyone).unwrap_err();
     assert_eq!(
@@ -49,11 +49,11 @@ fn main() {
     assert_eq!(any.status().to_string(), "locked");
     assert_eq!("locked".parse(), Ok(door::Status::Locked));
 
-    // A match gives the typed machine back.
+    // A `match` returns the typed machine.
     let AnyDoor::Locked(locked) = any else { panic!("it was locked") };
     assert_eq!(locked.state().key, 7);
     assert_eq!(locked.unhang().state().report, "a red door, 2 times open");
 
-    // It costs what its data cost: no journal, no clock, no id.
+    // It is as large as its data: no journal, no clock, no id.
     assert_eq!(size_of::<Door<door::Locked>>(), size_of::<door::Locked>());
 }

@@ -1,10 +1,10 @@
-// A machine is as visible as its enum says, and several share a module, even with the same states.
+// A machine has the visibility of its enum; several share a module, even with equal state names.
 #![deny(warnings)]
 
 mod shop {
     use machine::machine;
 
-    /// Private, with private data: only this module sees it.
+    /// Private, with private data.
     #[derive(Debug, Clone)]
     struct Label(u64);
 
@@ -19,7 +19,7 @@ mod shop {
         Sent { label: Label },
     }
 
-    /// For the whole crate, beside the private one, with states of the same names.
+    /// Visible in the crate, with the same state names as the private machine.
     #[machine]
     #[derive(Debug, Clone)]
     pub(crate) enum Letter {
@@ -31,7 +31,7 @@ mod shop {
         Sent,
     }
 
-    /// For the module above.
+    /// Visible in the parent module.
     #[machine]
     #[derive(Debug, Clone)]
     pub(super) enum Card {

@@ -1,8 +1,8 @@
-// What is asked for and holds makes no error.
+// Proofs that hold compile.
 
 use machine::machine;
 
-/// Each way into `Sent` passes a gate, and none leads there from `Cancelled`.
+/// Every path into `Sent` passes a gate, and no path leads there from `Cancelled`.
 #[machine]
 enum Mail {
     #[initial]
@@ -29,7 +29,7 @@ enum Mail {
     Cancelled,
 }
 
-/// A group in a proof stands for its states.
+/// A group in a proof means all of its states.
 #[machine(on(publish => Published, from = Reviewed))]
 enum Post {
     #[initial]
@@ -54,7 +54,7 @@ enum Post {
     Refused,
 }
 
-/// Without an end, but every state leads back.
+/// No terminal state, but every state leads back to the initial one.
 #[machine]
 enum Light {
     #[initial]

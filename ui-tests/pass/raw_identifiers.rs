@@ -1,4 +1,4 @@
-// Keywords may name machines, fields, triggers and what is brought; texts have the bare names.
+// Machines, fields, triggers and payload items can be raw identifiers; texts omit the `r#`.
 
 use machine::actor::{Anyone, ToolNode};
 use machine::machine;

@@ -1,4 +1,4 @@
-// Where the library has another name, `crate` says which.
+// `crate` gives the path of the library if it has another name.
 
 mod framework {
     pub(crate) mod states {
@@ -11,7 +11,7 @@ use framework::states::actor::ToolNode;
 
 mod plain {
     use crate::framework::states::machine;
-    // The library's own name means something else here.
+    // `machine` means something else here.
     #[allow(dead_code)]
     mod machine {}
 

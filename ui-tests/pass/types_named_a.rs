@@ -1,4 +1,4 @@
-// EX-4: an actor or a state called `A` is one like any other, typed and erased.
+// EX-4: an actor or a state can be named `A`, typed and erased.
 
 use machine::actor::{Actor, Category, ReasoningNode, ToolNode};
 use machine::machine;

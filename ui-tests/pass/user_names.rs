@@ -1,4 +1,4 @@
-// A field or a payload may have any name, also one that the macro uses for itself.
+// Fields and payload items can have any name, including names that the macro uses itself.
 
 use machine::actor::ToolNode;
 use machine::erased::{Context, Unverified};
@@ -54,7 +54,7 @@ fn main() {
     let expected = job::Done { context: 1, core: 8, machine: 5, r#type: "short".to_owned() };
     assert_eq!(done.state(), &expected);
 
-    // The erased machine and the border take the same names.
+    // The erased machine and the serialized events have the same names.
     let mut any = AnyJob::from(Job::new(owner(), 1, 2, 3));
     let start = job::Event::Start { by: 4, machine: 5, event: 6, actor: 7, payload: 8 };
     any.apply_mut(start, &ToolNode).unwrap();

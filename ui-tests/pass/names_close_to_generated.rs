@@ -1,4 +1,4 @@
-// Names of the user's that are close to those of the macro.
+// Names that are close to those that the macro generates.
 
 mod sealed {
     #[derive(Debug, Clone, PartialEq)]
@@ -10,7 +10,7 @@ mod groups {
     impl Outer for u8 {}
 
     pub mod inner {
-        /// A bound that is named from here.
+        /// A bound with a path relative to this module.
         #[machine::machine]
         #[derive(Debug)]
         pub enum Slot<T>
@@ -26,7 +26,7 @@ mod groups {
     }
 }
 
-/// What the machine carries.
+/// The context of the machine.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct S(u8);
 
@@ -54,7 +54,7 @@ mod lettered {
     }
 }
 
-/// A module of the user's has the name of one of the macro's.
+/// A user module with the name of a generated one.
 #[machine::machine(on(end => Ended, from = Open))]
 #[derive(Debug, Clone, PartialEq)]
 enum Auction {
@@ -95,7 +95,7 @@ enum Gen {
     Ended,
 }
 
-/// A parameter that no field has, where the compiler is asked what is switched off.
+/// A parameter that no field uses, in an enum with `cfg`.
 #[machine::machine]
 enum Noted<T> {
     #[initial]
@@ -134,7 +134,7 @@ fn main() {
     let _ended: Gen<r#gen::Ended> = Gen::new().end();
     let _ended = Noted::new().end(6);
 
-    // The table has the types as they are written.
+    // The definition has the types as they are written.
     let _filed = paths::inner::Form::new().file(Some(7), vec![8]);
     let filed = &paths::inner::form::DEFINITION;
     assert_eq!(filed.states[1].fields[0].ty, "Option<super::Note>");

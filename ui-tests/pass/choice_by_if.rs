@@ -1,0 +1,126 @@
+// `if`, `else if`, `if let` and nested choices lead where their conditions say.
+
+use machine::{actor::Anyone, machine};
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parcel {
+    weight: u32,
+    note: Option<String>,
+}
+
+/// An order that data sort.
+#[machine(context = u32)]
+#[derive(Debug, Clone, PartialEq)]
+pub enum Order {
+    #[initial]
+    #[on(sort(parcel: Parcel) => if parcel.weight == 0 {
+        Refused(reason = "it is empty".to_owned())
+    } else if parcel.weight > *context {
+        Refused(reason = format!("{} of {context} kg", parcel.weight))
+    } else {
+        Packed(weight = parcel.weight)
+    })]
+    #[on(inspect(parcel: Parcel) => if let Some(note) = parcel.note {
+        Marked(note)
+    } else {
+        Packed(weight = parcel.weight)
+    })]
+    #[on(route(weight) => if express {
+        if weight < 10 { Flying } else { Driving }
+    } else {
+        Refused(reason = "only express".to_owned())
+    })]
+    Placed { express: bool },
+
+    #[terminal]
+    Refused { reason: String },
+
+    #[terminal]
+    Packed { weight: u32 },
+
+    #[terminal]
+    Marked { note: String },
+
+    #[terminal]
+    Flying { weight: u32 },
+
+    #[terminal]
+    Driving { weight: u32, express: bool },
+}
+
+fn placed() -> Order<order::Placed> {
+    Order::new(20, true)
+}
+
+fn parcel(weight: u32) -> Parcel {
+    Parcel { weight, note: None }
+}
+
+fn the_first_condition_that_holds_decides() {
+    use order::AfterSort;
+
+    let reason = |weight| match placed().sort(parcel(weight)) {
+        AfterSort::Refused(refused) => refused.state().reason.clone(),
+        AfterSort::Packed(packed) => panic!("{packed:?}"),
+    };
+    assert_eq!(reason(0), "it is empty");
+    assert_eq!(reason(21), "21 of 20 kg");
+    let AfterSort::Packed(packed) = placed().sort(parcel(20)) else { panic!("20 kg are allowed") };
+    assert_eq!(packed.state().weight, 20);
+}
+
+fn if_let_binds_a_value_for_its_branch() {
+    use order::AfterInspect;
+
+    let marked = Parcel { note: Some("fragile".to_owned()), ..parcel(1) };
+    let AfterInspect::Marked(marked) = placed().inspect(marked) else { panic!("it has a note") };
+    assert_eq!(marked.state().note, "fragile");
+    assert!(matches!(placed().inspect(parcel(1)), AfterInspect::Packed(_)));
+}
+
+fn a_branch_can_be_another_choice() {
+    use order::AfterRoute;
+
+    let AfterRoute::Flying(flying) = placed().route(9) else { panic!("light and express") };
+    assert_eq!(flying.state().weight, 9);
+    let AfterRoute::Driving(driving) = placed().route(10) else { panic!("too heavy to fly") };
+    assert_eq!(driving.state(), &order::Driving { weight: 10, express: true });
+    assert!(matches!(Order::new(20, false).route(9), AfterRoute::Refused(_)));
+}
+
+fn the_erased_machine_chooses_as_the_typed_one() {
+    for (weight, status) in
+        [(0, order::Status::Refused), (20, order::Status::Packed), (21, order::Status::Refused)]
+    {
+        let typed = AnyOrder::from(placed().sort(parcel(weight)));
+        let event = order::Event::Sort { parcel: parcel(weight) };
+        let erased = AnyOrder::from(placed()).apply(event, &Anyone).unwrap();
+        assert_eq!(typed.status(), status);
+        assert_eq!(erased.status(), status);
+    }
+}
+
+fn the_definition_has_an_edge_for_each_target_with_its_condition() {
+    let labels: Vec<String> =
+        order::DEFINITION.leaving(0).take(4).map(|edge| edge.label().to_string()).collect();
+    assert_eq!(
+        labels,
+        [
+            "sort [parcel.weight == 0 or parcel.weight > *context]",
+            "sort [else]",
+            "inspect [let Some(note) = parcel.note]",
+            "inspect [else]",
+        ]
+    );
+    let sort = order::DEFINITION.find_move(0, "sort").unwrap();
+    assert!(sort.is_choice());
+    assert_eq!(sort.to_string(), "sort -> REFUSED or PACKED");
+}
+
+fn main() {
+    the_first_condition_that_holds_decides();
+    if_let_binds_a_value_for_its_branch();
+    a_branch_can_be_another_choice();
+    the_erased_machine_chooses_as_the_typed_one();
+    the_definition_has_an_edge_for_each_target_with_its_condition();
+}
