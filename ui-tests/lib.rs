@@ -1,6 +1,6 @@
 //! Programs that must not compile (`fail/`), and programs that must (`pass/`); see `ui.rs`.
 
-/// The pages of the errors: what is mended in them compiles.
+/// The error pages, whose fixed programs compile.
 #[cfg(doctest)]
 mod errors {
     #[doc = include_str!("../machine/src/docs/errors/M0001.md")]
@@ -29,6 +29,16 @@ mod errors {
     pub struct M0012;
     #[doc = include_str!("../machine/src/docs/errors/M0013.md")]
     pub struct M0013;
+    #[doc = include_str!("../machine/src/docs/errors/M0014.md")]
+    pub struct M0014;
+    #[doc = include_str!("../machine/src/docs/errors/M0015.md")]
+    pub struct M0015;
+    #[doc = include_str!("../machine/src/docs/errors/M0016.md")]
+    pub struct M0016;
+    #[doc = include_str!("../machine/src/docs/errors/M0017.md")]
+    pub struct M0017;
+    #[doc = include_str!("../machine/src/docs/errors/M0018.md")]
+    pub struct M0018;
     #[doc = include_str!("../machine/src/docs/errors/M0101.md")]
     pub struct M0101;
     #[doc = include_str!("../machine/src/docs/errors/M0102.md")]
@@ -65,6 +75,18 @@ mod errors {
     pub struct M0117;
     #[doc = include_str!("../machine/src/docs/errors/M0118.md")]
     pub struct M0118;
+    #[doc = include_str!("../machine/src/docs/errors/M0119.md")]
+    pub struct M0119;
+    #[doc = include_str!("../machine/src/docs/errors/M0120.md")]
+    pub struct M0120;
+    #[doc = include_str!("../machine/src/docs/errors/M0121.md")]
+    pub struct M0121;
+    #[doc = include_str!("../machine/src/docs/errors/M0122.md")]
+    pub struct M0122;
+    #[doc = include_str!("../machine/src/docs/errors/M0123.md")]
+    pub struct M0123;
+    #[doc = include_str!("../machine/src/docs/errors/M0124.md")]
+    pub struct M0124;
     #[doc = include_str!("../machine/src/docs/errors/M0201.md")]
     pub struct M0201;
     #[doc = include_str!("../machine/src/docs/errors/M0202.md")]

@@ -1,11 +1,11 @@
-//! Each file in `fail/` has one mistake, is named after it, and has what the compiler says beside
-//! it in a `.stderr` file. Each file in `pass/` compiles and runs.
+//! Each file in `fail/` has one mistake and is named after it; the `.stderr` file of the same name has
+//! the compiler's output. Each file in `pass/` compiles and runs.
 
 use std::{collections::BTreeSet, fs, io};
 
 use machine::contract::execution::DEFINITION;
 
-/// EX-2, EX-4 and the mistakes that a declaration can have.
+/// EX-2, EX-4 and the mistakes in declarations.
 #[test]
 fn compiler_says() {
     let cases = trybuild::TestCases::new();
@@ -13,7 +13,7 @@ fn compiler_says() {
     cases.compile_fail("fail/*/*.rs");
 }
 
-/// EX-2: `fail/execution` holds one file for each illegal move of the one table, and no other.
+/// EX-2: `fail/execution` has one case for each illegal transition of the definition, and no other.
 #[test]
 fn every_illegal_move_has_a_case() -> io::Result<()> {
     let triggers: BTreeSet<&str> = DEFINITION.edges.iter().map(|edge| &*edge.trigger).collect();
@@ -36,12 +36,12 @@ fn every_illegal_move_has_a_case() -> io::Result<()> {
         Ok(names)
     };
     assert_eq!(names_of(".rs")?, illegal);
-    assert_eq!(names_of(".stderr")?, illegal, "each with what the compiler says");
+    assert_eq!(names_of(".stderr")?, illegal, "every case has the compiler's output");
     Ok(())
 }
 
-/// A message speaks with the user's names and with public ones. Two kinds say
-/// more: who goes around the macro meets its seals, and the bound of an illegal move names the move.
+/// A message has the user's names and public ones only, except where a program tries to get around the
+/// seals of the macro.
 #[test]
 fn messages_name_nothing_private() -> io::Result<()> {
     let seals =
@@ -56,7 +56,7 @@ fn messages_name_nothing_private() -> io::Result<()> {
     Ok(())
 }
 
-/// Each message of the macro has a case.
+/// Every message of the macro has a case.
 #[test]
 fn every_message_has_a_case() -> io::Result<()> {
     let codes = codes()?;
@@ -66,8 +66,8 @@ fn every_message_has_a_case() -> io::Result<()> {
     Ok(())
 }
 
-/// Each message has a page, whose wrong program is that of a case, and which says what the compiler
-/// says of it. A case begins with the code of its message.
+/// Every message has a page, with the program of a case and the compiler's output for it. A case begins
+/// with the code of its message.
 #[test]
 fn every_message_has_a_page() -> io::Result<()> {
     let pages = "../machine/src/docs/errors";
@@ -90,8 +90,8 @@ fn every_message_has_a_page() -> io::Result<()> {
         let (wrong, said) =
             (block("Wrong", "rust,compile_fail"), block("What the compiler says", "text"));
         assert!(page.starts_with(&format!("# {code}: ")), "{code}");
-        assert!(!block("Mended", "rust").is_empty(), "{code}");
-        assert!(tested.contains(&format!("errors/{code}.md")), "{code} is not compiled");
+        assert!(!block("Fixed", "rust").is_empty(), "{code}");
+        assert!(tested.contains(&format!("errors/{code}.md")), "{code} is missing in lib.rs");
         let shows = cases()?.into_iter().any(|(case, stderr)| {
             case.starts_with(&format!("// {code}"))
                 && program(&case) == wrong
@@ -112,7 +112,7 @@ fn is_code(text: &str) -> bool {
     text.strip_prefix('M').is_some_and(|number| number.parse::<u16>().is_ok())
 }
 
-/// Each case: the program, and what the compiler says.
+/// All cases: the program, and the compiler's output.
 fn cases() -> io::Result<Vec<(String, String)>> {
     let mut cases = Vec::new();
     for folder in fs::read_dir("fail")? {
@@ -129,12 +129,12 @@ fn cases() -> io::Result<Vec<(String, String)>> {
     Ok(cases)
 }
 
-/// The case without the comment that it begins with.
+/// The case without its first comment.
 fn program(case: &str) -> &str {
     case.split_once("\n\n").map_or(case, |(_, program)| program)
 }
 
-/// What follows from a mistake is not reported as well.
+/// Consequences of a mistake are not reported.
 #[test]
 fn one_mistake_makes_one_error() -> io::Result<()> {
     let mut more = Vec::new();
