@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+mod choices;
+
 use machine::{
     actor::{Actor, Anyone, Category},
     machine,
@@ -107,7 +109,7 @@ fn a_refusal_says_what_can_be_done() {
     assert!(refused.to_string().starts_with("there is no move `delete_everything`"), "{refused}");
 }
 
-/// Arguments that are none, or not the right ones.
+/// Arguments that are not JSON, or not those of the move.
 #[test]
 fn wrong_arguments_are_refused() {
     for (arguments, said) in [
