@@ -415,7 +415,7 @@ async fn a_rehearsal_changes_nothing() {
     assert_eq!(blocked, [stuck], "{check}");
     let text = check.to_string();
     assert!(text.contains("ok: move PLACED -lose-> LOST was removed"), "{text}");
-    assert!(text.contains("in the way: state `lost` was removed"), "{text}");
+    assert!(text.contains("incompatible: state `lost` was removed"), "{text}");
     assert!(!text.contains(&fine.to_string()), "{text}");
 
     let check = OpenOptions::new().machine::<first::AnyOrder>().check(&file).unwrap();

@@ -40,7 +40,7 @@ fn one_of_two_wins() {
     let (won, lost): (Vec<_>, Vec<_>) = ends.iter().partition(|end| end.status.success());
     assert_eq!((won.len(), lost.len()), (1, 1), "{ends:?}");
     let error = String::from_utf8_lossy(&lost[0].stderr);
-    assert!(error.contains(&format!("somebody else moved {gate} first")), "{error}");
+    assert!(error.contains(&format!("{gate} was changed by another commit")), "{error}");
     assert_eq!(world.server.received(), 1);
     assert!(matches!(world.load(mail), AnyExecution::Completed(_)));
 }

@@ -90,12 +90,12 @@ fn which_of_several() {
 }
 
 #[test]
-fn a_file_that_is_no_database() {
+fn a_file_that_is_not_a_database() {
     let world = World::new();
     std::fs::write(world.db(), "This is a letter, not a database, and it stays one.\n".repeat(40))
         .unwrap();
     let before = std::fs::read(world.db()).unwrap();
     let error = world.fails(&["status"]);
-    assert!(error.contains("is no database"), "{error}");
+    assert!(error.contains("is not a database"), "{error}");
     assert_eq!(std::fs::read(world.db()).unwrap(), before);
 }

@@ -4,10 +4,11 @@ use crate::{
     journal::{Digest, Entry},
 };
 
-/// What a durable machine carries beside its state: fixed at creation, the same in every state.
+/// The data of a durable machine that do not depend on its state: fixed at creation, the same in
+/// every state.
 ///
-/// `#[machine(durable, context = Order)]` names one. The methods let a store enforce what only
-/// the context knows; the defaults ask for nothing.
+/// `#[machine(durable, context = Order)]` declares one. The methods let a store enforce rules that
+/// only the context knows; the defaults enforce nothing.
 ///
 /// ```
 /// use machine::erased::Context;
@@ -25,27 +26,27 @@ use crate::{
     note = "write `impl machine::erased::Context for {Self} {{}}`; it asks nothing by default"
 )]
 pub trait Context: Send + Sync + 'static {
-    /// Who makes machines with this context, for the journal; a kind of actor.
+    /// The kind of the actor that creates machines with this context, for the journal.
     fn author(&self) -> Option<&str> {
         None
     }
 
-    /// What stores index.
+    /// The data that stores index.
     fn projection(&self, _journal: &[Entry]) -> Projection {
         Projection::default()
     }
 
-    /// Whether this history is one that may be on disk. Asked at each commit and each load.
+    /// Checks whether this history is allowed. Called at each commit and each load.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, and what to do instead.
+    /// What is wrong with it, and how to fix it.
     fn admit(&self, _journal: &[Entry]) -> Result<(), Breach> {
         Ok(())
     }
 
-    /// Generated code asks through this, so that a type that is no context is told of where the
-    /// user named it, and nowhere else.
+    /// Generated code calls this, so that a missing implementation is reported only where the user
+    /// names the type.
     #[doc(hidden)]
     fn __as_dyn(&self) -> &dyn Context
     where
@@ -57,47 +58,47 @@ pub trait Context: Send + Sync + 'static {
 
 impl Context for () {}
 
-/// A history that the rules of its context forbid.
+/// The rule of a context that a history breaks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Breach(pub(crate) String);
 
 impl Breach {
-    /// Says what is wrong, and what to do instead.
+    /// A breach with this message: what is wrong, and how to fix it.
     pub fn new(message: impl Into<String>) -> Self {
         Self(message.into())
     }
 }
 
-/// What a store finds a machine by, read off its context and journal.
+/// The index data of a machine, projected from its context and journal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Projection {
-    /// The session that the machine belongs to.
+    /// The session of the machine.
     pub session: Option<String>,
     /// The idempotency key, whether held or not.
     pub key: Option<String>,
-    /// The key is for one machine at a time, and what it did is not done again.
+    /// The key is exclusive: one holder at a time, and no repetition after completion.
     pub exclusive: bool,
-    /// The machine holds its key now; no other machine may.
+    /// The machine currently holds its key.
     pub holds_key: bool,
-    /// The digest of the action behind the key: one key, one action.
+    /// The digest of the action; a key belongs to one action.
     pub action: Option<Digest>,
-    /// The machine whose completion this one waits for.
+    /// The machine that must complete before this one may run.
     pub behind: Option<Id>,
-    /// The action that this machine confirms.
+    /// The digest of the action that this machine confirms.
     pub confirms: Option<Digest>,
-    /// The permit that is out and not answered for good.
+    /// The permit without a definite answer, if any.
     pub permit: Option<Permitted>,
 }
 
-/// A permit that is out.
+/// A permit without a definite answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Permitted {
-    /// Who has it.
+    /// The worker that got it.
     pub worker: String,
-    /// Until when (milliseconds since the Unix epoch).
+    /// When it expires (milliseconds since the Unix epoch).
     pub expires_at: Millis,
-    /// The epoch that it was given in.
+    /// The epoch in which it was issued.
     pub epoch: u64,
 }

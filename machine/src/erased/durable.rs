@@ -4,18 +4,18 @@ use crate::{
     journal::{Journal, Pass},
 };
 
-/// A machine that a store can keep, typed or erased. `#[machine(durable)]` implements it.
+/// A machine that a store can write, typed or erased. `#[machine(durable)]` implements it.
 pub trait Durable: Send {
-    /// The one table.
+    /// The definition of the machine.
     fn definition(&self) -> &'static Definition;
 
-    /// Where the machine is, as an index into the definition's states.
+    /// The current state, as an index into the definition's states.
     fn state_index(&self) -> usize;
 
-    /// What happened to it.
+    /// The journal.
     fn journal(&self) -> &Journal;
 
-    /// What its context asks of stores.
+    /// The rules of its context.
     fn rules(&self) -> &dyn Context;
 
     #[doc(hidden)]
@@ -26,12 +26,12 @@ pub trait Durable: Send {
     fn __encode(&self) -> Result<(String, String), serde_json::Error>;
 }
 
-/// An erased machine that can come back from storage. `#[machine(durable)]` implements it.
+/// An erased machine that can be loaded from storage. `#[machine(durable)]` implements it.
 pub trait Restore: Durable + Sized {
-    /// The one table.
+    /// The definition of the machine.
     const DEFINITION: &'static Definition;
 
-    /// Makes the machine. Only a verified record can get here.
+    /// Makes the machine from a verified record.
     #[doc(hidden)]
     fn __restore(verified: Verified) -> Result<Self, serde_json::Error>;
 }

@@ -1,4 +1,4 @@
-//! Machines whose state is known at run time only, and the border that data cross to become one.
+//! Machines whose state is known only at run time, and the verification of stored data.
 
 mod context;
 mod core;

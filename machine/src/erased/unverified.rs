@@ -9,9 +9,9 @@ use crate::{
     journal::{Digest, Entry},
 };
 
-/// A machine as a row or JSON has it: not checked yet.
+/// The stored form of a machine, from a row or JSON, before verification.
 ///
-/// [`verify`](Self::verify) is the only way from here to a machine.
+/// [`verify`](Self::verify) is the only way to turn it into a machine.
 ///
 /// ```
 /// use machine::actor::{ReasoningNode, ToolNode};
@@ -33,18 +33,18 @@ use crate::{
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Unverified {
-    /// What is said about the machine.
+    /// The claimed state of the machine.
     #[serde(flatten)]
     pub record: Record,
     /// The journal that must lead to it.
     pub journal: Vec<Entry>,
-    /// The definitions that it was written under, other than the one of the program that wrote it.
-    /// One that a fingerprint names and that is missing here must be the reader's own.
+    /// The definitions that the entries were written under, other than that of the writing program.
+    /// A fingerprint that is missing here must be that of the reader's own definition.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub definitions: Vec<Arc<Definition>>,
 }
 
-/// What is stored of a machine besides its journal.
+/// The stored data of a machine, without its journal.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Record {
     /// The machine's identity.
@@ -59,16 +59,16 @@ pub struct Record {
     pub state: String,
     /// The context, as JSON text.
     pub context: String,
-    /// The number of journal entries that are on disk.
+    /// The number of journal entries on disk.
     pub version: u64,
     /// The fencing epoch.
     pub epoch: u64,
-    /// The digest of all of the above but the version, and of the journal.
+    /// The digest of all fields above except the version, and of the journal.
     pub seal: Digest,
 }
 
 impl Record {
-    /// What is to be written for a machine.
+    /// The record of a machine.
     pub(crate) fn of(machine: &dyn Durable) -> Result<Self, serde_json::Error> {
         let journal = machine.journal();
         if let Some(reason) = journal.unwritable() {
@@ -91,7 +91,7 @@ impl Record {
         Ok(record)
     }
 
-    /// The seal that belongs on this record, given the digest of the newest journal entry.
+    /// The seal of this record, given the digest of the newest journal entry.
     pub(crate) fn expected_seal(&self, head: &Digest) -> Digest {
         Digest::of(&[
             self.id.to_string().as_bytes(),
@@ -107,26 +107,26 @@ impl Record {
 }
 
 impl Unverified {
-    /// What is to be written for a machine, journal included.
+    /// The stored form of a machine.
     ///
     /// # Errors
     ///
-    /// When the state or the context cannot be written as JSON.
+    /// If the state, a payload or the context cannot be written as JSON.
     pub fn of(machine: &dyn Durable) -> Result<Self, serde_json::Error> {
         let journal = machine.journal();
         let definitions = journal.older().to_vec();
         Ok(Self { record: Record::of(machine)?, journal: journal.entries().to_vec(), definitions })
     }
 
-    /// Replays the journal, each entry against the definition that it was written under, and, if
-    /// it leads to what the record says, makes the machine.
+    /// Replays the journal, each entry against the definition that it was written under. If the
+    /// result matches the record, makes the machine.
     ///
-    /// Data that were written under an older definition are read if the two are
+    /// Data written under an older definition can be read if the two are
     /// [compatible](Definition::compare).
     ///
     /// # Errors
     ///
-    /// [`VerifyError`] with the first thing that is wrong.
+    /// [`VerifyError`] with the first problem.
     pub fn verify<M: Restore>(self) -> Result<M, VerifyError> {
         let id = self.record.id;
         let verified = verify::replay(M::DEFINITION, self)?;

@@ -1,9 +1,9 @@
 use serde_json::Value;
 
-/// JSON text with sorted keys and no spaces.
+/// JSON text with sorted keys and without whitespace.
 ///
-/// Sorting is done here and not left to `serde_json`, whose maps keep another order when any crate
-/// in the program asks for that.
+/// This sorts explicitly, because `serde_json` maps are not sorted if any crate in the program
+/// enables `preserve_order`.
 pub(crate) fn canonical(value: &Value) -> String {
     match value {
         Value::Object(map) => {

@@ -4,15 +4,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A BLAKE3 digest. Displayed and stored as 64 hexadecimal digits.
 ///
-/// It shows that something was changed, not that someone had the right to: there is no key in it.
+/// It detects changes, but not forgery: it is not keyed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Digest(blake3::Hash);
 
 impl Digest {
     pub(crate) const ZERO: Self = Self(blake3::Hash::from_bytes([0; 32]));
 
-    /// Digests the parts in order. Each goes in with its length, so that no two lists of parts
-    /// read the same.
+    /// Digests the parts in order. Each part is prefixed with its length, so that different lists
+    /// of parts cannot collide.
     pub(crate) fn of(parts: &[&[u8]]) -> Self {
         let mut hasher = blake3::Hasher::new();
         for part in parts {

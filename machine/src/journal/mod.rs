@@ -1,4 +1,5 @@
-//! What happened to one machine, in order. Each entry has a digest that covers those before it.
+//! The append-only journal of a machine. Each entry has a digest that also covers all previous
+//! entries.
 
 mod canonical;
 mod digest;

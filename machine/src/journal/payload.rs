@@ -1,7 +1,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// What a caller brings to a transition, on its way into the journal.
+/// The payload of a transition, as recorded in the journal.
 #[derive(Debug, Default)]
 pub struct Payload {
     items: Map<String, Value>,
@@ -9,8 +9,8 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// Adds an item. One that cannot be written as JSON makes the commit fail, not the transition:
-    /// a transition is pure and cannot fail.
+    /// Adds an item. If it cannot be written as JSON, the commit fails, not the transition:
+    /// transitions are pure and cannot fail.
     #[doc(hidden)]
     #[must_use]
     pub fn __with(mut self, name: &str, item: &impl Serialize) -> Self {

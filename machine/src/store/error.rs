@@ -7,41 +7,41 @@ use crate::{
     id::Id,
 };
 
-/// Why a store did not do what it was asked. Whatever it is, what is on disk is as it was.
+/// Why a store operation failed. What is on disk is unchanged, except for
+/// [`Fenced`](Self::Fenced), which keeps late evidence.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     // Opening.
-    /// The file cannot be opened or made.
-    #[error("cannot open {path}: {reason}; check that its folder exists and may be written")]
+    /// The file cannot be opened or created.
+    #[error("cannot open {path}: {reason}; check that its folder exists and is writable")]
     CannotOpen {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         reason: String,
     },
-    /// The file is no SQLite database.
-    #[error("{path} is no database; name another file, or move this one away")]
+    /// The file is not a SQLite database.
+    #[error("{path} is not a database; use another file, or move this one away")]
     NotADatabase {
         /// The file.
         path: PathBuf,
     },
-    /// The file is a database of ours, and parts of it cannot be read.
+    /// The file is a database of this library, but it is corrupt.
     #[error("{path} is damaged; restore it from a backup")]
     Damaged {
         /// The file.
         path: PathBuf,
     },
     /// The file is a database of another program.
-    #[error("{path} is a database of another program; name another file")]
+    #[error("{path} is a database of another program; use another file")]
     OtherProgram {
         /// The file.
         path: PathBuf,
     },
-    /// The file was written by an older version of this library, in a format that is not read any
-    /// more.
+    /// The file was written by an older version of this library, in an unsupported format.
     #[error(
-        "{path} has format {found}, and this program reads format {known} only; use the older \
+        "{path} has format {found}, and this program supports only format {known}; use the older \
          program that wrote it"
     )]
     TooOld {
@@ -49,7 +49,7 @@ pub enum StoreError {
         path: PathBuf,
         /// Its format.
         found: i64,
-        /// The format that this program reads.
+        /// The supported format.
         known: i64,
     },
     /// The file has machines that this program cannot read.
@@ -57,12 +57,12 @@ pub enum StoreError {
     Incompatible {
         /// The file.
         path: PathBuf,
-        /// What is in the way.
+        /// The incompatible machines and changes.
         check: Box<Check>,
     },
     /// The file was written by a newer version of this library.
     #[error(
-        "{path} has format {found}, and this program knows formats up to {known}; use the newer \
+        "{path} has format {found}, and this program supports formats up to {known}; use the newer \
          program that wrote it"
     )]
     TooNew {
@@ -70,46 +70,44 @@ pub enum StoreError {
         path: PathBuf,
         /// Its format.
         found: i64,
-        /// The newest format that this program knows.
+        /// The newest supported format.
         known: i64,
     },
-    /// The file cannot be written.
-    #[error("{path} cannot be written; make the file and its folder writable")]
+    /// The file or its folder is not writable.
+    #[error("{path} is not writable; make the file and its folder writable")]
     ReadOnly {
         /// The file.
         path: PathBuf,
     },
-    /// SQLite does not give the durability that the guarantees rest on.
+    /// SQLite cannot provide the durability that the guarantees require.
     #[error("{path} cannot be made durable: {setting} is {found}; use a local file system")]
     NotDurable {
         /// The file.
         path: PathBuf,
-        /// The setting that was asked for.
+        /// The setting.
         setting: &'static str,
-        /// What SQLite read back.
+        /// The value that SQLite reports.
         found: String,
     },
 
     // Writing.
-    /// Another process holds the database.
-    #[error("another process holds the database; nothing was written; try again when it is done")]
+    /// Another process has the database locked.
+    #[error("another process has the database locked; nothing was written; try again later")]
     Busy,
-    /// Somebody else moved the machine first.
-    #[error(
-        "somebody else moved {id} first, so nothing of this was written; load it again and look"
-    )]
+    /// Another commit changed the machine first.
+    #[error("{id} was changed by another commit; nothing was written; load it again")]
     Conflict {
         /// The machine.
         id: Id,
     },
     /// No machine has this id.
-    #[error("there is no machine {id}; `list` names those that there are")]
+    #[error("there is no machine {id}; `list` shows the stored machines")]
     NotFound {
         /// The id.
         id: Id,
     },
-    /// A machine with this id is there already.
-    #[error("{id} is already stored; use `commit` for what happened since")]
+    /// A machine with this id is already stored.
+    #[error("{id} is already stored; use `commit` to write its changes")]
     AlreadyStored {
         /// The machine.
         id: Id,
@@ -125,15 +123,15 @@ pub enum StoreError {
     Refused {
         /// The machine.
         id: Id,
-        /// The rule.
+        /// The broken rule.
         breach: Breach,
     },
     /// A state, a payload or a context cannot be written as JSON.
-    #[error("{id} cannot be written as JSON: {source}; mend its `Serialize`")]
+    #[error("{id} cannot be written as JSON: {source}; fix its `Serialize` implementation")]
     Unwritable {
         /// The machine.
         id: Id,
-        /// What serde said.
+        /// The serialization error.
         source: serde_json::Error,
     },
 
@@ -141,25 +139,25 @@ pub enum StoreError {
     #[error("the definition cannot be written as JSON: {0}")]
     Definition(#[source] serde_json::Error),
 
-    // Reading back.
-    /// The stored machine failed verification, or does not fit this program.
+    // Reading.
+    /// The stored machine failed verification, or is incompatible with this program.
     #[error(transparent)]
     Unbelievable(#[from] VerifyError),
-    /// The machine is in another state than the one asked for.
+    /// The machine is not in the requested state.
     #[error("{id} is {found}, not {expected}; {legal}")]
     OtherState {
         /// The machine.
         id: Id,
-        /// The state that was asked for.
+        /// The requested state.
         expected: &'static str,
-        /// The state that it is in.
+        /// The current state.
         found: &'static str,
-        /// What can be done there.
+        /// The legal moves in the current state.
         legal: String,
     },
-    /// The machine has waited for longer than allowed.
+    /// The machine has waited longer than allowed.
     #[error(
-        "{id} has waited for {age_ms} ms, longer than {limit_ms} ms; cancel it, or resume it \
+        "{id} has waited for {age_ms} ms, the limit is {limit_ms} ms; cancel it, or resume it \
          without a limit"
     )]
     Expired {
@@ -172,27 +170,30 @@ pub enum StoreError {
     },
 
     // Irreversible actions.
-    /// The action behind the key has been done.
+    /// The action of the key was already completed.
     #[error("this was already done by {by}; it is not done twice")]
     AlreadyDone {
-        /// The execution that did it.
+        /// The execution that completed it.
         by: Id,
     },
-    /// Another live execution holds the key.
-    #[error("{by} is about to do this, or may have done it; wait for its end, or settle it")]
+    /// Another execution holds the key.
+    #[error(
+        "{by} holds the idempotency key of this action; wait until it ends, or settle it if it is \
+         in doubt"
+    )]
     KeyHeld {
         /// The execution that holds the key.
         by: Id,
     },
-    /// Another action goes by the same key.
-    #[error("{by} uses the same key for another action; one key stands for one action")]
+    /// Another action uses the same key.
+    #[error("{by} uses the same key for another action; use one key per action")]
     KeyReused {
         /// The other execution.
         by: Id,
     },
-    /// The execution waits behind a confirmation that has not come.
+    /// The execution waits for a confirmation that has not completed.
     #[error(
-        "{id} waits for the confirmation {gate}, which is {}; answer that first",
+        "{id} waits for the confirmation {gate}, which is {}; answer it first",
         status.definition().label
     )]
     Deferred {
@@ -200,12 +201,12 @@ pub enum StoreError {
         id: Id,
         /// Its confirmation.
         gate: Id,
-        /// Where that one is.
+        /// The status of the confirmation.
         status: Status,
     },
     /// The confirmation was refused, so the execution never runs.
     #[error(
-        "{id} never runs: its confirmation {gate} is {}; ask again with a new one",
+        "{id} never runs: its confirmation {gate} is {}; defer the action again to ask again",
         status.definition().label
     )]
     NeverRuns {
@@ -213,63 +214,62 @@ pub enum StoreError {
         id: Id,
         /// Its confirmation.
         gate: Id,
-        /// How that one ended.
+        /// The terminal status of the confirmation.
         status: Status,
     },
-    /// The confirmation confirms something else.
-    #[error("{gate} confirms another action than that of {id}; ask for this one")]
+    /// The confirmation is for another action.
+    #[error("{gate} does not confirm the action of {id}, but another one; ask for this action")]
     OtherAction {
         /// The execution.
         id: Id,
         /// The confirmation.
         gate: Id,
     },
-    /// The action can be repeated without harm.
-    #[error("{id} is not irreversible and needs no permit; `start` it and `commit`")]
+    /// The action is not irreversible.
+    #[error("{id} is not irreversible and needs no permit; call `start` and `commit`")]
     NeedsNoPermit {
         /// The execution.
         id: Id,
     },
     /// The outcome belongs to another execution.
-    #[error("this outcome is of {of}, not of {id}; settle it there")]
+    #[error("the outcome belongs to {of}, not to {id}; settle it with {of}")]
     OtherOutcome {
-        /// The execution that was to be settled.
+        /// The execution to settle.
         id: Id,
-        /// The execution whose permit was used.
+        /// The execution of the outcome.
         of: Id,
     },
-    /// The worker was shut out while it worked. Its evidence was kept and changes nothing.
-    #[error(
-        "{id} was taken over while this worker was at it; what it found is kept as late evidence, \
-         for people to see"
-    )]
+    /// The worker was fenced while its call was in flight. Its evidence was kept as late and changes
+    /// no state.
+    #[error("{id} was fenced while its call was in flight; the outcome is kept as late evidence")]
     Fenced {
         /// The execution.
         id: Id,
     },
-    /// Nobody can say whether the action took place.
+    /// It is unknown whether the action took place.
     #[error(
-        "{id} is in doubt; find out whether it took place, then confirm that it did or did not"
+        "{id} is in doubt; find out whether the action took place, then call `confirm_applied` or \
+         `confirm_not_applied`"
     )]
     InDoubt {
         /// The execution.
         id: Id,
     },
-    /// There is no doubt to settle.
+    /// The execution is not in doubt.
     #[error("{id} is not in doubt; there is nothing to confirm")]
     NotInDoubt {
         /// The execution.
         id: Id,
     },
 
-    /// The store's thread is gone.
+    /// The store's thread has ended.
     #[error("the store has stopped; open it again")]
     Stopped,
-    /// Anything else that SQLite says.
+    /// Any other error of SQLite.
     #[error("SQLite: {0}; nothing was written")]
     Sqlite(#[source] rusqlite::Error),
-    /// The file system refused what locks need.
-    #[error("cannot keep a lock beside the database: {0}; make its folder writable")]
+    /// The lock file of the worker cannot be used.
+    #[error("cannot use a lock file next to the database: {0}; make its folder writable")]
     Lock(#[source] std::io::Error),
 }
 

@@ -1,4 +1,4 @@
-//! Where machines are stored, so that they outlive their process.
+//! Durable storage for machines.
 
 mod error;
 mod resume;

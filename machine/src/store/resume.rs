@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-/// What to check before a waiting machine goes on, beside what is always checked (EX-7).
+/// Optional checks before a waiting machine is resumed, in addition to the mandatory ones (EX-7).
 ///
 /// ```
 /// use std::time::Duration;
@@ -15,15 +15,15 @@ pub struct Resume {
 }
 
 impl Resume {
-    /// Refuses a machine that has waited for longer.
+    /// Refuses a machine that has waited longer than `limit`.
     #[must_use]
     pub fn max_age(mut self, limit: Duration) -> Self {
         self.max_age = Some(limit);
         self
     }
 
-    /// Says how many machines of the session are being resumed; warns through `tracing` when that
-    /// differs from the number that wait.
+    /// Declares how many machines of the session are being resumed. Logs a warning through `tracing`
+    /// if that differs from the number that wait.
     #[must_use]
     pub fn resuming(mut self, count: usize) -> Self {
         self.resuming = Some(count);

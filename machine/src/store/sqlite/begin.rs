@@ -13,17 +13,16 @@ use crate::{
 };
 
 impl SqliteStore {
-    /// Starts an irreversible execution: takes its key, moves it to RUNNING, and hands out the
-    /// one permit, in this order and in one transaction. When it returns, that is on disk.
+    /// Starts an irreversible execution: takes its key, moves it to RUNNING, and issues the only
+    /// permit, in this order and in one transaction. When it returns, all of this is on disk.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Deferred`], [`StoreError::NeverRuns`] and [`StoreError::OtherAction`] when
-    /// its confirmation stands in the way (EX-9); [`StoreError::AlreadyDone`] and
-    /// [`StoreError::KeyHeld`] when another execution has or had the key (EX-5);
-    /// [`StoreError::Conflict`] when somebody else began it first; [`StoreError::NeedsNoPermit`]
-    /// when the action is not irreversible. The execution stays PENDING on
-    /// disk, as it was.
+    /// [`StoreError::Deferred`], [`StoreError::NeverRuns`] and [`StoreError::OtherAction`] if its
+    /// confirmation does not allow it (EX-9); [`StoreError::AlreadyDone`] and
+    /// [`StoreError::KeyHeld`] if another execution completed the action or holds the key (EX-5);
+    /// [`StoreError::Conflict`] if another caller began it first; [`StoreError::NeedsNoPermit`] if
+    /// the action is not irreversible. The execution on disk is unchanged and still PENDING.
     pub async fn begin(
         &self,
         mut pending: Execution<Pending>,
@@ -41,7 +40,7 @@ impl SqliteStore {
             return Err(StoreError::NeverStored { id });
         }
 
-        // An irreversible contract always has a key: its constructors see to that.
+        // The constructors ensure that an irreversible contract has a key.
         if let Some(key) = &key {
             let fact = Fact::Held { key: key.to_string() };
             pending.__journal_mut(Pass::new()).append(Some(ToolNode::KIND.into()), fact);
@@ -58,7 +57,8 @@ impl SqliteStore {
         };
         running.__journal_mut(Pass::new()).append(Some(ToolNode::KIND.into()), fact);
 
-        // Before the permit is on disk, so that nobody finds it there without its worker.
+        // Register the worker before the permit is on disk, so that no one finds the permit without
+        // a live worker.
         let at_work = self.shared.worker.begin(id).map_err(StoreError::Lock)?;
         let write = self.write_of(&mut running).await?;
         self.transact(move |transaction| {
@@ -71,15 +71,15 @@ impl SqliteStore {
         Ok((running, permit))
     }
 
-    /// Records what came of a permit: COMPLETED on a receipt, FAILED when nothing happened, in
-    /// doubt when nobody can say.
+    /// Records the outcome of a permit: COMPLETED on a receipt, FAILED if nothing happened, in doubt
+    /// if it is unknown.
     ///
     /// # Errors
     ///
-    /// Why it is not on disk, with the execution and the outcome as they were: settle again after
-    /// [`StoreError::Busy`], and the receipt is not lost. After [`StoreError::Fenced`] somebody
-    /// else had taken over, and the evidence was kept as late. [`StoreError::OtherOutcome`] when
-    /// the outcome is of another execution.
+    /// Why it is not on disk, with the unchanged execution and outcome, so that no receipt is lost:
+    /// settle again after [`StoreError::Busy`]. [`StoreError::Fenced`] if the worker was fenced; the
+    /// evidence was kept as late. [`StoreError::OtherOutcome`] if the outcome belongs to another
+    /// execution.
     pub async fn settle(
         &self,
         running: Execution<Running>,
@@ -91,11 +91,11 @@ impl SqliteStore {
             let reason = StoreError::OtherOutcome { id, of: outcome.execution_id };
             return Err(Refused::new((running, outcome), reason));
         }
-        // One that was started beside `begin` has no permit that this could be the outcome of.
+        // An execution that was started without `begin` has no permit for this outcome.
         if let Err(breach) = running.context().admit(running.journal().entries()) {
             return Err(Refused::new((running, outcome), StoreError::Refused { id, breach }));
         }
-        // A transition takes the machine; this is what makes it again when the commit fails.
+        // A transition consumes the machine; if the commit fails, it is restored from this.
         let before = match Unverified::of(&running) {
             Ok(before) => before,
             Err(source) => {
@@ -121,14 +121,13 @@ impl SqliteStore {
         };
         let running = before.verify::<AnyExecution>().map(Running::narrow);
         let Ok(Ok(running)) = running else {
-            // Its history was admitted above, and what was written can be read back: `encode`
-            // made sure of that.
-            unreachable!("the record of a running execution makes one again")
+            // Its history was admitted above, and `encode` ensures that the data can be read back.
+            unreachable!("the record of a running execution can be restored")
         };
         Err(Refused::new((running, outcome), reason))
     }
 
-    /// Keeps what a worker found out after it had been shut out. It changes no state.
+    /// Records the evidence of a fenced worker as late. It changes no state.
     async fn keep_late(
         &self,
         id: crate::Id,
@@ -143,7 +142,7 @@ impl SqliteStore {
             let fact = Fact::Evidence { epoch, evidence: evidence.clone(), late: true };
             current.__journal_mut(Pass::new()).append(Some(ToolNode::KIND.into()), fact);
             match self.commit(&mut current).await {
-                // Each round that is lost is one that somebody else won, so this ends.
+                // Another commit succeeded for each lost round, so this terminates.
                 Err(StoreError::Conflict { .. }) => {}
                 other => return other,
             }
@@ -151,7 +150,7 @@ impl SqliteStore {
     }
 }
 
-/// The execution as the outcome leaves it.
+/// Applies the outcome to the execution.
 fn settled(mut running: Execution<Running>, outcome: &Outcome, by: &ToolNode) -> Settled {
     let Outcome { epoch, evidence, .. } = outcome;
     match evidence {

@@ -18,25 +18,26 @@ use crate::{
     store::StoreError,
 };
 
-/// Whether a program can read the machines of a file, and what has changed since they were written.
+/// The result of a check: whether a program can read the machines of a file, and how their
+/// definitions have changed.
 ///
 /// Its `Display` is a report for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Check {
-    /// One for each kind of machine that the program named.
+    /// One for each kind of machine declared with [`OpenOptions::machine`].
     pub machines: Vec<CheckedMachine>,
 }
 
-/// What a [`Check`] found of one kind of machine.
+/// The result of a [`Check`] for one kind of machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckedMachine {
     /// The definition's name, such as `execution`.
     pub machine: String,
-    /// How many of them were looked at.
+    /// The number of machines that were checked.
     pub looked_at: usize,
-    /// How the program's definition differs from each older one that the file has.
+    /// How the program's definition differs from each stored one.
     pub changes: Vec<Comparison>,
     /// The machines that the program cannot read.
     pub blocked: Vec<Blocked>,
@@ -48,9 +49,9 @@ pub struct CheckedMachine {
 pub struct Blocked {
     /// The machine.
     pub id: Id,
-    /// The state that it is in, as its row says.
+    /// The state in its row.
     pub state: String,
-    /// Why, and what to do.
+    /// Why, and how to fix it.
     pub reason: String,
 }
 
@@ -62,18 +63,18 @@ impl Check {
     }
 }
 
-/// How many machines a report names, of each kind.
+/// The maximum number of machines of each kind that a report names.
 const NAMED: usize = 20;
 
 impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for CheckedMachine { machine, looked_at, changes, blocked } in &self.machines {
             match blocked.len() {
-                0 => writeln!(f, "{machine}: {looked_at} looked at, all can be read")?,
+                0 => writeln!(f, "{machine}: {looked_at} checked, all can be read")?,
                 count => writeln!(f, "{machine}: {count} cannot be read")?,
             }
             for change in changes.iter().flat_map(Comparison::changes) {
-                let mark = if change.compatible { "ok" } else { "in the way" };
+                let mark = if change.compatible { "ok" } else { "incompatible" };
                 writeln!(f, "  {mark}: {change}")?;
             }
             for Blocked { id, state, reason } in blocked.iter().take(NAMED) {
@@ -87,7 +88,7 @@ impl fmt::Display for Check {
     }
 }
 
-/// A kind of machine that the program names when it opens a file.
+/// A kind of machine that the program declares when it opens a file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Named {
     definition: &'static Definition,
@@ -101,9 +102,9 @@ impl Named {
 }
 
 impl OpenOptions {
-    /// Rehearses on a file: reads every machine of the kinds that were named with
-    /// [`machine`](Self::machine), upgrades included, and says which cannot be read. The file is
-    /// opened for reading only and is not changed. This blocks while it reads.
+    /// Dry run on a file: reads every machine of the kinds declared with [`machine`](Self::machine),
+    /// including upgrades, and reports those that cannot be read. Opens the file read-only and does
+    /// not change it. Blocks while it reads.
     ///
     /// ```
     /// use machine::contract::AnyExecution;
@@ -119,9 +120,10 @@ impl OpenOptions {
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the file is not there, or is not one that this program can open.
+    /// [`StoreError`] if the file does not exist or cannot be opened by this program.
     pub fn check(&self, path: impl AsRef<Path>) -> Result<Check, StoreError> {
-        let path = std::path::absolute(path.as_ref())
+        // SQLite resolves symbolic links, and looks for the write-ahead log beside what it finds.
+        let path = std::fs::canonicalize(path.as_ref())
             .map_err(|error| cannot_open(path.as_ref(), &error))?;
         whose(&path).map_err(|error| cannot_open(&path, &error))??;
         let connection = open_for_reading(&path)?;
@@ -137,8 +139,8 @@ impl OpenOptions {
     }
 }
 
-/// Opens a file without changing it. Where no process has left a write-ahead log there is none to
-/// read, and SQLite is told not to make one.
+/// Opens a file without changing it. If there is no write-ahead log, `immutable` keeps SQLite from
+/// creating one.
 fn open_for_reading(path: &Path) -> Result<Connection, StoreError> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
@@ -170,7 +172,7 @@ fn rehearse(connection: &Connection, named: Named) -> Result<CheckedMachine, Sto
         checked.looked_at += 1;
         let (id, state): (String, String) = (row.get(0)?, row.get(1)?);
         let Ok(id) = stored_id(&id) else {
-            tracing::error!(id, "a row has an id that is not one");
+            tracing::error!(id, "a row has an invalid id");
             continue;
         };
         let reason = match read(connection, &known, id) {
@@ -182,8 +184,8 @@ fn rehearse(connection: &Connection, named: Named) -> Result<CheckedMachine, Sto
     Ok(checked)
 }
 
-/// Compares the definitions that the file has of a machine with the program's, and says which of
-/// them have states that cannot be read.
+/// Compares the stored definitions of a machine with the program's. Also returns the incompatible
+/// ones.
 fn compare(
     connection: &Connection,
     own: &'static Definition,
@@ -204,8 +206,8 @@ fn compare(
     Ok((checked, incompatible))
 }
 
-/// Finds the machines that keep a program from opening the file. Only states that do not fit are
-/// looked for, so that a file is opened at once where everything does.
+/// Finds the machines that keep a program from opening the file. Searches only for incompatible
+/// states, so that a compatible file opens immediately.
 pub(super) fn in_the_way(connection: &Connection, all: &[Named]) -> Result<Check, StoreError> {
     let mut machines = Vec::new();
     for Named { definition: own, .. } in all {

@@ -2,7 +2,7 @@ use rusqlite::Row;
 
 use crate::{clock::Millis, erased::Projection, journal::Due};
 
-/// What a row has besides the record: a projection of the journal, by which machines are found.
+/// The index columns of a row: a projection of the journal.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Columns {
     pub(super) session: Option<String>,
@@ -17,11 +17,11 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// The names, in the order in which [`read`](Self::read) takes them.
+    /// The column names, in the order that [`read`](Self::read) expects.
     pub(super) const NAMES: &str =
         "session, key, holds_key, action, behind, confirms, worker, expires_at, due_at";
 
-    /// Reads them off a row that selects [`NAMES`](Self::NAMES) from column `first` on.
+    /// Reads the columns from a row that selects [`NAMES`](Self::NAMES) from column `first` on.
     pub(super) fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
         Ok(Self {
             session: row.get(first)?,
@@ -38,7 +38,7 @@ impl Columns {
 }
 
 impl Columns {
-    /// What belongs in the row of a machine.
+    /// The columns for a machine.
     pub(super) fn of(projection: &Projection, deadlines: &[Due]) -> Self {
         let permit = projection.permit.as_ref();
         Self {

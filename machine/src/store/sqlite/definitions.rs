@@ -11,24 +11,24 @@ use crate::{
     store::StoreError,
 };
 
-/// The definitions that the file has, as far as this process has met them.
+/// A cache of the definitions in the file.
 #[derive(Debug, Default)]
 pub(super) struct Definitions {
-    /// Those of this program that are in the file.
+    /// This program's definitions that are in the file.
     kept: Mutex<BTreeSet<Fingerprint>>,
-    /// Those that were read from the file. There are few: one for each version of a machine.
+    /// Definitions read from the file. There are few: one per version of a machine.
     read: Mutex<BTreeMap<Fingerprint, Arc<Definition>>>,
 }
 
 impl Definitions {
-    /// Puts a definition of this program into the file, once per process.
+    /// Writes a definition of this program to the file, once per process.
     pub(super) async fn keep(
         &self,
         thread: &Thread,
         definition: &'static Definition,
     ) -> Result<(), StoreError> {
         let fingerprint = definition.fingerprint;
-        // A panic elsewhere leaves these collections whole: each is changed in one step.
+        // Poisoning is harmless: each collection is changed in one step.
         if self.kept.lock().unwrap_or_else(PoisonError::into_inner).contains(&fingerprint) {
             return Ok(());
         }
@@ -37,7 +37,7 @@ impl Definitions {
         Ok(())
     }
 
-    /// The definitions of these fingerprints, as far as the file has them.
+    /// The definitions with these fingerprints that the file has.
     pub(super) fn read(
         &self,
         connection: &Connection,
@@ -47,7 +47,7 @@ impl Definitions {
         let mut found: Vec<Arc<Definition>> = Vec::new();
         let mut last = None;
         for fingerprint in wanted {
-            // Entries of one definition follow each other.
+            // Entries of one definition are adjacent.
             if last.replace(fingerprint) == Some(fingerprint)
                 || found.iter().any(|definition| definition.fingerprint == fingerprint)
             {
@@ -65,8 +65,8 @@ impl Definitions {
     }
 }
 
-/// Every definition of a machine that the file has. A row that was changed by hand is left out:
-/// the machines that need it cannot be read, and loading one says so.
+/// Every stored definition of a machine. Skips rows that were changed: the machines that need them
+/// fail to load.
 pub(super) fn of_machine(
     connection: &Connection,
     machine: &str,
@@ -83,19 +83,19 @@ pub(super) fn of_machine(
     Ok(definitions)
 }
 
-/// The number under which the file has it; SQLite's integers are signed.
+/// The fingerprint as stored; SQLite integers are signed.
 pub(super) fn stored(fingerprint: Fingerprint) -> i64 {
     fingerprint.as_u64().cast_signed()
 }
 
-/// The way back from [`stored`].
+/// The inverse of [`stored`].
 pub(super) fn restored(number: i64) -> Fingerprint {
     Fingerprint::from_u64(number.cast_unsigned())
 }
 
 fn put(connection: &Connection, definition: &Definition) -> Result<(), StoreError> {
     let body = serde_json::to_string(definition).map_err(StoreError::Definition)?;
-    // Docs and conditions may have changed; the newest program explains the file.
+    // Docs and conditions are not part of the fingerprint; the newest program updates them.
     connection
         .prepare_cached(
             "INSERT INTO definition (fingerprint, machine, body) VALUES (?1, ?2, ?3)
@@ -117,7 +117,7 @@ fn select(
     Ok(body.and_then(|body| parsed(fingerprint, &body)))
 }
 
-/// The definition, if the text is one and has this fingerprint.
+/// The definition, if the text is valid and has this fingerprint.
 fn parsed(fingerprint: Fingerprint, body: &str) -> Option<Definition> {
     match serde_json::from_str::<Definition>(body) {
         Ok(definition) if definition.fingerprint == fingerprint => Some(definition),

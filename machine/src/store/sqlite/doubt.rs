@@ -14,18 +14,18 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// What [`load`](Self::load) says, and [`StoreError::NotInDoubt`].
+    /// Those of [`load`](Self::load), and [`StoreError::NotInDoubt`].
     pub async fn in_doubt(&self, id: Id) -> Result<InDoubt, StoreError> {
         let any: AnyExecution = self.load(id).await?;
         InDoubt::narrow(any).map_err(|_| StoreError::NotInDoubt { id })
     }
 
-    /// Ends the doubt: somebody found out that the action took place. The execution is COMPLETED.
+    /// Settles an execution in doubt: the action took place. The execution becomes COMPLETED.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Conflict`] when somebody else said something first, or late evidence came in:
-    /// look again.
+    /// [`StoreError::Conflict`] if it was settled otherwise, or late evidence arrived: load it again
+    /// and check.
     pub async fn confirm_applied(
         &self,
         doubt: InDoubt,
@@ -37,8 +37,8 @@ impl SqliteStore {
         Ok(completed)
     }
 
-    /// Ends the doubt: somebody found out that the action did not take place. The execution is
-    /// FAILED, and its key is free for another attempt.
+    /// Settles an execution in doubt: the action did not take place. The execution becomes FAILED,
+    /// and its key is free for another attempt.
     ///
     /// # Errors
     ///

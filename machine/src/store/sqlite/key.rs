@@ -12,8 +12,8 @@ use crate::{
     store::StoreError,
 };
 
-/// Who holds `key`, other than `but`, and in which state. Every execution with this key is
-/// verified: what a row says of itself is not enough to do a thing again.
+/// The execution other than `but` that holds `key`, and its status. Verifies every execution with
+/// this key: an unverified row must not permit a repetition.
 pub(super) fn holder(
     connection: &Connection,
     definitions: &Definitions,

@@ -1,4 +1,4 @@
-//! The store in one SQLite file.
+//! The SQLite store.
 
 mod begin;
 mod check;
@@ -24,12 +24,12 @@ pub use read::Listed;
 use self::{definitions::Definitions, thread::Thread, worker::Worker};
 use crate::clock::Clock;
 
-/// Machines in one SQLite file, which several processes may open at once.
+/// Machines in one SQLite file, which several processes can use at once.
 ///
-/// A commit is on disk when it returns (WAL, `synchronous=FULL`, read back when the file is
-/// opened). The work is done by a thread of its own, so that no caller blocks; a store can be
-/// cloned and shared. A future that is dropped half-way may or may not have written: load the
-/// machine again.
+/// A commit is on disk when it returns (WAL, `synchronous=FULL`; both are verified when the file is
+/// opened). A separate thread does the work, so that callers do not block. A store can be cloned and
+/// shared. If a future is dropped before it completes, its write may or may not have happened: load
+/// the machine again.
 ///
 /// ```
 /// use machine::actor::{EcsNode, ReasoningNode};
@@ -48,7 +48,7 @@ use crate::clock::Clock;
 ///     .suspend("Deploy to production?".to_owned(), &EcsNode);
 /// store.create(&mut waiting).await?;
 ///
-/// // Any time later, in any process:
+/// // Later, in any process:
 /// let waiting = store.resume::<Waiting>(waiting.id()).await?;
 /// assert_eq!(waiting.state().prompt, "Deploy to production?");
 /// # Ok::<(), Box<dyn std::error::Error>>(())

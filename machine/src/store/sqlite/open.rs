@@ -45,28 +45,28 @@ impl Default for OpenOptions {
 }
 
 impl OpenOptions {
-    /// The defaults: waits 5 seconds for other processes.
+    /// The defaults: a busy timeout of 5 seconds, and the system clock.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets how long to wait for another process that writes, before [`StoreError::Busy`].
+    /// Sets how long to wait for another process before [`StoreError::Busy`].
     #[must_use]
     pub fn busy_timeout(mut self, timeout: Duration) -> Self {
         self.busy_timeout = timeout;
         self
     }
 
-    /// Names a kind of machine that the program works with. A file with machines of that kind which
-    /// the program's definition cannot read is refused, with the list of them.
+    /// Declares a kind of machine that the program uses. [`open`](Self::open) refuses a file with
+    /// machines of that kind that the program's definition cannot read, and lists them.
     #[must_use]
     pub fn machine<M: Restore>(mut self) -> Self {
         self.named.push(Named::of::<M>());
         self
     }
 
-    /// Sets what the store takes for the time; by default that of the system.
+    /// Sets the clock; by default the system clock.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.clock = Arc::new(clock);
@@ -77,12 +77,12 @@ impl OpenOptions {
         &self.named
     }
 
-    /// Opens the file, and makes it if it is not there. This does block, for a moment.
+    /// Opens the file, and creates it if it does not exist. Blocks briefly.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the file cannot be opened, is no database, is another program's, is
-    /// newer than this program, cannot be written, or cannot be made durable.
+    /// [`StoreError`] if the file cannot be opened, is not a database, belongs to another program,
+    /// has an unsupported format or incompatible machines, is read-only, or cannot be made durable.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<SqliteStore, StoreError> {
         let given = path.as_ref();
         let cannot_open = |error: std::io::Error| cannot_open(given, &error);
@@ -90,15 +90,16 @@ impl OpenOptions {
             let (path, found) = (given.to_owned(), "memory".to_owned());
             return Err(StoreError::NotDurable { path, setting: "journal_mode", found });
         }
-        // Worker files lie beside the database, wherever the program goes later. And SQLite takes
-        // a name that starts with `file:` for more than a name; an absolute one does not.
+        // Lock files are next to the database, even if the program later changes its working
+        // directory. Also, SQLite parses a name that starts with `file:` as a URI; an absolute path
+        // does not start with that.
         let path = std::path::absolute(given).map_err(cannot_open)?;
         let mut checked = whose(&path).map_err(cannot_open)?;
         for _ in 0..5 {
             if checked.is_ok() {
                 break;
             }
-            // Another process may be making this file; its first page may be half there.
+            // Another process may be creating this file and have written its first page partially.
             std::thread::sleep(Duration::from_millis(10));
             checked = whose(&path).map_err(cannot_open)?;
         }
@@ -109,8 +110,8 @@ impl OpenOptions {
         let mut connection =
             Connection::open_with_flags(&path, flags).map_err(|error| named(error, &path))?;
         connection.busy_timeout(self.busy_timeout)?;
-        // SQLite does not wait where two switch a new file to WAL at once: each could wait for the
-        // other. Whoever loses tries again.
+        // SQLite returns busy without waiting when two processes switch a new file to WAL at once,
+        // to avoid a deadlock. The loser retries.
         let deadline = Instant::now() + self.busy_timeout;
         loop {
             match prepare(&mut connection, &path) {
@@ -132,7 +133,7 @@ impl OpenOptions {
 }
 
 impl SqliteStore {
-    /// Opens the file with the usual [`OpenOptions`], and makes it if it is not there.
+    /// Opens the file with the default [`OpenOptions`], and creates it if it does not exist.
     ///
     /// # Errors
     ///
@@ -146,8 +147,8 @@ pub(super) fn cannot_open(path: &Path, error: &std::io::Error) -> StoreError {
     StoreError::CannotOpen { path: path.to_owned(), reason: error.to_string() }
 }
 
-/// Looks at the head of the file before SQLite does. To open a file is to change it: what another
-/// program left in its write-ahead log would be moved into it.
+/// Checks the file header before SQLite opens the file. Opening can change a file: SQLite would
+/// checkpoint the write-ahead log of another program into it.
 pub(super) fn whose(path: &Path) -> std::io::Result<Result<(), StoreError>> {
     let mut head = Vec::new();
     match File::open(path) {
@@ -170,7 +171,7 @@ pub(super) fn whose(path: &Path) -> std::io::Result<Result<(), StoreError>> {
     } else if application != schema::APPLICATION_ID {
         Err(StoreError::OtherProgram { path })
     } else {
-        // 0 stands there until the file is made; the write-ahead log may know better.
+        // 0 until the file is completely created; the write-ahead log may be newer.
         if format == 0 { Ok(()) } else { schema::check_format(format, &path) }
     })
 }
@@ -183,8 +184,7 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     connection
         .execute_batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;")
         .map_err(says)?;
-    // The tables come before the write-ahead log, so that the head of the file says from the
-    // first byte whose it is.
+    // Create the tables before switching to WAL, so that the header always has the application id.
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(says)?;
     let number = |sql: &str| transaction.query_row(sql, [], |row| row.get::<_, i64>(0));
@@ -193,7 +193,7 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
         transaction.pragma_update(None, "application_id", schema::APPLICATION_ID).map_err(says)?;
         transaction.pragma_update(None, "user_version", schema::FORMAT).map_err(says)?;
     }
-    // The head of the file may be older than its write-ahead log.
+    // The file header may be older than the write-ahead log.
     let found = number("PRAGMA user_version").map_err(says)?;
     schema::check_format(found, path)?;
     transaction.commit().map_err(says)?;
@@ -213,11 +213,11 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     read_back("synchronous", "2", level.to_string())
 }
 
-/// While a file is being opened, the error names it.
+/// An error while opening a file, with its path.
 pub(super) fn named(error: rusqlite::Error, path: &Path) -> StoreError {
     let path: PathBuf = path.to_owned();
     match error.sqlite_error_code() {
-        // Its head said that it is ours.
+        // The header had our application id.
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => StoreError::Damaged { path },
         Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { path },
         Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {

@@ -10,21 +10,21 @@ use crate::{
 };
 
 impl SqliteStore {
-    /// Finds the executions of which nobody can say whether their action took place, and parks
-    /// them in WAITING for a person or a reconciler. Call it when a program starts.
+    /// Finds the executions in doubt and parks them in WAITING, for a person or a reconciler. Call it
+    /// when a program starts.
     ///
-    /// A running execution is in doubt when its permit is unanswered and the process that had the
-    /// permit is gone, or has overrun the contract's timeout. That worker is shut out first
-    /// (epoch + 1), so that what it may still say changes nothing. Those that were in doubt before
-    /// are returned too, oldest first.
+    /// A running execution is in doubt if its permit is unanswered and its worker is dead or has
+    /// exceeded the contract's timeout. The worker is fenced first (epoch + 1), so that a late answer
+    /// changes no state. Returns all executions in doubt, including those parked earlier, oldest
+    /// first.
     ///
-    /// One that cannot be believed does not keep the others waiting: it is left as it is, said
-    /// through `tracing`, and `load` says what is wrong with it.
+    /// Skips executions that fail verification and logs them through `tracing`; `load` reports the
+    /// error.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Busy`] when another process holds the database for too long. What was parked
-    /// until then stays parked.
+    /// [`StoreError::Busy`] if another process locks the database for too long. Executions parked
+    /// until then stay parked.
     pub async fn recover(&self) -> Result<Vec<InDoubt>, StoreError> {
         let candidates = self.shared.thread.run(|connection| candidates(connection)).await?;
         let mut in_doubt = Vec::new();
@@ -41,12 +41,12 @@ impl SqliteStore {
         Ok(in_doubt)
     }
 
-    /// Parks the candidate if its worker is gone, and returns it if it is in doubt.
+    /// Parks the candidate if its worker is dead or overdue, and returns it if it is in doubt.
     async fn take_over(&self, candidate: &Candidate) -> Result<Option<InDoubt>, StoreError> {
         loop {
             let running = match self.load::<AnyExecution>(candidate.id).await? {
                 AnyExecution::Running(running) => running,
-                // Parked already, by this or another process; or settled in the meantime.
+                // Already parked, or settled in the meantime.
                 other => return Ok(InDoubt::narrow(other).ok()),
             };
             let overdue = candidate.expires_at < self.shared.clock.now();
@@ -54,7 +54,7 @@ impl SqliteStore {
                 return Ok(None);
             }
             let reason = if overdue {
-                "the call overran its time without an answer"
+                "the call exceeded its timeout without an answer"
             } else {
                 "the process that made the call ended before it recorded an answer"
             };
@@ -65,7 +65,7 @@ impl SqliteStore {
             let mut doubt = InDoubt::park(running, epoch, reason, &GraphRunner);
             match self.commit(doubt.machine_mut()).await {
                 Ok(()) => return Ok(Some(doubt)),
-                // Its worker answered, or another process parked it: look again.
+                // Its worker answered, or another process parked it: retry.
                 Err(StoreError::Conflict { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -92,7 +92,7 @@ fn candidates(connection: &rusqlite::Connection) -> Result<Vec<Candidate>, Store
     let mut rows = select.query([&execution::DEFINITION.name])?;
     let mut candidates = Vec::new();
     while let Some(row) = rows.next()? {
-        // A row that somebody broke is for `load` to tell of.
+        // Skip malformed rows; `load` reports them.
         let Ok(id) = row.get::<_, String>(0)?.parse() else { continue };
         let expires_at = row.get::<_, Option<Millis>>(2)?.unwrap_or(0);
         candidates.push(Candidate { id, worker: row.get(1)?, expires_at });

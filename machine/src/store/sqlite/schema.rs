@@ -2,18 +2,20 @@ use std::path::Path;
 
 use crate::store::StoreError;
 
-/// Marks a file as ours ("mach").
+/// The SQLite application id of this library ("mach").
 pub(super) const APPLICATION_ID: i64 = 0x6d61_6368;
 
 /// The format that this program reads and writes.
 pub(super) const FORMAT: i64 = 2;
 
-/// The journal is the truth; `instance` is where each machine stands, and what it is found by.
+/// The journal is the source of truth; `instance` has the current state of each machine and its
+/// index columns.
 ///
-/// The holds on idempotency keys are journal entries. The unique index over what they lead to
-/// makes a second holder impossible, whichever process tries.
+/// Holds on idempotency keys are journal entries. The unique index over their projection makes a
+/// second holder impossible, across processes.
 ///
-/// `definition` is what the machines are written under; rows and entries point at theirs.
+/// `definition` has the definitions that machines were written under; rows and entries refer to them
+/// by fingerprint.
 pub(super) const CREATE: &str = "
     CREATE TABLE definition (
         fingerprint INTEGER PRIMARY KEY,
@@ -69,7 +71,7 @@ pub(super) const CREATE: &str = "
     END;
 ";
 
-/// Refuses any other format: there is no way yet from one to the next.
+/// Refuses any other format: there are no migrations yet.
 pub(super) fn check_format(found: i64, path: &Path) -> Result<(), StoreError> {
     let (path, known) = (path.to_owned(), FORMAT);
     match found.cmp(&FORMAT) {

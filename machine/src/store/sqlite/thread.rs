@@ -27,7 +27,7 @@ impl Thread {
     ) -> Result<T, StoreError> {
         let (answer, result) = oneshot::channel();
         let job: Job = Box::new(move |connection| {
-            // Nobody listens when the caller's future was dropped; the work is done all the same.
+            // Fails if the caller's future was dropped; the job is done anyway.
             let _ = answer.send(job(connection));
         });
         self.0.send(job).map_err(|_| StoreError::Stopped)?;

@@ -7,21 +7,22 @@ use std::{
 
 use crate::{contract::AtWork, id::Id};
 
-/// This process, as others can tell whether it still lives.
+/// A worker, whose liveness other processes can check.
 ///
-/// A worker holds a lock on a file beside the database. The system lets go of it when the process
-/// ends, however it ends; so a permit whose worker's file is not locked is nobody's any more.
+/// A worker holds a lock on a file next to the database. The system releases the lock when the
+/// process ends for any reason. So if the lock file of a permit's worker is not locked, the worker is
+/// dead.
 pub(super) struct Worker {
     database: PathBuf,
     name: String,
-    /// Made when the first permit goes out: readers leave no files.
+    /// Created with the first permit, so that readers create no files.
     file: Mutex<Option<File>>,
-    /// The calls that this process is at.
+    /// The calls in flight.
     at_work: Mutex<HashMap<Id, Vec<Weak<Call>>>>,
 }
 
-/// A call that this process is at. It keeps the worker, so that the worker's file goes with the
-/// last call, even where the store was dropped before.
+/// A call in flight. It keeps the worker alive, so that its lock file is removed only after the last
+/// call, even if the store is dropped before.
 struct Call {
     _worker: Arc<Worker>,
 }
@@ -40,9 +41,9 @@ impl Worker {
         &self.name
     }
 
-    /// Says that this process is at `execution` for as long as what is returned lives.
+    /// Registers a call of `execution` as in flight while the returned guard is alive.
     pub(super) fn begin(self: &Arc<Self>, execution: Id) -> std::io::Result<AtWork> {
-        // A panic elsewhere leaves these maps whole: each is changed in one step.
+        // Poisoning is harmless: each map is changed in one step.
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if file.is_none() {
             *file = Some(self.lock()?);
@@ -53,24 +54,24 @@ impl Worker {
             calls.retain(|call| call.strong_count() > 0);
         }
         all.retain(|_, calls| !calls.is_empty());
-        // Beside the others: one that loses the race for an execution must not hide the winner.
+        // Added to the others: the loser of a race for an execution must not hide the winner.
         all.entry(execution).or_default().push(Arc::downgrade(&call));
         Ok(call)
     }
 
-    /// Whether somebody is at `execution`, given the worker that its permit went to.
+    /// Whether a call of `execution` is in flight, given the worker of its permit.
     pub(super) fn is_at_work(&self, worker: &str, execution: Id) -> std::io::Result<bool> {
         if worker == self.name {
             let calls = self.at_work.lock().unwrap_or_else(PoisonError::into_inner);
             let mut calls = calls.get(&execution).into_iter().flatten();
             return Ok(calls.any(|call| call.strong_count() > 0));
         }
-        // The name comes out of the database; only an id may become part of a path.
+        // The name comes from the database; only a valid id may become part of a path.
         if worker.parse::<Id>().is_err() {
             return Ok(false);
         }
         match File::open(self.path_of(worker)) {
-            // Shared, so that two who look at once do not take each other for the worker.
+            // Shared, so that two concurrent checks do not mistake each other for the worker.
             Ok(file) => match file.try_lock_shared() {
                 Ok(()) => Ok(false),
                 Err(TryLockError::WouldBlock) => Ok(true),
@@ -81,7 +82,7 @@ impl Worker {
         }
     }
 
-    /// Removes what dead workers left behind. Trouble with that does no harm.
+    /// Removes the lock files of dead workers. Errors are harmless and ignored.
     pub(super) fn sweep(&self) {
         let prefix = self.path_of("");
         let (Some(folder), Some(prefix)) = (prefix.parent(), prefix.file_name()) else { return };
@@ -96,15 +97,15 @@ impl Worker {
         }
     }
 
-    /// Makes this process's file. It gets its name only once it is locked, so that whoever sees
-    /// the name sees the lock.
+    /// Creates the lock file of this worker. It is locked before it is renamed to its final name, so
+    /// that no process sees it unlocked.
     fn lock(&self) -> std::io::Result<File> {
         let unnamed = self.path_of(&format!("{}.new", self.name));
         loop {
             let file = File::create_new(&unnamed)?;
             file.lock()?;
             match std::fs::rename(&unnamed, self.path_of(&self.name)) {
-                // Somebody swept it away before it was locked.
+                // Another process swept it before it was locked.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 other => return other.map(|()| file),
             }
@@ -122,7 +123,7 @@ impl Drop for Worker {
     fn drop(&mut self) {
         let file = self.file.get_mut().unwrap_or_else(PoisonError::into_inner);
         if file.take().is_some() {
-            // A file that stays behind only says that nobody locks it.
+            // A remaining file is harmless: it is not locked.
             let _ = std::fs::remove_file(self.path_of(&self.name));
         }
     }

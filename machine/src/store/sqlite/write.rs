@@ -19,13 +19,13 @@ use crate::{
 };
 
 impl SqliteStore {
-    /// Stores a new machine, with all that has happened to it so far.
+    /// Stores a new machine with its whole journal.
     ///
     /// # Errors
     ///
-    /// [`StoreError::AlreadyDone`] when the machine would do again what cannot be taken back
-    /// (EX-5), [`StoreError::KeyReused`] when its key stands for another action; else what
-    /// [`commit`](Self::commit) says. The machine stays as it was.
+    /// [`StoreError::AlreadyDone`] if the machine would repeat a completed irreversible action
+    /// (EX-5), [`StoreError::KeyReused`] if its key belongs to another action, and those of
+    /// [`commit`](Self::commit). The machine is unchanged.
     pub async fn create<M: Durable>(&self, machine: &mut M) -> Result<(), StoreError> {
         self.create_all(&mut [machine]).await
     }
@@ -56,15 +56,15 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Writes all that happened to the machine since it was loaded or last committed, in one
+    /// Writes everything that happened to the machine since it was loaded or last committed, in one
     /// transaction. When it returns, it is on disk.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Conflict`] when somebody else moved the machine in the meantime: nothing of
-    /// this was written. [`StoreError::Refused`] when the rules of the machine's context forbid
-    /// it. [`StoreError::Busy`] when another process holds the database for too long. The machine
-    /// stays as it was, so that the commit can be tried again.
+    /// [`StoreError::Conflict`] if another commit changed the machine in the meantime; nothing was
+    /// written. [`StoreError::Refused`] if the rules of the machine's context forbid it.
+    /// [`StoreError::Busy`] if another process locks the database for too long. The machine is
+    /// unchanged, so that the commit can be retried.
     pub async fn commit<M: Durable>(&self, machine: &mut M) -> Result<(), StoreError> {
         if machine.journal().uncommitted().is_empty() {
             return Ok(());
@@ -78,15 +78,15 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// What a commit of the machine writes, now.
+    /// Prepares a commit of the machine.
     pub(super) async fn write_of(&self, machine: &mut dyn Durable) -> Result<Write, StoreError> {
         self.shared.definitions.keep(&self.shared.thread, machine.definition()).await?;
         machine.__journal_mut(Pass::new()).make_deadlines_absolute(self.shared.clock.now());
         Write::of(machine, Arc::clone(&self.shared.definitions))
     }
 
-    /// Runs `work` in one transaction that starts as a writer, so that what it reads stays true
-    /// until it has written.
+    /// Runs `work` in one immediate transaction, so that what it reads cannot change before it
+    /// writes.
     pub(super) async fn transact<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError> + Send + 'static,
@@ -104,17 +104,17 @@ impl SqliteStore {
     }
 }
 
-/// What a commit writes: plain data, made on the caller's side.
+/// The data of a commit, prepared on the caller's thread.
 pub(super) struct Write {
     record: Record,
-    /// The version and the epoch that must still be on disk.
+    /// The expected version and epoch on disk, for compare-and-set.
     version: u64,
     epoch: u64,
     created_at: Millis,
     updated_at: Millis,
     projection: Projection,
     columns: Columns,
-    /// The machine leaves its initial state.
+    /// Whether the machine leaves its initial state.
     begins: bool,
     definitions: Arc<Definitions>,
     entries: Vec<(Entry, String)>,
@@ -133,7 +133,7 @@ impl Write {
         let mut entries = Vec::with_capacity(journal.uncommitted().len());
         for entry in journal.uncommitted() {
             let body = entry.body().map_err(unwritable)?;
-            // What cannot be read back must not be written.
+            // Data that cannot be read back must not be written.
             serde_json::from_str::<Fact>(&body).map_err(unwritable)?;
             entries.push((entry.clone(), body));
         }
@@ -200,7 +200,7 @@ impl Write {
         }
     }
 
-    /// Writes what happened to a known machine, if nobody else wrote in the meantime.
+    /// Updates a stored machine, if version and epoch on disk are unchanged (compare-and-set).
     pub(super) fn update(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
         self.gate_is_open(transaction)?;
         let Self { record, columns, .. } = self;
@@ -257,7 +257,7 @@ impl Write {
         Ok(())
     }
 
-    /// EX-5: what was done is not set up to be done again, and one key stands for one action.
+    /// EX-5: a completed action is not created again, and a key belongs to one action.
     fn may_be_created(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
         match self.holder(transaction)? {
             Some((by, Status::Completed)) => Err(StoreError::AlreadyDone { by }),
@@ -265,7 +265,7 @@ impl Write {
         }
     }
 
-    /// EX-5: nobody else has done this or is at it.
+    /// EX-5: no other execution has completed this action or holds its key.
     pub(super) fn may_take_key(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
         match self.holder(transaction)? {
             Some((by, Status::Completed)) => Err(StoreError::AlreadyDone { by }),
@@ -274,7 +274,7 @@ impl Write {
         }
     }
 
-    /// Who else holds the key; an error when the key stands for another action there.
+    /// The other execution that holds the key; an error if it uses the key for another action.
     fn holder(&self, transaction: &Transaction<'_>) -> Result<Option<(Id, Status)>, StoreError> {
         match &self.projection {
             Projection { exclusive: true, key: Some(key), action: Some(action), .. } => {
@@ -284,8 +284,8 @@ impl Write {
         }
     }
 
-    /// EX-9: the confirmation that this waits for has come, and it confirms this very action. The
-    /// confirmation is verified like anything else that is stored.
+    /// EX-9: the confirmation is COMPLETED, and it is for this exact action. The confirmation is
+    /// verified like every stored machine.
     fn gate_is_open(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
         let id = self.record.id;
         let Some(gate) = self.projection.behind.filter(|_| self.begins) else { return Ok(()) };
@@ -313,7 +313,7 @@ fn exists(connection: &Connection, id: Id) -> Result<bool, StoreError> {
         .exists([id.to_string()])?)
 }
 
-/// `SQLite` integers are signed. No journal gets that long.
+/// `SQLite` integers are signed. No journal exceeds that range.
 fn sql_integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
