@@ -110,7 +110,7 @@ fn variants(whole: &Value) -> Vec<(String, Value)> {
     variants
 }
 
-fn believed(variant: Value) -> bool {
+fn verifies(variant: Value) -> bool {
     serde_json::from_value::<Unverified>(variant)
         .is_ok_and(|claim| claim.verify::<AnyExecution>().is_ok())
 }
@@ -119,11 +119,11 @@ fn believed(variant: Value) -> bool {
 #[test]
 fn every_change_of_an_eventful_history_is_refused() {
     let whole = serde_json::to_value(eventful()).unwrap();
-    assert!(believed(whole.clone()));
+    assert!(verifies(whole.clone()));
     let variants = variants(&whole);
     assert!(variants.len() > 100);
     for (name, variant) in variants {
-        assert!(!believed(variant), "believed: {name}");
+        assert!(!verifies(variant), "passed verification: {name}");
     }
 }
 
@@ -140,11 +140,11 @@ proptest! {
         let start = (Event::Start, Who::Tool);
         let machine = walked(std::iter::once(start).chain(steps).collect());
         let whole = serde_json::to_value(&machine).unwrap();
-        prop_assert!(believed(whole.clone()));
+        prop_assert!(verifies(whole.clone()));
         let variants = variants(&whole);
         for chosen in chosen {
             let (name, variant) = chosen.get(&variants).clone();
-            prop_assert!(!believed(variant), "believed: {name}");
+            prop_assert!(!verifies(variant), "passed verification: {name}");
         }
     }
 }

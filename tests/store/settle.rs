@@ -124,12 +124,12 @@ async fn an_error_is_unknown() {
 async fn a_machine_started_without_begin_is_returned() {
     let place = Place::new();
     let id = place.stored(mail("bob")).await.id();
-    let beside = place.pending(id).await.start(&ToolNode);
+    let started = place.pending(id).await.start(&ToolNode);
     let (running, permit) = place.store.begin(place.pending(id).await, &ToolNode).await.unwrap();
     let outcome = applied(permit, "250 queued").await;
 
-    let Err(Refused { machine: (_beside, outcome), reason }) =
-        place.store.settle(beside, outcome, &ToolNode).await
+    let Err(Refused { machine: (_started, outcome), reason }) =
+        place.store.settle(started, outcome, &ToolNode).await
     else {
         panic!("it was settled");
     };

@@ -64,7 +64,7 @@ fn every_actor_has_its_category() {
 
 /// A move that any actor may make has no actor to show.
 #[test]
-fn anyone_is_nobody_in_particular() {
+fn a_move_by_anyone_has_no_actor() {
     let records = transitions(&Ticket::new().park());
     assert_eq!((records[0].actor.as_ref(), records[0].actor_category), (None, Category::System));
 }

@@ -17,7 +17,7 @@ pub(super) struct Names<'a> {
     pub(super) any: Ident,
     /// `execution`
     pub(super) module: Ident,
-    /// The parameter that stands for the state.
+    /// The state parameter.
     pub(super) state: Ident,
     pub(super) params: Params<'a>,
     /// The type of the context, `()` if there is none.
