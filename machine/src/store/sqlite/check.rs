@@ -122,7 +122,7 @@ impl OpenOptions {
     ///
     /// [`StoreError`] if the file does not exist or cannot be opened by this program.
     pub fn check(&self, path: impl AsRef<Path>) -> Result<Check, StoreError> {
-        // SQLite resolves symbolic links, and looks for the write-ahead log beside what it finds.
+        // SQLite resolves symbolic links, and looks for the write-ahead log next to the target.
         let path = std::fs::canonicalize(path.as_ref())
             .map_err(|error| cannot_open(path.as_ref(), &error))?;
         whose(&path).map_err(|error| cannot_open(&path, &error))??;
