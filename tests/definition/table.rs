@@ -1,6 +1,6 @@
 //! The table of EX-2, row by row, and the states of EX-1.
 
-use machine::contract::execution::DEFINITION;
+use machine::{contract::execution::DEFINITION, definition::Move};
 
 const TABLE: [(&str, &str, &str); 9] = [
     ("pending", "start", "running"),
@@ -36,7 +36,7 @@ fn every_pair_is_as_in_the_table() {
         for (_, trigger, _) in TABLE {
             let expected = TABLE.iter().find(|row| row.0 == *state && row.1 == trigger);
             let found = DEFINITION.find_move(index, trigger);
-            let targets = found.iter().flat_map(|found| found.targets()).map(|state| &*state.name);
+            let targets = found.iter().flat_map(Move::targets).map(|state| &*state.name);
             let expected: Vec<_> = expected.iter().map(|row| row.2).collect();
             assert_eq!(targets.collect::<Vec<_>>(), expected, "{state} {trigger}");
         }

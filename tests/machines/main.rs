@@ -1,6 +1,7 @@
 //! Machines of all kinds in one language, each compared with the table of its source.
 #![allow(clippy::unwrap_used)]
 
+mod definitions;
 mod device_flow;
 mod execution;
 mod foreign;
@@ -13,3 +14,5 @@ mod source;
 mod tcp;
 mod turn;
 mod workflow;
+#[path = "../definition/xml.rs"]
+mod xml;

@@ -386,6 +386,6 @@ proptest! {
         let read = serde_json::from_str::<Unverified>(&text).unwrap();
         let read: AnyPaymentIntent = read.verify().unwrap();
         prop_assert_eq!(read.status(), any.status());
-        prop_assert_eq!(read.journal().entries(), any.journal().entries());
+        prop_assert_eq!(serde_json::to_string(&read).unwrap(), text);
     }
 }

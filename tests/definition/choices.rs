@@ -1,0 +1,136 @@
+//! A choice is one move with several edges.
+
+use machine::{
+    actor::Anyone,
+    definition::{Edge, Move},
+};
+
+use crate::order::{AnyOrder, Clock, Cook, DEFINITION, Order, order};
+
+fn state(name: &str) -> usize {
+    DEFINITION.state(name).unwrap()
+}
+
+fn find(from: &str, trigger: &str) -> Move<'static> {
+    DEFINITION.find_move(state(from), trigger).unwrap()
+}
+
+fn targets(found: Move<'_>) -> Vec<&str> {
+    found.targets().map(|target| &*target.name).collect()
+}
+
+fn conditions(found: Move<'_>) -> Vec<&str> {
+    found.edges().iter().filter_map(|edge| edge.when.as_deref()).collect()
+}
+
+#[test]
+fn a_choice_is_one_move() {
+    let moves = |from| DEFINITION.moves(state(from)).map(|one| one.to_string()).collect::<Vec<_>>();
+    assert_eq!(moves("placed"), ["look -> CANCELLED or COOKING", "close_kitchen -> CANCELLED"]);
+    assert_eq!(
+        moves("cooking"),
+        ["taste -> COOKING or CANCELLED or SERVED", "burn -> PLACED", "close_kitchen -> CANCELLED"]
+    );
+    assert_eq!(moves("served"), Vec::<String>::new());
+    assert_eq!(DEFINITION.edges.len(), 2 + 1 + 3 + 1 + 1);
+}
+
+#[test]
+fn a_move_says_where_it_leads_and_when() {
+    let look = find("placed", "look");
+    assert!(look.is_choice());
+    assert_eq!((look.trigger(), &*look.source().label), ("look", "PLACED"));
+    assert_eq!(targets(look), ["cancelled", "cooking"]);
+    assert_eq!(conditions(look), ["guests > *context", "else"]);
+    assert_eq!(
+        look.payload().iter().map(|item| (&*item.name, &*item.ty)).collect::<Vec<_>>(),
+        [("guests", "u32")]
+    );
+    assert!(look.actors().is_empty() && look.is_for::<Anyone>() && look.guard().is_none());
+
+    let taste = find("cooking", "taste");
+    assert_eq!(targets(taste), ["cooking", "cancelled", "served"]);
+    assert_eq!(
+        conditions(taste),
+        [
+            r#"note is Some(note) and note == "a;b|<c>\"d\"" && courses < 3"#,
+            "note is Some(_) | None and courses == 0",
+            "else"
+        ]
+    );
+    assert_eq!(taste.actors(), ["cook"]);
+    assert!(taste.is_for::<Cook>() && !taste.is_for::<Clock>());
+
+    let burn = find("cooking", "burn");
+    assert!(!burn.is_choice());
+    assert_eq!((burn.edges().len(), conditions(burn).len()), (1, 0));
+}
+
+#[test]
+fn what_is_not_there_is_not_found() {
+    assert_eq!(DEFINITION.find_move(state("placed"), "taste"), None);
+    assert_eq!(DEFINITION.find_move(state("served"), "look"), None);
+    assert_eq!(DEFINITION.find_move(99, "look"), None);
+    assert_eq!(DEFINITION.moves(99).count(), 0);
+    assert_eq!(DEFINITION.edge(state("placed"), "look", state("served")), None);
+    assert_eq!(DEFINITION.edge(state("cooking"), "look", state("cooking")), None);
+}
+
+/// An edge is told by both of its ends: a choice has several for one trigger.
+#[test]
+fn every_edge_of_a_choice_is_found_by_its_target() {
+    for edge in &*DEFINITION.edges {
+        assert_eq!(DEFINITION.edge(edge.from, &edge.trigger, edge.to), Some(edge));
+        let found = DEFINITION.find_move(edge.from, &edge.trigger).unwrap();
+        assert_eq!(found.edges().iter().filter(|one| one.to == edge.to).count(), 1);
+    }
+    let label = |to: &str| {
+        let edge: &Edge = DEFINITION.edge(state("placed"), "look", state(to)).unwrap();
+        edge.label().to_string()
+    };
+    assert_eq!(label("cancelled"), "look [guests > *context]");
+    assert_eq!(label("cooking"), "look [else]");
+}
+
+#[test]
+fn the_legal_moves_name_every_target() {
+    let legal = |from: &str| DEFINITION.legal_moves(state(from)).to_string();
+    assert_eq!(
+        legal("placed"),
+        "from PLACED you can: look -> CANCELLED or COOKING, close_kitchen -> CANCELLED"
+    );
+    assert_eq!(legal("served"), "SERVED is terminal: nothing leaves it");
+}
+
+/// Every edge can be taken: the machine goes where the condition says.
+#[test]
+fn the_machine_goes_where_the_table_says() {
+    let placed = || Order::new(4);
+    let after = |any: AnyOrder| DEFINITION.states[any.status() as usize].name.clone();
+    assert_eq!(after(placed().look(5).into()), "cancelled");
+    let cooking = |guests| match placed().look(guests) {
+        order::AfterLook::Cooking(cooking) => cooking,
+        order::AfterLook::Cancelled(_) => panic!("{guests} guests are not too many"),
+    };
+    let note = |text: &str| Some(text.to_owned());
+    assert_eq!(after(cooking(2).taste(note("a;b|<c>\"d\""), &Cook).into()), "cooking");
+    assert_eq!(after(cooking(3).taste(note("a;b|<c>\"d\""), &Cook).into()), "served");
+    assert_eq!(after(cooking(2).taste(None, &Cook).into()), "served");
+    assert_eq!(after(cooking(0).taste(note("good"), &Cook).into()), "cancelled");
+    assert_eq!(after(cooking(0).taste(None, &Cook).into()), "cancelled");
+}
+
+/// A deadline is part of its edge, with the group whose entering starts it.
+#[test]
+fn an_edge_has_its_deadline() {
+    let deadline = |from, trigger| find(from, trigger).edges()[0].deadline.as_ref();
+    assert_eq!(deadline("cooking", "taste"), None);
+    let burn = deadline("cooking", "burn").unwrap();
+    assert_eq!((&*burn.after, burn.group), ("Duration::from_mins(u64::from(courses))", None));
+    for from in ["placed", "cooking"] {
+        let close = deadline(from, "close_kitchen").unwrap();
+        assert_eq!((&*close.after, close.group), ("Duration::from_hours(2)", Some(0)));
+    }
+    let group = &DEFINITION.groups[0];
+    assert_eq!((&*group.name, &*group.states), ("Open", &[state("placed"), state("cooking")][..]));
+}

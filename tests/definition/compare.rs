@@ -1,0 +1,660 @@
+//! What differs between two definitions of a machine, in words, and whether stored data can be read.
+
+use std::sync::Arc;
+
+use machine::{
+    actor::{Actor, Category, ToolNode},
+    definition::{Comparison, Definition},
+    erased::Unverified,
+    machine,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// What the stored data were written under.
+fn older() -> Value {
+    json!({
+        "name": "parcel",
+        "states": [
+            {"name": "away", "label": "AWAY"},
+            {"name": "here", "label": "HERE", "stable": true, "fields": [
+                {"name": "place", "ty": "String"},
+                {"name": "note", "ty": "Option<String>", "optional": true}
+            ]},
+            {"name": "gone", "label": "GONE", "terminal": true}
+        ],
+        "edges": [
+            {"from": 0, "trigger": "arrive", "to": 1, "when": "fits",
+             "payload": [{"name": "place", "ty": "String"}]},
+            {"from": 0, "trigger": "arrive", "to": 2, "when": "else",
+             "payload": [{"name": "place", "ty": "String"}]},
+            {"from": 1, "trigger": "fetch", "to": 2, "actors": ["clerk", "owner"]}
+        ],
+        "initial": 0,
+        "actors": [
+            {"kind": "clerk", "category": "human"},
+            {"kind": "owner", "category": "human"}
+        ]
+    })
+}
+
+fn read(value: Value) -> Definition {
+    serde_json::from_value(value).unwrap()
+}
+
+/// Compares the older definition with one that was changed.
+fn after(change: impl FnOnce(&mut Value)) -> Comparison {
+    let mut newer = older();
+    change(&mut newer);
+    read(older()).compare(&read(newer))
+}
+
+/// The changes, those that block marked.
+fn sentences(comparison: &Comparison) -> Vec<String> {
+    let mark = |compatible| if compatible { "" } else { "! " };
+    let changes = comparison.changes().iter();
+    changes.map(|change| format!("{}{change}", mark(change.compatible))).collect()
+}
+
+/// Asserts the sentences of a change; `! ` stands before one that is incompatible.
+#[track_caller]
+fn says<const N: usize>(expected: [&str; N], change: impl FnOnce(&mut Value)) {
+    let comparison = after(change);
+    assert_eq!(sentences(&comparison), expected);
+    let compatible = expected.iter().all(|sentence| !sentence.starts_with("! "));
+    assert_eq!(comparison.is_compatible(), compatible);
+    let text = match expected.len() {
+        0 => "no change".to_owned(),
+        _ => expected.map(|sentence| sentence.trim_start_matches("! ")).join("; "),
+    };
+    assert_eq!(comparison.to_string(), text);
+}
+
+fn push(value: &mut Value, item: Value) {
+    value.as_array_mut().unwrap().push(item);
+}
+
+fn remove(value: &mut Value, index: usize) -> Value {
+    value.as_array_mut().unwrap().remove(index)
+}
+
+#[test]
+fn nothing_changed() {
+    says([], |_| {});
+    // Docs, guards, conditions, durations and groups are not a change of what is stored.
+    says([], |newer| {
+        newer["docs"] = json!("On its way.");
+        newer["states"][1]["docs"] = json!("There.");
+        newer["edges"][0]["when"] = json!("place.len() < 3");
+        newer["edges"][2]["guard"] = json!("has_key");
+        newer["groups"] = json!([{"name": "Open", "states": [0, 1]}]);
+    });
+}
+
+#[test]
+fn another_machine_is_not_compared() {
+    says(["! `letter` is another machine than `parcel`"], |newer| {
+        newer["name"] = json!("letter");
+        newer["states"][0]["name"] = json!("far");
+    });
+}
+
+#[test]
+fn a_state_may_be_added() {
+    says(["state `lost` was added", "move AWAY -lose-> LOST was added"], |newer| {
+        push(&mut newer["states"], json!({"name": "lost", "label": "LOST", "terminal": true}));
+        push(&mut newer["edges"], json!({"from": 0, "trigger": "lose", "to": 3}));
+        // The edges of a state need not stand together in a file.
+    });
+}
+
+#[test]
+fn a_state_cannot_be_removed_while_a_machine_may_be_in_it() {
+    let change = |newer: &mut Value| {
+        remove(&mut newer["states"], 2);
+        newer["states"][1]["terminal"] = json!(true);
+        remove(&mut newer["edges"], 2);
+        remove(&mut newer["edges"], 1);
+    };
+    says(
+        [
+            "! state `gone` was removed: keep it until no machine is in it, or write \
+             `#[was = \"gone\"]` on the state that takes its machines over",
+            "state `here` is now terminal",
+            "move AWAY -arrive-> GONE was removed; where it was made, it stays legal",
+            "move HERE -fetch-> GONE was removed; where it was made, it stays legal",
+            "actor `clerk` was removed",
+            "actor `owner` was removed",
+        ],
+        |newer| {
+            change(newer);
+            newer["actors"] = json!([]);
+        },
+    );
+    // Only machines in that state are in the way.
+    let comparison = after(change);
+    assert_eq!(comparison.blocking("gone").count(), 1);
+    assert_eq!(comparison.blocking("away").count() + comparison.blocking("here").count(), 0);
+}
+
+#[test]
+fn a_state_may_be_renamed_with_was() {
+    says(["state `here` was renamed to `at_desk`"], |newer| {
+        newer["states"][1]["name"] = json!("at_desk");
+        newer["states"][1]["label"] = json!("AT_DESK");
+        newer["states"][1]["was"] = json!(["there", "here"]);
+    });
+    // Its moves are those of before: none was removed, none was added. Without `was` they are.
+    let comparison = after(|newer| newer["states"][1]["name"] = json!("at_desk"));
+    assert_eq!(comparison.changes().len(), 6, "{comparison}");
+    assert_eq!(comparison.blocking("here").count(), 1);
+}
+
+/// Two older states can become one.
+#[test]
+fn a_state_may_take_over_another() {
+    says(["state `gone` was renamed to `away`", "state `away` is no longer terminal"], |newer| {
+        remove(&mut newer["states"], 2);
+        newer["states"][0]["was"] = json!(["gone"]);
+        newer["edges"][1]["to"] = json!(0);
+        newer["edges"][2]["to"] = json!(0);
+    });
+}
+
+#[test]
+fn a_state_may_become_terminal_and_back() {
+    says(["state `gone` is no longer terminal"], |newer| {
+        newer["states"][2]["terminal"] = json!(false);
+    });
+}
+
+#[test]
+fn an_optional_field_may_be_added() {
+    says(["in state `here`, optional field `shelf` was added"], |newer| {
+        let field = json!({"name": "shelf", "ty": "Option<u8>", "optional": true});
+        push(&mut newer["states"][1]["fields"], field);
+    });
+}
+
+#[test]
+fn a_required_field_needs_an_upgrade() {
+    let add = |newer: &mut Value| {
+        push(&mut newer["states"][1]["fields"], json!({"name": "shelf", "ty": "u8"}));
+    };
+    says(
+        ["! in state `here`, field `shelf` was added, and is neither an `Option` nor has a serde \
+             default: set `version = 2` on the machine and write `#[upgrade(1 => function)]` on the \
+             state"],
+        add,
+    );
+    says(
+        [
+            "version 1 became version 2",
+            "in state `here`, field `shelf` was added, and is neither an `Option` nor has a serde \
+             default; it is upgraded from version 1",
+        ],
+        |newer| {
+            add(newer);
+            newer["version"] = json!(2);
+            newer["states"][1]["upgrades"] = json!([1]);
+        },
+    );
+    // What helps is an upgrade of this state, from the version of the data or from a later one: a
+    // state that has none from version 1 did not change in version 2.
+    for (state, version, from, compatible) in
+        [(1, 2, 1, true), (1, 3, 2, true), (0, 2, 1, false), (1, 2, 2, false), (1, 1, 1, false)]
+    {
+        let comparison = after(|newer| {
+            add(newer);
+            newer["version"] = json!(version);
+            newer["states"][state]["upgrades"] = json!([from]);
+        });
+        assert_eq!(comparison.is_compatible(), compatible, "{state} {version} {from}");
+    }
+    let blocked = after(add);
+    assert_eq!(blocked.changes()[0].state.as_deref(), Some("here"));
+    assert_eq!((blocked.blocking("here").count(), blocked.blocking("gone").count()), (1, 0));
+}
+
+#[test]
+fn a_field_that_is_removed_needs_an_upgrade() {
+    let change = |newer: &mut Value| drop(remove(&mut newer["states"][1]["fields"], 1));
+    says(
+        ["! in state `here`, field `note` was removed: set `version = 2` on the machine and \
+             write `#[upgrade(1 => function)]` on the state"],
+        change,
+    );
+    says(
+        [
+            "version 1 became version 2",
+            "in state `here`, field `note` was removed; it is upgraded from version 1",
+        ],
+        |newer| {
+            change(newer);
+            newer["version"] = json!(2);
+            newer["states"][1]["upgrades"] = json!([1]);
+        },
+    );
+}
+
+#[test]
+fn a_field_of_another_type_needs_an_upgrade() {
+    let change = |newer: &mut Value| newer["states"][1]["fields"][0]["ty"] = json!("Place");
+    says(
+        ["! in state `here`, field `place` was `String` and is `Place`: set `version = 2` on the \
+             machine and write `#[upgrade(1 => function)]` on the state"],
+        change,
+    );
+    says(
+        [
+            "version 1 became version 2",
+            "in state `here`, field `place` was `String` and is `Place`; it is upgraded from version 1",
+        ],
+        |newer| {
+            change(newer);
+            newer["version"] = json!(2);
+            newer["states"][1]["upgrades"] = json!([1]);
+        },
+    );
+    // The version to set is one above both.
+    let comparison = after(|newer| {
+        change(newer);
+        newer["version"] = json!(7);
+    });
+    assert!(comparison.to_string().contains("set `version = 7`"), "{comparison}");
+}
+
+#[test]
+fn the_largest_version_does_not_overflow() {
+    let mut value = older();
+    value["version"] = json!(u32::MAX);
+    let mut newer = value.clone();
+    newer["states"][1]["fields"][0]["ty"] = json!("Place");
+    let comparison = read(value).compare(&read(newer));
+    assert!(!comparison.is_compatible());
+}
+
+#[test]
+fn a_field_may_be_renamed_with_was() {
+    says(["in state `here`, field `place` was renamed to `spot`"], |newer| {
+        newer["states"][1]["fields"][0] = json!({"name": "spot", "ty": "String", "was": ["place"]});
+    });
+    // Renamed and of another type: the type is what is in the way.
+    says(
+        [
+            "! in state `here`, field `spot` was `String` and is `Spot`: set `version = 2` on the \
+             machine and write `#[upgrade(1 => function)]` on the state",
+            "in state `here`, field `place` was renamed to `spot`",
+        ],
+        |newer| {
+            newer["states"][1]["fields"][0] =
+                json!({"name": "spot", "ty": "Spot", "was": ["place"]});
+        },
+    );
+    // Without `was` a field was removed, and another one added.
+    let comparison = after(|newer| newer["states"][1]["fields"][0]["name"] = json!("spot"));
+    assert_eq!(comparison.blocking("here").count(), 2, "{comparison}");
+}
+
+#[test]
+fn a_move_may_be_added() {
+    says(["move HERE -lose-> GONE was added"], |newer| {
+        push(&mut newer["edges"], json!({"from": 1, "trigger": "lose", "to": 2}));
+    });
+}
+
+#[test]
+fn a_move_may_be_removed() {
+    says(["move HERE -fetch-> GONE was removed; where it was made, it stays legal"], |newer| {
+        drop(remove(&mut newer["edges"], 2));
+    });
+    // One branch of a choice.
+    says(["move AWAY -arrive-> GONE was removed; where it was made, it stays legal"], |newer| {
+        drop(remove(&mut newer["edges"], 1));
+    });
+}
+
+#[test]
+fn a_move_may_lead_elsewhere() {
+    says(
+        [
+            "move HERE -fetch-> GONE was removed; where it was made, it stays legal",
+            "move HERE -fetch-> AWAY was added",
+        ],
+        |newer| newer["edges"][2]["to"] = json!(0),
+    );
+}
+
+#[test]
+fn a_trigger_may_be_renamed_with_was() {
+    says(["trigger `fetch` was renamed to `collect`"], |newer| {
+        newer["edges"][2]["trigger"] = json!("collect");
+        newer["edges"][2]["was"] = json!(["fetch"]);
+    });
+    says(
+        [
+            "move HERE -fetch-> GONE was removed; where it was made, it stays legal",
+            "move HERE -collect-> GONE was added",
+        ],
+        |newer| newer["edges"][2]["trigger"] = json!("collect"),
+    );
+}
+
+/// What is the same for all branches of a choice is told once.
+#[test]
+fn a_change_of_a_choice_is_told_once() {
+    says(["trigger `arrive` was renamed to `come`"], |newer| {
+        for edge in 0..2 {
+            newer["edges"][edge]["trigger"] = json!("come");
+            newer["edges"][edge]["was"] = json!(["arrive"]);
+        }
+    });
+}
+
+#[test]
+fn what_a_move_takes_may_change() {
+    let payload = |payload: Value| {
+        move |newer: &mut Value| {
+            for edge in 0..2 {
+                newer["edges"][edge]["payload"] = payload.clone();
+            }
+        }
+    };
+    let of = |payload_of: Value| sentences(&after(payload(payload_of)));
+    let place = json!({"name": "place", "ty": "String"});
+    let said = of(json!([place, {"name": "weight", "ty": "u32"}]));
+    assert_eq!(said[0], "move AWAY -arrive-> HERE takes `weight` as well");
+    let said = of(json!([]));
+    assert_eq!(said[0], "move AWAY -arrive-> HERE no longer takes `place`");
+    let said = of(json!([{"name": "spot", "ty": "String", "was": ["place"]}]));
+    assert_eq!(said[0], "item `place` of move AWAY -arrive-> HERE was renamed to `spot`");
+    let said = of(json!([{"name": "place", "ty": "Place"}]));
+    assert_eq!(said[0], "item `place` of move AWAY -arrive-> HERE was `String` and is `Place`");
+    // Stored data hold a payload in their journals only, so all of this is compatible.
+    assert!(said.iter().all(|sentence| !sentence.starts_with('!')));
+    // Renamed and of another type: both are said.
+    let said = of(json!([{"name": "spot", "ty": "Spot", "was": ["place"]}]));
+    assert!(said.iter().any(|one| one.contains("was renamed to `spot`")), "{said:?}");
+    assert!(said.iter().any(|one| one.contains("was `String` and is `Spot`")), "{said:?}");
+}
+
+#[test]
+fn who_may_make_a_move_may_change() {
+    says(["move HERE -fetch-> GONE is for `owner`"], |newer| {
+        newer["edges"][2]["actors"] = json!(["owner"]);
+    });
+    says(["move HERE -fetch-> GONE is for anyone"], |newer| {
+        newer["edges"][2]["actors"] = json!([]);
+    });
+    says(
+        ["move HERE -fetch-> GONE is for `clerk`, `owner`, `thief`", "actor `thief` was added"],
+        |newer| {
+            push(&mut newer["edges"][2]["actors"], json!("thief"));
+            push(&mut newer["actors"], json!({"kind": "thief", "category": "human"}));
+        },
+    );
+    // The order in which they are named says nothing.
+    says([], |newer| newer["edges"][2]["actors"] = json!(["owner", "clerk"]));
+}
+
+#[test]
+fn an_actor_may_be_renamed() {
+    says(["actor `clerk` was renamed to `porter`"], |newer| {
+        newer["edges"][2]["actors"] = json!(["porter", "owner"]);
+        newer["actors"][0] = json!({"kind": "porter", "category": "human", "was": "clerk"});
+    });
+    says(
+        [
+            "move HERE -fetch-> GONE is for `porter`, `owner`",
+            "actor `clerk` was removed",
+            "actor `porter` was added",
+        ],
+        |newer| {
+            newer["edges"][2]["actors"] = json!(["porter", "owner"]);
+            newer["actors"][0]["kind"] = json!("porter");
+        },
+    );
+}
+
+#[test]
+fn a_choice_that_lost_a_branch_is_compared_by_another() {
+    says(
+        [
+            "move AWAY -arrive-> HERE was removed; where it was made, it stays legal",
+            "move AWAY -arrive-> GONE no longer takes `place`",
+        ],
+        |newer| {
+            remove(&mut newer["edges"], 0);
+            newer["edges"][0]["payload"] = json!([]);
+        },
+    );
+}
+
+#[test]
+fn marks_deadlines_and_the_initial_state_may_change() {
+    says(["a new machine is in `here` instead of `away`"], |newer| newer["initial"] = json!(1));
+    says(["state `here` is no longer stable"], |newer| {
+        newer["states"][1]["stable"] = json!(false);
+    });
+    says(["state `away` is now stable"], |newer| newer["states"][0]["stable"] = json!(true));
+    let deadline = |after: &str| {
+        let mut value = older();
+        value["edges"][2]["deadline"] = json!({ "after": after });
+        value
+    };
+    says(["move HERE -fetch-> GONE has a deadline"], |newer| *newer = deadline("WEEK"));
+    let (week, day) = (read(deadline("WEEK")), read(deadline("DAY")));
+    let back = week.compare(&read(older()));
+    assert_eq!(sentences(&back), ["move HERE -fetch-> GONE no longer has a deadline"]);
+    assert_eq!(week.compare(&day).to_string(), "no change");
+}
+
+#[test]
+fn a_version_does_not_go_back() {
+    says(["version 1 became version 2"], |newer| newer["version"] = json!(2));
+    let mut value = older();
+    value["version"] = json!(2);
+    let back = read(value).compare(&read(older()));
+    assert_eq!(
+        sentences(&back),
+        ["! the data are of version 2, and this program has version 1: use the newer program"]
+    );
+    // That concerns every machine, whatever state it is in.
+    assert_eq!(back.blocking("gone").count(), 1);
+    assert_eq!(back.changes()[0].state, None);
+}
+
+#[test]
+fn a_context_of_another_type_needs_an_upgrade() {
+    let change = |newer: &mut Value| newer["context"] = json!("Limits");
+    says(
+        ["! the context was nothing and is `Limits`: set `version = 2` and \
+             `upgrade(1 => function)` on the machine"],
+        change,
+    );
+    says(
+        [
+            "version 1 became version 2",
+            "the context was nothing and is `Limits`; it is upgraded from version 1",
+        ],
+        |newer| {
+            change(newer);
+            newer["version"] = json!(2);
+            newer["upgrades"] = json!([1]);
+        },
+    );
+    // An upgrade of a state is none of the context.
+    let comparison = after(|newer| {
+        change(newer);
+        newer["version"] = json!(2);
+        newer["states"][1]["upgrades"] = json!([1]);
+    });
+    assert_eq!((comparison.is_compatible(), comparison.blocking("away").count()), (false, 1));
+}
+
+/// Whatever makes two fingerprints differ is a change.
+#[test]
+fn no_change_means_the_same_fingerprint() {
+    let changes: [fn(&mut Value); 6] = [
+        |newer| newer["initial"] = json!(1),
+        |newer| newer["states"][1]["stable"] = json!(false),
+        |newer| newer["edges"][2]["deadline"] = json!({"after": "WEEK"}),
+        |newer| newer["version"] = json!(2),
+        |newer| newer["context"] = json!("Limits"),
+        |newer| newer["states"][1]["fields"][1]["optional"] = json!(false),
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let mut newer = older();
+        change(&mut newer);
+        let (older, newer) = (read(older()), read(newer));
+        assert_ne!(older.fingerprint, newer.fingerprint, "change {number}");
+        assert_ne!(older.compare(&newer).to_string(), "no change", "change {number}");
+    }
+}
+
+/// The incompatible changes come first, whatever order they are found in.
+#[test]
+fn what_is_in_the_way_comes_first() {
+    let comparison = after(|newer| {
+        push(&mut newer["states"], json!({"name": "lost", "label": "LOST", "terminal": true}));
+        newer["states"][0]["fields"] = json!([{"name": "sender", "ty": "String"}]);
+        newer["states"][1]["fields"][0]["ty"] = json!("Place");
+    });
+    let compatible: Vec<_> = comparison.changes().iter().map(|change| change.compatible).collect();
+    assert_eq!(compatible, [false, false, true]);
+    assert_eq!(comparison.blocking("away").count(), 1);
+    assert_eq!(comparison.blocking("here").count(), 1);
+    assert_eq!(comparison.blocking("gone").count(), 0);
+}
+
+struct Porter;
+
+impl Actor for Porter {
+    const KIND: &'static str = "porter";
+    const CATEGORY: Category = Category::Human;
+    const WAS: Option<&'static str> = Some("clerk");
+}
+
+struct Clerk;
+
+impl Actor for Clerk {
+    const KIND: &'static str = "clerk";
+    const CATEGORY: Category = Category::Human;
+}
+
+/// The first version of a program.
+mod first {
+    use super::{Clerk, Deserialize, Serialize, ToolNode, machine};
+
+    #[machine(durable)]
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub(super) enum Visit {
+        #[initial]
+        #[on(greet(name, minutes, title: Option<String>) => Waiting, by = Clerk)]
+        AtDoor,
+        #[stable]
+        #[on(call_in => Inside, by = Clerk | ToolNode)]
+        Waiting { name: String, minutes: u8 },
+        #[terminal]
+        Inside { name: String },
+    }
+}
+
+/// The second one. It has a new name for a state, a trigger, a field, an item and an actor, an
+/// upgrade, a new state and two new fields.
+mod second {
+    use super::{Deserialize, Porter, Serialize, ToolNode, machine};
+
+    fn in_seconds(older: super::first::visit::Waiting) -> Result<visit::InLobby, &'static str> {
+        if older.minutes > 240 {
+            return Err("nobody waits for more than four hours");
+        }
+        let seconds = u32::from(older.minutes) * 60;
+        Ok(visit::InLobby { name: older.name, seconds, guests: 0, host: None })
+    }
+
+    #[machine(durable, version = 2)]
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub(super) enum Visit {
+        #[initial]
+        #[on(greet(name, seconds = 0, #[was = "title"] form: Option<String>, guests = 0, host = None) =>
+             InLobby, by = Porter)]
+        AtDoor,
+        #[stable]
+        #[was = "Waiting"]
+        #[upgrade(1 => in_seconds)]
+        #[on(show_in(guest = name) => Inside, by = Porter | ToolNode, was = "call_in")]
+        #[on(leave => Left)]
+        InLobby {
+            name: String,
+            seconds: u32,
+            #[serde(default)]
+            guests: u8,
+            host: Option<String>,
+        },
+        #[terminal]
+        Inside {
+            #[was = "name"]
+            #[serde(alias = "name")]
+            guest: String,
+        },
+        #[terminal]
+        Left,
+    }
+}
+
+/// What `#[machine]` writes is what is compared.
+#[test]
+fn two_versions_of_a_declared_machine() {
+    let comparison = first::visit::DEFINITION.compare(second::visit::DEFINITION);
+    assert!(comparison.is_compatible());
+    let expected = [
+        "state `waiting` was renamed to `in_lobby`",
+        "in state `in_lobby`, optional field `guests` was added",
+        "in state `in_lobby`, optional field `host` was added",
+        "in state `in_lobby`, field `minutes` was removed; it is upgraded from version 1",
+        "in state `in_lobby`, field `seconds` was added, and is neither an `Option` nor has a serde \
+         default; it is upgraded from version 1",
+        "in state `inside`, field `name` was renamed to `guest`",
+        "state `left` was added",
+        "item `title` of move AT_DOOR -greet-> IN_LOBBY was renamed to `form`",
+        "move AT_DOOR -greet-> IN_LOBBY no longer takes `minutes`",
+        "trigger `call_in` was renamed to `show_in`",
+        "move IN_LOBBY -leave-> LEFT was added",
+        "actor `clerk` was renamed to `porter`",
+    ];
+    let said = sentences(&comparison);
+    for sentence in expected {
+        assert!(said.iter().any(|one| one == sentence), "nobody says `{sentence}`: {said:#?}");
+    }
+    let back = second::visit::DEFINITION.compare(first::visit::DEFINITION);
+    assert!(!back.is_compatible(), "there is no way back");
+}
+
+/// What `compare` allows, `verify` does.
+#[test]
+fn a_compatible_change_reads_what_was_stored() {
+    let waiting = first::Visit::new().greet("Ann".to_owned(), 2, None, &Clerk);
+    let stored = |any: first::AnyVisit| {
+        let text = serde_json::to_string(&any).unwrap();
+        let mut claim: Unverified = serde_json::from_str(&text).unwrap();
+        claim.definitions.push(Arc::new(first::visit::DEFINITION.clone()));
+        claim
+    };
+    let read: second::AnyVisit = stored(waiting.into()).verify().unwrap();
+    let second::AnyVisit::InLobby(lobby) = read else { panic!("{read:?}") };
+    let expected =
+        second::visit::InLobby { name: "Ann".to_owned(), seconds: 120, guests: 0, host: None };
+    assert_eq!(lobby.state(), &expected);
+    assert_eq!(lobby.show_in(&Porter).state().guest, "Ann");
+
+    // An upgrade may refuse the data of one machine.
+    let waiting = first::Visit::new().greet("Eve".to_owned(), 241, None, &Clerk);
+    let refused = stored(waiting.into()).verify::<second::AnyVisit>().unwrap_err().to_string();
+    assert!(refused.contains("nobody waits for more than four hours"), "{refused}");
+
+    let inside = first::Visit::new().greet("Bob".to_owned(), 1, None, &Clerk).call_in(&ToolNode);
+    let read: second::AnyVisit = stored(inside.into()).verify().unwrap();
+    let second::AnyVisit::Inside(inside) = read else { panic!("{read:?}") };
+    assert_eq!(inside.state().guest, "Bob");
+}

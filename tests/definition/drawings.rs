@@ -1,0 +1,258 @@
+//! Each branch of a choice is drawn with its condition, whatever is in it.
+
+use machine::definition::Definition;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::{order, xml};
+
+/// Two branches, with these texts for labels and conditions.
+fn choice(label: &str, when: &str) -> Definition {
+    let value = json!({
+        "name": "sorter",
+        "states": [
+            {"name": "open", "label": "OPEN"},
+            {"name": "one", "label": label, "terminal": true},
+            {"name": "two", "label": "TWO", "terminal": true}
+        ],
+        "edges": [
+            {"from": 0, "trigger": "sort", "to": 1, "when": when},
+            {"from": 0, "trigger": "sort", "to": 2, "when": "else"}
+        ],
+        "initial": 0
+    });
+    serde_json::from_value(value).unwrap()
+}
+
+const HOSTILE: [&str; 16] = [
+    "a < b && c > d",
+    "name == \"it's; a | b\"",
+    "</text></svg><script>alert(1)</script>",
+    "]]>",
+    "<!-- x -->",
+    "&amp; &#35; &quot;",
+    "#35; #quot;",
+    "path == \"C:\\\\temp\\\\\"",
+    "ends with a backslash \\",
+    "one\ntwo",
+    "one\r\ntwo --> [*]",
+    "\"] [label=\"x",
+    "}\ndigraph x {",
+    "a: b :: c",
+    "%% comment",
+    "größer als 雪",
+];
+
+#[test]
+fn the_svg_is_well_formed_and_shows_each_branch() {
+    let shown = xml::texts(&order::DEFINITION.svg()).unwrap();
+    for text in [
+        "look [guests > *context]",
+        "look [else]",
+        r#"taste [note is Some(note) and note == "a;b|<c>\"d\"" && courses < 3]"#,
+        "taste [note is Some(_) | None and courses == 0]",
+        "taste [else]",
+        "burn",
+        "close_kitchen",
+        "COOKING",
+    ] {
+        assert!(shown.iter().any(|found| found == text), "the drawing lacks `{text}`: {shown:#?}");
+    }
+    assert_eq!(shown.len(), order::DEFINITION.states.len() + order::DEFINITION.edges.len());
+}
+
+#[test]
+fn hostile_text_stays_text_in_the_svg() {
+    for text in HOSTILE {
+        for definition in [choice("ONE", text), choice(text, "fits")] {
+            let shown = xml::texts(&definition.svg()).unwrap_or_else(|why| panic!("{text}: {why}"));
+            assert_eq!(shown.len(), 5, "{text}: {shown:?}");
+            // A drawing may replace white space.
+            let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(shown.iter().any(|found| words(found).contains(&words(text))), "{shown:?}");
+        }
+    }
+}
+
+#[test]
+fn characters_that_xml_forbids_are_not_in_the_svg() {
+    for text in ["a\u{0}b", "\u{1b}[31m", "\u{fffe}"] {
+        for definition in [choice("ONE", text), choice(text, "fits")] {
+            xml::texts(&definition.svg()).unwrap_or_else(|why| panic!("{text:?}: {why}"));
+        }
+    }
+}
+
+/// The lines of a Mermaid diagram: each of a known form, with nothing that ends it early.
+fn mermaid_lines(text: &str) -> Result<usize, String> {
+    let mut lines = text.lines();
+    if lines.next() != Some("stateDiagram-v2") {
+        return Err("it does not start as a state diagram".to_owned());
+    }
+    let mut count = 0;
+    for line in lines {
+        let rest = line.strip_prefix("    ").ok_or_else(|| format!("not indented: {line:?}"))?;
+        let (from, rest) = rest.split_once(" --> ").ok_or_else(|| format!("no arrow: {line:?}"))?;
+        let (to, label) = rest.split_once(": ").map_or((rest, ""), |(to, label)| (to, label));
+        for end in [from, to] {
+            let is_name = !end.is_empty()
+                && end.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+            if end != "[*]" && !is_name {
+                return Err(format!("{end:?} is no state"));
+            }
+        }
+        // `#`, a number or a name and `;` are an entity; elsewhere both have a meaning.
+        let mut rest = label;
+        while let Some(place) = rest.find(['#', ';']) {
+            let entity = rest[place..].strip_prefix('#').and_then(|entity| entity.split_once(';'));
+            let Some((name, behind)) = entity else { return Err(format!("{label:?} ends early")) };
+            if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric()) {
+                return Err(format!("{name:?} is no entity"));
+            }
+            rest = behind;
+        }
+        count += 1;
+    }
+    Ok(count)
+}
+
+#[test]
+fn mermaid_shows_each_branch() {
+    let text = order::DEFINITION.mermaid();
+    for line in [
+        "    PLACED --> CANCELLED: look [guests > *context]\n",
+        "    PLACED --> COOKING: look [else]\n",
+        "    COOKING --> SERVED: taste [else]\n",
+        "    COOKING --> CANCELLED: taste [note is Some(_) | None and courses == 0]\n",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+    // The start, an arrow for each edge, and two ends.
+    assert_eq!(mermaid_lines(&text), Ok(1 + order::DEFINITION.edges.len() + 2));
+}
+
+#[test]
+fn hostile_conditions_do_not_end_a_line_of_mermaid() {
+    for text in HOSTILE {
+        assert_eq!(mermaid_lines(&choice("ONE", text).mermaid()), Ok(5), "{text}");
+    }
+    assert!(mermaid_lines("stateDiagram-v2\n    A --> B: a; b\n").is_err());
+    assert!(mermaid_lines("stateDiagram-v2\n    A --> B: a\n    b\n").is_err());
+    let shown = choice("ONE", "a; b # c").mermaid();
+    assert!(shown.contains("OPEN --> ONE: sort [a#59; b #35; c]\n"), "{shown}");
+}
+
+/// A DOT file as its tokens; names in quotes are unquoted, and start with a quotation mark.
+fn dot_tokens(text: &str) -> Result<Vec<String>, String> {
+    let mut tokens: Vec<String> = Vec::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            ' ' | '\n' => {}
+            '"' => {
+                let mut token = String::from("\"");
+                loop {
+                    match chars.next().ok_or("a string that does not end")? {
+                        '"' => break,
+                        '\\' if chars.peek() == Some(&'"') => token.extend(chars.next()),
+                        '\\' if chars.peek() == Some(&'\\') => token.extend(chars.next()),
+                        '\\' => return Err(format!("an escape in {token:?}")),
+                        other => token.push(other),
+                    }
+                }
+                tokens.push(token);
+            }
+            '{' | '}' | '[' | ']' | '=' | ',' | ';' => tokens.push(c.to_string()),
+            '-' if chars.next_if_eq(&'>').is_some() => tokens.push("->".to_owned()),
+            c if c.is_ascii_alphanumeric() || c == '_' => {
+                let mut word = c.to_string();
+                while let Some(c) = chars.next_if(|c| c.is_ascii_alphanumeric() || *c == '_') {
+                    word.push(c);
+                }
+                tokens.push(word);
+            }
+            other => return Err(format!("{other:?} outside of a string")),
+        }
+    }
+    Ok(tokens)
+}
+
+/// The labels of the edges of a DOT file, with both ends.
+fn dot_edges(text: &str) -> Result<Vec<(String, String, String)>, String> {
+    let tokens = dot_tokens(text)?;
+    let depth = tokens.iter().filter(|token| *token == "{").count();
+    if depth != 1 || tokens.last().map(String::as_str) != Some("}") {
+        return Err("not one graph".to_owned());
+    }
+    let name = |token: &str| token.strip_prefix('"').unwrap_or(token).to_owned();
+    let edges = tokens.windows(8).filter(|window| window[1] == "->");
+    edges
+        .map(|window| match window {
+            [from, _, to, open, key, equals, label, close]
+                if open == "[" && key == "label" && equals == "=" && close == "]" =>
+            {
+                Ok((name(from), name(to), name(label)))
+            }
+            other => Err(format!("{other:?} is no edge")),
+        })
+        .collect()
+}
+
+#[test]
+fn dot_shows_each_branch() {
+    let edges = dot_edges(&order::DEFINITION.dot()).unwrap();
+    let expected: Vec<_> = order::DEFINITION
+        .edges
+        .iter()
+        .map(|edge| {
+            let label = |state: usize| order::DEFINITION.states[state].label.to_string();
+            (label(edge.from), label(edge.to), edge.label().to_string())
+        })
+        .collect();
+    assert_eq!(edges, expected);
+}
+
+#[test]
+fn hostile_conditions_do_not_end_a_string_of_dot() {
+    for text in HOSTILE {
+        let edges = dot_edges(&choice("ONE", text).dot()).unwrap_or_else(|why| panic!("{why}"));
+        assert_eq!(edges.len(), 2, "{text}");
+        // A line break in a label may be written in another way.
+        if !text.contains('\n') {
+            assert_eq!(edges[0].2, format!("sort [{text}]"));
+        }
+    }
+    assert!(dot_edges("digraph x { A -> B [label=\"a\" b\"]\n}").is_err());
+}
+
+/// `node`, `edge` and `graph` are keywords of DOT, in any case. States may have these names.
+#[test]
+fn keywords_of_dot_are_quoted() {
+    let mut value: Value = serde_json::to_value(choice("NODE", "fits")).unwrap();
+    value["name"] = json!("graph");
+    value["states"][2]["label"] = json!("EDGE");
+    let definition: Definition = serde_json::from_value(value).unwrap();
+    let tokens = dot_tokens(&definition.dot()).unwrap();
+    let keywords = ["NODE", "EDGE", "graph"];
+    assert!(!tokens.iter().any(|token| keywords.contains(&&**token)), "{}", definition.dot());
+}
+
+/// A label from a file need not be a name.
+#[test]
+fn hostile_labels_are_quoted_in_dot() {
+    for text in HOSTILE {
+        let edges = dot_edges(&choice(text, "fits").dot()).unwrap_or_else(|why| panic!("{why}"));
+        assert_eq!((edges.len(), edges[0].0.as_str()), (2, "OPEN"), "{text}");
+    }
+}
+
+proptest! {
+    /// Any text at all.
+    #[test]
+    fn any_condition_can_be_drawn(text: String) {
+        let definition = choice("ONE", &text);
+        prop_assert_eq!(xml::texts(&definition.svg()).map(|shown| shown.len()), Ok(5));
+        prop_assert_eq!(mermaid_lines(&definition.mermaid()), Ok(5));
+        prop_assert_eq!(dot_edges(&definition.dot()).map(|edges| edges.len()), Ok(2));
+    }
+}

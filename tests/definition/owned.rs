@@ -1,0 +1,467 @@
+//! A definition as JSON: written, read back, and refused where it is not one.
+
+use machine::{
+    contract::execution,
+    definition::{Definition, Edge},
+};
+use machine_tests::samples::{lease, ticket};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::{order, xml};
+
+/// Every definition that is at hand here; `tests/machines` does the same with all of its own.
+fn all() -> [&'static Definition; 4] {
+    [execution::DEFINITION, ticket::DEFINITION, lease::DEFINITION, order::DEFINITION]
+}
+
+/// A machine with all that a definition can have.
+fn parcel() -> Value {
+    json!({
+        "name": "parcel",
+        "docs": "On its way.",
+        "version": 2,
+        "context": "Rates",
+        "upgrades": [1],
+        "states": [
+            {"name": "away", "label": "AWAY", "was": ["far"]},
+            {"name": "here", "label": "HERE", "docs": "There.", "stable": true,
+             "fields": [{"name": "place", "ty": "Option<String>", "optional": true, "was": ["spot"]}],
+             "upgrades": [1]},
+            {"name": "gone", "label": "GONE", "terminal": true}
+        ],
+        "edges": [
+            {"from": 0, "trigger": "arrive", "to": 1, "when": "size < 3",
+             "payload": [{"name": "size", "ty": "u8"}]},
+            {"from": 0, "trigger": "arrive", "to": 2, "when": "else",
+             "payload": [{"name": "size", "ty": "u8"}]},
+            {"from": 1, "trigger": "fetch", "to": 2, "actors": ["owner"], "guard": "has_key",
+             "payload": []},
+            {"from": 1, "trigger": "send_back", "to": 2, "actors": ["clerk"], "was": ["return"],
+             "deadline": {"after": "context.week", "group": 0}}
+        ],
+        "initial": 0,
+        "actors": [
+            {"kind": "owner", "category": "human"},
+            {"kind": "clerk", "category": "system", "was": "porter"}
+        ],
+        "groups": [{"name": "Stored", "states": [1]}]
+    })
+}
+
+fn read(value: &Value) -> Result<Definition, serde_json::Error> {
+    serde_json::from_str(&value.to_string())
+}
+
+/// The error of a definition with one part replaced.
+fn refused(pointer: &str, part: Value) -> String {
+    let mut value = parcel();
+    *value.pointer_mut(pointer).unwrap_or_else(|| panic!("there is no {pointer}")) = part;
+    match read(&value) {
+        Ok(definition) => panic!("{pointer}: {definition:?}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn a_definition_comes_back_from_json_as_it_was() {
+    for definition in all() {
+        let text = serde_json::to_string(definition).unwrap();
+        let owned: Definition = serde_json::from_str(&text).unwrap();
+        assert_eq!(&owned, definition);
+        assert_eq!(owned.fingerprint, definition.fingerprint);
+        assert_eq!(owned.groups, definition.groups);
+        assert_eq!(serde_json::to_string(&owned).unwrap(), text);
+        assert_eq!(owned.svg(), definition.svg());
+        let pretty = serde_json::to_string_pretty(definition).unwrap();
+        assert_eq!(serde_json::from_str::<Definition>(&pretty).unwrap(), owned);
+        let from_value: Definition =
+            serde_json::from_value(serde_json::to_value(definition).unwrap()).unwrap();
+        assert_eq!(from_value, owned);
+    }
+}
+
+/// Each part is read, and each part makes two definitions differ.
+#[test]
+fn every_part_is_read() {
+    let whole = read(&parcel()).unwrap();
+    assert_eq!(whole.version, 2);
+    assert_eq!(&*whole.states[1].fields[0].was, ["spot"]);
+    assert_eq!((whole.states[0].was.len(), &*whole.states[1].upgrades), (1, &[1][..]));
+    assert_eq!(whole.edges[2].guard.as_deref(), Some("has_key"));
+    assert_eq!(whole.edges[3].deadline.as_ref().unwrap().group, Some(0));
+    assert_eq!(whole.actors[1].was.as_deref(), Some("porter"));
+    assert_eq!(&*whole.groups[0].states, [1]);
+    for (pointer, part) in [
+        ("/name", json!("letter")),
+        ("/docs", json!("")),
+        ("/version", json!(3)),
+        ("/context", json!("")),
+        ("/upgrades", json!([])),
+        ("/states/0/name", json!("gone_away")),
+        ("/states/0/label", json!("Away")),
+        ("/states/0/was", json!([])),
+        ("/states/1/docs", json!("")),
+        ("/states/1/stable", json!(false)),
+        ("/states/1/fields", json!([])),
+        ("/states/1/fields/0/ty", json!("String")),
+        ("/states/1/fields/0/optional", json!(false)),
+        ("/states/1/fields/0/was", json!([])),
+        ("/states/1/upgrades", json!([])),
+        ("/states/2/terminal", json!(false)),
+        ("/edges/0/when", json!("size < 4")),
+        ("/edges/2/payload", json!([{"name": "width", "ty": "u8"}])),
+        ("/edges/2/actors", json!([])),
+        ("/edges/2/guard", json!(null)),
+        ("/edges/3/deadline", json!(null)),
+        ("/edges/3/deadline/after", json!("context.day")),
+        ("/edges/3/deadline/group", json!(null)),
+        ("/edges/3/was", json!([])),
+        ("/initial", json!(1)),
+        ("/actors/0/category", json!("agent")),
+        ("/actors/1/was", json!(null)),
+        ("/groups/0/name", json!("Kept")),
+        ("/groups/0/states", json!([0, 1])),
+    ] {
+        let mut value = parcel();
+        *value.pointer_mut(pointer).unwrap() = part;
+        assert_ne!(read(&value).unwrap(), whole, "{pointer}");
+    }
+}
+
+/// What a definition can leave out, and what it then is.
+#[test]
+fn most_parts_can_be_left_out() {
+    let least = json!({
+        "name": "lamp",
+        "states": [{"name": "on", "label": "ON"}],
+        "edges": [{"from": 0, "trigger": "blink", "to": 0}],
+        "initial": 0
+    });
+    let lamp = read(&least).unwrap();
+    assert_eq!((lamp.version, &*lamp.docs, lamp.groups.len()), (1, "", 0));
+    let edge: &Edge = &lamp.edges[0];
+    assert!(edge.actors.is_empty() && edge.payload.is_empty() && edge.was.is_empty());
+    assert_eq!((&edge.guard, &edge.when, &edge.deadline), (&None, &None, &None));
+    assert_eq!(lamp.legal_moves(0).to_string(), "from ON you can: blink -> ON");
+    for part in ["name", "states", "edges", "initial"] {
+        let mut value = least.clone();
+        value.as_object_mut().unwrap().remove(part);
+        let error = read(&value).unwrap_err().to_string();
+        assert!(error.contains(&format!("missing field `{part}`")), "{error}");
+    }
+    for (pointer, part) in [
+        ("/states/0", "name"),
+        ("/states/0", "label"),
+        ("/edges/0", "from"),
+        ("/edges/0", "trigger"),
+        ("/edges/0", "to"),
+    ] {
+        let mut value = least.clone();
+        value.pointer_mut(pointer).unwrap().as_object_mut().unwrap().remove(part);
+        let error = read(&value).unwrap_err().to_string();
+        assert!(error.contains(&format!("missing field `{part}`")), "{error}");
+    }
+}
+
+#[test]
+fn an_index_out_of_range_is_refused() {
+    for (pointer, part, what) in [
+        ("/initial", json!(3), "initial state"),
+        ("/initial", json!(usize::MAX), "initial state"),
+        ("/edges/0/from", json!(3), "source of edge 0"),
+        ("/edges/3/to", json!(17), "target of edge 3"),
+        ("/edges/3/deadline/group", json!(1), "deadline of edge 3"),
+        ("/groups/0/states", json!([1, 3]), "group `Stored`"),
+        ("/states", json!([]), "initial state"),
+    ] {
+        let error = refused(pointer, part);
+        assert!(error.starts_with("definition `parcel`: "), "{error}");
+        assert!(error.contains(what), "{pointer}: {error}");
+    }
+}
+
+#[test]
+fn numbers_are_not_negative_and_not_too_large() {
+    for pointer in ["/initial", "/version", "/edges/0/from", "/edges/0/to", "/groups/0/states/0"] {
+        for number in [json!(-1), json!(1.5), json!(1e30), json!("1"), json!(null)] {
+            let error = refused(pointer, number.clone());
+            let expected = match &number {
+                Value::Number(_) => {
+                    error.contains("invalid value") || error.contains("invalid type")
+                }
+                _ => error.contains("invalid type"),
+            };
+            assert!(expected, "{pointer} {number}: {error}");
+        }
+    }
+    assert!(refused("/version", json!(0)).contains("version"));
+    assert!(refused("/version", json!(u64::from(u32::MAX) + 1)).contains("invalid value"));
+}
+
+#[test]
+fn names_of_states_differ() {
+    let error = refused("/states/1/name", json!("away"));
+    assert!(error.contains("two states") && error.contains("`away`"), "{error}");
+}
+
+/// The edges of one move come one after the other, each with a condition and a target of its own.
+#[test]
+fn the_edges_of_a_move_are_checked() {
+    let mut apart = parcel();
+    apart["edges"].as_array_mut().unwrap().swap(1, 2);
+    let error = read(&apart).unwrap_err().to_string();
+    assert!(error.contains("`arrive` from state 0"), "{error}");
+
+    for (pointer, part) in
+        [("/edges/0/when", json!(null)), ("/edges/1/when", json!(null)), ("/edges/1/to", json!(1))]
+    {
+        let error = refused(pointer, part);
+        assert!(error.contains("`arrive` from state 0"), "{pointer}: {error}");
+    }
+    let error = refused("/edges/3/from", json!(2));
+    assert!(error.contains("edge 3 leaves a terminal state"), "{error}");
+
+    // One edge with a condition is a choice all of whose branches lead to one state.
+    let mut one = parcel();
+    one["edges"].as_array_mut().unwrap().remove(1);
+    assert!(read(&one).unwrap().find_move(0, "arrive").unwrap().is_choice());
+}
+
+/// All edges of a choice are one move: what it takes, who may make it, its guard, its deadline.
+#[test]
+fn the_edges_of_a_choice_agree() {
+    for (pointer, part) in [
+        ("/edges/1/payload", json!([])),
+        ("/edges/1/payload", json!([{"name": "size", "ty": "u16"}])),
+        ("/edges/0/actors", json!(["owner"])),
+        ("/edges/0/guard", json!("has_key")),
+        ("/edges/0/deadline", json!({"after": "context.week"})),
+    ] {
+        let mut value = parcel();
+        let (parent, key) = pointer.rsplit_once('/').unwrap();
+        value.pointer_mut(parent).unwrap()[key] = part;
+        let error = read(&value).unwrap_err().to_string();
+        assert!(error.contains("`arrive` from state 0"), "{pointer}: {error}");
+    }
+}
+
+#[test]
+fn other_json_is_no_definition() {
+    for text in [
+        "",
+        "null",
+        "7",
+        "[]",
+        "{}",
+        "\"parcel\"",
+        "{\"name\": \"parcel\"}",
+        "{\"name\": \"parcel\", \"states\": {}, \"edges\": [], \"initial\": 0}",
+        "{\"name\": \"parcel\", \"states\": [[]], \"edges\": [], \"initial\": 0}",
+    ] {
+        assert!(serde_json::from_str::<Definition>(text).is_err(), "{text}");
+    }
+    let text = parcel().to_string();
+    for length in 0..text.len() {
+        if let Some(start) = text.get(..length) {
+            assert!(serde_json::from_str::<Definition>(start).is_err(), "{length} bytes");
+        }
+    }
+    let error = refused("/actors/0/category", json!("ghost"));
+    assert!(error.contains("unknown variant `ghost`"), "{error}");
+}
+
+#[test]
+fn deep_nesting_is_refused() {
+    for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+        let deep = format!("{}0{}", open.repeat(100_000), close.repeat(100_000));
+        assert!(serde_json::from_str::<Definition>(&deep).is_err());
+        let with = |part: &str| {
+            let text = parcel().to_string();
+            let text = text.replacen('{', &format!("{{\"{part}\":{deep},"), 1);
+            serde_json::from_str::<Definition>(&text)
+        };
+        for part in ["states", "edges", "name", "initial", "groups"] {
+            assert!(with(part).is_err(), "{part}");
+        }
+        // A part that nobody knows is skipped, however deep it is.
+        assert_eq!(with("comment").unwrap(), read(&parcel()).unwrap());
+    }
+}
+
+/// A name may be long. No error repeats it as a whole.
+#[test]
+fn a_long_name_is_not_repeated_in_an_error() {
+    let long = "x".repeat(1 << 20);
+    let mut named = parcel();
+    named["name"] = json!(long);
+    named["states"][1]["name"] = json!(long);
+    named["edges"][2]["trigger"] = json!(long);
+    named["groups"][0]["name"] = json!(long);
+    let read_back = read(&named).unwrap();
+    assert_eq!(read_back.state(&long), Some(1));
+    assert!(read_back.find_move(1, &long).is_some());
+    assert!(read_back.mermaid().len() > 1 << 20);
+
+    for (pointer, part) in [
+        ("/states/0/name", json!(long)),
+        ("/initial", json!(3)),
+        ("/groups/0/states/0", json!(3)),
+        ("/edges/3/trigger", json!(long)),
+    ] {
+        let mut value = named.clone();
+        *value.pointer_mut(pointer).unwrap() = part;
+        let error = read(&value).unwrap_err().to_string();
+        assert!(error.len() < 300, "{pointer}: {} bytes", error.len());
+    }
+}
+
+/// Does all that can be done with a definition; nothing panics, and what can be checked holds.
+fn use_all_of(definition: &Definition) {
+    for (index, state) in definition.states.iter().enumerate() {
+        assert_eq!(definition.state(&state.name), Some(index));
+        assert!(definition.legal_moves(index).to_string().contains(&*state.label));
+        let edges: usize = definition.moves(index).map(|found| found.edges().len()).sum();
+        assert_eq!(edges, definition.leaving(index).count());
+        for found in definition.moves(index) {
+            assert_eq!(found.is_choice(), found.edges().iter().all(|edge| edge.when.is_some()));
+            assert_eq!(definition.find_move(index, found.trigger()), Some(found));
+            assert!(found.to_string().starts_with(found.trigger()));
+        }
+    }
+    for edge in &*definition.edges {
+        assert_eq!(definition.edge(edge.from, &edge.trigger, edge.to), Some(edge));
+    }
+    let _ = (definition.mermaid(), definition.dot());
+    let shown = xml::texts(&definition.svg()).unwrap();
+    assert_eq!(shown.len(), definition.states.len() + definition.edges.len());
+    assert!(definition.compare(definition).changes().is_empty());
+    let text = serde_json::to_string(definition).unwrap();
+    assert_eq!(&serde_json::from_str::<Definition>(&text).unwrap(), definition);
+    for other in all() {
+        let _ = (definition.compare(other), other.compare(definition));
+        for state in 0..definition.states.len() {
+            let successor = definition.successor(state, other);
+            assert!(successor.is_none_or(|found| found < other.states.len()));
+        }
+    }
+    // Another definition of the same machine.
+    let parcel = read(&parcel()).unwrap();
+    let there = definition.compare(&parcel);
+    assert_eq!(there.is_compatible(), there.changes().iter().all(|change| change.compatible));
+    let _ = (there.to_string(), parcel.compare(definition).to_string());
+}
+
+/// Every place in a JSON value.
+fn pointers(value: &Value, here: &str, into: &mut Vec<String>) {
+    into.push(here.to_owned());
+    match value {
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                pointers(item, &format!("{here}/{index}"), into);
+            }
+        }
+        Value::Object(fields) => {
+            for (name, item) in fields {
+                pointers(item, &format!("{here}/{name}"), into);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Mutation {
+    Replace(Value),
+    Remove,
+    /// An array gets its last item once more; an object, a field from another place.
+    Duplicate,
+    /// Takes the value of another place.
+    Copy(usize),
+}
+
+fn part() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (-2_i64..6).prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        "[a-z]{0,3}".prop_map(Value::from),
+        "\\PC{0,8}".prop_map(Value::from),
+        Just(json!([])),
+        Just(json!({})),
+        Just(json!([0, 1, 2])),
+    ]
+}
+
+fn mutation() -> impl Strategy<Value = Mutation> {
+    prop_oneof![
+        3 => part().prop_map(Mutation::Replace),
+        1 => Just(Mutation::Remove),
+        1 => Just(Mutation::Duplicate),
+        2 => any::<usize>().prop_map(Mutation::Copy),
+    ]
+}
+
+fn mutate(value: &mut Value, at: usize, mutation: Mutation) {
+    let mut places = Vec::new();
+    pointers(value, "", &mut places);
+    let pointer = places[at % places.len()].clone();
+    match mutation {
+        Mutation::Replace(part) => *value.pointer_mut(&pointer).unwrap() = part,
+        Mutation::Copy(from) => {
+            let part = value.pointer(&places[from % places.len()]).unwrap().clone();
+            *value.pointer_mut(&pointer).unwrap() = part;
+        }
+        Mutation::Duplicate => {
+            if let Some(items) = value.pointer_mut(&pointer).and_then(Value::as_array_mut) {
+                let last = items.last().cloned();
+                items.extend(last);
+            }
+        }
+        Mutation::Remove => {
+            let Some((parent, key)) = pointer.rsplit_once('/') else { return };
+            match value.pointer_mut(parent).unwrap() {
+                Value::Array(items) => drop(items.remove(key.parse().unwrap())),
+                Value::Object(fields) => drop(fields.remove(key)),
+                _ => {}
+            }
+        }
+    }
+}
+
+proptest! {
+    /// JSON that is a definition but for a few changes: refused, or a definition that can be used.
+    #[test]
+    fn changed_json_is_refused_or_can_be_used(
+        which in 0_usize..5,
+        mutations in prop::collection::vec((any::<usize>(), mutation()), 1..5),
+    ) {
+        let mut value = match all().get(which) {
+            Some(definition) => serde_json::to_value(definition).unwrap(),
+            None => parcel(),
+        };
+        for (at, mutation) in mutations {
+            mutate(&mut value, at, mutation);
+        }
+        if let Ok(definition) = read(&value) {
+            use_all_of(&definition);
+        }
+    }
+
+    /// The same for the bytes of the text.
+    #[test]
+    fn changed_text_is_refused_or_can_be_used(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+    ) {
+        let mut bytes = parcel().to_string().into_bytes();
+        for (at, byte) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        if let Ok(definition) = serde_json::from_slice::<Definition>(&bytes) {
+            use_all_of(&definition);
+        }
+    }
+}

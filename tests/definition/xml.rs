@@ -1,0 +1,142 @@
+//! Whether a drawing is well-formed XML, and which texts it shows. A small reader: elements,
+//! attributes in double quotes, text; no comments, no CDATA, no processing instructions.
+
+/// The contents of the `<text>` elements, with entities resolved; or what is malformed.
+pub(crate) fn texts(xml: &str) -> Result<Vec<String>, String> {
+    if let Some(found) = xml.chars().find(|c| !is_allowed(*c)) {
+        return Err(format!("XML does not allow {found:?}"));
+    }
+    let mut open: Vec<&str> = Vec::new();
+    let mut texts = Vec::new();
+    let mut rest = xml;
+    let mut closed = false;
+    while !rest.is_empty() {
+        if closed {
+            return Err(format!("{rest:?} follows the root element"));
+        }
+        let Some(tag) = rest.strip_prefix('<') else {
+            let end = rest.find('<').ok_or("text outside of the root element")?;
+            let text = resolved(&rest[..end])?;
+            match open.last() {
+                Some(&"text") => texts.push(text),
+                Some(&"title") => {}
+                other => return Err(format!("text in {other:?}")),
+            }
+            rest = &rest[end..];
+            continue;
+        };
+        let end = end_of_tag(tag).ok_or("a tag that does not end")?;
+        let (tag, behind) = (&tag[..end], &tag[end + 1..]);
+        rest = behind;
+        if let Some(name) = tag.strip_prefix('/') {
+            if open.pop() != Some(name) {
+                return Err(format!("</{name}> closes another element"));
+            }
+        } else {
+            let (tag, empty) = match tag.strip_suffix('/') {
+                Some(tag) => (tag, true),
+                None => (tag, false),
+            };
+            let name = tag.split(' ').next().unwrap_or_default();
+            attributes(&tag[name.len()..])?;
+            if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric()) {
+                return Err(format!("an element is named {name:?}"));
+            }
+            if !empty {
+                open.push(name);
+            }
+        }
+        closed = open.is_empty();
+    }
+    if closed { Ok(texts) } else { Err(format!("{open:?} are not closed")) }
+}
+
+/// XML 1.0, production 2.
+fn is_allowed(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
+}
+
+/// Where the tag's `>` is; one in quotes does not count.
+fn end_of_tag(tag: &str) -> Option<usize> {
+    let mut quoted = false;
+    tag.char_indices().find_map(|(place, c)| {
+        quoted ^= c == '"';
+        (c == '>' && !quoted).then_some(place)
+    })
+}
+
+fn attributes(text: &str) -> Result<(), String> {
+    let mut rest = text.trim_start();
+    let mut names = Vec::new();
+    while !rest.is_empty() {
+        let (name, value) = rest.split_once("=\"").ok_or("an attribute without a value")?;
+        if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphabetic() || c == '-') {
+            return Err(format!("an attribute is named {name:?}"));
+        }
+        if names.contains(&name) {
+            return Err(format!("{name:?} is given twice"));
+        }
+        names.push(name);
+        let (value, behind) = value.split_once('"').ok_or("a value without an end")?;
+        resolved(value)?;
+        if !behind.is_empty() && !behind.starts_with(' ') {
+            return Err(format!("{behind:?} follows a value"));
+        }
+        rest = behind.trim_start();
+    }
+    Ok(())
+}
+
+/// Text with its entities resolved.
+fn resolved(text: &str) -> Result<String, String> {
+    if text.contains('<') {
+        return Err(format!("`<` in {text:?}"));
+    }
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find('&') {
+        out.push_str(&rest[..start]);
+        let (entity, behind) =
+            rest[start + 1..].split_once(';').ok_or("an entity that does not end")?;
+        out.push(match entity {
+            "amp" => '&',
+            "lt" => '<',
+            "gt" => '>',
+            "quot" => '"',
+            "apos" => '\'',
+            other => return Err(format!("unknown entity {other:?}")),
+        });
+        rest = behind;
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+#[test]
+fn the_reader_accepts_what_is_well_formed() {
+    let xml = r#"<svg a="1 &lt; 2" b-c=""><title>t</title><g><path d=">"/></g><text x="1">a &amp;&quot; b</text></svg>"#;
+    assert_eq!(texts(xml).unwrap(), ["a &\" b"]);
+}
+
+#[test]
+fn the_reader_finds_what_is_malformed() {
+    for xml in [
+        "",
+        "<svg>",
+        "<svg></g>",
+        "<svg/><svg/>",
+        "<svg/>x",
+        "<svg><text>a & b</text></svg>",
+        "<svg><text>a &b; b</text></svg>",
+        "<svg><text>a < b</text></svg>",
+        "<svg><text>\u{1}</text></svg>",
+        "<svg><text>\u{ffff}</text></svg>",
+        "<svg a=1/>",
+        "<svg a=\"1\" a=\"1\"/>",
+        "<svg a=\"<\"/>",
+        "<svg a=\"1\"b=\"1\"/>",
+        "<svg><text></svg></text>",
+    ] {
+        assert!(texts(xml).is_err(), "{xml:?} is not well-formed");
+    }
+}
