@@ -40,7 +40,8 @@ fn list<T: fmt::Display>(words: impl IntoIterator<Item = T>) -> String {
     }
 }
 
-fn nearest<'a>(wrong: &Ident, candidates: &[&'a Ident]) -> Option<&'a Ident> {
+/// The candidate that was probably meant.
+pub(crate) fn nearest<'a>(wrong: &Ident, candidates: &[&'a Ident]) -> Option<&'a Ident> {
     let wrong = wrong.to_string();
     candidates
         .iter()
@@ -440,6 +441,25 @@ pub(crate) fn ambiguous_name(name: &Ident, source: &Ident) -> Message {
         format!("`{name}` is ambiguous: it is a field of `{source}` and an item of the payload"),
         format!("write `source.{name}` for the field, or rename the item"),
     )
+}
+
+pub(crate) fn captured_field(name: &Ident, target: &Ident) -> Message {
+    message(
+        "M0120",
+        format!(
+            "`{name}` is ambiguous: this pattern binds it, and `{target}` gets its field `{name}`"
+        ),
+        format!("rename the binding, or say what is meant, as in `{target}({name} = ..)`"),
+    )
+}
+
+pub(crate) fn taken_and_in_source(name: &Ident, whole: bool) -> Message {
+    let wrong = if whole {
+        format!("`{name}` is taken out of `source`, which is used as a whole here")
+    } else {
+        format!("`{name}` and `source.{name}` are both used in this transition")
+    };
+    message("M0120", wrong, format!("write `source.{name}` everywhere in this transition"))
 }
 
 pub(crate) fn name_of_ours(name: &Ident, source: Option<&Ident>) -> Message {

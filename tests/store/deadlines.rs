@@ -30,7 +30,7 @@ impl Actor for Timer {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Limits {
-    /// For the whole of the work; none where it may take forever.
+    /// The limit for the whole job; `None` means no limit.
     whole_ms: Option<u64>,
     step_ms: u64,
     locked: bool,
@@ -75,7 +75,7 @@ enum Job {
     Stopped { why: String },
 }
 
-/// A clock that tests set.
+/// A clock that tests control.
 #[derive(Debug, Clone)]
 struct Hand(Arc<AtomicI64>);
 
@@ -119,7 +119,7 @@ fn due_at(job: &AnyJob, trigger: &str) -> Option<Millis> {
     running.find(|due| due.trigger == trigger)?.due_at.map(|at| at - START)
 }
 
-/// What stands in the journal is an hour and a minute of the store's clock, not a duration.
+/// The journal has absolute times by the store's clock, not durations.
 #[tokio::test]
 async fn a_commit_makes_deadlines_absolute_by_the_stores_clock() {
     let place = Place::new();
@@ -139,7 +139,7 @@ async fn a_commit_makes_deadlines_absolute_by_the_stores_clock() {
     assert_eq!(line.due_at, Some(START + 150), "the earliest");
 }
 
-/// On a group it runs from entering the group; `Self` restarts a state's own.
+/// A group's deadline runs from entering the group; `Self` restarts a state's own deadline.
 #[tokio::test]
 async fn a_group_deadline_is_not_restarted_inside_the_group() {
     let place = Place::new();
@@ -157,7 +157,7 @@ async fn a_group_deadline_is_not_restarted_inside_the_group() {
     place.store.commit(&mut job).await.unwrap();
     assert_eq!((due_at(&job, "expire"), due_at(&job, "step_timeout")), (Some(1000), None));
 
-    // Out and in again, in one commit: it starts again.
+    // Leaving and entering in one commit restarts it.
     place.at(80);
     job.apply_mut(job::Event::Rest, &Anyone).unwrap();
     job.apply_mut(job::Event::Start, &Anyone).unwrap();
@@ -165,7 +165,7 @@ async fn a_group_deadline_is_not_restarted_inside_the_group() {
     assert_eq!((due_at(&job, "expire"), due_at(&job, "step_timeout")), (Some(1080), Some(180)));
 }
 
-/// A commit that fails is tried again later, and the deadline counts from then.
+/// If a commit fails and is retried later, the deadline counts from the retry.
 #[tokio::test]
 async fn a_commit_that_is_tried_again_counts_anew() {
     let place = Place::new();
@@ -182,7 +182,7 @@ async fn a_commit_that_is_tried_again_counts_anew() {
     place.at(500);
     assert_err!(place.store.commit(&mut job).await, StoreError::Conflict { .. });
     assert_eq!(due_at(&job, "expire"), Some(1500));
-    // As it would be read: the digests cover it.
+    // The digests cover the absolute time, so the record still verifies.
     Unverified::of(&job).unwrap().verify::<AnyJob>().unwrap();
 }
 
@@ -218,7 +218,7 @@ async fn what_is_due_is_listed_and_fires_once() {
 
 /// Two workers fire the same deadline: one wins.
 #[tokio::test]
-async fn a_deadline_fires_once_whoever_fires_it() {
+async fn two_workers_cannot_fire_the_same_deadline() {
     let place = Place::new();
     let mut job = AnyJob::from(Job::new(limits(Some(10))).start());
     place.store.create(&mut job).await.unwrap();
@@ -232,7 +232,7 @@ async fn a_deadline_fires_once_whoever_fires_it() {
     assert_err!(place.store.commit(&mut other).await, StoreError::Conflict { .. });
 }
 
-/// A guard that refuses leaves it due, and says so.
+/// If a guard refuses, the deadline stays due, and the error says so.
 #[tokio::test]
 async fn a_guard_that_refuses_leaves_it_due() {
     let place = Place::new();
@@ -248,7 +248,7 @@ async fn a_guard_that_refuses_leaves_it_due() {
     assert_eq!(refused.to_string(), "READING has no deadline for `rest`");
 }
 
-/// The row's due time is a projection of the journal: edited by hand, it does not fit.
+/// The row's due time is a projection of the journal: an edited one does not match.
 #[tokio::test]
 async fn an_edited_due_time_fails_verification() {
     let place = Place::new();
@@ -260,8 +260,8 @@ async fn an_edited_due_time_fails_verification() {
     assert_err!(loaded, StoreError::Unbelievable(_));
 }
 
-/// A member of a group that replaces the transition does not end the group's deadline: it is paused
-/// there, and goes on where the machine goes on.
+/// A state that replaces its group's transition does not end the group's deadline: the deadline is
+/// paused there, and can fire again after the machine leaves that state.
 #[tokio::test]
 async fn a_group_deadline_runs_on_through_a_state_that_replaces_its_transition() {
     #[allow(clippy::needless_pass_by_value, reason = "a test's machine")]
@@ -308,4 +308,62 @@ async fn a_group_deadline_runs_on_through_a_state_that_replaces_its_transition()
     assert_eq!(task.journal().deadlines()[0].due_at, Some(START + 100));
     assert_eq!(place.due().await, 1);
     task.fire_deadline("expire", place.store.now()).unwrap();
+}
+
+/// A newer definition renames the trigger of a group's deadline: the deadline runs on.
+#[tokio::test]
+async fn a_renamed_trigger_keeps_its_deadline() {
+    mod before {
+        use super::{Deserialize, Duration, Serialize, Timer, machine};
+
+        #[machine(
+            durable,
+            on(expire => Stopped, from = Working, by = Timer, after = Duration::from_millis(100))
+        )]
+        #[derive(Debug, Serialize, Deserialize)]
+        pub(super) enum Task {
+            #[initial]
+            #[group(Working)]
+            #[on(next => Last)]
+            First,
+            #[group(Working)]
+            #[on(next => Stopped)]
+            Last,
+            #[terminal]
+            Stopped,
+        }
+    }
+    mod after {
+        use super::{Deserialize, Duration, Serialize, Timer, machine};
+
+        #[machine(
+            durable,
+            on(time_out => Stopped, from = Busy, by = Timer, after = Duration::from_secs(9),
+               was = "expire")
+        )]
+        #[derive(Debug, Serialize, Deserialize)]
+        pub(super) enum Task {
+            #[initial]
+            #[group(Busy)]
+            #[on(next => Last)]
+            First,
+            #[group(Busy)]
+            #[on(next => Stopped)]
+            Last,
+            #[terminal]
+            Stopped,
+        }
+    }
+
+    let place = Place::new();
+    let mut task = before::AnyTask::from(before::Task::new());
+    place.store.create(&mut task).await.unwrap();
+    place.at(70);
+    let mut task: after::AnyTask = place.store.load(task.id()).await.unwrap();
+    task.apply_mut(after::task::Event::Next, &Anyone).unwrap();
+    place.store.commit(&mut task).await.unwrap();
+    assert_eq!(task.journal().deadlines()[0].due_at, Some(START + 100), "not restarted");
+    place.at(100);
+    let task: after::AnyTask = place.store.load(task.id()).await.unwrap();
+    task.fire_deadline("time_out", place.store.now()).unwrap();
 }

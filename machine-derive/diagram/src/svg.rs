@@ -107,6 +107,11 @@ fn border(rect: &Rect, towards: &Rect) -> (f64, f64) {
 }
 
 fn escaped(text: &str) -> String {
+    // XML has no way to write most control characters.
+    let allowed = |c: char| {
+        matches!(c, '\t' | '\n' | '\r') || c >= ' ' && !matches!(c, '\u{fffe}' | '\u{ffff}')
+    };
+    let text: String = text.chars().map(|c| if allowed(c) { c } else { '\u{fffd}' }).collect();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 

@@ -1,16 +1,12 @@
 //! The work of a move: what the user's expressions see, the choice, the next state, the journal.
 
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote_spanned};
-use syn::Expr;
-
 use super::{
     choice, deadlines,
     names::{self, Names},
 };
-use crate::model::{
-    Graph, Leads, Move, Same, Source, State, Target, bare, names_in, without_source,
-};
+use crate::model::{Graph, Leads, Move, Same, Source, State, Target, bare, names_in};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote_spanned};
 
 /// The body, given `machine`, what is brought and, where there is a journal, `actor`.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
@@ -79,7 +75,7 @@ impl<'a> Scope<'a> {
         let tokens = expressions.iter().map(ToTokens::to_token_stream);
         let used: Vec<Ident> = tokens.flat_map(names_in).collect();
         let fields = from.written.fields.iter().map(|field| &field.name);
-        let taken = fields.filter(|field| used.contains(field)).collect();
+        let taken = fields.filter(|field| *field != "source" && used.contains(field)).collect();
         Self { step, from, used, taken }
     }
 
@@ -121,15 +117,6 @@ impl<'a> Scope<'a> {
             || brought.iter().any(|brought| brought.name == name)
     }
 
-    fn expression(&self, expression: &Expr) -> TokenStream {
-        let tokens = expression.to_token_stream();
-        if self.use_of("source").is_some() && !self.taken.is_empty() {
-            without_source(tokens, &self.taken)
-        } else {
-            tokens
-        }
-    }
-
     /// A field of the source that is carried over.
     fn carried(&self, field: &Ident) -> TokenStream {
         match self.use_of("source") {
@@ -149,17 +136,17 @@ fn leads(
     match written {
         Leads::To(to) => target(graph, names, step, scope, to),
         Leads::If { token, condition, then, otherwise } => {
-            let condition = scope.expression(condition);
+            let condition = condition.to_token_stream();
             let then = leads(graph, names, step, scope, then);
             let otherwise = leads(graph, names, step, scope, otherwise);
             hygienic!(#token #condition { #then } else { #otherwise })
         }
         Leads::Match { token, on, arms } => {
-            let on = scope.expression(on);
+            let on = on.to_token_stream();
             let arms = arms.iter().map(|arm| {
                 let pattern = arm.pattern;
                 let guard = arm.guard.map(|guard| {
-                    let guard = scope.expression(guard);
+                    let guard = guard.to_token_stream();
                     hygienic!(if #guard)
                 });
                 let leads = leads(graph, names, step, scope, &arm.leads);
@@ -185,8 +172,7 @@ fn target(
     // Computed fields come first: they may look at fields that are then carried away.
     let computed = target.fields.iter().filter_map(|(field, source)| match source {
         Source::Computed(value) => {
-            let (fresh, ty, value) =
-                (computed_name(&field.name), &field.ty, scope.expression(value));
+            let (fresh, ty, value) = (computed_name(&field.name), &field.ty, value);
             Some(hygienic!(let #fresh: #ty = #value;))
         }
         Source::Brought(_) | Source::Carried(_) => None,

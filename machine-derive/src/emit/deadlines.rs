@@ -70,7 +70,7 @@ fn function(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<Tok
     // By value, as in a computed item; but the state keeps its own.
     let fields = state.written.fields.iter().map(|field| &field.name);
     let fields = fields
-        .filter(|field| used.contains(field))
+        .filter(|field| *field != "source" && used.contains(field))
         .map(|field| hygienic!(let #field = ::core::clone::Clone::clone(&state.#field);));
     let fields: Vec<_> = fields.collect();
     let source = use_of("source").map(|source| hygienic!(let #source = state;));

@@ -29,6 +29,11 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
         quote!(__row::group(#group, &[#(#members),*]))
     }));
     let (states, edges) = (list(states), list(edges));
+    let options = &graph.declaration.options;
+    let context = options.context.as_ref().map(|ty| text::of_type(ty.to_token_stream()));
+    let context = context.unwrap_or_default();
+    let upgrades = options.upgrades.iter();
+    let upgrades = upgrades.map(|upgrade| proc_macro2::Literal::u32_unsuffixed(upgrade.from));
     quote! {
         /// The machine as plain data.
         pub const DEFINITION: &__machine::definition::Definition = {
@@ -37,6 +42,8 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
                 #name,
                 #docs,
                 #version,
+                #context,
+                &[#(#upgrades),*],
                 #states,
                 #edges,
                 #initial,
@@ -168,7 +175,7 @@ fn walk(leads: &Leads<'_>, path: &[String], ways: &mut Vec<(usize, String)>) {
         Leads::To(target) => {
             // A chain of `else if` ends in `else`; the conditions before it go without saying.
             let said: Vec<&str> =
-                path.iter().map(String::as_str).filter(|condition| *condition != "else").collect();
+                path.iter().map(String::as_str).skip_while(|part| *part == "else").collect();
             let when = if said.is_empty() { "else".to_owned() } else { said.join(" and ") };
             ways.push((target.to, when));
         }

@@ -57,7 +57,7 @@ fn typed(names: &Names<'_>) -> TokenStream {
             > {
                 ::core::result::Result::Ok((
                     __machine::__private::encode(&self.state)?,
-                    __machine::__private::encode(&self.core.context)?,
+                    self.core.__context()?,
                 ))
             }
         }

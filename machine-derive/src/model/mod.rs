@@ -9,4 +9,4 @@ pub(crate) use graph::{
     Arm, Brought, Graph, Guard, Leads, Move, Same, Source, State, Target, Trigger, Way, bare,
 };
 pub(crate) use resolve::{is_reserved, is_reserved_state, resolve};
-pub(crate) use scope::{names as names_in, without_source};
+pub(crate) use scope::names as names_in;

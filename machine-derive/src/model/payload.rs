@@ -25,7 +25,9 @@ pub(super) fn resolve<'a>(
     let before = errors.len();
     let mut noted = Vec::new();
     let brought = brought(graph, from, transition, &mut noted, errors);
-    let mut payload = Payload { graph, from, transition, brought, noted, errors, misnamed: false };
+    let bound = Vec::new();
+    let mut payload =
+        Payload { graph, from, transition, brought, noted, bound, errors, misnamed: false };
     if payload.errors.len() > before {
         payload.misnamed = true;
     }
@@ -113,6 +115,8 @@ struct Payload<'g, 'a> {
     brought: Vec<Brought<'a>>,
     /// The items that were reported because a target has a field of that name.
     noted: Vec<Ident>,
+    /// What the patterns on the way to this branch bind.
+    bound: Vec<Ident>,
     errors: &'g mut Errors,
     /// A field that nothing gives may be the one that was meant by a wrong name.
     misnamed: bool,
@@ -123,7 +127,10 @@ impl<'a> Payload<'_, 'a> {
         match branch {
             Branch::To(target) => self.target(target).map(Leads::To),
             Branch::If { token, condition, then, otherwise } => {
+                let bound = self.bound.len();
+                self.bound.extend(scope::bound_by(condition));
                 let then = self.leads(then);
+                self.bound.truncate(bound);
                 let Some(otherwise) = otherwise else {
                     self.errors.at(token.span, message::choice_without_else());
                     return None;
@@ -138,7 +145,10 @@ impl<'a> Payload<'_, 'a> {
                 }
                 let mut resolved = Vec::new();
                 for arm in arms {
+                    let bound = self.bound.len();
+                    self.bound.extend(scope::names(arm.pattern.to_token_stream()));
                     let leads = self.leads(&arm.branch);
+                    self.bound.truncate(bound);
                     let (pattern, guard) = (&arm.pattern, arm.guard.as_ref());
                     resolved.extend(leads.map(|leads| Arm { pattern, guard, leads }));
                 }
@@ -199,6 +209,11 @@ impl<'a> Payload<'_, 'a> {
         let name = &field.name;
         if let Some(given) = written.items.iter().find(|item| item.field == *name) {
             return Some(Source::Computed(&given.value));
+        }
+        if let Some(bound) = self.bound.iter().find(|bound| *bound == name) {
+            let text = message::captured_field(name, &target.name);
+            self.errors.at(bound.span(), text);
+            return None;
         }
         let item = self.transition.payload.iter().find(|item| item.name == *name);
         let source = &self.graph.declaration.states[self.from];
@@ -263,9 +278,15 @@ impl<'a> Payload<'_, 'a> {
         }
         written_expressions(&self.transition.leads, &mut expressions);
         expressions.extend(&self.transition.after);
+        self.source_is_used_in_one_way(&expressions);
         for expression in expressions {
             let mut reported: Vec<Ident> = Vec::new();
+            let by_field_only = scope::uses_of_source(expression.to_token_stream()).1.is_none();
             for name in scope::names(expression.to_token_stream()) {
+                // `source.plan` is clear, whatever else is called `source`.
+                if name == "source" && by_field_only {
+                    continue;
+                }
                 let of_source = field(source, &name).is_some();
                 let of_payload = self.brought.iter().any(|brought| *brought.name == name);
                 let ours = name == "source" || name == "status" || name == "context" && has_context;
@@ -286,6 +307,27 @@ impl<'a> Payload<'_, 'a> {
                 self.errors.at(name.span(), text);
                 reported.push(name);
             }
+        }
+    }
+}
+
+impl Payload<'_, '_> {
+    /// A field that is named by itself is taken out of the source, so `source` no longer has it.
+    fn source_is_used_in_one_way(&mut self, expressions: &[&Expr]) {
+        let source = &self.graph.declaration.states[self.from];
+        let uses = expressions.iter().map(|one| scope::uses_of_source(one.to_token_stream()));
+        let (mut by_field, mut whole) = (Vec::new(), None);
+        for (fields, other) in uses {
+            by_field.extend(fields);
+            whole = whole.or(other);
+        }
+        let alone = expressions.iter().flat_map(|one| scope::names(one.to_token_stream()));
+        let twice = alone.into_iter().find(|name| {
+            let is_field = *name != "source" && field(source, name).is_some();
+            is_field && (whole.is_some() || by_field.contains(name))
+        });
+        if let Some(name) = twice {
+            self.errors.at(name.span(), message::taken_and_in_source(&name, whole.is_some()));
         }
     }
 }

@@ -2,6 +2,8 @@
 //! meanings is reported and what nobody uses is not bound.
 
 use proc_macro2::{Ident, Literal, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::Expr;
 
 /// The names that an expression uses by themselves: not as a field, a method or part of a path.
 pub(crate) fn names(expression: TokenStream) -> Vec<Ident> {
@@ -52,51 +54,72 @@ fn captured(literal: &Literal, names: &mut Vec<Ident>) {
             rest = escaped;
             continue;
         }
-        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-        let (name, behind) = rest.split_at(end);
-        if behind.starts_with(['}', ':'])
-            && let Ok(name) = syn::parse_str::<Ident>(name)
-        {
-            names.push(Ident::new(&name.to_string(), literal.span()));
+        let inside = &rest[..rest.find('}').unwrap_or(rest.len())];
+        let (name, format) = inside.split_once(':').unwrap_or((inside, ""));
+        // `{:>width$.precision$}` captures two names.
+        let counts = format.split('$').rev().skip(1).map(|before| {
+            let start = before.rfind(|c: char| !c.is_alphanumeric() && c != '_');
+            &before[start.map_or(0, |start| start + 1)..]
+        });
+        for name in std::iter::once(name).chain(counts) {
+            if let Ok(name) = syn::parse_str::<Ident>(name) {
+                names.push(Ident::new(&name.to_string(), literal.span()));
+            }
         }
     }
 }
 
-/// The expression with `source.field` replaced by `field` for the fields that were taken out of the
-/// source by themselves.
-pub(crate) fn without_source(expression: TokenStream, taken: &[&Ident]) -> TokenStream {
-    let tokens: Vec<TokenTree> = expression.into_iter().collect();
-    let mut out = TokenStream::new();
-    let mut place = 0;
-    while let Some(token) = tokens.get(place) {
-        place += 1;
+/// How an expression uses `source`: the fields that it names, and a place where it is used in
+/// another way.
+pub(crate) fn uses_of_source(expression: TokenStream) -> (Vec<Ident>, Option<Ident>) {
+    let (mut fields, mut whole) = (Vec::new(), None);
+    look_for_source(expression, &mut fields, &mut whole);
+    (fields, whole)
+}
+
+fn look_for_source(tokens: TokenStream, fields: &mut Vec<Ident>, whole: &mut Option<Ident>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    for (place, token) in tokens.iter().enumerate() {
         match token {
-            TokenTree::Ident(ident) if ident == "source" && is_alone(&tokens, place - 1) => {
-                match (tokens.get(place), tokens.get(place + 1)) {
+            TokenTree::Group(group) => look_for_source(group.stream(), fields, whole),
+            TokenTree::Literal(literal) => {
+                let mut names = Vec::new();
+                captured(literal, &mut names);
+                let source = names.into_iter().find(|name| name == "source");
+                *whole = whole.take().or(source);
+            }
+            TokenTree::Ident(ident) if ident == "source" && is_alone(&tokens, place) => {
+                let called = matches!(tokens.get(place + 3), Some(TokenTree::Group(_)));
+                match (tokens.get(place + 1), tokens.get(place + 2)) {
                     (Some(TokenTree::Punct(dot)), Some(TokenTree::Ident(field)))
-                        if dot.as_char() == '.' && taken.contains(&field) =>
+                        if dot.as_char() == '.' && !called =>
                     {
-                        out.extend([TokenTree::Ident(field.clone())]);
-                        place += 2;
+                        fields.push(field.clone());
                     }
-                    _ => out.extend([token.clone()]),
+                    _ => *whole = whole.take().or_else(|| Some(ident.clone())),
                 }
             }
-            TokenTree::Group(group) => {
-                let inner = without_source(group.stream(), taken);
-                let mut inner = proc_macro2::Group::new(group.delimiter(), inner);
-                inner.set_span(group.span());
-                out.extend([TokenTree::Group(inner)]);
-            }
-            other => out.extend([other.clone()]),
+            TokenTree::Ident(_) | TokenTree::Punct(_) => {}
         }
     }
-    out
+}
+
+/// The names that a condition binds for its branch: `if let Some(next) = queue`.
+pub(crate) fn bound_by(condition: &Expr) -> Vec<Ident> {
+    match condition {
+        Expr::Let(condition) => names(condition.pat.to_token_stream()),
+        Expr::Binary(both) => {
+            let mut bound = bound_by(&both.left);
+            bound.extend(bound_by(&both.right));
+            bound
+        }
+        _ => Vec::new(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{names, without_source};
+    use super::{names, uses_of_source};
 
     fn used(text: &str) -> Vec<String> {
         let tokens = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
@@ -110,16 +133,25 @@ mod tests {
         assert_eq!(used("plan::LIMIT + a::plan"), Vec::<String>::new());
         assert_eq!(used("0..plan"), ["plan"]);
         assert_eq!(used("format!(\"{plan} {{no}} {0} {x:>3}\", y)"), ["plan", "x", "y"]);
+        assert_eq!(
+            used("format!(\"{:>width$.precision$}|{y:?}\", x)"),
+            ["precision", "width", "y", "x"]
+        );
         assert_eq!(used("a != b"), ["a", "b"]);
         assert_eq!(used("source.plan"), ["source"]);
     }
 
     #[test]
-    fn a_field_that_was_taken_is_named_by_itself() {
-        let tokens =
-            "source.plan.risk + f(&source.limit, source.len())".parse().unwrap_or_default();
-        let plan = quote::format_ident!("plan");
-        let text = without_source(tokens, &[&plan]).to_string().replace(' ', "");
-        assert_eq!(text, "plan.risk+f(&source.limit,source.len())");
+    fn the_source_is_used_by_its_fields_or_as_a_whole() {
+        let uses = |text: &str| {
+            let (fields, whole) = uses_of_source(text.parse().unwrap_or_default());
+            let fields: Vec<_> = fields.iter().map(ToString::to_string).collect();
+            (fields.join(","), whole.is_some())
+        };
+        assert_eq!(uses("source.plan.risk + f(&source.limit)"), ("plan,limit".to_owned(), false));
+        assert_eq!(uses("source.is_late()"), (String::new(), true));
+        assert_eq!(uses("f(&source)"), (String::new(), true));
+        assert_eq!(uses("format!(\"{source:?}\")"), (String::new(), true));
+        assert_eq!(uses("other.source"), (String::new(), false));
     }
 }

@@ -50,31 +50,54 @@ impl Field {
     fn read(field: syn::Field, errors: &mut Errors) -> Option<Self> {
         let mut attrs = field.attrs;
         let was = was::take(&mut attrs, errors);
-        let optional = is_option(&field.ty) || attrs.iter().any(has_serde_default);
+        let serde = attrs.iter().map(serde_says).fold(Serde::default(), Serde::and);
+        let optional = serde.default || is_option(&field.ty) && !serde.converts;
         Some(Self { attrs, name: field.ident?, ty: field.ty, optional, was })
     }
 }
 
 /// Whether serde takes the field to be `None` where it is missing.
 pub(crate) fn is_option(ty: &Type) -> bool {
-    let Type::Path(path) = ty else { return false };
+    let path = match ty {
+        // What a `macro_rules` macro passes on as `$t:ty` is in a group that is not seen.
+        Type::Group(group) => return is_option(&group.elem),
+        Type::Paren(paren) => return is_option(&paren.elem),
+        Type::Path(path) => path,
+        _ => return false,
+    };
     path.qself.is_none() && path.path.segments.last().is_some_and(|last| last.ident == "Option")
 }
 
-/// `#[serde(default)]`, `#[serde(default = "..")]` or `#[serde(skip)]`.
-fn has_serde_default(attribute: &Attribute) -> bool {
-    let mut found = false;
+/// What serde attributes say of a field that is missing in the data.
+#[derive(Default)]
+struct Serde {
+    /// `default` or `skip`: it need not be there.
+    default: bool,
+    /// `with` or `deserialize_with`: an `Option` has to be there, too.
+    converts: bool,
+}
+
+impl Serde {
+    #[allow(clippy::needless_pass_by_value, reason = "a fold takes values")]
+    fn and(self, other: Self) -> Self {
+        Self { default: self.default || other.default, converts: self.converts || other.converts }
+    }
+}
+
+fn serde_says(attribute: &Attribute) -> Serde {
+    let mut says = Serde::default();
     if attribute.path().is_ident("serde") {
         // What serde cannot read, it reports itself.
         let _ = attribute.parse_nested_meta(|meta| {
-            found |= meta.path.is_ident("default") || meta.path.is_ident("skip");
+            says.default |= meta.path.is_ident("default") || meta.path.is_ident("skip");
+            says.converts |= meta.path.is_ident("with") || meta.path.is_ident("deserialize_with");
             if let Ok(value) = meta.value() {
                 value.parse::<syn::Expr>()?;
             }
             Ok(())
         });
     }
-    found
+    says
 }
 
 impl State {

@@ -1,4 +1,5 @@
 use alloc::{
+    collections::BTreeSet,
     format,
     string::{String, ToString},
     vec::Vec,
@@ -79,11 +80,13 @@ impl Definition {
     /// Moves, actors, groups and marks may change freely: a journal entry is checked against the
     /// definition that it was written under. States may be added, and renamed with `was`. Fields
     /// may be renamed with `was`, and added where they are optional. Any other change of a state's
-    /// data needs an upgrade function.
+    /// data, and another type of context, needs an upgrade function. Data of a higher version are
+    /// not read.
     #[must_use]
     pub fn compare(&self, newer: &Self) -> Comparison {
         let mut changes = Changes::default();
         if self.name == newer.name {
+            changes.machine(self, newer);
             changes.states(self, newer);
             changes.edges(self, newer);
             changes.actors(self, newer);
@@ -108,12 +111,50 @@ impl Definition {
 struct Changes(Vec<Change>);
 
 impl Changes {
+    /// A trigger leaves many states, so the same sentence may come more than once.
     fn allow(&mut self, text: String) {
-        self.0.push(Change { compatible: true, state: None, text });
+        if !self.0.iter().any(|known| known.text == text) {
+            self.0.push(Change { compatible: true, state: None, text });
+        }
     }
 
     fn refuse(&mut self, state: Option<&Text>, text: String) {
         self.0.push(Change { compatible: false, state: state.cloned(), text });
+    }
+
+    /// What concerns every state.
+    fn machine(&mut self, older: &Definition, newer: &Definition) {
+        let (from, to) = (older.version, newer.version);
+        if from > to {
+            let text = format!(
+                "the data are of version {from}, and this program has version {to}: use the newer \
+                 program"
+            );
+            self.refuse(None, text);
+        } else if from < to {
+            self.allow(format!("version {from} became version {to}"));
+        }
+        if older.context != newer.context {
+            let text = format!("the context was {} and is {}", name(older), name(newer));
+            if newer.upgrades.iter().any(|step| (from..to).contains(step)) {
+                self.allow(format!("{text}; it is upgraded from version {from}"));
+            } else {
+                let version = to.max(from.saturating_add(1));
+                self.refuse(
+                    None,
+                    format!(
+                        "{text}: set `version = {version}` and `upgrade({from} => function)` on the \
+                         machine"
+                    ),
+                );
+            }
+        }
+        let initial = |definition: &Definition| definition.states[definition.initial].name.clone();
+        if older.successor(older.initial, newer) != Some(newer.initial) {
+            let text =
+                format!("a new machine is in `{}` instead of `{}`", initial(newer), initial(older));
+            self.allow(text);
+        }
     }
 
     fn states(&mut self, older: &Definition, newer: &Definition) {
@@ -140,6 +181,10 @@ impl Changes {
                 let now = if successor.terminal { "now" } else { "no longer" };
                 self.allow(format!("state `{}` is {now} terminal", successor.name));
             }
+            if successor.stable != state.stable {
+                let now = if successor.stable { "now" } else { "no longer" };
+                self.allow(format!("state `{}` is {now} stable", successor.name));
+            }
         }
         for (index, state) in newer.states.iter().enumerate() {
             if !taken.contains(&index) {
@@ -153,12 +198,13 @@ impl Changes {
         let mut compatible = Vec::new();
         let mut incompatible = Vec::new();
         for field in &*old.fields {
-            if !new.fields.iter().any(|other| is_called(other, &field.name)) {
+            let mut kept = new.fields.iter().filter_map(|new| before(new, &old.fields));
+            if !kept.any(|kept| kept.name == field.name) {
                 incompatible.push(format!("field `{}` was removed", field.name));
             }
         }
         for field in &*new.fields {
-            match old.fields.iter().find(|other| is_called(field, &other.name)) {
+            match before(field, &old.fields) {
                 None if field.optional => {
                     compatible.push(format!("optional field `{}` was added", field.name));
                 }
@@ -214,7 +260,7 @@ impl Changes {
                 && older.successor(old.to, newer) == Some(new.to)
                 && (old.trigger == new.trigger || new.was.contains(&old.trigger))
         };
-        for old in &*older.edges {
+        for (index, old) in older.edges.iter().enumerate() {
             let Some(new) = newer.edges.iter().find(|new| is_same(old, new)) else {
                 let text = text(older, old);
                 self.allow(format!("move {text} was removed; where it was made, it stays legal"));
@@ -224,14 +270,26 @@ impl Changes {
             if old.trigger != new.trigger {
                 self.allow(format!("trigger `{}` was renamed to `{}`", old.trigger, new.trigger));
             }
+            // What the edges of a choice have in common is compared once.
+            let first = index
+                .checked_sub(1)
+                .map(|before| &older.edges[before])
+                .is_none_or(|before| (before.from, &before.trigger) != (old.from, &old.trigger));
+            if !first {
+                continue;
+            }
+            if old.deadline.is_some() != new.deadline.is_some() {
+                let now = if new.deadline.is_some() { "has a" } else { "no longer has a" };
+                self.allow(format!("move {text} {now} deadline"));
+            }
             self.payload(old, new, &text);
             let renamed = |kind: &Text| {
                 let mut actors = newer.actors.iter();
                 actors.find(|actor| actor.was.as_ref() == Some(kind)).map(|actor| &actor.kind)
             };
-            let before: Vec<&Text> =
+            let before: BTreeSet<&Text> =
                 old.actors.iter().map(|kind| renamed(kind).unwrap_or(kind)).collect();
-            if before != new.actors.iter().collect::<Vec<_>>() {
+            if before != new.actors.iter().collect::<BTreeSet<_>>() {
                 self.allow(format!("move {text} is for {}", actors(new)));
             }
         }
@@ -245,21 +303,26 @@ impl Changes {
     /// What the caller brings. Stored machines hold it in their journals only.
     fn payload(&mut self, old: &Edge, new: &Edge, text: &str) {
         for item in &*new.payload {
-            match old.payload.iter().find(|other| is_called(item, &other.name)) {
-                None => self.allow(format!("move {text} takes `{}` as well", item.name)),
-                Some(before) if before.name != item.name => self.allow(format!(
+            let Some(before) = before(item, &old.payload) else {
+                self.allow(format!("move {text} takes `{}` as well", item.name));
+                continue;
+            };
+            if before.name != item.name {
+                self.allow(format!(
                     "item `{}` of move {text} was renamed to `{}`",
                     before.name, item.name
-                )),
-                Some(before) if before.ty != item.ty => self.allow(format!(
+                ));
+            }
+            if before.ty != item.ty {
+                self.allow(format!(
                     "item `{}` of move {text} was `{}` and is `{}`",
                     item.name, before.ty, item.ty
-                )),
-                Some(_) => {}
+                ));
             }
         }
         for item in &*old.payload {
-            if !new.payload.iter().any(|other| is_called(other, &item.name)) {
+            let mut kept = new.payload.iter().filter_map(|new| before(new, &old.payload));
+            if !kept.any(|kept| kept.name == item.name) {
                 self.allow(format!("move {text} no longer takes `{}`", item.name));
             }
         }
@@ -286,9 +349,18 @@ impl Changes {
     }
 }
 
-/// Whether the field has this name, or had it before.
-fn is_called(field: &Field, name: &Text) -> bool {
-    field.name == *name || field.was.contains(name)
+/// What a field was before: the one of its name or, if there is none, of an older name.
+fn before<'a>(field: &Field, fields: &'a [Field]) -> Option<&'a Field> {
+    let named = fields.iter().find(|other| other.name == field.name);
+    named.or_else(|| fields.iter().find(|other| field.was.contains(&other.name)))
+}
+
+/// The context, for people.
+fn name(definition: &Definition) -> String {
+    match &*definition.context {
+        "" => String::from("nothing"),
+        context => format!("`{context}`"),
+    }
 }
 
 fn actors(edge: &Edge) -> String {

@@ -37,20 +37,24 @@ impl Definition {
     /// ```
     /// use machine::contract::execution;
     ///
-    /// assert!(execution::DEFINITION.dot().contains("RUNNING -> WAITING [label=\"suspend\"]"));
+    /// let dot = execution::DEFINITION.dot();
+    /// assert!(dot.contains("\"RUNNING\" -> \"WAITING\" [label=\"suspend\"]"));
     /// ```
     #[must_use]
     pub fn dot(&self) -> String {
         let states = self.states.iter().enumerate().map(|(index, state)| {
             let lines = if state.terminal { 2 } else { 1 };
             let width = if index == self.initial { 2 } else { 1 };
-            format!("    {} [peripheries={lines}, penwidth={width}]\n", state.label)
+            let name = dot_name(&state.label);
+            format!("    {name} [peripheries={lines}, penwidth={width}]\n")
         });
         let moves = self.edges.iter().map(|edge| {
-            let (from, to) = (&self.states[edge.from].label, &self.states[edge.to].label);
-            format!("    {from} -> {to} [label=\"{}\"]\n", dot_text(edge))
+            let name = |state: usize| dot_name(&self.states[state].label);
+            let label = dot_name(&edge.label().to_string());
+            format!("    {} -> {} [label={label}]\n", name(edge.from), name(edge.to))
         });
-        let head = format!("digraph {} {{\n    node [shape=box, style=rounded]\n", self.name);
+        let head =
+            format!("digraph {} {{\n    node [shape=box, style=rounded]\n", dot_name(&self.name));
         once(head).chain(states).chain(moves).chain(once(String::from("}\n"))).collect()
     }
 
@@ -87,10 +91,21 @@ impl Definition {
 
 /// A label of Mermaid ends at a line break or a semicolon, and `#` starts an entity.
 fn mermaid_text(edge: &Edge) -> String {
-    edge.label().to_string().replace('#', "#35;").replace(';', "#59;")
+    let mut text = String::new();
+    for character in edge.label().to_string().chars() {
+        match character {
+            '#' => text.push_str("#35;"),
+            ';' => text.push_str("#59;"),
+            other if other.is_control() || matches!(other, '\u{2028}' | '\u{2029}') => {
+                text.push(' ');
+            }
+            other => text.push(other),
+        }
+    }
+    text
 }
 
-/// A label of DOT stands in quotation marks.
-fn dot_text(edge: &Edge) -> String {
-    edge.label().to_string().replace('\\', "\\\\").replace('"', "\\\"")
+/// A name of DOT in quotation marks: without them it could be a keyword.
+fn dot_name(name: &str) -> String {
+    format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
 }

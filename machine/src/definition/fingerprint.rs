@@ -1,7 +1,7 @@
 use core::fmt;
 
 use super::{
-    Edge, Field, StateDef,
+    Edge, Field, StateDef, Text,
     rows::{slice, string},
 };
 
@@ -19,18 +19,20 @@ impl Fingerprint {
     pub(super) const fn of(
         name: &str,
         version: u32,
+        context: &str,
         states: &[StateDef],
         edges: &[Edge],
         initial: usize,
     ) -> Self {
         let mut hash = text(OFFSET, name);
-        hash = number(number(hash, version as usize), initial);
+        hash = text(number(number(hash, version as usize), initial), context);
         hash = number(hash, states.len());
         let mut i = 0;
         while i < states.len() {
             hash = text(hash, string(&states[i].name));
             hash = number(hash, states[i].stable as usize * 2 + states[i].terminal as usize);
             hash = fields(hash, slice(&states[i].fields));
+            hash = texts(hash, slice(&states[i].was));
             i += 1;
         }
         let mut i = 0;
@@ -39,13 +41,8 @@ impl Fingerprint {
             hash = text(hash, string(&edges[i].trigger));
             hash = fields(hash, slice(&edges[i].payload));
             hash = number(hash, edges[i].deadline.is_some() as usize);
-            let actors = slice(&edges[i].actors);
-            hash = number(hash, actors.len());
-            let mut actor = 0;
-            while actor < actors.len() {
-                hash = text(hash, string(&actors[actor]));
-                actor += 1;
-            }
+            hash = texts(hash, slice(&edges[i].actors));
+            hash = texts(hash, slice(&edges[i].was));
             i += 1;
         }
         Self(hash)
@@ -68,6 +65,17 @@ const fn fields(mut hash: u64, fields: &[Field]) -> u64 {
     let mut i = 0;
     while i < fields.len() {
         hash = text(text(hash, string(&fields[i].name)), string(&fields[i].ty));
+        hash = number(texts(hash, slice(&fields[i].was)), fields[i].optional as usize);
+        i += 1;
+    }
+    hash
+}
+
+const fn texts(mut hash: u64, texts: &[Text]) -> u64 {
+    hash = number(hash, texts.len());
+    let mut i = 0;
+    while i < texts.len() {
+        hash = text(hash, string(&texts[i]));
         i += 1;
     }
     hash

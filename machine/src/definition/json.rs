@@ -25,6 +25,10 @@ struct Unchecked {
     docs: Text,
     #[serde(default = "first")]
     version: u32,
+    #[serde(default)]
+    context: Text,
+    #[serde(default)]
+    upgrades: Vec<u32>,
     states: Vec<StateDef>,
     edges: Vec<Edge>,
     initial: usize,
@@ -42,12 +46,15 @@ impl<'de> Deserialize<'de> for Definition {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let unchecked = Unchecked::deserialize(deserializer)?;
         unchecked.check().map_err(de::Error::custom)?;
-        let Unchecked { name, docs, version, states, edges, initial, actors, groups } = unchecked;
+        let Unchecked { name, docs, version, context, states, edges, initial, .. } = unchecked;
+        let (actors, groups, upgrades) = (unchecked.actors, unchecked.groups, unchecked.upgrades);
         Ok(Self {
-            fingerprint: Fingerprint::of(&name, version, &states, &edges, initial),
+            fingerprint: Fingerprint::of(&name, version, &context, &states, &edges, initial),
             name,
             docs,
             version,
+            context,
+            upgrades: upgrades.into(),
             states: states.into(),
             edges: edges.into(),
             initial,
@@ -105,18 +112,27 @@ impl Unchecked {
         self.check_moves().or_else(wrong)
     }
 
-    /// The edges of one move stand together, and lead to different states.
+    /// The edges of one move are next to each other, agree, and lead to different states.
     fn check_moves(&self) -> Result<(), String> {
         let mut moves = BTreeSet::new();
         let same = |a: &Edge, b: &Edge| a.from == b.from && a.trigger == b.trigger;
         for (first, edges) in self.edges.chunk_by(same).map(|edges| (&edges[0], edges)) {
             let text = format!("`{}` from state {}", short(&first.trigger), first.from);
             if !moves.insert((first.from, &first.trigger)) {
-                return Err(format!("the edges of {text} do not stand together"));
+                return Err(format!("the edges of {text} are not next to each other"));
             }
             let targets: BTreeSet<usize> = edges.iter().map(|edge| edge.to).collect();
             if targets.len() < edges.len() {
                 return Err(format!("two edges of {text} lead to one state"));
+            }
+            let common = |edge: &Edge| {
+                let Edge { payload, actors, guard, deadline, was, .. } = edge.clone();
+                (payload, actors, guard, deadline, was)
+            };
+            if edges.iter().any(|edge| common(edge) != common(first)) {
+                return Err(format!(
+                    "the edges of {text} differ in more than target and condition"
+                ));
             }
             if edges.len() > 1 && edges.iter().any(|edge| edge.when.is_none()) {
                 return Err(format!("an edge of the choice {text} has no condition"));

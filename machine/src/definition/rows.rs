@@ -140,6 +140,8 @@ pub const fn definition(
     name: &'static str,
     docs: &'static str,
     version: u32,
+    context: &'static str,
+    upgrades: &'static [u32],
     states: &'static [StateDef],
     edges: &'static [Edge],
     initial: usize,
@@ -150,12 +152,14 @@ pub const fn definition(
         name: Cow::Borrowed(name),
         docs: Cow::Borrowed(docs),
         version,
+        context: Cow::Borrowed(context),
+        upgrades: Cow::Borrowed(upgrades),
         states: Cow::Borrowed(states),
         edges: Cow::Borrowed(edges),
         initial,
         actors: Cow::Borrowed(actors),
         groups: Cow::Borrowed(groups),
-        fingerprint: Fingerprint::of(name, version, states, edges, initial),
+        fingerprint: Fingerprint::of(name, version, context, states, edges, initial),
     }
 }
 

@@ -46,6 +46,10 @@ pub struct Definition {
     pub docs: Text,
     /// The version of the stored data, from `version = ..`; 1 by default.
     pub version: u32,
+    /// The type of the context as declared; empty if there is none.
+    pub context: Text,
+    /// The versions from which an upgrade function of the context leads one version further.
+    pub upgrades: Rows<u32>,
     /// The states, in declaration order.
     pub states: Rows<StateDef>,
     /// The legal moves, in the order of the states that they leave. A choice has one edge for each
@@ -57,8 +61,9 @@ pub struct Definition {
     pub actors: Rows<ActorDef>,
     /// The groups of states, in the order in which they are first named.
     pub groups: Rows<GroupDef>,
-    /// Changes when a name, a field, an edge, an actor or whether there is a deadline changes.
-    /// Docs, guards, conditions and durations do not count: stored data do not depend on them.
+    /// Changes when a name, an older name, a field, an edge, an actor, the context's type, the
+    /// version, or whether there is a deadline changes. Docs, guards, conditions and durations do
+    /// not count: stored data do not depend on them.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub fingerprint: Fingerprint,
 }

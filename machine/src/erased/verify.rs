@@ -9,7 +9,7 @@ use crate::{
     journal::{Digest, Entry, Fact, Journal},
 };
 
-/// A record that its journal leads to. Only [`Unverified::verify`] makes one.
+/// A record that matches its journal. Only [`Unverified::verify`] makes one.
 #[derive(Debug)]
 pub struct Verified {
     claim: Unverified,
@@ -20,8 +20,7 @@ pub struct Verified {
 }
 
 impl Verified {
-    /// The parts of the machine, for the generated code that puts them together: the state, the
-    /// version that its data are of, the data as JSON text, and what the machine keeps.
+    /// The parts from which generated code restores the machine.
     #[doc(hidden)]
     pub fn __into_parts<C>(
         self,
@@ -38,43 +37,46 @@ impl Verified {
         });
         let journal =
             Journal::restored(record.id, own, record.epoch, committed, journal, definitions);
-        let context = context(version, &record.context)?;
-        Ok(Parts { state, version, text: record.state, core: Box::new(Core { journal, context }) })
+        let fixed = context(version, &record.context)?;
+        // Data of an older version may have been upgraded.
+        let text = (version == definition.version).then_some(record.context);
+        let core = Box::new(Core::restored(journal, fixed, text));
+        Ok(Parts { state, version, text: record.state, core })
     }
 }
 
-/// What a machine is made of again.
+/// The parts of a verified machine.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Parts<C> {
     /// The state, as an index into the program's definition.
     pub state: usize,
-    /// The version that its data are of.
+    /// The version of the data.
     pub version: u32,
     /// The data of the state, as JSON text.
     pub text: String,
-    /// What the machine keeps in every state.
+    /// The journal and the context.
     pub core: Box<Core<C>>,
 }
 
-/// Why a stored machine cannot be read. Nothing was changed; the record stays where it is.
+/// Why a stored machine cannot be read. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum VerifyError {
-    /// The id belongs to another kind of machine.
+    /// The machine with this id is of another kind.
     #[error("{id} is a `{found}`, not a `{expected}`; load it as `{found}`")]
     OtherMachine {
         /// The machine's id.
         id: Id,
-        /// What was asked for.
+        /// The requested kind.
         expected: &'static str,
-        /// What it is.
+        /// The actual kind.
         found: String,
     },
-    /// It was written under a definition that is neither the program's nor known otherwise.
+    /// It was written under a definition that is neither the program's own nor stored.
     #[error(
-        "{id} was written under a definition of `{machine}` that is not known here (fingerprint \
-         {found}); run the program that wrote it, or add the definition to its record"
+        "{id} was written under an unknown definition of `{machine}` (fingerprint {found}); run \
+         the program that wrote it, or add the definition to its record"
     )]
     UnknownDefinition {
         /// The machine's id.
@@ -84,7 +86,7 @@ pub enum VerifyError {
         /// The fingerprint of the definition.
         found: Fingerprint,
     },
-    /// The definition has changed since, in a way that this machine's data do not fit.
+    /// The definition has changed since, and this machine's data are incompatible with it.
     #[error(
         "{id} is in state `{state}` of an older definition of `{machine}` and cannot be read: {}",
         reasons.join("; ")
@@ -96,26 +98,26 @@ pub enum VerifyError {
         machine: &'static str,
         /// The state, by its name in the older definition.
         state: String,
-        /// What is in the way, each with a repair.
+        /// The incompatibilities, each with a fix.
         reasons: Vec<String>,
     },
-    /// The journal does not lead to what the record says.
+    /// The record does not match the journal, or the journal is invalid.
     #[error("{id} failed verification: {reason}; restore it from a backup")]
     History {
         /// The machine's id.
         id: Id,
-        /// The first thing that is wrong.
+        /// The first problem.
         reason: String,
     },
-    /// The state's or the context's data do not fit their types.
+    /// The data of the state or the context do not match their types.
     #[error(
-        "the data of {id} do not fit this program: {source}; run the program that wrote them, or \
-         add an upgrade"
+        "the data of {id} do not match the types of this program: {source}; run the program that \
+         wrote them, or add an upgrade"
     )]
     Data {
         /// The machine's id.
         id: Id,
-        /// Where reading stopped.
+        /// The deserialization error.
         source: serde_json::Error,
     },
     /// The history breaks a rule of the context.
@@ -123,14 +125,15 @@ pub enum VerifyError {
     Rules {
         /// The machine's id.
         id: Id,
-        /// The rule.
+        /// The broken rule.
         breach: Breach,
     },
 }
 
-/// Walks the journal along the definitions that its entries were written under: starts at the
-/// initial state, every step legal and allowed, no gap, the digest chain whole, and the end where
-/// the record says. Then finds the state of the program's definition that takes the machine over.
+/// Replays the journal under the definitions that its entries were written under. Checks that it
+/// starts in the initial state, that every step is legal and its actor allowed, that the digest
+/// chain has no gap, and that it ends in the state of the record. Then finds the corresponding
+/// state of the program's definition.
 pub(super) fn replay(own: &'static Definition, claim: Unverified) -> Result<Verified, VerifyError> {
     let record = &claim.record;
     let id = record.id;
@@ -151,7 +154,7 @@ pub(super) fn replay(own: &'static Definition, claim: Unverified) -> Result<Veri
         }
     }
     let state = walk(&known, &claim).map_err(|reason| VerifyError::History { id, reason })?;
-    // Looked up above.
+    // Cannot fail: checked above.
     let Some(written) = known.get(record.fingerprint) else {
         return Err(VerifyError::UnknownDefinition { id, machine, found: record.fingerprint });
     };
@@ -168,7 +171,7 @@ pub(super) fn replay(own: &'static Definition, claim: Unverified) -> Result<Veri
     }
 }
 
-/// The definitions by which a journal can be read.
+/// The definitions with which a journal can be read.
 struct Known<'a> {
     own: &'static Definition,
     older: &'a [Arc<Definition>],
@@ -184,7 +187,7 @@ impl Known<'_> {
     }
 }
 
-/// Where a walk is: a state of a definition.
+/// The position of a replay: a state of a definition.
 #[derive(Clone, Copy)]
 struct Position<'a> {
     definition: &'a Definition,
@@ -192,20 +195,20 @@ struct Position<'a> {
 }
 
 impl<'a> Position<'a> {
-    /// The same machine under another definition.
+    /// The same position under another definition.
     fn under(self, definition: &'a Definition) -> Result<Self, String> {
         if definition.fingerprint == self.definition.fingerprint {
             return Ok(self);
         }
         let state = self.definition.successor(self.state, definition).ok_or_else(|| {
             let name = &self.definition.states[self.state].name;
-            format!("it went on from `{name}` under a definition without that state")
+            format!("it continued from `{name}` under a definition without that state")
         })?;
         Ok(Self { definition, state })
     }
 }
 
-/// The state that the journal leads to, in the definition of the record.
+/// The final state of the journal, in the definition of the record.
 fn walk(known: &Known<'_>, claim: &Unverified) -> Result<usize, String> {
     let Unverified { record, journal, .. } = claim;
     let mut head = Digest::ZERO;
@@ -248,12 +251,12 @@ fn walk(known: &Known<'_>, claim: &Unverified) -> Result<usize, String> {
         return Err("it claims more journal entries than there are".to_owned());
     }
     if record.seal != record.expected_seal(&head) {
-        return Err("its row was changed by hand: the seal does not fit".to_owned());
+        return Err("its record was changed: the seal does not match".to_owned());
     }
     Ok(state)
 }
 
-/// Where one entry leads from here, if it may.
+/// The position after one entry, if the entry is legal.
 fn follow<'a>(
     entry: &Entry,
     definition: &'a Definition,

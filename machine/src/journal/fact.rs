@@ -12,26 +12,29 @@ use crate::clock::Millis;
 pub struct Due {
     /// The trigger that it fires.
     pub trigger: Cow<'static, str>,
-    /// The group that it runs in; without one it is the state's own.
+    /// The group that it runs in; `None` for a deadline of the state itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<Cow<'static, str>>,
-    /// How long after entering, in milliseconds.
+    /// The time after entering the state or group, in milliseconds.
     pub after_ms: u64,
     /// When it fires (milliseconds since the Unix epoch, by the clock of the store). The commit
     /// that writes the entry sets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_at: Option<Millis>,
-    /// It runs on, but cannot fire in this state, which replaces the group's transition.
+    /// It keeps running but cannot fire in this state, which replaces the group's transition.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub paused: bool,
+    /// It was started since the last commit.
+    #[serde(skip)]
+    pub(crate) fresh: bool,
 }
 
-/// One thing that happened to a machine.
+/// A fact about a machine, recorded in its journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Fact {
-    /// The machine came to be, in its initial state.
+    /// The machine was created in its initial state.
     Created {
         /// The machine's name, such as `execution`.
         machine: Cow<'static, str>,
@@ -43,63 +46,63 @@ pub enum Fact {
     },
     /// A transition.
     Moved {
-        /// The state that was left.
+        /// The source state.
         from: Cow<'static, str>,
-        /// The state that was entered.
+        /// The target state.
         to: Cow<'static, str>,
-        /// What moved it.
+        /// The trigger.
         trigger: Cow<'static, str>,
-        /// What the caller brought, by name.
+        /// The payload from the caller, by name.
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         payload: Map<String, Value>,
-        /// The deadlines that have been running since then: those of the state that was entered,
-        /// and those of its groups.
+        /// The deadlines that have been running since then: those of the target state and of its
+        /// groups.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         deadlines: Vec<Due>,
     },
-    /// The machine took an idempotency key. It lets go when it ends without an effect.
+    /// The machine took an idempotency key. It releases the key if it ends without an effect.
     Held {
         /// The key.
         key: String,
     },
-    /// A permit for one irreversible call went out.
+    /// A permit for one irreversible call was issued.
     Permitted {
-        /// Whom it went to, so that others can tell whether that worker still lives.
+        /// The worker that got the permit, so that other processes can check whether it is alive.
         worker: String,
-        /// The epoch at that time. A raised epoch makes the permit's answer late.
+        /// The current epoch. Raising the epoch makes the permit's answer late.
         epoch: u64,
-        /// The digest of the exact action.
+        /// The digest of the permitted action.
         action: Digest,
-        /// After this the call counts as in doubt (milliseconds since the Unix epoch).
+        /// When the call times out and becomes in doubt (milliseconds since the Unix epoch).
         expires_at: Millis,
     },
-    /// What is known of an irreversible call.
+    /// Evidence about an irreversible call.
     Evidence {
         /// The epoch of the permit that it answers.
         epoch: u64,
         /// Whether the effect took place.
         evidence: Evidence,
-        /// It came after the worker had been fenced: kept for people, changes nothing.
+        /// It arrived after the worker was fenced: kept for people, changes no state.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         late: bool,
     },
-    /// Whoever worked on this machine before was shut out.
+    /// The previous worker was fenced.
     Fenced {
-        /// The epoch from now on.
+        /// The new epoch.
         epoch: u64,
         /// Why.
         reason: String,
     },
 }
 
-/// Whether an irreversible effect took place, and how that is known.
+/// Whether an irreversible effect took place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "verdict", content = "detail", rename_all = "snake_case")]
 pub enum Evidence {
-    /// It took place; the receipt says what the other side answered.
+    /// It took place, with this receipt from the remote side.
     Applied(String),
-    /// It provably did not take place, because of this.
+    /// It provably did not take place, for this reason.
     NotApplied(String),
-    /// Nobody can say; this is why.
+    /// It is unknown whether it took place, for this reason.
     Unknown(String),
 }

@@ -8,7 +8,7 @@ use crate::{
     typed::{Deadline, Reason},
 };
 
-/// The journal of one machine: the entries on disk, then those that wait for a commit.
+/// The journal of one machine: the committed entries, then the uncommitted ones.
 #[derive(Debug)]
 pub struct Journal {
     id: Id,
@@ -17,14 +17,14 @@ pub struct Journal {
     committed_epoch: u64,
     committed: usize,
     entries: Vec<Entry>,
-    /// What entries were written under, where that is not the program's own definition.
+    /// The definitions that entries were written under, other than the program's own.
     older: Vec<Arc<Definition>>,
     unwritable: Option<String>,
 }
 
-/// Only this library can make one. It guards what would let a user's code rewrite history.
+/// Only this library can make one. It guards methods that could rewrite history.
 #[derive(Debug, Clone, Copy)]
-#[allow(unreachable_pub, reason = "it stands in the signature of a public, hidden method")]
+#[allow(unreachable_pub, reason = "it is in the signature of a public, hidden method")]
 pub struct Pass(());
 
 impl Pass {
@@ -55,7 +55,7 @@ impl Journal {
         journal
     }
 
-    /// Starts the deadlines of the initial state. Called right after the creation.
+    /// Starts the deadlines of the initial state. Called right after `create`.
     #[doc(hidden)]
     pub fn __created(
         &mut self,
@@ -96,7 +96,7 @@ impl Journal {
         self.append(actor.map(Cow::Borrowed), fact);
     }
 
-    /// The deadlines that go on along this edge: those of the groups that it stays in.
+    /// The deadlines that keep running along this edge: those of the groups that it stays in.
     fn kept(&self, definition: &Definition, edge: &Edge) -> Vec<Due> {
         let mut kept = Vec::new();
         for due in self.deadlines() {
@@ -111,7 +111,7 @@ impl Journal {
         kept
     }
 
-    /// Takes over entries whose chain was verified. The first `committed` are on disk.
+    /// A journal from verified entries. The first `committed` are on disk.
     pub(crate) fn restored(
         id: Id,
         definition: Fingerprint,
@@ -130,7 +130,7 @@ impl Journal {
         if let Fact::Fenced { epoch, .. } = &fact {
             self.epoch = *epoch;
         }
-        // A clock that went back must not make the journal go back.
+        // Timestamps must not decrease, even if the clock went back.
         let at = self.entries.last().map_or(clock::now(), |last| last.at.max(clock::now()));
         let number = self.entries.len();
         let definition = self.definition;
@@ -139,7 +139,7 @@ impl Journal {
         self.digest_from(number);
     }
 
-    /// Computes the digests from this entry on.
+    /// Recomputes the digests from this entry on.
     fn digest_from(&mut self, first: usize) {
         let mut head = first.checked_sub(1).map_or(Digest::ZERO, |last| self.entries[last].digest);
         for entry in &mut self.entries[first..] {
@@ -153,24 +153,14 @@ impl Journal {
         }
     }
 
-    /// Makes the deadlines absolute that were started since the last commit, counted from `now`.
-    /// A commit that is tried again counts anew.
+    /// Makes the deadlines that were started since the last commit absolute, counted from `now`. A
+    /// retried commit counts from the retry.
     pub(crate) fn make_deadlines_absolute(&mut self, now: Millis) {
-        let (committed, uncommitted) = self.entries.split_at_mut(self.committed);
-        let running = deadlines_in(committed);
         let mut changed = false;
-        for entry in uncommitted {
-            let (Fact::Created { deadlines, .. } | Fact::Moved { deadlines, .. }) = &mut entry.fact
-            else {
-                continue;
-            };
-            for due in deadlines {
+        for entry in &mut self.entries[self.committed..] {
+            for due in deadlines_of(entry) {
                 // One that was running at the last commit keeps its time.
-                let running = running.iter().any(|running| {
-                    (&running.trigger, &running.group, running.due_at)
-                        == (&due.trigger, &due.group, due.due_at)
-                });
-                if !running || due.due_at.is_none() {
+                if due.fresh || due.due_at.is_none() {
                     let after = Millis::try_from(due.after_ms).unwrap_or(Millis::MAX);
                     due.due_at = Some(now.saturating_add(after));
                     changed = true;
@@ -182,7 +172,7 @@ impl Journal {
         }
     }
 
-    /// Why the deadline of an edge cannot fire at `now`; `None` when it can.
+    /// Why the deadline of an edge cannot fire at `now`; `None` if it can.
     #[doc(hidden)]
     #[must_use]
     pub fn __not_due(
@@ -219,13 +209,13 @@ impl Journal {
         self.id
     }
 
-    /// The fencing epoch: how many times a worker was shut out. Starts at 0.
+    /// The fencing epoch: the number of times a worker was fenced. Starts at 0.
     #[must_use]
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// The number of entries that are on disk.
+    /// The number of entries on disk.
     #[must_use]
     pub fn version(&self) -> u64 {
         self.committed as u64
@@ -237,7 +227,7 @@ impl Journal {
         &self.entries
     }
 
-    /// The entries that no commit has written yet.
+    /// The uncommitted entries.
     #[must_use]
     pub fn uncommitted(&self) -> &[Entry] {
         &self.entries[self.committed..]
@@ -249,7 +239,7 @@ impl Journal {
         self.entries.last().map_or(Digest::ZERO, |entry| entry.digest)
     }
 
-    /// The epoch that is on disk.
+    /// The epoch on disk.
     pub(crate) fn committed_epoch(&self) -> u64 {
         self.committed_epoch
     }
@@ -259,6 +249,11 @@ impl Journal {
     }
 
     pub(crate) fn mark_committed(&mut self) {
+        for entry in &mut self.entries[self.committed..] {
+            for due in deadlines_of(entry) {
+                due.fresh = false;
+            }
+        }
         self.committed = self.entries.len();
         self.committed_epoch = self.epoch;
     }
@@ -274,8 +269,15 @@ fn deadlines_in(entries: &[Entry]) -> &[Due] {
     running.map_or(&[], Vec::as_slice)
 }
 
-/// The group that a deadline runs in. One that the definition does not have under that name may
-/// have been renamed: then its trigger tells which it is.
+fn deadlines_of(entry: &mut Entry) -> &mut [Due] {
+    match &mut entry.fact {
+        Fact::Created { deadlines, .. } | Fact::Moved { deadlines, .. } => deadlines,
+        _ => &mut [],
+    }
+}
+
+/// The group that a deadline runs in. If the definition has no group of that name, it may have been
+/// renamed; then the trigger identifies it.
 fn group_of(definition: &Definition, due: &Due) -> Option<usize> {
     let name = due.group.as_ref()?;
     let known = definition.groups.iter().position(|group| group.name == *name);
@@ -296,7 +298,7 @@ fn is_called(edge: &Edge, due: &Due) -> bool {
     edge.trigger == due.trigger || edge.was.contains(&due.trigger)
 }
 
-/// Adds the deadlines that were started, each with the edge that it fires.
+/// Adds the started deadlines, given with the edges that they fire.
 fn start(
     definition: &'static Definition,
     deadlines: &mut Vec<Due>,
@@ -312,6 +314,7 @@ fn start(
             after_ms: u64::try_from(deadline.after.as_millis()).unwrap_or(u64::MAX),
             due_at: None,
             paused: false,
+            fresh: true,
         });
     }
 }

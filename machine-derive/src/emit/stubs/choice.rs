@@ -7,7 +7,8 @@ use crate::{
         names::{self, Names},
         typed::derives,
     },
-    model::Graph,
+    message,
+    model::{Graph, State},
     parse::Transition,
 };
 
@@ -31,8 +32,9 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             #debug
             pub enum #name #declared #predicates {
                 #(#variants,)*
+                // Uses every parameter, and needs no arm in a `match`.
                 #[doc(hidden)]
-                __Stub(#typed),
+                __Stub(::core::convert::Infallible, #typed),
             }
 
             impl #declared ::core::convert::From<#after> for #any #predicates {
@@ -74,7 +76,10 @@ fn ways(graph: &Graph<'_>, transition: &Transition) -> Vec<Ident> {
         let name = if target.stays() {
             only.clone().unwrap_or_else(|| format_ident!("Same"))
         } else {
-            target.state.clone()
+            let states: Vec<&Ident> = graph.states.iter().map(State::name).collect();
+            let known = states.contains(&&target.state);
+            let meant = message::nearest(&target.state, &states).filter(|_| !known);
+            meant.unwrap_or(&target.state).clone()
         };
         let known = target.stays() || graph.states.iter().any(|state| *state.name() == name);
         if known && !ways.contains(&name) {

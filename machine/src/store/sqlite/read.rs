@@ -18,7 +18,8 @@ use crate::{
     typed::State,
 };
 
-/// A line of [`SqliteStore::list`]: where a machine stands, as its row says. Nothing is verified.
+/// An item of [`SqliteStore::list`] and [`SqliteStore::due`], from the row of a machine. Not
+/// verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Listed {
@@ -28,25 +29,25 @@ pub struct Listed {
     pub machine: String,
     /// The state's name.
     pub status: String,
-    /// The session that it belongs to.
+    /// The session of the machine.
     pub session: Option<String>,
-    /// The confirmation that it waits for.
+    /// The confirmation that must complete before it may run.
     pub behind: Option<Id>,
     /// When it was created (milliseconds since the Unix epoch).
     pub created_at: Millis,
-    /// When something last happened to it (milliseconds since the Unix epoch).
+    /// When its last journal entry was made (milliseconds since the Unix epoch).
     pub updated_at: Millis,
-    /// When its next deadline fires, if one is running (milliseconds since the Unix epoch).
+    /// When its next deadline is due, if any (milliseconds since the Unix epoch).
     pub due_at: Option<Millis>,
 }
 
 impl SqliteStore {
-    /// Loads a machine, in whichever state it is, and verifies it.
+    /// Loads a machine in any state, and verifies it.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`] when no machine has this id, [`StoreError::Unbelievable`] when it
-    /// is of another kind or its journal does not bear it out.
+    /// [`StoreError::NotFound`] if no machine has this id, [`StoreError::Unbelievable`] if it is of
+    /// another kind, fails verification, or is incompatible with this program.
     pub async fn load<M: Restore>(&self, id: Id) -> Result<M, StoreError> {
         let definitions = Arc::clone(&self.shared.definitions);
         let stored = self
@@ -57,13 +58,12 @@ impl SqliteStore {
         Ok(stored.verify()?)
     }
 
-    /// Loads a machine that waits, to go on with it (EX-7): it must exist, its journal must bear
-    /// it out, it must be in state `S`, it must not be in doubt, and nobody else may have done
-    /// its action in the meantime.
+    /// Loads a waiting machine to resume it (EX-7). It must exist, pass verification, be in state `S`
+    /// and not in doubt, and no other execution may have completed its action.
     ///
     /// # Errors
     ///
-    /// What [`load`](Self::load) says, [`StoreError::OtherState`], [`StoreError::InDoubt`] and
+    /// Those of [`load`](Self::load), [`StoreError::OtherState`], [`StoreError::InDoubt`] and
     /// [`StoreError::AlreadyDone`].
     pub async fn resume<S>(&self, id: Id) -> Result<S::Machine, StoreError>
     where
@@ -76,7 +76,7 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// What [`resume`](Self::resume) says, and [`StoreError::Expired`].
+    /// Those of [`resume`](Self::resume), and [`StoreError::Expired`].
     pub async fn resume_with<S>(&self, id: Id, checks: Resume) -> Result<S::Machine, StoreError>
     where
         S: State<Any: Restore>,
@@ -97,8 +97,8 @@ impl SqliteStore {
         if projection.permit.is_some() {
             return Err(StoreError::InDoubt { id });
         }
-        // A clock that went back makes nothing old.
-        let age = entries.last().map_or(0, |last| self.shared.clock.now() - last.at);
+        // If the clock went back, the age is 0.
+        let age = entries.last().map_or(0, |last| self.shared.clock.now().saturating_sub(last.at));
         let age_ms = u64::try_from(age).unwrap_or(0);
         if let Some(limit) = checks.max_age
             && Duration::from_millis(age_ms) > limit
@@ -135,17 +135,17 @@ impl SqliteStore {
                 resuming,
                 waiting,
                 session = session.as_deref(),
-                "the number of machines being resumed is not the number that wait"
+                "the number of resumed machines differs from the number that wait"
             );
         }
         S::narrow(machine).map_err(|_| StoreError::NotFound { id })
     }
 
-    /// Where every machine of a session stands, or of all sessions; oldest first.
+    /// The machines of a session, or of all sessions, oldest first.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Busy`] when another process holds the database for too long.
+    /// [`StoreError::Busy`] if another process locks the database for too long.
     pub async fn list(&self, session: Option<&str>) -> Result<Vec<Listed>, StoreError> {
         let session = session.map(str::to_owned);
         self.shared
@@ -160,7 +160,7 @@ impl SqliteStore {
                 while let Some(row) = rows.next()? {
                     match line(row) {
                         Ok(line) => listed.push(line),
-                        // One broken row does not hide the rest.
+                        // A malformed row does not hide the rest.
                         Err(error) => tracing::error!(%error, "a row cannot be listed"),
                     }
                 }
@@ -198,7 +198,7 @@ fn count(
     Ok(usize::try_from(count).unwrap_or(0))
 }
 
-/// What stands on disk of one machine.
+/// A machine on disk, before verification.
 pub(super) struct Stored {
     claim: Unverified,
     columns: Columns,
@@ -209,21 +209,21 @@ impl Stored {
         self.claim
     }
 
-    /// Verifies the machine, and that it can be found by what it is.
+    /// Verifies the machine, and that its index columns match it.
     pub(super) fn verify<M: Restore>(self) -> Result<M, VerifyError> {
         let id = self.claim.record.id;
         let missing = self.claim.record.version != self.claim.journal.len() as u64;
         let machine: M = self.claim.verify()?;
         let projection = machine.rules().projection(machine.journal().entries());
         if missing || self.columns != Columns::of(&projection, machine.journal().deadlines()) {
-            let reason = "its row was changed by hand: it is not what its journal leads to";
+            let reason = "its row was changed: it does not match its journal";
             return Err(VerifyError::History { id, reason: reason.to_owned() });
         }
         Ok(machine)
     }
 }
 
-/// Reads a machine and its journal. Within a transaction, so that they are of one moment.
+/// Reads a machine and its journal. Call it within a transaction, so that both are consistent.
 pub(super) fn read(
     connection: &Connection,
     definitions: &Definitions,
@@ -259,9 +259,9 @@ pub(super) fn read(
         .map_err(|error| match error {
             rusqlite::Error::QueryReturnedNoRows => StoreError::NotFound { id },
             rusqlite::Error::SqliteFailure(..) => error.into(),
-            // What SQLite gave out is no value that this library wrote.
+            // This library did not write this value.
             other => {
-                VerifyError::History { id, reason: format!("its row is broken: {other}") }.into()
+                VerifyError::History { id, reason: format!("its row is malformed: {other}") }.into()
             }
         })?;
     let journal = read_journal(connection, id)?;
@@ -297,12 +297,12 @@ fn read_journal(connection: &Connection, id: Id) -> Result<Vec<Entry>, StoreErro
     Ok(journal)
 }
 
-/// A value that cannot be what this library wrote: an error, not a panic.
+/// A value that this library did not write is an error, not a panic.
 fn broken(column: usize, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, Box::new(error))
 }
 
-/// An id out of a row. A row that somebody broke is an error, not a panic.
+/// An id from a row. A malformed row is an error, not a panic.
 pub(super) fn stored_id(text: &str) -> Result<Id, StoreError> {
     text.parse().map_err(|error| {
         let text = rusqlite::types::Type::Text;
