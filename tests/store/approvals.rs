@@ -20,7 +20,7 @@ async fn a_gate_that_was_edited_by_hand_opens_nothing() {
     let mut gate = ask(gate);
     place.store.create_all(&mut [&mut gate, &mut mail]).await.unwrap();
     place.edit("UPDATE instance SET status = 'completed' WHERE id = ?1", gate.id());
-    assert_err!(begin(&place.store, mail).await, StoreError::Unbelievable(_));
+    assert_err!(begin(&place.store, mail).await, StoreError::Unreadable(_));
 }
 
 /// `defer` guarantees that the action runs only after the gate is COMPLETED, also for an idempotent

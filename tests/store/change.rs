@@ -194,6 +194,7 @@ mod upgraded {
         Ok(Packed2 { customer: old.customer, weights: vec![0; old.boxes as usize] })
     }
 
+    #[allow(clippy::unnecessary_wraps, reason = "the signature of an upgrade")]
     pub(super) fn to_sum(old: Packed2) -> Result<order::Packed, std::convert::Infallible> {
         let boxes = old.weights.len();
         Ok(order::Packed { customer: old.customer, weight: old.weights.iter().sum(), boxes })
@@ -257,7 +258,7 @@ async fn an_added_move_state_and_optional_field_open() {
 
     // The older program finds a state that it does not have.
     let refused = load::<first::AnyOrder>(&place, id).await;
-    assert_err!(refused, StoreError::Unbelievable(VerifyError::Incompatible { state, .. })
+    assert_err!(refused, StoreError::Unreadable(VerifyError::Incompatible { state, .. })
         if state == "cancelled");
 }
 
@@ -377,7 +378,7 @@ async fn a_changed_type_is_upgraded_from_version_to_version() {
 
     // An error of the upgrade function affects only that machine.
     let refused = load::<upgraded::AnyOrder>(&place, too_many).await;
-    assert_err!(refused, StoreError::Unbelievable(VerifyError::Data { source, .. })
+    assert_err!(refused, StoreError::Unreadable(VerifyError::Data { source, .. })
         if source.to_string() == "2000 boxes are too many");
 }
 
@@ -453,7 +454,7 @@ async fn an_edited_definition_is_not_used() {
         let refused = load::<additions::AnyOrder>(&place, id).await;
         assert_err!(
             refused,
-            StoreError::Unbelievable(VerifyError::UnknownDefinition { machine: "order", .. })
+            StoreError::Unreadable(VerifyError::UnknownDefinition { machine: "order", .. })
         );
         // The program that wrote the machine does not need the stored definition.
         load::<first::AnyOrder>(&place, id).await.unwrap();

@@ -241,7 +241,7 @@ async fn a_guard_that_refuses_leaves_it_due() {
     place.store.create(&mut job).await.unwrap();
     place.at(10);
     let refused = job.fire_deadline("expire", place.store.now()).unwrap_err();
-    let text = "READING is due to `expire` and cannot: it is locked; it stays due";
+    let text = "READING is due to `expire`, but its guard refused: it is locked; it stays due";
     assert_eq!(refused.to_string(), text);
     assert_eq!(place.due().await, 1);
     let refused = refused.machine.fire_deadline("rest", place.store.now()).unwrap_err();
@@ -257,7 +257,7 @@ async fn an_edited_due_time_fails_verification() {
     let raw = rusqlite::Connection::open(place.folder.path().join("agent.db")).unwrap();
     raw.execute("UPDATE instance SET due_at = due_at + 1", []).unwrap();
     let loaded = place.store.load::<AnyJob>(job.id()).await;
-    assert_err!(loaded, StoreError::Unbelievable(_));
+    assert_err!(loaded, StoreError::Unreadable(_));
 }
 
 /// A state that replaces its group's transition does not end the group's deadline: the deadline is

@@ -97,6 +97,6 @@ async fn an_edited_key_opens_nothing() {
 
     let mut second = machine::contract::Execution::new(mail("bob"));
     let refused = place.store.create(&mut second).await;
-    assert_err!(refused, StoreError::Unbelievable(_));
+    assert_err!(refused, StoreError::Unreadable(_));
     assert!(matches!(AnyExecution::from(second), AnyExecution::Pending(_)));
 }

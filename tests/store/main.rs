@@ -32,3 +32,4 @@ mod settle;
 mod support;
 mod tampered;
 mod unwritable;
+mod versions;

@@ -46,6 +46,6 @@ async fn the_other_rows_still_load() {
     let broken = place.stored(read("b.txt")).await;
     place.edit("UPDATE instance SET status = 'completed' WHERE id = ?1", broken.id());
     let refused = place.store.load::<AnyExecution>(broken.id()).await;
-    assert_err!(refused, StoreError::Unbelievable(VerifyError::History { .. }));
+    assert_err!(refused, StoreError::Unreadable(VerifyError::History { .. }));
     place.store.load::<AnyExecution>(sound.id()).await.unwrap();
 }

@@ -48,7 +48,7 @@ async fn the_id_of_another_machine_is_refused() {
     let mut other = Ticket::new().park();
     place.store.create(&mut other).await.unwrap();
     let refused = Err::<(), _>(refused(&place, other.id()).await);
-    assert_err!(refused, StoreError::Unbelievable(VerifyError::OtherMachine { found, .. })
+    assert_err!(refused, StoreError::Unreadable(VerifyError::OtherMachine { found, .. })
         if found == "ticket");
     let _ = place.store.resume::<ticket::Waiting>(other.id()).await.unwrap();
 }

@@ -91,7 +91,7 @@ async fn an_edited_journal_is_refused() {
         let id = waiting(&place).await;
         assert!(place.edit(edit, id) > 0, "{edit}");
         let loaded = place.store.load::<AnyExecution>(id).await;
-        assert_err!(loaded, StoreError::Unbelievable(VerifyError::History { .. }));
+        assert_err!(loaded, StoreError::Unreadable(VerifyError::History { .. }));
     }
 }
 
@@ -114,7 +114,7 @@ async fn another_machine_is_refused() {
     let place = Place::new();
     let id = place.stored(read("a.txt")).await.id();
     let refused = place.store.load::<AnyTicket>(id).await;
-    assert_err!(refused, StoreError::Unbelievable(VerifyError::OtherMachine {
+    assert_err!(refused, StoreError::Unreadable(VerifyError::OtherMachine {
         expected: "ticket", found, ..
     }) if found == "execution");
 }

@@ -142,7 +142,7 @@ pub enum StoreError {
     // Reading.
     /// The stored machine failed verification, or is incompatible with this program.
     #[error(transparent)]
-    Unbelievable(#[from] VerifyError),
+    Unreadable(#[from] VerifyError),
     /// The machine is not in the requested state.
     #[error("{id} is {found}, not {expected}; {legal}")]
     OtherState {

@@ -201,7 +201,10 @@ impl fmt::Display for Illegal {
             Reason::NoDeadline => write!(f, "{label} has no deadline for `{trigger}`"),
             Reason::NotDue(ms) => write!(f, "{label} is not due to `{trigger}` for {ms} ms"),
             Reason::DueButRefused(reason) => {
-                write!(f, "{label} is due to `{trigger}` and cannot: {reason}; it stays due")
+                write!(
+                    f,
+                    "{label} is due to `{trigger}`, but its guard refused: {reason}; it stays due"
+                )
             }
             Reason::Actor(actor) => {
                 write!(f, "`{actor}` may not `{trigger}` from {label}")?;

@@ -46,7 +46,7 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`] if no machine has this id, [`StoreError::Unbelievable`] if it is of
+    /// [`StoreError::NotFound`] if no machine has this id, [`StoreError::Unreadable`] if it is of
     /// another kind, fails verification, or is incompatible with this program.
     pub async fn load<M: Restore>(&self, id: Id) -> Result<M, StoreError> {
         let definitions = Arc::clone(&self.shared.definitions);

@@ -31,7 +31,7 @@ impl SqliteStore {
         for candidate in candidates {
             match self.take_over(&candidate).await {
                 Ok(doubt) => in_doubt.extend(doubt),
-                Err(StoreError::Unbelievable(error)) => {
+                Err(StoreError::Unreadable(error)) => {
                     tracing::error!(id = %candidate.id, %error, "not recovered");
                 }
                 Err(error) => return Err(error),

@@ -1,0 +1,265 @@
+//! Programs of different versions on one file, in turns.
+
+use machine::{
+    actor::Anyone,
+    erased::{Context, Durable, VerifyError},
+    machine,
+    store::{OpenOptions, SqliteStore, StoreError},
+};
+use machine_tests::assert_err;
+use serde::{Deserialize, Serialize};
+
+use crate::support::Place;
+
+/// Amounts in whole units.
+mod whole {
+    use super::{Context, Deserialize, Serialize, machine};
+
+    #[derive(Debug, Serialize, Deserialize)]
+    pub(super) struct Terms {
+        pub(super) limit: u32,
+    }
+
+    impl Context for Terms {}
+
+    #[machine(durable, context = Terms)]
+    #[derive(Debug, Serialize, Deserialize)]
+    pub(super) enum Account {
+        #[initial]
+        #[on(tick => Self)]
+        #[on(close => Closed)]
+        Open { amount: u32 },
+        #[terminal]
+        Closed,
+    }
+}
+
+/// Amounts in hundredths: the same type, another meaning. And the context has a field more.
+mod hundredths {
+    use std::convert::Infallible;
+
+    use super::{Context, Deserialize, Serialize, machine};
+
+    #[derive(Debug, Serialize, Deserialize)]
+    pub(super) struct Terms {
+        pub(super) limit: u32,
+        #[serde(default)]
+        pub(super) owner: String,
+    }
+
+    impl Context for Terms {}
+
+    #[derive(Clone, Copy, Deserialize)]
+    pub(super) struct Open1 {
+        amount: u32,
+    }
+
+    #[allow(clippy::unnecessary_wraps, reason = "the signature of an upgrade")]
+    pub(super) fn open(old: Open1) -> Result<account::Open, Infallible> {
+        Ok(account::Open { amount: old.amount * 100 })
+    }
+
+    #[allow(clippy::unnecessary_wraps, reason = "the signature of an upgrade")]
+    pub(super) fn terms(old: Terms) -> Result<Terms, Infallible> {
+        Ok(Terms { limit: old.limit * 100, ..old })
+    }
+
+    #[machine(durable, context = Terms, version = 2, upgrade(1 => terms))]
+    #[derive(Debug, Serialize, Deserialize)]
+    pub(super) enum Account {
+        #[initial]
+        #[upgrade(1 => open)]
+        #[on(tick => Self)]
+        #[on(close => Closed)]
+        Open { amount: u32 },
+        #[terminal]
+        Closed,
+    }
+}
+
+/// Version 1 with a context that has a field more, and one more move.
+mod roomy {
+    use super::{Context, Deserialize, Serialize, machine};
+
+    #[derive(Debug, Serialize, Deserialize)]
+    pub(super) struct Terms {
+        pub(super) limit: u32,
+        #[serde(default)]
+        pub(super) owner: String,
+    }
+
+    impl Context for Terms {}
+
+    #[machine(durable, context = Terms)]
+    #[derive(Debug, Serialize, Deserialize)]
+    pub(super) enum Account {
+        #[initial]
+        #[on(tick => Self)]
+        #[on(freeze => Self)]
+        #[on(close => Closed)]
+        Open { amount: u32 },
+        #[terminal]
+        Closed,
+    }
+}
+
+/// Another type of context.
+mod elsewhere {
+    use std::collections::BTreeMap;
+
+    use super::{Context, Deserialize, Serialize, machine};
+
+    #[derive(Debug, Serialize, Deserialize)]
+    pub(super) struct Numbers(BTreeMap<String, f64>);
+
+    impl Context for Numbers {}
+
+    #[machine(durable, context = Numbers)]
+    #[derive(Debug, Serialize, Deserialize)]
+    pub(super) enum Account {
+        #[initial]
+        #[on(tick => Self)]
+        #[on(close => Closed)]
+        Open { amount: u32 },
+        #[terminal]
+        Closed,
+    }
+}
+
+/// An upgrade runs once: the older program does not take the newer data for its own.
+#[tokio::test]
+async fn data_of_a_higher_version_are_refused() {
+    let place = Place::new();
+    let mut old = whole::AnyAccount::from(whole::Account::new(whole::Terms { limit: 5 }, 7));
+    place.store.create(&mut old).await.unwrap();
+    let mut new: hundredths::AnyAccount = place.store.load(old.id()).await.unwrap();
+    assert_eq!(new.context().limit, 500);
+    let hundredths::AnyAccount::Open(open) = &new else { panic!("{new:?}") };
+    assert_eq!(open.state().amount, 700);
+    new.apply_mut(hundredths::account::Event::Tick, &Anyone).unwrap();
+    place.store.commit(&mut new).await.unwrap();
+
+    let refused = place.store.load::<whole::AnyAccount>(old.id()).await;
+    assert_err!(&refused, StoreError::Unreadable(VerifyError::Incompatible { .. }));
+    let text = refused.unwrap_err().to_string();
+    assert!(text.contains("the data are of version 2, and this program has version 1"), "{text}");
+    let again: hundredths::AnyAccount = place.store.load(old.id()).await.unwrap();
+    assert_eq!(again.context().limit, 500, "upgraded once");
+    // Also what the old program still had in its hands is not written over it.
+    old.apply_mut(whole::account::Event::Tick, &Anyone).unwrap();
+    assert_err!(place.store.commit(&mut old).await, StoreError::Conflict { .. });
+}
+
+/// The context is fixed at creation: a program that does not know all of it writes it back whole.
+#[tokio::test]
+async fn an_older_program_does_not_lose_what_it_does_not_know_of_the_context() {
+    let place = Place::new();
+    let terms = roomy::Terms { limit: 5, owner: "ann".to_owned() };
+    let mut new = roomy::AnyAccount::from(roomy::Account::new(terms, 7));
+    place.store.create(&mut new).await.unwrap();
+    for _ in 0..2 {
+        let mut old: whole::AnyAccount = place.store.load(new.id()).await.unwrap();
+        assert_eq!(old.context().limit, 5);
+        old.apply_mut(whole::account::Event::Tick, &Anyone).unwrap();
+        place.store.commit(&mut old).await.unwrap();
+        let mut new: roomy::AnyAccount = place.store.load(old.id()).await.unwrap();
+        assert_eq!(new.context().owner, "ann");
+        new.apply_mut(roomy::account::Event::Freeze, &Anyone).unwrap();
+        place.store.commit(&mut new).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn another_type_of_context_needs_an_upgrade() {
+    let place = Place::new();
+    let mut old = whole::Account::new(whole::Terms { limit: 5 }, 7);
+    place.store.create(&mut old).await.unwrap();
+    let refused = place.store.load::<elsewhere::AnyAccount>(old.id()).await;
+    let text = refused.unwrap_err().to_string();
+    assert!(text.contains("the context was `Terms` and is `Numbers`"), "{text}");
+    assert!(text.contains("`version = 2` and `upgrade(1 => function)`"), "{text}");
+}
+
+/// The name that a state had is part of what the file keeps of a definition: a program that no
+/// longer says it does not break it for others.
+#[tokio::test]
+async fn an_old_name_may_be_dropped_once_nothing_has_it() {
+    mod first {
+        use super::{Deserialize, Serialize, machine};
+
+        #[machine(durable)]
+        #[derive(Debug, Serialize, Deserialize)]
+        pub(super) enum Job {
+            #[initial]
+            #[on(tick => Self)]
+            Open,
+        }
+    }
+    mod renamed {
+        use super::{Deserialize, Serialize, machine};
+
+        #[machine(durable)]
+        #[derive(Debug, Serialize, Deserialize)]
+        pub(super) enum Job {
+            #[initial]
+            #[was = "open"]
+            #[on(tick => Self)]
+            Active,
+        }
+    }
+    mod settled {
+        use super::{Deserialize, Serialize, machine};
+
+        #[machine(durable)]
+        #[derive(Debug, Serialize, Deserialize)]
+        pub(super) enum Job {
+            #[initial]
+            #[on(tick => Self)]
+            Active,
+        }
+    }
+
+    let place = Place::new();
+    let mut job = first::AnyJob::from(first::Job::new());
+    place.store.create(&mut job).await.unwrap();
+    let refused = place.store.load::<settled::AnyJob>(job.id()).await;
+    assert_err!(refused, StoreError::Unreadable(VerifyError::Incompatible { .. }));
+
+    let mut job: renamed::AnyJob = place.store.load(job.id()).await.unwrap();
+    job.apply_mut(renamed::job::Event::Tick, &Anyone).unwrap();
+    place.store.commit(&mut job).await.unwrap();
+    let mut job: settled::AnyJob = place.store.load(job.id()).await.unwrap();
+    job.apply_mut(settled::job::Event::Tick, &Anyone).unwrap();
+    place.store.commit(&mut job).await.unwrap();
+    // In another process, which knows only what is in the file.
+    let store = SqliteStore::open(place.file()).unwrap();
+    let job: settled::AnyJob = store.load(job.id()).await.unwrap();
+    assert_eq!(job.journal().entries().len(), 3);
+    store.load::<renamed::AnyJob>(job.id()).await.unwrap();
+}
+
+/// A rehearsal sees what the write-ahead log has, also through a symbolic link and under a name
+/// that means something in a URI.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_rehearsal_follows_links_and_reads_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a?b#c%20 d.db");
+    let link = folder.path().join("link.db");
+    let store = SqliteStore::open(&file).unwrap();
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    for amount in 0..3 {
+        let mut one = whole::Account::new(whole::Terms { limit: 5 }, amount);
+        store.create(&mut one as &mut whole::Account<_>).await.unwrap();
+        assert_eq!(Durable::journal(&one).version(), 1);
+    }
+    for path in [&file, &link] {
+        let check = OpenOptions::new().machine::<hundredths::AnyAccount>().check(path).unwrap();
+        assert_eq!(check.machines[0].looked_at, 3, "{}", path.display());
+        assert!(check.is_clean(), "{check}");
+        let check = OpenOptions::new().machine::<elsewhere::AnyAccount>().check(path).unwrap();
+        assert_eq!(check.machines[0].blocked.len(), 3);
+    }
+    let missing = OpenOptions::new().check(folder.path().join("missing.db"));
+    assert_err!(missing, StoreError::CannotOpen { .. });
+}
