@@ -67,7 +67,7 @@ fn a_move_says_where_it_leads_and_when() {
 }
 
 #[test]
-fn what_is_not_there_is_not_found() {
+fn unknown_moves_and_edges_are_not_found() {
     assert_eq!(DEFINITION.find_move(state("placed"), "taste"), None);
     assert_eq!(DEFINITION.find_move(state("served"), "look"), None);
     assert_eq!(DEFINITION.find_move(99, "look"), None);
@@ -76,7 +76,7 @@ fn what_is_not_there_is_not_found() {
     assert_eq!(DEFINITION.edge(state("cooking"), "look", state("cooking")), None);
 }
 
-/// An edge is told by both of its ends: a choice has several for one trigger.
+/// A choice has several edges for one trigger, so an edge is found by its target as well.
 #[test]
 fn every_edge_of_a_choice_is_found_by_its_target() {
     for edge in &*DEFINITION.edges {
@@ -102,7 +102,7 @@ fn the_legal_moves_name_every_target() {
     assert_eq!(legal("served"), "SERVED is terminal: nothing leaves it");
 }
 
-/// Every edge can be taken: the machine goes where the condition says.
+/// Every branch can be taken, under its condition.
 #[test]
 fn the_machine_goes_where_the_table_says() {
     let placed = || Order::new(4);
@@ -120,7 +120,7 @@ fn the_machine_goes_where_the_table_says() {
     assert_eq!(after(cooking(0).taste(None, &Cook).into()), "cancelled");
 }
 
-/// A deadline is part of its edge, with the group whose entering starts it.
+/// An edge has its deadline, with the group whose entry starts it.
 #[test]
 fn an_edge_has_its_deadline() {
     let deadline = |from, trigger| find(from, trigger).edges()[0].deadline.as_ref();

@@ -1,4 +1,4 @@
-//! What differs between two definitions of a machine, in words, and whether stored data can be read.
+//! How two definitions of a machine differ, in words, and whether stored data stay readable.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use machine::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// What the stored data were written under.
+/// The definition that the stored data were written under.
 fn older() -> Value {
     json!({
         "name": "parcel",
@@ -42,21 +42,21 @@ fn read(value: Value) -> Definition {
     serde_json::from_value(value).unwrap()
 }
 
-/// Compares the older definition with one that was changed.
+/// Compares the older definition with a changed one.
 fn after(change: impl FnOnce(&mut Value)) -> Comparison {
     let mut newer = older();
     change(&mut newer);
     read(older()).compare(&read(newer))
 }
 
-/// The changes, those that block marked.
+/// The changes. Incompatible ones are marked with `! `.
 fn sentences(comparison: &Comparison) -> Vec<String> {
     let mark = |compatible| if compatible { "" } else { "! " };
     let changes = comparison.changes().iter();
     changes.map(|change| format!("{}{change}", mark(change.compatible))).collect()
 }
 
-/// Asserts the sentences of a change; `! ` stands before one that is incompatible.
+/// Asserts the sentences for a change. Incompatible ones are marked with `! `.
 #[track_caller]
 fn says<const N: usize>(expected: [&str; N], change: impl FnOnce(&mut Value)) {
     let comparison = after(change);
@@ -92,7 +92,7 @@ fn nothing_changed() {
 }
 
 #[test]
-fn another_machine_is_not_compared() {
+fn another_machine_is_incompatible() {
     says(["! `letter` is another machine than `parcel`"], |newer| {
         newer["name"] = json!("letter");
         newer["states"][0]["name"] = json!("far");
@@ -104,7 +104,6 @@ fn a_state_may_be_added() {
     says(["state `lost` was added", "move AWAY -lose-> LOST was added"], |newer| {
         push(&mut newer["states"], json!({"name": "lost", "label": "LOST", "terminal": true}));
         push(&mut newer["edges"], json!({"from": 0, "trigger": "lose", "to": 3}));
-        // The edges of a state need not stand together in a file.
     });
 }
 
@@ -131,7 +130,7 @@ fn a_state_cannot_be_removed_while_a_machine_may_be_in_it() {
             newer["actors"] = json!([]);
         },
     );
-    // Only machines in that state are in the way.
+    // Only machines in that state cannot be read.
     let comparison = after(change);
     assert_eq!(comparison.blocking("gone").count(), 1);
     assert_eq!(comparison.blocking("away").count() + comparison.blocking("here").count(), 0);
@@ -199,8 +198,8 @@ fn a_required_field_needs_an_upgrade() {
             newer["states"][1]["upgrades"] = json!([1]);
         },
     );
-    // What helps is an upgrade of this state, from the version of the data or from a later one: a
-    // state that has none from version 1 did not change in version 2.
+    // It takes an upgrade of this state, from the version of the data or from a later one: a state
+    // without an upgrade from version 1 did not change in version 2.
     for (state, version, from, compatible) in
         [(1, 2, 1, true), (1, 3, 2, true), (0, 2, 1, false), (1, 2, 2, false), (1, 1, 1, false)]
     {
@@ -279,7 +278,7 @@ fn a_field_may_be_renamed_with_was() {
     says(["in state `here`, field `place` was renamed to `spot`"], |newer| {
         newer["states"][1]["fields"][0] = json!({"name": "spot", "ty": "String", "was": ["place"]});
     });
-    // Renamed and of another type: the type is what is in the way.
+    // Renamed and retyped: the type is incompatible.
     says(
         [
             "! in state `here`, field `spot` was `String` and is `Spot`: set `version = 2` on the \
@@ -340,9 +339,9 @@ fn a_trigger_may_be_renamed_with_was() {
     );
 }
 
-/// What is the same for all branches of a choice is told once.
+/// A change that all branches of a choice share is reported once.
 #[test]
-fn a_change_of_a_choice_is_told_once() {
+fn a_change_of_a_choice_is_reported_once() {
     says(["trigger `arrive` was renamed to `come`"], |newer| {
         for edge in 0..2 {
             newer["edges"][edge]["trigger"] = json!("come");
@@ -372,7 +371,7 @@ fn what_a_move_takes_may_change() {
     assert_eq!(said[0], "item `place` of move AWAY -arrive-> HERE was `String` and is `Place`");
     // Stored data hold a payload in their journals only, so all of this is compatible.
     assert!(said.iter().all(|sentence| !sentence.starts_with('!')));
-    // Renamed and of another type: both are said.
+    // Renamed and retyped: both are reported.
     let said = of(json!([{"name": "spot", "ty": "Spot", "was": ["place"]}]));
     assert!(said.iter().any(|one| one.contains("was renamed to `spot`")), "{said:?}");
     assert!(said.iter().any(|one| one.contains("was `String` and is `Spot`")), "{said:?}");
@@ -393,7 +392,7 @@ fn who_may_make_a_move_may_change() {
             push(&mut newer["actors"], json!({"kind": "thief", "category": "human"}));
         },
     );
-    // The order in which they are named says nothing.
+    // The order in which they are named does not count.
     says([], |newer| newer["edges"][2]["actors"] = json!(["owner", "clerk"]));
 }
 
@@ -483,7 +482,7 @@ fn a_context_of_another_type_needs_an_upgrade() {
             newer["upgrades"] = json!([1]);
         },
     );
-    // An upgrade of a state is none of the context.
+    // An upgrade of a state does not upgrade the context.
     let comparison = after(|newer| {
         change(newer);
         newer["version"] = json!(2);
@@ -492,7 +491,7 @@ fn a_context_of_another_type_needs_an_upgrade() {
     assert_eq!((comparison.is_compatible(), comparison.blocking("away").count()), (false, 1));
 }
 
-/// Whatever makes two fingerprints differ is a change.
+/// Definitions with different fingerprints differ in words, too.
 #[test]
 fn no_change_means_the_same_fingerprint() {
     let changes: [fn(&mut Value); 6] = [
@@ -512,9 +511,9 @@ fn no_change_means_the_same_fingerprint() {
     }
 }
 
-/// The incompatible changes come first, whatever order they are found in.
+/// Incompatible changes come first.
 #[test]
-fn what_is_in_the_way_comes_first() {
+fn incompatible_changes_come_first() {
     let comparison = after(|newer| {
         push(&mut newer["states"], json!({"name": "lost", "label": "LOST", "terminal": true}));
         newer["states"][0]["fields"] = json!([{"name": "sender", "ty": "String"}]);
@@ -560,8 +559,8 @@ mod first {
     }
 }
 
-/// The second one. It has a new name for a state, a trigger, a field, an item and an actor, an
-/// upgrade, a new state and two new fields.
+/// The second version: a state, a trigger, a field, a payload item and an actor are renamed, a state
+/// is upgraded, and a state and two fields are new.
 mod second {
     use super::{Deserialize, Porter, Serialize, ToolNode, machine};
 
@@ -603,7 +602,7 @@ mod second {
     }
 }
 
-/// What `#[machine]` writes is what is compared.
+/// The comparison of two definitions that `#[machine]` wrote.
 #[test]
 fn two_versions_of_a_declared_machine() {
     let comparison = first::visit::DEFINITION.compare(second::visit::DEFINITION);
@@ -625,13 +624,13 @@ fn two_versions_of_a_declared_machine() {
     ];
     let said = sentences(&comparison);
     for sentence in expected {
-        assert!(said.iter().any(|one| one == sentence), "nobody says `{sentence}`: {said:#?}");
+        assert!(said.iter().any(|one| one == sentence), "`{sentence}` is missing: {said:#?}");
     }
     let back = second::visit::DEFINITION.compare(first::visit::DEFINITION);
     assert!(!back.is_compatible(), "there is no way back");
 }
 
-/// What `compare` allows, `verify` does.
+/// A compatible change can be read: `verify` accepts what `compare` allows.
 #[test]
 fn a_compatible_change_reads_what_was_stored() {
     let waiting = first::Visit::new().greet("Ann".to_owned(), 2, None, &Clerk);

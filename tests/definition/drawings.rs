@@ -1,4 +1,4 @@
-//! Each branch of a choice is drawn with its condition, whatever is in it.
+//! Drawings show each branch of a choice with its condition, and escape hostile text.
 
 use machine::definition::Definition;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{order, xml};
 
-/// Two branches, with these texts for labels and conditions.
+/// A choice with two branches, one of which has this label and this condition.
 fn choice(label: &str, when: &str) -> Definition {
     let value = json!({
         "name": "sorter",
@@ -83,7 +83,7 @@ fn characters_that_xml_forbids_are_not_in_the_svg() {
     }
 }
 
-/// The lines of a Mermaid diagram: each of a known form, with nothing that ends it early.
+/// The number of lines of a Mermaid diagram, each of which must have a known form.
 fn mermaid_lines(text: &str) -> Result<usize, String> {
     let mut lines = text.lines();
     if lines.next() != Some("stateDiagram-v2") {
@@ -142,7 +142,7 @@ fn hostile_conditions_do_not_end_a_line_of_mermaid() {
     assert!(shown.contains("OPEN --> ONE: sort [a#59; b #35; c]\n"), "{shown}");
 }
 
-/// A DOT file as its tokens; names in quotes are unquoted, and start with a quotation mark.
+/// The tokens of a DOT file. A quoted string is unescaped, and keeps its opening quote.
 fn dot_tokens(text: &str) -> Result<Vec<String>, String> {
     let mut tokens: Vec<String> = Vec::new();
     let mut chars = text.chars().peekable();
@@ -177,7 +177,7 @@ fn dot_tokens(text: &str) -> Result<Vec<String>, String> {
     Ok(tokens)
 }
 
-/// The labels of the edges of a DOT file, with both ends.
+/// The edges of a DOT file: source, target, label.
 fn dot_edges(text: &str) -> Result<Vec<(String, String, String)>, String> {
     let tokens = dot_tokens(text)?;
     let depth = tokens.iter().filter(|token| *token == "{").count();
@@ -225,7 +225,7 @@ fn hostile_conditions_do_not_end_a_string_of_dot() {
     assert!(dot_edges("digraph x { A -> B [label=\"a\" b\"]\n}").is_err());
 }
 
-/// `node`, `edge` and `graph` are keywords of DOT, in any case. States may have these names.
+/// DOT has the keywords `node`, `edge` and `graph`, in upper and lower case.
 #[test]
 fn keywords_of_dot_are_quoted() {
     let mut value: Value = serde_json::to_value(choice("NODE", "fits")).unwrap();
@@ -237,7 +237,7 @@ fn keywords_of_dot_are_quoted() {
     assert!(!tokens.iter().any(|token| keywords.contains(&&**token)), "{}", definition.dot());
 }
 
-/// A label from a file need not be a name.
+/// A label from a file can be any text.
 #[test]
 fn hostile_labels_are_quoted_in_dot() {
     for text in HOSTILE {
@@ -247,7 +247,7 @@ fn hostile_labels_are_quoted_in_dot() {
 }
 
 proptest! {
-    /// Any text at all.
+    /// Any text can be a condition.
     #[test]
     fn any_condition_can_be_drawn(text: String) {
         let definition = choice("ONE", &text);

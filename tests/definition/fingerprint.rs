@@ -9,7 +9,7 @@ use machine::{
     machine,
 };
 
-/// A small machine in a module of its own, all with the same name.
+/// Declares a small machine in a module of its own. All of them have the same name.
 macro_rules! parcel {
     ($module:ident { $($body:tt)* }) => {
         mod $module {
@@ -299,7 +299,7 @@ mod version {
 
 const LIMIT: usize = 3;
 
-/// A kind of actor behind a path.
+/// An actor that is named by a path.
 pub(crate) mod people {
     use super::{Actor, Category};
 
@@ -330,7 +330,7 @@ mod by_hand {
     }
 }
 
-/// The same, with every part that a macro can pass on as one fragment.
+/// The same machine, with every kind of fragment that a macro can pass on.
 macro_rules! generated {
     (
         $place:ident: $field:ty,
@@ -435,7 +435,7 @@ fn guards_conditions_and_durations_do_not_count() {
     }
 }
 
-/// The two machines below are one in their definitions; here they are driven as well.
+/// Guards and conditions that come from outside of the declaration are called.
 #[test]
 fn guards_and_conditions_from_outside_the_module_are_called() {
     use machine::typed::Refused;
@@ -453,7 +453,7 @@ fn guards_and_conditions_from_outside_the_module_are_called() {
     assert!(matches!(arrive(2), from_macro::parcel::AfterArrive::Gone(_)));
 }
 
-/// What a macro passes on has no brackets of its own in the table.
+/// A fragment that a macro passes on leaves no trace in the definition.
 #[test]
 fn a_declaration_from_a_macro_has_the_same_definition() {
     let by_hand = by_hand::parcel::DEFINITION;
@@ -465,7 +465,7 @@ fn a_declaration_from_a_macro_has_the_same_definition() {
     assert_eq!(edge.payload[2].ty, "Option<(u8, &'static str)>");
 }
 
-/// The owned form computes the same, whatever the file says.
+/// A fingerprint in a file is ignored: the owned form computes its own.
 #[test]
 fn the_owned_form_has_the_same_fingerprint() {
     for definition in

@@ -19,7 +19,7 @@ fn reachable(definition: &Definition, from: usize) -> Vec<usize> {
     seen
 }
 
-/// From the initial state every state can be reached.
+/// Every state is reachable from the initial state.
 #[test]
 fn every_state_is_reachable() {
     for definition in MACHINES {
@@ -28,7 +28,7 @@ fn every_state_is_reachable() {
     }
 }
 
-/// A state is terminal, or something leaves it; and from everywhere some end can be reached.
+/// A state is either terminal or left by some edge, and a terminal state is reachable from every state.
 #[test]
 fn there_is_no_dead_end() {
     for definition in MACHINES {
@@ -41,7 +41,7 @@ fn there_is_no_dead_end() {
     }
 }
 
-/// Names are unique, edges are in range, and no two edges have source, trigger and target in common.
+/// Names are unique, edges are in range, and no two edges share source, trigger and target.
 #[test]
 fn the_table_is_consistent() {
     for definition in MACHINES {

@@ -1,4 +1,4 @@
-//! A definition as JSON: written, read back, and refused where it is not one.
+//! The owned form: definitions written as JSON and read back, and malformed ones refused.
 
 use machine::{
     contract::execution,
@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 
 use crate::{order, xml};
 
-/// Every definition that is at hand here; `tests/machines` does the same with all of its own.
+/// `tests/machines` checks the definitions of its machines in the same way.
 fn all() -> [&'static Definition; 4] {
     [execution::DEFINITION, ticket::DEFINITION, lease::DEFINITION, order::DEFINITION]
 }
 
-/// A machine with all that a definition can have.
+/// A definition with every part that there is.
 fn parcel() -> Value {
     json!({
         "name": "parcel",
@@ -53,7 +53,7 @@ fn read(value: &Value) -> Result<Definition, serde_json::Error> {
     serde_json::from_str(&value.to_string())
 }
 
-/// The error of a definition with one part replaced.
+/// The error for a definition with one part replaced.
 fn refused(pointer: &str, part: Value) -> String {
     let mut value = parcel();
     *value.pointer_mut(pointer).unwrap_or_else(|| panic!("there is no {pointer}")) = part;
@@ -81,7 +81,7 @@ fn a_definition_comes_back_from_json_as_it_was() {
     }
 }
 
-/// Each part is read, and each part makes two definitions differ.
+/// Every part is read, and definitions that differ in one part are not equal.
 #[test]
 fn every_part_is_read() {
     let whole = read(&parcel()).unwrap();
@@ -129,7 +129,7 @@ fn every_part_is_read() {
     }
 }
 
-/// What a definition can leave out, and what it then is.
+/// The parts that can be left out, and their defaults.
 #[test]
 fn most_parts_can_be_left_out() {
     let least = json!({
@@ -205,7 +205,7 @@ fn names_of_states_differ() {
     assert!(error.contains("two states") && error.contains("`away`"), "{error}");
 }
 
-/// The edges of one move come one after the other, each with a condition and a target of its own.
+/// The edges of a move are adjacent, and each has a condition and a target of its own.
 #[test]
 fn the_edges_of_a_move_are_checked() {
     let mut apart = parcel();
@@ -228,7 +228,7 @@ fn the_edges_of_a_move_are_checked() {
     assert!(read(&one).unwrap().find_move(0, "arrive").unwrap().is_choice());
 }
 
-/// All edges of a choice are one move: what it takes, who may make it, its guard, its deadline.
+/// The edges of a choice share payload, actors, guard and deadline.
 #[test]
 fn the_edges_of_a_choice_agree() {
     for (pointer, part) in [
@@ -247,7 +247,7 @@ fn the_edges_of_a_choice_agree() {
 }
 
 #[test]
-fn other_json_is_no_definition() {
+fn other_json_is_refused() {
     for text in [
         "",
         "null",
@@ -284,12 +284,12 @@ fn deep_nesting_is_refused() {
         for part in ["states", "edges", "name", "initial", "groups"] {
             assert!(with(part).is_err(), "{part}");
         }
-        // A part that nobody knows is skipped, however deep it is.
+        // An unknown part is skipped, however deep it is.
         assert_eq!(with("comment").unwrap(), read(&parcel()).unwrap());
     }
 }
 
-/// A name may be long. No error repeats it as a whole.
+/// Names may be long, but no error repeats a long name in full.
 #[test]
 fn a_long_name_is_not_repeated_in_an_error() {
     let long = "x".repeat(1 << 20);
@@ -316,7 +316,7 @@ fn a_long_name_is_not_repeated_in_an_error() {
     }
 }
 
-/// Does all that can be done with a definition; nothing panics, and what can be checked holds.
+/// Calls everything that a definition offers. Nothing may panic, and the answers must be consistent.
 fn use_all_of(definition: &Definition) {
     for (index, state) in definition.states.iter().enumerate() {
         assert_eq!(definition.state(&state.name), Some(index));
@@ -352,7 +352,7 @@ fn use_all_of(definition: &Definition) {
     let _ = (there.to_string(), parcel.compare(definition).to_string());
 }
 
-/// Every place in a JSON value.
+/// The pointers to all parts of a JSON value.
 fn pointers(value: &Value, here: &str, into: &mut Vec<String>) {
     into.push(here.to_owned());
     match value {
@@ -374,9 +374,9 @@ fn pointers(value: &Value, here: &str, into: &mut Vec<String>) {
 enum Mutation {
     Replace(Value),
     Remove,
-    /// An array gets its last item once more; an object, a field from another place.
+    /// Repeats the last item of an array.
     Duplicate,
-    /// Takes the value of another place.
+    /// Copies the value of another part.
     Copy(usize),
 }
 
@@ -432,9 +432,9 @@ fn mutate(value: &mut Value, at: usize, mutation: Mutation) {
 }
 
 proptest! {
-    /// JSON that is a definition but for a few changes: refused, or a definition that can be used.
+    /// A definition with a few changes is either refused or usable.
     #[test]
-    fn changed_json_is_refused_or_can_be_used(
+    fn changed_json_is_refused_or_usable(
         which in 0_usize..5,
         mutations in prop::collection::vec((any::<usize>(), mutation()), 1..5),
     ) {
@@ -450,9 +450,9 @@ proptest! {
         }
     }
 
-    /// The same for the bytes of the text.
+    /// The same for changed bytes of the text.
     #[test]
-    fn changed_text_is_refused_or_can_be_used(
+    fn changed_text_is_refused_or_usable(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
         let mut bytes = parcel().to_string().into_bytes();

@@ -71,7 +71,7 @@ fn the_states_are_those_of_the_specification() {
     }
 }
 
-/// What each trigger brings, and where it stays.
+/// The payload of each trigger becomes the fields of its target.
 #[test]
 fn payloads_are_fields_of_the_target() {
     for edge in &*DEFINITION.edges {
@@ -87,7 +87,7 @@ fn payloads_are_fields_of_the_target() {
     assert_eq!(fields("running"), []);
 }
 
-/// The sentences that errors are made of.
+/// The sentences that errors contain.
 #[test]
 fn the_legal_moves_are_a_sentence() {
     let moves = |state: &str| DEFINITION.legal_moves(DEFINITION.state(state).unwrap()).to_string();

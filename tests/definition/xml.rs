@@ -1,7 +1,7 @@
-//! Whether a drawing is well-formed XML, and which texts it shows. A small reader: elements,
-//! attributes in double quotes, text; no comments, no CDATA, no processing instructions.
+//! Checks that a drawing is well-formed XML, and extracts its texts. The reader knows elements,
+//! attributes in double quotes and text, but no comments, CDATA or processing instructions.
 
-/// The contents of the `<text>` elements, with entities resolved; or what is malformed.
+/// The contents of the `<text>` elements with entities resolved, or an error for malformed XML.
 pub(crate) fn texts(xml: &str) -> Result<Vec<String>, String> {
     if let Some(found) = xml.chars().find(|c| !is_allowed(*c)) {
         return Err(format!("XML does not allow {found:?}"));
@@ -56,7 +56,7 @@ fn is_allowed(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
 }
 
-/// Where the tag's `>` is; one in quotes does not count.
+/// The position of the `>` that ends the tag; one in quotes does not count.
 fn end_of_tag(tag: &str) -> Option<usize> {
     let mut quoted = false;
     tag.char_indices().find_map(|(place, c)| {
@@ -113,13 +113,13 @@ fn resolved(text: &str) -> Result<String, String> {
 }
 
 #[test]
-fn the_reader_accepts_what_is_well_formed() {
+fn the_reader_accepts_well_formed_xml() {
     let xml = r#"<svg a="1 &lt; 2" b-c=""><title>t</title><g><path d=">"/></g><text x="1">a &amp;&quot; b</text></svg>"#;
     assert_eq!(texts(xml).unwrap(), ["a &\" b"]);
 }
 
 #[test]
-fn the_reader_finds_what_is_malformed() {
+fn the_reader_refuses_malformed_xml() {
     for xml in [
         "",
         "<svg>",

@@ -20,7 +20,7 @@ impl Actor for Device {
     const CATEGORY: Category = Category::System;
 }
 
-/// One attempt to be authorized. It may outlive the process: the person takes their time.
+/// One attempt to be authorized. It may outlive the process, since a person takes part in it.
 #[machine(
     durable,
     on(expire => Expired, from = WithCode, by = Device, after = Duration::from_secs(expires_in))
@@ -33,7 +33,7 @@ enum DeviceFlow {
     #[on(request_refused(error) => Failed)]
     Requesting { client_id: String },
 
-    /// The person types the code, and the device asks again and again (sections 3.3 to 3.5).
+    /// The person enters the code while the device polls (sections 3.3 to 3.5).
     #[stable]
     #[group(WithCode)]
     #[on(authorization_pending => Self)]
@@ -52,7 +52,7 @@ enum DeviceFlow {
         /// How long the codes are valid, in seconds. The deadline belongs to a group, so that
         /// polling does not extend it.
         expires_in: u64,
-        /// Seconds between two requests.
+        /// The polling interval in seconds.
         interval: u32,
     },
 
@@ -62,7 +62,7 @@ enum DeviceFlow {
     #[terminal]
     Denied,
 
-    /// The device code is too old; a new attempt begins from the start.
+    /// The codes have expired; a new attempt starts with a new request.
     #[terminal]
     Expired,
 
@@ -139,7 +139,7 @@ fn the_codes_expire() {
     assert_eq!(refused.reason.reason(), &Reason::NoDeadline);
 }
 
-/// An answer of the token endpoint, as an event.
+/// A response of the token endpoint, as an event.
 fn answer(text: &str) -> device_flow::Event {
     let mut answer: serde_json::Map<_, _> = serde_json::from_str(text).unwrap();
     let error = answer.remove("error").unwrap_or_else(|| "success".into());
@@ -148,7 +148,7 @@ fn answer(text: &str) -> device_flow::Event {
 }
 
 #[test]
-fn erased_the_answers_of_the_server_are_the_events() {
+fn erased_responses_of_the_server_are_events() {
     let mut any = AnyDeviceFlow::from(polling());
     any.apply_mut(answer(r#"{"error": "authorization_pending"}"#), &Anyone).unwrap();
     any.apply_mut(answer(r#"{"error": "slow_down"}"#), &Anyone).unwrap();

@@ -1,4 +1,4 @@
-//! The execution contract, which the library brings along (EX-1, EX-2). `tests/definition` says more.
+//! The execution contract of the library (EX-1, EX-2). `tests/definition` has more tests of it.
 
 use machine::{
     actor::{GraphRunner, ToolNode},

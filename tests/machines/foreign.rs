@@ -1,4 +1,4 @@
-//! A machine belongs to the crate that declares it; others drive it and give it methods.
+//! Machines declared in another crate: driven from here, and extended with methods.
 
 use std::str::FromStr;
 
@@ -15,7 +15,7 @@ use machine_tests::samples::{AnyLease, Lease, asked, lease, read};
 
 use crate::source::Source;
 
-/// Methods on one state, on every state, and on the machine of unknown state.
+/// A method of one state.
 trait RunHere {
     fn run(self, tool: impl FnOnce() -> String) -> Execution<Completed>;
 }
@@ -26,6 +26,7 @@ impl RunHere for Execution<Running> {
     }
 }
 
+/// A method of every state, and of the erased machine.
 trait Describe {
     fn describe(&self) -> String;
 }
@@ -44,7 +45,7 @@ impl Describe for AnyExecution {
 }
 
 #[test]
-fn the_librarys_machine_has_methods_of_ours() {
+fn a_library_machine_can_be_given_methods() {
     let running = Execution::new(read("a.txt").session("reading")).start(&ToolNode);
     assert_eq!(running.describe(), "reading is RUNNING");
     let done = running.run(|| "text".to_owned());
@@ -56,7 +57,7 @@ fn the_librarys_machine_has_methods_of_ours() {
 }
 
 #[test]
-fn the_other_crates_table_is_as_it_says() {
+fn the_table_of_another_crates_machine_is_that_of_its_source() {
     Source {
         states: &["requested", "granted", "expiring", "ended"],
         initial: "requested",
@@ -77,7 +78,7 @@ fn the_other_crates_table_is_as_it_says() {
     .matches(lease::DEFINITION);
 }
 
-/// Whoever holds it can be told something, whichever of the two states it is in.
+/// A method of every state in the group `Held`.
 trait Remind {
     fn remind(&self) -> String;
 }
@@ -99,7 +100,7 @@ fn typed_another_crates_machine_is_driven_and_extended() {
     assert_eq!(Lease::new(1).refuse("no".to_owned(), &EcsNode).state().reason, "no");
 }
 
-/// Code that knows no machine by name.
+/// Code that is generic over machines.
 fn drive<M: Erased>(machine: M, events: Vec<M::Event>) -> Result<M, Refused<M>> {
     events.into_iter().try_fold(machine, |machine, event| machine.apply(event, &EcsNode))
 }

@@ -4,7 +4,7 @@ use machine::{actor::Anyone, machine, typed::Reason};
 
 use crate::source::Source;
 
-/// The number of a stream.
+/// The stream identifier.
 type StreamId = u32;
 
 /// A stream, as one of its two ends sees it.
@@ -15,7 +15,7 @@ type StreamId = u32;
 )]
 #[derive(Debug, Clone, PartialEq)]
 enum Stream {
-    /// Not used yet.
+    /// Not used so far.
     #[initial]
     #[on(send_push_promise => ReservedLocal)]
     #[on(recv_push_promise => ReservedRemote)]
@@ -49,10 +49,10 @@ enum Stream {
     #[on(send_end_stream(code = None) => Closed)]
     HalfClosedRemote,
 
-    /// Nobody sends any more.
+    /// Neither end sends.
     #[terminal]
     Closed {
-        /// The error code, where it was reset.
+        /// The error code, if the stream was reset.
         code: Option<u32>,
     },
 }
@@ -112,13 +112,13 @@ fn typed_a_request_and_its_answer() {
     assert_eq!(resettable(&Stream::new(5).send_headers()), 5);
 }
 
-/// The number of a stream that can be reset, whichever state it is in.
+/// The identifier of a stream that can be reset.
 fn resettable<S: stream::Resettable>(stream: &Stream<S>) -> StreamId {
     *stream.context()
 }
 
 #[test]
-fn erased_a_frame_that_comes_too_late_is_refused() {
+fn erased_a_late_frame_is_refused() {
     use stream::Event;
 
     let mut any = AnyStream::from(Stream::new(3));

@@ -2,9 +2,9 @@
 //! "Examples", the variant without `<parallel>`).
 //!
 //! A machine here has one level of states, so `on` is flattened into its substates `idle` and
-//! `cooking`. A transition of SCXML that has a condition and no event is taken at once; here it is
-//! a branch of the move that makes its condition true. Events that a state does not name are
-//! refused, where SCXML discards them.
+//! `cooking`. SCXML takes a transition without an event as soon as its condition holds; here it is a
+//! branch of the move that makes the condition true. An event that a state does not handle is refused,
+//! whereas SCXML discards it.
 
 use machine::{actor::Anyone, machine, typed::Reason};
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::source::Source;
 
-/// The oven, with the time that it cooks, in seconds.
+/// The oven. The context is the cooking time in seconds.
 #[machine(
     context = u32,
     on(turn_off => Off, from = On)
@@ -30,7 +30,7 @@ enum Microwave {
     })]
     Off { door_closed: bool, timer: u32 },
 
-    /// On, with the door open.
+    /// Switched on, with the door open.
     #[stable]
     #[group(On)]
     #[on(door_close(door_closed = true) => Cooking)]
@@ -111,7 +111,7 @@ fn typed_it_waits_for_the_door() {
 }
 
 #[test]
-fn erased_what_a_state_does_not_name_is_refused() {
+fn erased_an_event_that_the_state_does_not_handle_is_refused() {
     use microwave::{Event, Status};
 
     let mut any = AnyMicrowave::from(oven());
@@ -125,7 +125,7 @@ fn erased_what_a_state_does_not_name_is_refused() {
     let refused = any.apply_mut(Event::DoorClose, &Anyone).unwrap_err();
     assert_eq!(refused.reason(), &Reason::NotFromHere);
     any.apply_mut(Event::DoorOpen, &Anyone).unwrap();
-    assert!(any.apply_mut(Event::Time, &Anyone).is_err(), "the timer stands still");
+    assert!(any.apply_mut(Event::Time, &Anyone).is_err(), "no time passes while the door is open");
     assert_eq!(any.status(), Status::Idle);
 }
 
@@ -144,7 +144,7 @@ fn event() -> impl Strategy<Value = microwave::Event> {
 }
 
 proptest! {
-    /// Whatever happens, it never cooks with the door open, and never for longer than it should.
+    /// The oven never cooks with the door open, nor for longer than the cooking time.
     #[test]
     fn it_never_cooks_with_the_door_open(
         cook_time in 1_u32..8,

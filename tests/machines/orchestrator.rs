@@ -19,7 +19,7 @@ impl Actor for User {
     const CATEGORY: Category = Category::Human;
 }
 
-/// What is to be done, and how risky that is.
+/// The steps, and whether one of them is dangerous.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Plan {
     steps: Vec<String>,
@@ -37,9 +37,9 @@ pub(crate) enum Scope {
 /// `CONFIRM(yes/no, scope)`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Answer {
-    /// With what was agreed to.
+    /// The scope of the consent.
     Yes(String),
-    /// With the reason.
+    /// The reason.
     No(String),
 }
 
@@ -49,11 +49,11 @@ pub(crate) struct Limits {
     /// How many questions are asked at once (OR-8).
     questions: usize,
     repairs: u32,
-    /// For one request, from the message to the summary.
+    /// The time for one request, from the message to the summary.
     request: Duration,
 }
 
-/// The outcome of a tool call or of a verification: what it returned, or the error.
+/// The result of a tool call or a verification: its output, or the error.
 type Outcome = Result<String, String>;
 
 fn first(count: usize, missing: &[String]) -> Vec<String> {
@@ -125,7 +125,7 @@ enum Orchestrator {
     }, by = User)]
     AwaitingConfirmation { text: String, plan: Plan, repairs: u32 },
 
-    /// Takes the steps.
+    /// Executes the steps.
     #[group(Active)]
     #[only_after(Planning)]
     #[on(tool_call_result(name: String, outcome: Outcome) => match outcome {
@@ -143,7 +143,7 @@ enum Orchestrator {
     })]
     Verifying { text: String, plan: Plan, scope: Scope, repairs: u32 },
 
-    /// Something went wrong.
+    /// A step or the verification failed.
     #[group(Active)]
     #[only_after(Executing)]
     #[on(recover(repair: Option<Plan>) => match repair {
@@ -154,7 +154,7 @@ enum Orchestrator {
     })]
     Recovering { text: String, plan: Plan, scope: Scope, repairs: u32, error: String },
 
-    /// Says what changed, or what blocks.
+    /// Reports what changed, or what blocks.
     #[on(summarized(summary) => Done)]
     #[on(timeout(summary = String::new()) => Done, by = GraphRunner, after = context.request)]
     #[on(cancel(blocked: Option<String>, summary = String::new()) => Done)]
@@ -221,7 +221,7 @@ fn the_table_is_that_of_the_source() {
     .matches(DEFINITION);
 }
 
-/// When the machine goes which way, as every drawing and every refusal shows it.
+/// The condition of each branch, as drawings show it.
 #[test]
 fn every_branch_has_its_condition() {
     let conditions = |state: &str, trigger: &str| -> Vec<String> {
@@ -295,7 +295,7 @@ fn failed(
     recovering
 }
 
-/// OR-8: at most three questions at once; the rest is asked afterwards.
+/// OR-8: at most three questions at a time.
 #[test]
 fn typed_questions_are_asked_until_nothing_is_missing() {
     use orchestrator::AfterUnderstand::{Clarifying, ContextBuilding};

@@ -2,7 +2,7 @@
 //! <https://docs.stripe.com/api/payment_intents> for confirm, capture and cancel).
 //!
 //! Two simplifications: `processing` cannot be canceled (the documentation allows it "in rare
-//! cases"), and a capture settles at once instead of by way of `processing`.
+//! cases"), and a capture settles immediately instead of passing through `processing`.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::source::Source;
 
-/// The server of the merchant, which calls the API.
+/// The merchant's server, which calls the API.
 struct Merchant;
 
 impl Actor for Merchant {
@@ -25,7 +25,7 @@ impl Actor for Merchant {
     const CATEGORY: Category = Category::System;
 }
 
-/// Stripe, which hears from banks and keeps the time.
+/// Stripe, which talks to the banks and enforces deadlines.
 struct Stripe;
 
 impl Actor for Stripe {
@@ -39,7 +39,7 @@ pub(crate) enum CaptureMethod {
     Manual,
 }
 
-/// What is to be paid, fixed at creation.
+/// The terms of the payment, fixed at creation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Terms {
     /// In the smallest unit of the currency.
@@ -52,7 +52,7 @@ pub(crate) struct Terms {
 
 impl Context for Terms {}
 
-/// What a bank answers to an attempt to charge.
+/// A bank's answer to an attempt to charge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum BankAnswer {
     Approved,
@@ -70,7 +70,7 @@ pub(crate) enum CancellationReason {
     Fraudulent,
     RequestedByCustomer,
     Abandoned,
-    /// The bank released what was not captured in time.
+    /// The amount was not captured in time.
     Expired,
 }
 
@@ -100,7 +100,7 @@ fn is_authorized(
     }
 }
 
-/// One payment, from the first attempt to the money.
+/// One payment.
 #[machine(
     durable,
     context = Terms,
@@ -142,7 +142,7 @@ enum PaymentIntent {
     }, by = Stripe)]
     RequiresAction { payment_method: String, next_action: String },
 
-    /// The bank takes its time.
+    /// Waits for the bank.
     #[on(settled(declined: Option<String>) => match declined {
         Some(code) => RequiresPaymentMethod(last_payment_error = Some(code)),
         None if context.capture_method == CaptureMethod::Manual => {
@@ -152,7 +152,7 @@ enum PaymentIntent {
     }, by = Stripe)]
     Processing { payment_method: String },
 
-    /// Authorized; the merchant captures all of it, or a part.
+    /// Authorized. The merchant captures all of the amount, or a part of it.
     #[stable]
     #[group(Cancelable)]
     #[on(capture(amount_received) => Succeeded, by = Merchant, guard = is_authorized -> NotCapturable)]
@@ -247,7 +247,7 @@ fn typed_a_declined_card_can_be_replaced() {
     let AfterActionHandled::Processing(intent) =
         intent.action_handled(BankAnswer::Pending, &Stripe)
     else {
-        panic!("the bank takes its time")
+        panic!("the bank has not decided")
     };
     let AfterSettled::Succeeded(succeeded) = intent.settled(None, &Stripe) else {
         panic!("the bank approved")
@@ -336,8 +336,8 @@ fn event() -> impl Strategy<Value = payment_intent::Event> {
 }
 
 proptest! {
-    /// What is over stays over; nothing is captured that was not authorized, and no money moves
-    /// but by a bank's approval; and what happened can be stored and read back.
+    /// `canceled` and `succeeded` are never left, no more is captured than was authorized, money moves
+    /// only after a bank's approval, and every history can be stored and read back.
     #[test]
     fn no_money_is_taken_that_was_not_authorized(
         amount in 1_u64..6,

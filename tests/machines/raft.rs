@@ -2,10 +2,10 @@
 //! Algorithm", 2014: figure 4 for the states, figure 2 for the rules).
 //!
 //! The rule for all servers, "if RPC request or response contains term T > currentTerm: set
-//! currentTerm = T, convert to follower", is the move `discover_term` of every role. Whoever
-//! receives a message makes it first; the other moves then compare terms that are equal, or refuse
-//! a message of an older term. Logs are left out, and with them the check that a candidate's log is
-//! up to date.
+//! currentTerm = T, convert to follower", is the move `discover_term` of every role. A server that
+//! receives a message makes this move first, so the other moves only see messages of the current
+//! term and refuse those of an older one. Logs are left out, and with them the check that a
+//! candidate's log is up to date.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::source::Source;
 
-/// The clock of the server.
+/// The server's clock.
 struct Timer;
 
 impl Actor for Timer {
@@ -34,7 +34,7 @@ impl Actor for Timer {
 type ServerId = u8;
 type Term = u64;
 
-/// The server, and the cluster that it belongs to.
+/// The server and its cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Server {
     id: ServerId,
@@ -74,14 +74,14 @@ pub(crate) struct AppendEntries {
     leader: ServerId,
 }
 
-/// Why a message changes nothing.
+/// Why a message is ignored.
 #[derive(Debug, PartialEq, Eq)]
 enum Ignored {
     /// Its term is not the current one.
     OtherTerm(Term),
-    /// It has no newer term.
+    /// Its term is not newer.
     NotNewer(Term),
-    /// This server's vote of the term is cast.
+    /// The server has voted for another candidate in this term.
     VotedFor(ServerId),
 }
 
@@ -99,7 +99,7 @@ fn same(term: Term, found: Term) -> Result<(), Ignored> {
     if found == term { Ok(()) } else { Err(Ignored::OtherTerm(term)) }
 }
 
-/// A role's current term, whichever role it is.
+/// The current term, in any role.
 trait CurrentTerm {
     fn term(&self) -> Term;
 }
@@ -186,7 +186,7 @@ enum Raft {
     }, guard = is_counted -> Ignored)]
     Candidate { term: Term, voted_for: Option<ServerId>, votes: BTreeSet<ServerId> },
 
-    /// Tells the others what to do.
+    /// Replicates its log to the others.
     #[group(Role)]
     #[on(heartbeat => Self, by = Timer, after = HEARTBEAT)]
     Leader { term: Term, voted_for: Option<ServerId> },
@@ -325,7 +325,7 @@ enum Message {
     AppendEntries(AppendEntries),
 }
 
-/// What a network and a scheduler can do.
+/// What the network and the clocks can do.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     /// The deadline of a server fires.
@@ -336,11 +336,11 @@ enum Step {
     Lose,
     /// The oldest message arrives after all others.
     Delay,
-    /// The oldest message is on its way twice.
+    /// The oldest message is sent once more.
     Duplicate,
 }
 
-/// A cluster whose messages are on their way.
+/// A cluster and its messages in flight.
 struct Cluster {
     servers: Vec<AnyRaft>,
     network: VecDeque<(usize, Message)>,
@@ -417,8 +417,8 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// Election safety: a term has at most one leader, whatever the network does. And a server's
-    /// term never falls, and its vote of a term is cast once.
+    /// Election safety: a term has at most one leader, whatever the network does. A server's term
+    /// never decreases, and a server votes at most once in a term.
     #[test]
     fn a_term_has_at_most_one_leader(
         cluster in 2_u8..6,
@@ -432,7 +432,7 @@ proptest! {
             cluster.make(step);
             for (any, before) in cluster.servers.iter().zip(before) {
                 let (id, now) = (any.context().id, term(any));
-                prop_assert!(now >= before, "the term of server {id} fell from {before} to {now}");
+                prop_assert!(now >= before, "the term of server {id} decreased from {before} to {now}");
                 let voted_for = match any {
                     AnyRaft::Follower(follower) => follower.state().voted_for,
                     AnyRaft::Candidate(candidate) => candidate.state().voted_for,
@@ -451,7 +451,7 @@ proptest! {
     }
 }
 
-/// The property above would hold of a cluster that elects nobody.
+/// The property above also holds for a cluster that never elects a leader; this one does.
 #[test]
 fn an_undisturbed_cluster_elects_a_leader() {
     use raft::Status::{Follower, Leader};

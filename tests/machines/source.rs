@@ -82,7 +82,7 @@ impl Source<'_> {
             if let Some(deadline) = &edge.deadline {
                 let from = &*definition.states[edge.from].name;
                 found.insert((from, &*edge.trigger, &*deadline.after));
-                assert!(edge.payload.is_empty(), "nobody is there to give {:?}", edge.payload);
+                assert!(edge.payload.is_empty(), "no caller brings {:?}", edge.payload);
                 assert_eq!(edge.actors.len(), 1, "{from} {} fires as one actor", edge.trigger);
                 if let Some(group) = deadline.group {
                     assert!(definition.groups[group].states.contains(&edge.from));

@@ -25,7 +25,7 @@ const MSL: Duration = Duration::from_mins(2);
 #[machine]
 #[derive(Debug, Clone, PartialEq)]
 enum Connection {
-    /// There is none.
+    /// There is no connection.
     #[initial]
     #[stable]
     #[on(passive_open => Listen)]
@@ -47,7 +47,7 @@ enum Connection {
     #[on(rcv_ack_of_syn => Established)]
     #[on(close => FinWait1)]
     SynReceived {
-        /// It got here from LISTEN, and goes back there on a reset (note 1).
+        /// The connection was opened passively, so a reset leads back to LISTEN (note 1).
         passive: bool,
     },
 
@@ -72,7 +72,7 @@ enum Connection {
     #[on(rcv_ack_of_fin => Closed)]
     LastAck,
 
-    /// Until no segment of this connection can be on its way any more.
+    /// Waits until all segments of this connection have left the network.
     #[on(timeout => Closed, by = Stack, after = 2 * MSL)]
     TimeWait,
 }
@@ -151,9 +151,9 @@ fn typed_both_ends_come_back_to_closed() {
     assert_eq!(closing.timeout(&Stack).state(), &connection::Closed);
 }
 
-/// Note 1: a reset leads back to LISTEN where the connection was opened passively.
+/// Note 1: a reset leads back to LISTEN if the connection was opened passively.
 #[test]
-fn typed_a_reset_leads_back_to_where_the_connection_was_opened() {
+fn typed_a_reset_depends_on_how_the_connection_was_opened() {
     use connection::AfterRcvRst;
 
     let passive = Connection::new().passive_open().rcv_syn();
@@ -194,7 +194,7 @@ fn erased_segments_come_in_any_order() {
 }
 
 #[test]
-fn erased_only_the_stack_ends_the_last_wait() {
+fn erased_only_the_stack_ends_time_wait() {
     use connection::Event;
 
     let mut any = AnyConnection::from(

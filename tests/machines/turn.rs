@@ -37,7 +37,7 @@ impl Actor for Worker {
     const CATEGORY: Category = Category::Agent;
 }
 
-/// Whose turns these are.
+/// The agent that the turns belong to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Agent {
     agent_id: String,
@@ -153,7 +153,7 @@ fn card() -> Deliverable {
 }
 
 #[test]
-fn typed_every_turn_has_its_epoch_and_its_deliverable() {
+fn typed_every_turn_has_an_epoch_and_a_deliverable() {
     use turn::AfterReport;
 
     let running = idle().dispatch("t1".to_owned(), &Runtime).claim(&Worker);

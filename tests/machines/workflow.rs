@@ -85,7 +85,7 @@ pub(crate) struct Limits {
     task: Option<Duration>,
 }
 
-/// The engine: one task after the other.
+/// The engine. It runs one task at a time.
 #[machine(
     context = Limits,
     on(system_timeout(reason = format!("the task ran out of time while {status}")) => Terminated,
@@ -106,7 +106,7 @@ enum Workflow {
     #[on(initialization_failed(reason) => Failed)]
     Initializing { task: String },
 
-    /// Looks for the next step.
+    /// Plans the next step.
     #[group(Active)]
     #[on(plan_ready(step) => Executing)]
     #[on(need_intervention(why, step = None) => ManualIntervention,
@@ -114,7 +114,7 @@ enum Workflow {
     #[on(planning_failed(reason) => Failed)]
     Planning { task: String, done: Vec<String> },
 
-    /// Takes one step.
+    /// Executes one step.
     #[group(Active)]
     #[on(step_complete(done = and(done, step)) => Planning)]
     #[on(need_intervention(why, step = Some(step)) => ManualIntervention,
@@ -137,15 +137,15 @@ enum Workflow {
         why: Intervention,
     },
 
-    /// The goal is reached.
+    /// The task is done.
     #[group(Finished)]
     Completed { task: String, done: Vec<String> },
 
-    /// It cannot be done.
+    /// The task failed.
     #[group(Finished)]
     Failed { task: String, reason: String },
 
-    /// A person or the system ended it.
+    /// Ended by a person or by the system.
     #[group(Finished)]
     Terminated { task: String, reason: String },
 }
@@ -229,7 +229,7 @@ fn typed_a_task_has_one_deadline() {
 }
 
 #[test]
-fn typed_a_task_runs_to_its_end_and_the_engine_is_free_again() {
+fn typed_the_engine_is_idle_again_after_a_task() {
     let executing = planning().plan_ready("read".to_owned());
     let asked = executing.need_intervention(HighConfidenceFailure).unwrap();
     assert_eq!(asked.state().step.as_deref(), Some("read"));

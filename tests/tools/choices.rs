@@ -1,4 +1,4 @@
-//! A choice is one tool: the model brings the data, and the machine decides where they lead.
+//! A choice is one tool: the model supplies the data, and the data select the branch.
 
 use std::{collections::BTreeSet, fmt, time::Duration};
 
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::Approver;
 
-/// Closes what was forgotten.
+/// Closes forgotten reports.
 #[derive(Debug)]
 struct Janitor;
 
@@ -23,15 +23,15 @@ impl Actor for Janitor {
     const CATEGORY: Category = Category::System;
 }
 
-/// What an approver says.
+/// An approver's decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Verdict {
-    /// With the amount.
+    /// The amount.
     Grant(u32),
-    /// With the reason.
+    /// The reason.
     Deny(String),
-    /// With the question.
+    /// The question.
     AskBack(String),
 }
 
@@ -118,7 +118,7 @@ fn a_choice_is_offered_as_one_tool() {
     assert_eq!(schema["additionalProperties"], false);
 }
 
-/// The description names every target and every condition of the table.
+/// The description names every target and every condition.
 #[test]
 fn the_description_leaves_out_no_branch() {
     for (expense, trigger) in [(draft(), "submit"), (submitted(), "decide")] {
@@ -135,7 +135,7 @@ fn the_description_leaves_out_no_branch() {
     }
 }
 
-/// The move of a deadline is a tool of the actor that it fires as, and of nobody else.
+/// The move of a deadline is offered only to the actor that it fires as.
 #[test]
 fn a_deadline_is_offered_to_its_actor_only() {
     assert_eq!(names(&definitions(&submitted(), &Anyone)), Vec::<&str>::new());
@@ -148,7 +148,7 @@ fn a_deadline_is_offered_to_its_actor_only() {
 }
 
 #[test]
-fn a_call_takes_the_branch_that_its_data_choose() {
+fn the_data_of_a_call_select_the_branch() {
     let paid = call(draft(), "submit", r#"{"amount": 19}"#, &Anyone).unwrap();
     let AnyExpense::Paid(paid) = paid else { panic!("{paid:?}") };
     assert_eq!(paid.state().amount, 19);
@@ -209,7 +209,7 @@ fn verdict() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    /// A call by the schema reaches a state that the description named, or its guard refuses it.
+    /// A call that fits the schema reaches a state that the description names, or the guard refuses.
     #[test]
     fn a_call_leads_where_the_description_says(
         amount in 0_u32..40,

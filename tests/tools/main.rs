@@ -23,13 +23,13 @@ impl Actor for Approver {
     const CATEGORY: Category = Category::Human;
 }
 
-/// Whom a mail is for.
+/// The recipient of a mail.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Recipient {
     address: String,
 }
 
-/// A draft on its way out.
+/// A mail before it is sent.
 #[machine]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 enum Draft {
@@ -41,11 +41,11 @@ enum Draft {
     #[on(address(to) => Addressed)]
     #[on(approve(copies) => Approved, by = Approver)]
     Addressed { to: Recipient },
-    /// It may go out.
+    /// It may be sent.
     #[on(send => Sent)]
     #[on(withdraw => Empty)]
     Approved { to: Recipient, copies: u8 },
-    /// It is out.
+    /// It was sent.
     #[terminal]
     Sent { to: Recipient, copies: u8 },
 }
@@ -79,7 +79,7 @@ fn a_move_is_a_tool() {
     assert_eq!(function["function"]["parameters"], *schema);
 }
 
-/// Only what this actor may do is offered.
+/// An actor is offered only the moves that it may make.
 #[test]
 fn each_actor_is_offered_its_own() {
     let names = |tools: Vec<machine::tools::ToolDefinition>| -> Vec<String> {
@@ -89,7 +89,7 @@ fn each_actor_is_offered_its_own() {
     assert_eq!(names(definitions(&addressed(), &Approver)), ["address", "approve"]);
 }
 
-/// What is refused is refused in words that a model can use, and the machine is as it was.
+/// A refusal says what is legal instead, and leaves the machine unchanged.
 #[test]
 fn a_refusal_says_what_can_be_done() {
     let refused = call(addressed(), "send", "{}", &Approver).unwrap_err();
@@ -127,7 +127,7 @@ fn wrong_arguments_are_refused() {
     }
 }
 
-/// An argument cannot say that it is another move.
+/// An argument cannot select another move.
 #[test]
 fn an_argument_does_not_name_the_move() {
     let forged = r#"{"trigger": "send", "copies": 1}"#;
