@@ -153,6 +153,14 @@ pub(crate) fn reserved(trigger: &Ident) -> Message {
     )
 }
 
+pub(crate) fn reserved_item(item: &Ident) -> Message {
+    message(
+        "M0008",
+        format!("`{item}` is reserved: it says which event it is where events are serialized"),
+        format!("rename the item, for example to `{item}_name`"),
+    )
+}
+
 pub(crate) fn reserved_state(state: &Ident) -> Message {
     message(
         "M0010",
@@ -515,6 +523,14 @@ pub(crate) fn upgrade_from_the_future(from: u32, version: u32) -> Message {
 
 pub(crate) fn upgrade_twice(from: u32) -> Message {
     message("M0124", format!("there are two upgrades from version {from}"), "remove one of them")
+}
+
+pub(crate) fn upgrade_without_context() -> Message {
+    message(
+        "M0124",
+        "this machine has no context to upgrade",
+        "write `#[upgrade(..)]` on the state whose data it upgrades, or remove this",
+    )
 }
 
 pub(crate) fn upgrade_of_a_plain_machine() -> Message {

@@ -65,6 +65,12 @@ fn upgrades_fit_the_version(graph: &Graph<'_>, errors: &mut Errors) {
     for state in &graph.states {
         check(&state.written.upgrades);
     }
+    if options.context.is_none()
+        && options.durable.is_some()
+        && let Some(upgrade) = options.upgrades.first()
+    {
+        errors.on(&upgrade.number, message::upgrade_without_context());
+    }
 }
 
 fn terminal_is_never_left(graph: &Graph<'_>, errors: &mut Errors) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use heck::ToSnakeCase;
-use syn::{Ident, LitStr};
+use syn::LitStr;
 
 use crate::{
     errors::Errors,
@@ -20,23 +20,17 @@ pub(super) fn was_is_unique(graph: &Graph<'_>, errors: &mut Errors) {
         let fields = state.written.fields.iter().map(|field| (bare(&field.name), &*field.was));
         names.unique("field", &fields.collect::<Vec<_>>(), str::to_owned);
     }
-    for (index, _) in graph.states.iter().enumerate() {
-        // What a group declares is reported for the first of its states.
-        let moves = graph
-            .leaving(index)
-            .filter(|step| step.group.is_none_or(|group| is_first_of(graph, group, index)));
-        let triggers = moves.map(|step| (bare(graph.triggers[step.trigger].name), step.was));
-        names.unique("trigger", &triggers.collect::<Vec<_>>(), str::to_owned);
-    }
+    let triggers = graph.triggers.iter().enumerate().map(|(index, trigger)| {
+        // A trigger may leave several states; one of its transitions says its old names.
+        let mut moves = graph.moves.iter().filter(|step| step.trigger == index);
+        let was = moves.find(|step| !step.was.is_empty()).map_or(&[][..], |step| step.was);
+        (bare(trigger.name), was)
+    });
+    names.unique("trigger", &triggers.collect::<Vec<_>>(), str::to_owned);
     for trigger in &graph.triggers {
         let items = trigger.brought.iter().map(|item| (bare(item.name), item.was));
         names.unique("payload item", &items.collect::<Vec<_>>(), str::to_owned);
     }
-}
-
-fn is_first_of(graph: &Graph<'_>, group: &Ident, state: usize) -> bool {
-    let first = graph.states.iter().position(|state| state.written.groups.contains(group));
-    first == Some(state)
 }
 
 struct Names<'a> {

@@ -94,8 +94,8 @@ pub(super) fn wrap(
 ) -> TokenStream {
     let trigger = &graph.triggers[step.trigger];
     let after = names::after(trigger);
-    let known = trigger.choice.iter().flatten().any(|way| *way == Way::To(target.to));
-    let way = if known { Way::To(target.to) } else { Way::Same };
+    let same = trigger.choice.iter().flatten().any(|way| *way == Way::Same);
+    let way = if same && target.stays { Way::Same } else { Way::To(target.to) };
     let variant = variant(graph, way);
     hygienic!(#after::#variant(#machine))
 }

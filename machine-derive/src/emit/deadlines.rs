@@ -69,9 +69,13 @@ fn function(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<Tok
     let use_of = |name: &str| used.iter().find(|used| *used == name);
     // By value, as in a computed item; but the state keeps its own.
     let fields = state.written.fields.iter().map(|field| &field.name);
-    let fields = fields
-        .filter(|field| *field != "source" && used.contains(field))
-        .map(|field| hygienic!(let #field = ::core::clone::Clone::clone(&state.#field);));
+    let fields = fields.filter(|field| *field != "source" && used.contains(field)).map(|field| {
+        // What cannot be cloned is reported where it is used; `source.field` borrows it.
+        let used = used.iter().find(|used| *used == field).unwrap_or(field);
+        let span = proc_macro2::Span::mixed_site().located_at(used.span());
+        let value = quote_spanned!(span=> ::core::clone::Clone::clone(&state.#used));
+        hygienic!(let #field = #value;)
+    });
     let fields: Vec<_> = fields.collect();
     let source = use_of("source").map(|source| hygienic!(let #source = state;));
     let context = &names.context;

@@ -19,9 +19,9 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
     let actors = graph.actors();
     let actors = list(actors.iter().map(|actor| {
         quote!(__row::actor(
-            <#actor as __Actor>::KIND,
-            <#actor as __Actor>::CATEGORY,
-            <#actor as __Actor>::WAS,
+            <#actor as __row::Actor>::KIND,
+            <#actor as __row::Actor>::CATEGORY,
+            <#actor as __row::Actor>::WAS,
         ))
     }));
     let groups = list(graph.groups().into_iter().map(|(group, members)| {
@@ -37,7 +37,7 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
     quote! {
         /// The machine as plain data.
         pub const DEFINITION: &__machine::definition::Definition = {
-            use __machine::{__private::rows as __row, actor::Actor as __Actor};
+            use __machine::__private::rows as __row;
             &__row::definition(
                 #name,
                 #docs,
@@ -115,7 +115,7 @@ fn edges(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
     let payload =
         (!trigger.brought.is_empty()).then(|| quote!(payload: const { &[#(#payload),*] },));
     let actors = (!by.is_empty())
-        .then(|| quote!(actors: const { &[#(__row::text(<#by as __Actor>::KIND)),*] },));
+        .then(|| quote!(actors: const { &[#(__row::text(<#by as __row::Actor>::KIND)),*] },));
     let guard = step.guard.map(|guard| {
         let path = names::path_text(&guard.written.path);
         quote!(guard: ::core::option::Option::Some(#path),)
@@ -160,7 +160,10 @@ pub(crate) fn conditions(step: &Move<'_>) -> Vec<String> {
     walk(&step.leads, &[], &mut ways);
     let of = |to: &usize| {
         let mine = ways.iter().filter(|(target, _)| target == to);
-        mine.map(|(_, when)| when.as_str()).collect::<Vec<_>>().join(" or ")
+        match mine.map(|(_, when)| when.as_str()).collect::<Vec<_>>().as_slice() {
+            [only] => (*only).to_owned(),
+            several => several.join(" or ").replace("or else", "or otherwise"),
+        }
     };
     step.targets.iter().map(of).collect()
 }
@@ -180,7 +183,14 @@ fn walk(leads: &Leads<'_>, path: &[String], ways: &mut Vec<(usize, String)>) {
             ways.push((target.to, when));
         }
         Leads::If { condition, then, otherwise, .. } => {
-            walk(then, &and(text::of_expression(condition.to_token_stream())), ways);
+            let text = match condition {
+                Expr::Let(bound) => {
+                    let value = text::of_expression(bound.expr.to_token_stream());
+                    format!("{value} is {}", text::of_expression(bound.pat.to_token_stream()))
+                }
+                condition => text::of_expression(condition.to_token_stream()),
+            };
+            walk(then, &and(text), ways);
             walk(otherwise, &and("else".to_owned()), ways);
         }
         Leads::Match { on, arms, .. } => {

@@ -131,6 +131,10 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             }
         }
     });
+    let ty = &names.context;
+    let result = quote! {
+        ::core::result::Result<#ty, __machine::__private::serde_json::Error>
+    };
     let context = upgraded(&graph.declaration.options.upgrades, &names.context);
     quote! {
         impl __machine::__private::Restore for #any {
@@ -140,7 +144,7 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 verified: __machine::__private::Verified,
             ) -> ::core::result::Result<Self, __machine::__private::serde_json::Error> {
                 let __machine::__private::Parts { state, version, text, core } =
-                    verified.__into_parts(DEFINITION, |version, text| #context)?;
+                    verified.__into_parts(DEFINITION, |version, text| -> #result { #context })?;
                 let text = text.as_str();
                 ::core::result::Result::Ok(match state {
                     #(#states)*
@@ -164,10 +168,15 @@ fn upgraded(upgrades: &[Upgrade], ty: &TokenStream) -> TokenStream {
     let arms = upgrades.iter().enumerate().map(|(position, first)| {
         let from = &first.number;
         let last = upgrades.len() - 1;
-        let chain = (position..=last).fold(read.clone(), |value, step| {
+        let chain = (position..=last).fold(quote!(text), |value, step| {
             let path = &upgrades[step].path;
             // The type of the last step is known, so that rustc can name it.
             let next = if step == last { ty.clone() } else { quote!(_) };
+            if step == position {
+                return quote_spanned!(path.span()=>
+                    __machine::erased::upgrade_from::<_, #next, _>(#path, text)
+                );
+            }
             quote_spanned!(path.span()=>
                 #value.and_then(|old| __machine::erased::upgrade::<_, #next, _>(#path, old))
             )

@@ -42,7 +42,9 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             quote!({ #(#fields),* })
         });
         let text = bare(trigger.name);
-        let rename = serde.is_some().then(|| quote!(#[serde(rename = #text)]));
+        let mut moves = graph.moves.iter().filter(|step| step.trigger == index);
+        let was = moves.find(|step| !step.was.is_empty()).map_or(&[][..], |step| step.was);
+        let rename = serde.is_some().then(|| quote!(#[serde(rename = #text #(, alias = #was)*)]));
         quote!(#[doc = #about] #rename #name #body)
     });
     let (events, texts): (Vec<_>, Vec<_>) =

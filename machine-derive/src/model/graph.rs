@@ -328,7 +328,7 @@ impl<'a> Graph<'a> {
             let name = &transition.trigger;
             let others = self.declaration.options.from_groups.iter();
             let declared_once = others.filter(|(_, other)| other.trigger == *name).count() == 1;
-            if let Some(trigger) = self.trigger_index.get(&name.to_string()).copied()
+            if let Some(trigger) = self.trigger_index.get(&bare(name)).copied()
                 && declared_once
                 && self.members(group).all(|state| {
                     self.leaving(state)

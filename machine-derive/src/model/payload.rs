@@ -57,6 +57,12 @@ fn brought<'a>(
         if transition.payload[..position].iter().any(|other| other.name == *name) {
             errors.at(name.span(), message::duplicate_payload(name));
         }
+        if *name == "trigger"
+            && !matches!(item.kind, ItemKind::Computed(_))
+            && graph.declaration.derives_serde()
+        {
+            errors.at(name.span(), message::reserved_item(name));
+        }
         let mut fields = targets
             .iter()
             .filter_map(|(target, state)| Some((*target, *state, field(state, name)?)));

@@ -60,7 +60,8 @@ pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> 
         }
         for (index, (group, transition)) in declaration.options.from_groups.iter().enumerate() {
             // What a state declares for itself comes before what its group does.
-            let own = state.transitions.iter().any(|own| own.trigger == transition.trigger);
+            let own =
+                state.transitions.iter().any(|own| bare(&own.trigger) == bare(&transition.trigger));
             if state.groups.contains(group) && !told.contains(&index) && !own {
                 let before = errors.len();
                 resolve_move(&mut graph, position, transition, Some(group), errors);
@@ -86,9 +87,14 @@ fn name_the_only_source(graph: &mut Graph<'_>) {
         let mut sources = graph.moves.iter().filter(|step| step.trigger == index);
         let first = sources.next().map(|step| step.from);
         if let (Some(from), None, Some(ways)) = (first, sources.next(), &mut trigger.choice) {
-            for way in ways.iter_mut().filter(|way| **way == Way::Same) {
-                *way = Way::To(from);
+            let mut named: Vec<Way> = Vec::new();
+            for way in ways.drain(..) {
+                let way = if way == Way::Same { Way::To(from) } else { way };
+                if !named.contains(&way) {
+                    named.push(way);
+                }
             }
+            *ways = named;
         }
     }
 }
@@ -191,7 +197,7 @@ fn resolve_move<'a>(
             return;
         }
     }
-    let choice = leads_to(from, &leads, transition.leads.is_choice());
+    let choice = leads_to(&leads, transition.leads.is_choice());
     if !same_everywhere(graph, trigger, name, transition, choice.as_deref(), errors) {
         return;
     }
@@ -223,18 +229,12 @@ fn resolve_move<'a>(
     });
 }
 
-/// The ways that a choice out of `from` can go, in declaration order; `None` where it is none.
-fn leads_to(from: usize, leads: &Leads<'_>, is_choice: bool) -> Option<Vec<Way>> {
+/// The ways that a choice can go, in declaration order; `None` if it is not a choice.
+fn leads_to(leads: &Leads<'_>, is_choice: bool) -> Option<Vec<Way>> {
     let mut ways = Vec::new();
     for target in leads.targets() {
         let way = if target.stays { Way::Same } else { Way::To(target.to) };
-        // A state that is named and `Self` are one way, as long as only this state is left.
-        let known = ways.iter().any(|known| {
-            *known == way
-                || matches!((known, way), (Way::Same, Way::To(to)) if to == from)
-                || matches!((known, way), (Way::To(to), Way::Same) if *to == from)
-        });
-        if !known {
+        if !ways.contains(&way) {
             ways.push(way);
         }
     }
@@ -329,8 +329,8 @@ fn resolve_trigger<'a>(
     brought: Vec<Brought<'a>>,
     errors: &mut Errors,
 ) -> Option<usize> {
-    let Some(known) = graph.trigger_index.get(&name.to_string()).copied() else {
-        graph.trigger_index.insert(name.to_string(), graph.triggers.len());
+    let Some(known) = graph.trigger_index.get(&bare(name)).copied() else {
+        graph.trigger_index.insert(bare(name), graph.triggers.len());
         graph.triggers.push(Trigger { name, brought, refusal: None, choice: None });
         return Some(graph.triggers.len() - 1);
     };

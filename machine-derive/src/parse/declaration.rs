@@ -18,6 +18,14 @@ pub(crate) struct Declaration {
     pub(crate) states: Vec<State>,
 }
 
+impl Declaration {
+    /// Whether the machine, and with it its events, can be written or read by serde.
+    pub(crate) fn derives_serde(&self) -> bool {
+        let mut derives = self.derives.iter().filter_map(|path| path.segments.last());
+        derives.any(|last| last.ident == "Serialize" || last.ident == "Deserialize")
+    }
+}
+
 /// Attributes that mean the same on the machine's module as on the enum.
 const ON_MODULES: [&str; 7] = ["allow", "expect", "warn", "deny", "cfg", "cfg_attr", "deprecated"];
 

@@ -141,6 +141,14 @@ impl State {
                 if ours && !matches!(attribute.meta, Meta::Path(_)) {
                     errors.on(&attribute, message::malformed_mark(name));
                 }
+                let given = match name {
+                    "initial" => state.initial,
+                    "stable" => state.stable,
+                    _ => state.terminal,
+                };
+                if ours && given {
+                    errors.on(&attribute, message::repeated_option(&name));
+                }
                 ours
             };
             if mark("initial") {

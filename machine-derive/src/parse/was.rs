@@ -11,7 +11,9 @@ pub(super) fn take(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Vec<
         }
         match &attribute.meta {
             Meta::NameValue(pair) => match &pair.value {
-                Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => was.push(text.clone()),
+                Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) if !text.value().is_empty() => {
+                    was.push(text.clone());
+                }
                 other => errors.on(other, message::malformed_was()),
             },
             other => errors.on(other, message::malformed_was()),

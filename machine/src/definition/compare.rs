@@ -219,6 +219,9 @@ impl Changes {
                             field.name, before.ty, field.ty
                         ));
                     }
+                    if before.optional && !field.optional {
+                        incompatible.push(format!("field `{}` is no longer optional", field.name));
+                    }
                     if before.name != field.name {
                         compatible.push(format!(
                             "field `{}` was renamed to `{}`",
@@ -260,7 +263,8 @@ impl Changes {
                 && older.successor(old.to, newer) == Some(new.to)
                 && (old.trigger == new.trigger || new.was.contains(&old.trigger))
         };
-        for (index, old) in older.edges.iter().enumerate() {
+        let mut compared = BTreeSet::new();
+        for old in &*older.edges {
             let Some(new) = newer.edges.iter().find(|new| is_same(old, new)) else {
                 let text = text(older, old);
                 self.allow(format!("move {text} was removed; where it was made, it stays legal"));
@@ -271,11 +275,7 @@ impl Changes {
                 self.allow(format!("trigger `{}` was renamed to `{}`", old.trigger, new.trigger));
             }
             // What the edges of a choice have in common is compared once.
-            let first = index
-                .checked_sub(1)
-                .map(|before| &older.edges[before])
-                .is_none_or(|before| (before.from, &before.trigger) != (old.from, &old.trigger));
-            if !first {
+            if !compared.insert((old.from, &old.trigger)) {
                 continue;
             }
             if old.deadline.is_some() != new.deadline.is_some() {

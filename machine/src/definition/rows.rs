@@ -6,6 +6,7 @@ use alloc::borrow::Cow;
 use super::{
     ActorDef, DeadlineDef, Definition, Edge, Field, Fingerprint, GroupDef, Rows, StateDef, Text,
 };
+pub use crate::actor::Actor;
 use crate::actor::Category;
 
 /// What a state may have beyond its name. One without any of it is [`state`].

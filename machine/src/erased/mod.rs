@@ -13,7 +13,7 @@ pub use core::Core;
 pub use durable::{Durable, Restore};
 pub use unverified::{Record, Unverified};
 #[doc(hidden)]
-pub use upgrade::upgrade;
+pub use upgrade::{upgrade, upgrade_from};
 #[doc(hidden)]
 pub use verify::Parts;
 pub use verify::{Verified, VerifyError};

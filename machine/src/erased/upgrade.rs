@@ -1,5 +1,20 @@
 use std::fmt;
 
+use serde::de::DeserializeOwned;
+
+/// Reads data of an older version and upgrades them to the next with the user's function.
+///
+/// # Errors
+///
+/// What `serde_json` says of the data, or the function's error.
+#[doc(hidden)]
+pub fn upgrade_from<Old: DeserializeOwned, New, E: fmt::Display>(
+    function: impl FnOnce(Old) -> Result<New, E>,
+    text: &str,
+) -> serde_json::Result<New> {
+    upgrade(function, serde_json::from_str(text)?)
+}
+
 /// Upgrades data to the next version with the user's function.
 ///
 /// # Errors
