@@ -73,11 +73,11 @@ enum Letter {
 enum Fault {
     #[initial]
     #[error("seen at {line}")]
-    #[on(mend => Mended)]
+    #[on(repair => Repaired)]
     Seen { line: u32 },
-    #[error("mended")]
+    #[error("repaired")]
     #[terminal]
-    Mended,
+    Repaired,
     #[cfg(any())]
     #[error("gone")]
     #[terminal]

@@ -38,7 +38,7 @@ pub enum Question {
     Cancelled { reason: String },
 }
 
-/// A clock that stands still.
+/// A clock that does not move.
 #[derive(Debug)]
 struct At(Millis);
 

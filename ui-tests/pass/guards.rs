@@ -64,9 +64,9 @@ fn main() {
     // The same on the erased machine.
     let any = AnyParcel::from(Parcel::new(1000).fill(900));
     let heavy = parcel::Event::Add { more: 101 };
-    let told = "OPEN cannot `add` now: 1001 g is too heavy";
+    let expected = "OPEN cannot `add` now: 1001 g is too heavy";
     let why: Illegal = any.why_not(&heavy, &ToolNode).unwrap();
-    assert_eq!(why.to_string(), told);
+    assert_eq!(why.to_string(), expected);
     let refused = any.apply(heavy.clone(), &ToolNode).unwrap_err();
     assert_eq!(refused.reason, why);
     assert_eq!(why.reason(), &Reason::Guard("1001 g is too heavy".to_owned()));

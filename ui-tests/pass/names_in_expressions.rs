@@ -14,7 +14,7 @@ pub enum Order {
     #[on(change(amount) => if source.amount > *context { Refused } else { Self })]
     #[on(add(amount = source.amount + extra, extra: u64) => Self)]
     #[on(ship(
-        price = amount * context,
+        price = source.amount * context,
         text = summary(&source),
         label = format!("{} was {status}", source.customer),
     ) => Shipped)]

@@ -2,17 +2,10 @@
 
 use machine::machine;
 
-#[derive(Debug)]
-enum Answer {
-    Yes,
-    No,
-}
-
 #[machine]
-#[derive(Debug)]
 enum Order {
     #[initial]
-    #[on(confirm(answer: Answer) => match answer {})]
+    #[on(confirm(yes: Option<bool>) => match yes {})]
     #[on(ship => Shipped)]
     Packed,
 
@@ -21,6 +14,5 @@ enum Order {
 }
 
 fn main() {
-    let _after = Order::new().confirm(Answer::Yes);
-    let _after = Order::new().confirm(Answer::No);
+    let _shipped = Order::new().ship();
 }
