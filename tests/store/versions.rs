@@ -263,3 +263,121 @@ async fn a_rehearsal_follows_links_and_reads_the_log() {
     let missing = OpenOptions::new().check(folder.path().join("missing.db"));
     assert_err!(missing, StoreError::CannotOpen { .. });
 }
+
+/// A name that was given up and is used again for another state does not turn a machine of before
+/// into that other state: a definition in the file knows better.
+#[tokio::test]
+async fn a_name_that_is_used_again_does_not_change_what_a_machine_is() {
+    mod first {
+        use super::{Deserialize, Serialize, machine};
+
+        #[machine(durable)]
+        #[derive(Debug, Serialize, Deserialize)]
+        pub(super) enum Claim {
+            #[initial]
+            #[on(accept => Accepted)]
+            #[on(close => Closed)]
+            Asked,
+            #[terminal]
+            Accepted,
+            #[terminal]
+            Closed,
+        }
+    }
+    mod renamed {
+        use super::{Deserialize, Serialize, machine};
+
+        #[machine(durable)]
+        #[derive(Debug, Serialize, Deserialize)]
+        pub(super) enum Claim {
+            #[initial]
+            #[on(accept => Approved)]
+            #[on(close => Closed)]
+            Asked,
+            #[terminal]
+            #[was = "accepted"]
+            Approved,
+            #[terminal]
+            Closed,
+        }
+    }
+    mod again {
+        use super::{Deserialize, Serialize, machine};
+
+        #[machine(durable)]
+        #[derive(Debug, Serialize, Deserialize)]
+        pub(super) enum Claim {
+            #[initial]
+            #[on(accept => Approved)]
+            #[on(close => Accepted)]
+            Asked,
+            #[terminal]
+            Approved,
+            #[terminal]
+            #[was = "closed"]
+            Accepted,
+        }
+    }
+
+    let place = Place::new();
+    let mut accepted = first::Claim::new().accept();
+    place.store.create(&mut accepted).await.unwrap();
+    let mut other = renamed::Claim::new();
+    place.store.create(&mut other).await.unwrap();
+    let refused = place.store.load::<again::AnyClaim>(accepted.id()).await;
+    assert_err!(&refused, StoreError::Unreadable(VerifyError::Incompatible { .. }));
+    let text = refused.unwrap_err().to_string();
+    assert!(text.contains("`accepted` was renamed to `approved`"), "{text}");
+    // Where nothing contradicts, the state is taken over.
+    place.store.load::<again::AnyClaim>(other.id()).await.unwrap();
+    let check = OpenOptions::new().machine::<again::AnyClaim>().check(place.file()).unwrap();
+    assert_eq!(check.machines[0].blocked.len(), 1);
+}
+
+/// An upgrade that panics concerns its machine only: a rehearsal goes on and names it.
+#[tokio::test]
+async fn a_rehearsal_survives_an_upgrade_that_panics() {
+    mod before {
+        use super::{Deserialize, Serialize, machine};
+
+        #[machine(durable)]
+        #[derive(Debug, Serialize, Deserialize)]
+        pub(super) enum Lamp {
+            #[initial]
+            #[on(tick => Self)]
+            On { watts: u32 },
+        }
+    }
+    mod after {
+        use super::{Deserialize, Serialize, machine};
+
+        #[derive(Deserialize)]
+        pub(super) struct On1 {
+            watts: u32,
+        }
+
+        #[allow(clippy::unnecessary_wraps, clippy::needless_pass_by_value, reason = "an upgrade")]
+        pub(super) fn per_second(old: On1) -> Result<lamp::On, std::convert::Infallible> {
+            assert!(old.watts > 0, "a lamp without power");
+            Ok(lamp::On { joules: old.watts })
+        }
+
+        #[machine(durable, version = 2)]
+        #[derive(Debug, Serialize, Deserialize)]
+        pub(super) enum Lamp {
+            #[initial]
+            #[upgrade(1 => per_second)]
+            #[on(tick => Self)]
+            On { joules: u32 },
+        }
+    }
+
+    let place = Place::new();
+    let (mut dark, mut bright) = (before::Lamp::new(0), before::Lamp::new(60));
+    place.store.create_all(&mut [&mut dark, &mut bright]).await.unwrap();
+    let check = OpenOptions::new().machine::<after::AnyLamp>().check(place.file()).unwrap();
+    assert_eq!(check.machines[0].looked_at, 2);
+    let blocked: Vec<_> = check.machines[0].blocked.iter().map(|blocked| blocked.id).collect();
+    assert_eq!(blocked, [dark.id()], "{check}");
+    assert!(check.to_string().contains("panicked"), "{check}");
+}

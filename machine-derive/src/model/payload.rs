@@ -67,6 +67,13 @@ fn brought<'a>(
             .iter()
             .filter_map(|(target, state)| Some((*target, *state, field(state, name)?)));
         let field = fields.next();
+        let gives = |target: &parse::Target| target.items.iter().any(|item| item.field == *name);
+        let never_used = matches!(item.kind, ItemKind::Computed(_))
+            && field.is_some_and(|(target, ..)| gives(target))
+            && fields.clone().all(|(target, ..)| gives(target));
+        if never_used {
+            errors.at(name.span(), message::duplicate_payload(name));
+        }
         match (&item.kind, field) {
             (ItemKind::Field | ItemKind::Computed(_), None) => {
                 // A target that is not a state was reported, or will be.
@@ -90,8 +97,6 @@ fn brought<'a>(
             }
             (ItemKind::Noted(ty), field) => {
                 let mut unset = field.into_iter().chain(fields);
-                let gives =
-                    |target: &parse::Target| target.items.iter().any(|item| item.field == *name);
                 if let Some((_, state, _)) = unset.find(|(target, ..)| !gives(target)) {
                     errors.at(name.span(), message::noted_is_a_field(name, &state.name));
                     noted.push(name.clone());

@@ -128,7 +128,13 @@ fn traits_are_free(graph: &Graph<'_>, errors: &mut Errors) {
     let choices = graph.triggers.iter().filter(|trigger| trigger.choice.is_some());
     let choices = choices.map(|trigger| format!("After{}", bare(trigger.name).to_pascal_case()));
     let traits: BTreeSet<String> = may.chain(seals).chain(choices).collect();
-    for state in graph.states.iter().filter(|state| traits.contains(&bare(state.name()))) {
+    let ways = graph.triggers.iter().filter_map(|trigger| trigger.choice.as_ref()).flatten();
+    let same = ways.clone().any(|way| *way == Way::Same);
+    let taken = |state: &&State<'_>| {
+        let name = bare(state.name());
+        traits.contains(&name) || same && name == "Same"
+    };
+    for state in graph.states.iter().filter(taken) {
         errors.at(state.name().span(), message::reserved_state(state.name()));
     }
     for (group, _) in groups.iter().filter(|(group, _)| traits.contains(&bare(group))) {

@@ -1,5 +1,5 @@
 use alloc::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     format,
     string::{String, ToString},
     vec::Vec,
@@ -85,14 +85,22 @@ impl Definition {
     #[must_use]
     pub fn compare(&self, newer: &Self) -> Comparison {
         let mut changes = Changes::default();
-        if self.name == newer.name {
-            changes.machine(self, newer);
-            changes.states(self, newer);
-            changes.edges(self, newer);
-            changes.actors(self, newer);
-        } else {
+        if self.name != newer.name {
             let text = format!("`{}` is another machine than `{}`", newer.name, self.name);
             changes.refuse(None, text);
+        } else if self.version > newer.version {
+            // The program is the older one; what it lacks is not for it to add.
+            let text = format!(
+                "the data are of version {}, and this program has version {}: use the newer program",
+                self.version, newer.version
+            );
+            changes.refuse(None, text);
+        } else {
+            let successors = self.successors(newer);
+            changes.machine(self, newer);
+            changes.states(self, newer, &successors);
+            changes.edges(self, newer, &successors);
+            changes.actors(self, newer);
         }
         changes.0.sort_by_key(|change| change.compatible);
         Comparison { changes: changes.0 }
@@ -107,13 +115,28 @@ impl Definition {
     }
 }
 
+impl Definition {
+    /// [`successor`](Self::successor) for every state.
+    fn successors(&self, newer: &Self) -> Vec<Option<usize>> {
+        let states = || newer.states.iter().enumerate();
+        let names: BTreeMap<&Text, usize> =
+            states().map(|(index, state)| (&state.name, index)).collect();
+        let was = states().flat_map(|(index, state)| state.was.iter().map(move |old| (old, index)));
+        let was: BTreeMap<&Text, usize> = was.collect();
+        let states = self.states.iter();
+        states
+            .map(|state| names.get(&state.name).or_else(|| was.get(&state.name)).copied())
+            .collect()
+    }
+}
+
 #[derive(Default)]
-struct Changes(Vec<Change>);
+struct Changes(Vec<Change>, BTreeSet<String>);
 
 impl Changes {
     /// A trigger leaves many states, so the same sentence may come more than once.
     fn allow(&mut self, text: String) {
-        if !self.0.iter().any(|known| known.text == text) {
+        if self.1.insert(text.clone()) {
             self.0.push(Change { compatible: true, state: None, text });
         }
     }
@@ -125,13 +148,7 @@ impl Changes {
     /// What concerns every state.
     fn machine(&mut self, older: &Definition, newer: &Definition) {
         let (from, to) = (older.version, newer.version);
-        if from > to {
-            let text = format!(
-                "the data are of version {from}, and this program has version {to}: use the newer \
-                 program"
-            );
-            self.refuse(None, text);
-        } else if from < to {
+        if from < to {
             self.allow(format!("version {from} became version {to}"));
         }
         if older.context != newer.context {
@@ -157,11 +174,11 @@ impl Changes {
         }
     }
 
-    fn states(&mut self, older: &Definition, newer: &Definition) {
-        let mut taken = Vec::new();
+    fn states(&mut self, older: &Definition, newer: &Definition, successors: &[Option<usize>]) {
+        let mut taken = BTreeSet::new();
         for (index, state) in older.states.iter().enumerate() {
             let name = &state.name;
-            let Some(successor) = older.successor(index, newer) else {
+            let Some(successor) = successors[index] else {
                 self.refuse(
                     Some(name),
                     format!(
@@ -171,7 +188,7 @@ impl Changes {
                 );
                 continue;
             };
-            taken.push(successor);
+            taken.insert(successor);
             let successor = &newer.states[successor];
             if successor.name != *name {
                 self.allow(format!("state `{name}` was renamed to `{}`", successor.name));
@@ -253,23 +270,30 @@ impl Changes {
         }
     }
 
-    fn edges(&mut self, older: &Definition, newer: &Definition) {
+    fn edges(&mut self, older: &Definition, newer: &Definition, successors: &[Option<usize>]) {
         let text = |definition: &Definition, edge: &Edge| {
             let label = |state: usize| definition.states[state].label.clone();
             format!("{} -{}-> {}", label(edge.from), edge.trigger, label(edge.to))
         };
-        let is_same = |old: &Edge, new: &Edge| {
-            older.successor(old.from, newer) == Some(new.from)
-                && older.successor(old.to, newer) == Some(new.to)
-                && (old.trigger == new.trigger || new.was.contains(&old.trigger))
+        let mut by_ends: BTreeMap<(usize, usize), Vec<(usize, &Edge)>> = BTreeMap::new();
+        for (index, new) in newer.edges.iter().enumerate() {
+            by_ends.entry((new.from, new.to)).or_default().push((index, new));
+        }
+        let counterpart = |old: &Edge| {
+            let ends = (successors[old.from]?, successors[old.to]?);
+            let mut between = by_ends.get(&ends)?.iter();
+            let is_same = |new: &Edge| old.trigger == new.trigger || new.was.contains(&old.trigger);
+            between.find(|(_, new)| is_same(new)).copied()
         };
+        let mut known = BTreeSet::new();
         let mut compared = BTreeSet::new();
         for old in &*older.edges {
-            let Some(new) = newer.edges.iter().find(|new| is_same(old, new)) else {
+            let Some((index, new)) = counterpart(old) else {
                 let text = text(older, old);
                 self.allow(format!("move {text} was removed; where it was made, it stays legal"));
                 continue;
             };
+            known.insert(index);
             let text = text(newer, new);
             if old.trigger != new.trigger {
                 self.allow(format!("trigger `{}` was renamed to `{}`", old.trigger, new.trigger));
@@ -293,8 +317,8 @@ impl Changes {
                 self.allow(format!("move {text} is for {}", actors(new)));
             }
         }
-        for new in &*newer.edges {
-            if !older.edges.iter().any(|old| is_same(old, new)) {
+        for (index, new) in newer.edges.iter().enumerate() {
+            if !known.contains(&index) {
                 self.allow(format!("move {} was added", text(newer, new)));
             }
         }

@@ -165,10 +165,38 @@ pub(super) fn replay(own: &'static Definition, claim: Unverified) -> Result<Veri
     let comparison = written.compare(own);
     let name = &written.states[state].name;
     let reasons: Vec<String> = comparison.blocking(name).map(ToString::to_string).collect();
-    match written.successor(state, own) {
+    let successor = written.successor(state, own);
+    let reasons = match contradiction(&claim.definitions, written, state, own) {
+        Some(reason) if reasons.is_empty() => vec![reason],
+        _ => reasons,
+    };
+    match successor {
         Some(state) if reasons.is_empty() => Ok(Verified { claim, state, version }),
         _ => Err(VerifyError::Incompatible { id, machine, state: name.to_string(), reasons }),
     }
+}
+
+/// A definition in between may have renamed the state, while the program's own uses the name for
+/// another one: then the machine must not become that other one.
+fn contradiction(
+    definitions: &[Arc<Definition>],
+    written: &Definition,
+    state: usize,
+    own: &Definition,
+) -> Option<String> {
+    let direct = written.successor(state, own)?;
+    definitions.iter().filter(|between| between.name == own.name).find_map(|between| {
+        let renamed = written.successor(state, between)?;
+        let (old, new) = (&written.states[state].name, &between.states[renamed].name);
+        let indirect = between.successor(renamed, own)?;
+        (old != new && indirect != direct).then(|| {
+            format!(
+                "`{old}` was renamed to `{new}` by definition {}, and this program uses `{old}` for \
+                 another state: load and commit the machine with a program in between",
+                between.fingerprint
+            )
+        })
+    })
 }
 
 /// The definitions with which a journal can be read.

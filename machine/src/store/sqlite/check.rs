@@ -1,5 +1,6 @@
 use std::{
     fmt::{self, Write},
+    panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
 };
 
@@ -176,7 +177,15 @@ fn rehearse(connection: &Connection, named: Named) -> Result<CheckedMachine, Sto
             continue;
         };
         let reason = match read(connection, &known, id) {
-            Ok(stored) => rehearse(stored.into_claim()).err().map(|error| error.to_string()),
+            Ok(stored) => {
+                let claim = stored.into_claim();
+                // Upgrades are the user's code; one that panics concerns its machine only.
+                let read = catch_unwind(AssertUnwindSafe(|| rehearse(claim)));
+                read.map_or_else(
+                    |_| Some("reading it panicked; look at its upgrade functions".to_owned()),
+                    |read| read.err().map(|error| error.to_string()),
+                )
+            }
             Err(error) => Some(error.to_string()),
         };
         checked.blocked.extend(reason.map(|reason| Blocked { id, state, reason }));

@@ -3,7 +3,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use super::thread::Thread;
 use crate::{
@@ -16,8 +16,8 @@ use crate::{
 pub(super) struct Definitions {
     /// This program's definitions that are in the file.
     kept: Mutex<BTreeSet<Fingerprint>>,
-    /// Definitions read from the file. There are few: one per version of a machine.
-    read: Mutex<BTreeMap<Fingerprint, Arc<Definition>>>,
+    /// Definitions read from the file, by machine. There are few: one per version.
+    read: Mutex<BTreeMap<String, Vec<Arc<Definition>>>>,
 }
 
 impl Definitions {
@@ -37,31 +37,29 @@ impl Definitions {
         Ok(())
     }
 
-    /// The definitions with these fingerprints that the file has.
+    /// Every stored definition of a machine, read again if one of these fingerprints is missing.
     pub(super) fn read(
         &self,
         connection: &Connection,
-        wanted: impl Iterator<Item = Fingerprint>,
+        machine: &str,
+        mut wanted: impl Iterator<Item = Fingerprint>,
     ) -> Result<Vec<Arc<Definition>>, StoreError> {
-        let mut known = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut found: Vec<Arc<Definition>> = Vec::new();
-        let mut last = None;
-        for fingerprint in wanted {
-            // Entries of one definition are adjacent.
-            if last.replace(fingerprint) == Some(fingerprint)
-                || found.iter().any(|definition| definition.fingerprint == fingerprint)
-            {
-                continue;
-            }
-            if let Some(definition) = known.get(&fingerprint) {
-                found.push(Arc::clone(definition));
-            } else if let Some(definition) = select(connection, fingerprint)? {
-                let definition = Arc::new(definition);
-                known.insert(fingerprint, Arc::clone(&definition));
-                found.push(definition);
-            }
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = read.get(machine);
+        let has = |fingerprint| {
+            let mut known = known.into_iter().flatten();
+            known.any(|definition: &Arc<Definition>| definition.fingerprint == fingerprint)
+        };
+        if let Some(known) = known
+            && wanted.all(has)
+        {
+            return Ok(known.clone());
         }
-        Ok(found)
+        // Another process may have added some since.
+        let all = of_machine(connection, machine)?.into_iter().map(Arc::new);
+        let all: Vec<Arc<Definition>> = all.collect();
+        read.insert(machine.to_owned(), all.clone());
+        Ok(all)
     }
 }
 
@@ -104,17 +102,6 @@ fn put(connection: &Connection, definition: &Definition) -> Result<(), StoreErro
         )?
         .execute(params![stored(definition.fingerprint), definition.name, body])?;
     Ok(())
-}
-
-fn select(
-    connection: &Connection,
-    fingerprint: Fingerprint,
-) -> Result<Option<Definition>, StoreError> {
-    let body: Option<String> = connection
-        .prepare_cached("SELECT body FROM definition WHERE fingerprint = ?1")?
-        .query_row([stored(fingerprint)], |row| row.get(0))
-        .optional()?;
-    Ok(body.and_then(|body| parsed(fingerprint, &body)))
 }
 
 /// The definition, if the text is valid and has this fingerprint.

@@ -266,7 +266,8 @@ pub(super) fn read(
         })?;
     let journal = read_journal(connection, id)?;
     let entries = journal.iter().map(|entry| entry.definition);
-    let definitions = definitions.read(connection, entries.chain([record.fingerprint]))?;
+    let definitions =
+        definitions.read(connection, &record.machine, entries.chain([record.fingerprint]))?;
     Ok(Stored { claim: Unverified { record, journal, definitions }, columns })
 }
 
