@@ -471,13 +471,7 @@ pub(crate) fn taken_and_in_source(name: &Ident, whole: bool) -> Message {
 }
 
 pub(crate) fn name_of_ours(name: &Ident, source: Option<&Ident>) -> Message {
-    let ours = if name == "source" {
-        "the data of the state that is left"
-    } else if name == "status" {
-        "the status of the state that is left"
-    } else {
-        "the context of the machine"
-    };
+    let ours = ours(name);
     let (other, repair) = match source {
         Some(source) => (
             format!("a field of `{source}`"),
@@ -486,6 +480,26 @@ pub(crate) fn name_of_ours(name: &Ident, source: Option<&Ident>) -> Message {
         None => ("an item of the payload".to_owned(), "rename the item".to_owned()),
     };
     message("M0120", format!("`{name}` is ambiguous: it is {other} and {ours}"), repair)
+}
+
+pub(crate) fn binding_of_ours(name: &Ident) -> Message {
+    let ours = ours(name);
+    message(
+        "M0120",
+        format!("`{name}` is ambiguous: this pattern binds it, and it is {ours}"),
+        "rename the binding",
+    )
+}
+
+/// What a name means in every expression.
+fn ours(name: &Ident) -> &'static str {
+    if name == "source" {
+        "the data of the state that is left"
+    } else if name == "status" {
+        "the status of the state that is left"
+    } else {
+        "the context of the machine"
+    }
 }
 
 pub(crate) fn deadline_brings(item: &Ident, trigger: &Ident) -> Message {

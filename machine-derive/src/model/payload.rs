@@ -139,7 +139,7 @@ impl<'a> Payload<'_, 'a> {
             Branch::To(target) => self.target(target).map(Leads::To),
             Branch::If { token, condition, then, otherwise } => {
                 let bound = self.bound.len();
-                self.bound.extend(scope::bound_by(condition));
+                self.bind(scope::bound_by(condition));
                 let then = self.leads(then);
                 self.bound.truncate(bound);
                 let Some(otherwise) = otherwise else {
@@ -157,7 +157,7 @@ impl<'a> Payload<'_, 'a> {
                 let mut resolved = Vec::new();
                 for arm in arms {
                     let bound = self.bound.len();
-                    self.bound.extend(scope::names(arm.pattern.to_token_stream()));
+                    self.bind(scope::names(arm.pattern.to_token_stream()));
                     let leads = self.leads(&arm.branch);
                     self.bound.truncate(bound);
                     let (pattern, guard) = (&arm.pattern, arm.guard.as_ref());
@@ -167,6 +167,17 @@ impl<'a> Payload<'_, 'a> {
                 whole.then_some(Leads::Match { token, on, arms: resolved })
             }
         }
+    }
+
+    /// A pattern binds these names for its branch.
+    fn bind(&mut self, names: Vec<Ident>) {
+        let has_context = self.graph.declaration.options.context.is_some();
+        for name in &names {
+            if name == "source" || name == "status" || name == "context" && has_context {
+                self.errors.at(name.span(), message::binding_of_ours(name));
+            }
+        }
+        self.bound.extend(names);
     }
 
     fn target(&mut self, written: &'a parse::Target) -> Option<Target<'a>> {
