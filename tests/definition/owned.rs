@@ -199,10 +199,32 @@ fn numbers_are_not_negative_and_not_too_large() {
     assert!(refused("/version", json!(u64::from(u32::MAX) + 1)).contains("invalid value"));
 }
 
+/// What is found by its name has a name of its own.
 #[test]
-fn names_of_states_differ() {
-    let error = refused("/states/1/name", json!("away"));
-    assert!(error.contains("two states") && error.contains("`away`"), "{error}");
+fn names_within_a_definition_differ() {
+    let twice = |pointer: &str| {
+        let mut value = parcel();
+        let items = value.pointer_mut(pointer).and_then(Value::as_array_mut).unwrap();
+        let first = items[0].clone();
+        items.push(first);
+        read(&value).map(drop).map_err(|error| error.to_string())
+    };
+    for (pointer, name) in [
+        ("/states", "`away`"),
+        ("/states/1/fields", "`place`"),
+        ("/actors", "`owner`"),
+        ("/groups", "`Stored`"),
+    ] {
+        let error = twice(pointer).expect_err(pointer);
+        assert!(error.contains(name), "{pointer}: {error}");
+    }
+    let mut value = parcel();
+    for edge in 0..2 {
+        let item = value["edges"][edge]["payload"][0].clone();
+        value["edges"][edge]["payload"].as_array_mut().unwrap().push(item);
+    }
+    let error = read(&value).unwrap_err().to_string();
+    assert!(error.contains("`size`"), "{error}");
 }
 
 /// The edges of a move are adjacent, and each has a condition and a target of its own.
@@ -335,7 +357,7 @@ fn use_all_of(definition: &Definition) {
     let _ = (definition.mermaid(), definition.dot());
     let shown = xml::texts(&definition.svg()).unwrap();
     assert_eq!(shown.len(), definition.states.len() + definition.edges.len());
-    assert!(definition.compare(definition).changes().is_empty());
+    let _ = definition.compare(definition).to_string();
     let text = serde_json::to_string(definition).unwrap();
     assert_eq!(&serde_json::from_str::<Definition>(&text).unwrap(), definition);
     for other in all() {

@@ -7,7 +7,7 @@ pub(crate) fn texts(xml: &str) -> Result<Vec<String>, String> {
         return Err(format!("XML does not allow {found:?}"));
     }
     let mut open: Vec<&str> = Vec::new();
-    let mut texts = Vec::new();
+    let mut texts: Vec<String> = Vec::new();
     let mut rest = xml;
     let mut closed = false;
     while !rest.is_empty() {
@@ -18,7 +18,11 @@ pub(crate) fn texts(xml: &str) -> Result<Vec<String>, String> {
             let end = rest.find('<').ok_or("text outside of the root element")?;
             let text = resolved(&rest[..end])?;
             match open.last() {
-                Some(&"text") => texts.push(text),
+                Some(&"text") => {
+                    if let Some(last) = texts.last_mut() {
+                        last.push_str(&text);
+                    }
+                }
                 Some(&"title") => {}
                 other => return Err(format!("text in {other:?}")),
             }
@@ -41,6 +45,9 @@ pub(crate) fn texts(xml: &str) -> Result<Vec<String>, String> {
             attributes(&tag[name.len()..])?;
             if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric()) {
                 return Err(format!("an element is named {name:?}"));
+            }
+            if name == "text" {
+                texts.push(String::new());
             }
             if !empty {
                 open.push(name);
@@ -114,8 +121,8 @@ fn resolved(text: &str) -> Result<String, String> {
 
 #[test]
 fn the_reader_accepts_well_formed_xml() {
-    let xml = r#"<svg a="1 &lt; 2" b-c=""><title>t</title><g><path d=">"/></g><text x="1">a &amp;&quot; b</text></svg>"#;
-    assert_eq!(texts(xml).unwrap(), ["a &\" b"]);
+    let xml = r#"<svg a="1 &lt; 2" b-c=""><title>t</title><g><path d=">"/></g><text x="1">a &amp;&quot; b</text><text></text></svg>"#;
+    assert_eq!(texts(xml).unwrap(), ["a &\" b", ""]);
 }
 
 #[test]
