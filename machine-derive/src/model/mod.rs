@@ -1,8 +1,11 @@
 //! The machine with its names resolved: states, triggers and moves refer to each other by index.
 
+mod branches;
+mod clarity;
 mod graph;
 mod payload;
 mod resolve;
+mod same;
 mod scope;
 
 pub(crate) use graph::{

@@ -4,7 +4,7 @@ use heck::ToPascalCase;
 use quote::{ToTokens, format_ident};
 use syn::{Expr, Ident, Path, spanned::Spanned};
 
-use super::{Brought, Graph, Guard, Leads, Move, State, Trigger, Way, graph::bare, payload};
+use super::{Brought, Graph, Guard, Leads, Move, State, Trigger, Way, graph::bare, payload, same};
 use crate::{
     errors::Errors,
     message,
@@ -299,9 +299,9 @@ fn resolve_guard<'a>(
     };
     let there = graph.moves.iter().find(|step| step.trigger == trigger);
     let there = there.map_or(name, |step| graph.states[step.from].name());
-    let question = format_ident!("Refuse{}", payload::pascal(name));
+    let question = format_ident!("Refuse{}", same::pascal(name));
     let span = written.error.span();
-    let same = payload::ask_if_same(
+    let same = same::ask(
         &mut graph.same,
         question,
         (&written.error, expected),
@@ -358,9 +358,8 @@ fn resolve_trigger<'a>(
         return None;
     }
     for (here, canonical) in brought.iter().zip(canonical) {
-        let question =
-            format_ident!("{}Brings{}", payload::pascal(name), payload::pascal(here.name));
-        payload::ask_if_same(
+        let question = format_ident!("{}Brings{}", same::pascal(name), same::pascal(here.name));
+        same::ask(
             &mut graph.same,
             question,
             (here.ty, canonical.ty),

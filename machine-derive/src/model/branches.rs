@@ -1,0 +1,185 @@
+//! Where a transition leads, and where each field of its targets comes from.
+
+use proc_macro2::Span;
+use quote::{ToTokens, format_ident};
+use syn::{Ident, Type};
+
+use super::{Arm, Brought, Graph, Leads, Source, Target, payload::field, same, scope};
+use crate::{
+    errors::Errors,
+    message::{self, Message},
+    parse::{self, Branch, Field, ItemKind, Transition},
+};
+
+/// The branches of one transition out of one state, while they are resolved.
+pub(super) struct Branches<'g, 'a> {
+    pub(super) graph: &'g mut Graph<'a>,
+    pub(super) from: usize,
+    pub(super) transition: &'a Transition,
+    pub(super) brought: &'g [Brought<'a>],
+    /// What the patterns on the way to this branch bind.
+    pub(super) bound: Vec<Ident>,
+    pub(super) errors: &'g mut Errors,
+    /// An item of the payload has a wrong name: fields without a source are not reported.
+    pub(super) misnamed: bool,
+}
+
+impl<'a> Branches<'_, 'a> {
+    pub(super) fn leads(&mut self, branch: &'a Branch) -> Option<Leads<'a>> {
+        match branch {
+            Branch::To(target) => self.target(target).map(Leads::To),
+            Branch::If { token, condition, then, otherwise } => {
+                let bound = self.bound.len();
+                self.bind(scope::bound_by(condition));
+                let then = self.leads(then);
+                self.bound.truncate(bound);
+                let Some(otherwise) = otherwise else {
+                    self.errors.at(token.span, message::choice_without_else());
+                    return None;
+                };
+                let (then, otherwise) = (Box::new(then?), Box::new(self.leads(otherwise)?));
+                Some(Leads::If { token, condition, then, otherwise })
+            }
+            Branch::Match { token, on, arms } => {
+                if arms.is_empty() {
+                    self.errors.at(token.span, message::match_without_arms());
+                    return None;
+                }
+                let mut resolved = Vec::new();
+                for arm in arms {
+                    let bound = self.bound.len();
+                    self.bind(scope::names(arm.pattern.to_token_stream()));
+                    let leads = self.leads(&arm.branch);
+                    self.bound.truncate(bound);
+                    let (pattern, guard) = (&arm.pattern, arm.guard.as_ref());
+                    resolved.extend(leads.map(|leads| Arm { pattern, guard, leads }));
+                }
+                let whole = resolved.len() == arms.len();
+                whole.then_some(Leads::Match { token, on, arms: resolved })
+            }
+        }
+    }
+
+    /// A pattern binds these names for its branch.
+    fn bind(&mut self, names: Vec<Ident>) {
+        let has_context = self.graph.declaration.options.context.is_some();
+        for name in &names {
+            if name == "source" || name == "status" || name == "context" && has_context {
+                self.errors.at(name.span(), message::binding_of_ours(name));
+            }
+        }
+        self.bound.extend(names);
+    }
+
+    fn target(&mut self, written: &'a parse::Target) -> Option<Target<'a>> {
+        let states = &self.graph.declaration.states;
+        let index =
+            if written.stays() { Some(self.from) } else { self.graph.state(&written.state) };
+        let Some(to) = index else {
+            let names: Vec<&Ident> = states.iter().map(|state| &state.name).collect();
+            let unknown = &written.state;
+            self.errors.at(unknown.span(), message::unknown_state(unknown, &names));
+            return None;
+        };
+        let target = &states[to];
+        if target.unnamed {
+            // Reported; whatever is said of its fields, it has none yet.
+            return None;
+        }
+        let mut misnamed = self.misnamed;
+        for (position, item) in written.items.iter().enumerate() {
+            let name = &item.field;
+            if written.items[..position].iter().any(|other| other.field == *name) {
+                self.errors.at(name.span(), message::duplicate_payload(name));
+            }
+            if field(target, name).is_none() {
+                let names: Vec<&Ident> = target.fields.iter().map(|field| &field.name).collect();
+                self.errors
+                    .at(name.span(), message::no_such_field_here(name, &target.name, &names));
+                misnamed = true;
+            }
+        }
+        if misnamed {
+            return None;
+        }
+        let mut fields = Vec::new();
+        for field in &target.fields {
+            fields.extend(self.source(written, target, field).map(|source| (field, source)));
+        }
+        let whole = fields.len() == target.fields.len();
+        let span = written.state.span();
+        whole.then_some(Target { to, stays: written.stays(), span, fields })
+    }
+
+    /// Where a field of a target comes from: what this branch says, what the payload says, the
+    /// field of the same name in the source.
+    fn source(
+        &mut self,
+        written: &'a parse::Target,
+        target: &'a parse::State,
+        field: &'a Field,
+    ) -> Option<Source<'a>> {
+        let name = &field.name;
+        if let Some(given) = written.items.iter().find(|item| item.field == *name) {
+            return Some(Source::Computed(&given.value));
+        }
+        if let Some(bound) = self.bound.iter().find(|bound| *bound == name) {
+            let text = message::captured_field(name, &target.name);
+            self.errors.at(bound.span(), text);
+            return None;
+        }
+        let item = self.transition.payload.iter().find(|item| item.name == *name);
+        let source = &self.graph.declaration.states[self.from];
+        match item.map(|item| &item.kind) {
+            Some(ItemKind::Field) => {
+                let brought = self.brought.iter().find(|brought| brought.name == name)?;
+                let found = brought.ty;
+                let message = |found: &str, expected: &str| {
+                    message::brought_type_differs(name, found, (&target.name, expected))
+                };
+                let question = format_ident!("Bring{}To{}", same::pascal(name), target.name);
+                Some(Source::Brought(self.same(question, found, &field.ty, name.span(), message)))
+            }
+            Some(ItemKind::Computed(value)) => Some(Source::Computed(value)),
+            Some(ItemKind::Noted(_)) | None => {
+                let Some(carried) = source.fields.iter().find(|field| field.name == *name) else {
+                    let text = message::uncovered_field(name, &target.name, &source.name);
+                    let span = if self.transition.leads.is_choice() {
+                        written.state.span()
+                    } else {
+                        self.transition.trigger.span()
+                    };
+                    self.errors.at(span, text);
+                    return None;
+                };
+                let message = |found: &str, expected: &str| {
+                    message::carried_type_differs(
+                        name,
+                        (&source.name, found),
+                        (&target.name, expected),
+                    )
+                };
+                let question = format_ident!(
+                    "Carry{}From{}To{}",
+                    same::pascal(name),
+                    source.name,
+                    target.name
+                );
+                let span = self.transition.trigger.span();
+                Some(Source::Carried(self.same(question, &carried.ty, &field.ty, span, message)))
+            }
+        }
+    }
+
+    fn same(
+        &mut self,
+        name: Ident,
+        found: &'a Type,
+        expected: &'a Type,
+        span: Span,
+        message: impl FnOnce(&str, &str) -> Message,
+    ) -> Option<usize> {
+        let same = &mut self.graph.same;
+        same::ask(same, name, (found, expected), span, false, message)
+    }
+}

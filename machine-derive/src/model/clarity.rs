@@ -1,0 +1,100 @@
+//! A name in an expression means one thing: a field of the source, an item of the payload, or one of
+//! the names that every expression has.
+
+use quote::ToTokens;
+use syn::{Expr, Ident};
+
+use super::{Brought, Graph, payload::field, scope};
+use crate::{
+    errors::Errors,
+    message,
+    parse::{self, Branch, ItemKind, Transition},
+};
+
+/// Reports every name that could mean two things. `noted` are items that were reported already.
+pub(super) fn check(
+    graph: &Graph<'_>,
+    from: usize,
+    transition: &Transition,
+    brought: &[Brought<'_>],
+    noted: &[Ident],
+    errors: &mut Errors,
+) {
+    let source = &graph.declaration.states[from];
+    let has_context = graph.declaration.options.context.is_some();
+    let mut expressions: Vec<&Expr> = Vec::new();
+    for item in &transition.payload {
+        if let ItemKind::Computed(value) = &item.kind {
+            expressions.push(value);
+        }
+    }
+    written(&transition.leads, &mut expressions);
+    source_is_used_in_one_way(source, &expressions, errors);
+    expressions.extend(&transition.after);
+    for expression in expressions {
+        let mut reported: Vec<Ident> = Vec::new();
+        let by_field_only = scope::uses_of_source(expression.to_token_stream()).1.is_none();
+        for name in scope::names(expression.to_token_stream()) {
+            // `source.plan` is clear, whatever else is called `source`.
+            if name == "source" && by_field_only {
+                continue;
+            }
+            let of_source = field(source, &name).is_some();
+            let of_payload = brought.iter().any(|brought| *brought.name == name);
+            let ours = name == "source" || name == "status" || name == "context" && has_context;
+            let meanings = [of_source, of_payload, ours];
+            if meanings.iter().filter(|meaning| **meaning).count() < 2
+                || noted.contains(&name)
+                || reported.contains(&name)
+            {
+                continue;
+            }
+            let text = if of_source && of_payload {
+                message::ambiguous_name(&name, &source.name)
+            } else {
+                message::name_of_ours(&name, of_source.then_some(&source.name))
+            };
+            errors.at(name.span(), text);
+            reported.push(name);
+        }
+    }
+}
+
+/// A field that is named by itself is taken out of the source, so `source` no longer has it.
+fn source_is_used_in_one_way(source: &parse::State, expressions: &[&Expr], errors: &mut Errors) {
+    let uses = expressions.iter().map(|one| scope::uses_of_source(one.to_token_stream()));
+    let (mut by_field, mut whole) = (Vec::new(), None);
+    for (fields, other) in uses {
+        by_field.extend(fields);
+        whole = whole.or(other);
+    }
+    let mut alone = expressions.iter().flat_map(|one| scope::names(one.to_token_stream()));
+    let twice = alone.find(|name| {
+        let is_field = *name != "source" && field(source, name).is_some();
+        is_field && (whole.is_some() || by_field.contains(name))
+    });
+    if let Some(name) = twice {
+        errors.at(name.span(), message::taken_and_in_source(&name, whole.is_some()));
+    }
+}
+
+/// Every expression of a branch as it is written.
+fn written<'a>(branch: &'a Branch, expressions: &mut Vec<&'a Expr>) {
+    match branch {
+        Branch::To(target) => expressions.extend(target.items.iter().map(|item| &item.value)),
+        Branch::If { condition, then, otherwise, .. } => {
+            expressions.push(condition);
+            written(then, expressions);
+            if let Some(otherwise) = otherwise {
+                written(otherwise, expressions);
+            }
+        }
+        Branch::Match { on, arms, .. } => {
+            expressions.push(on);
+            for arm in arms {
+                expressions.extend(&arm.guard);
+                written(&arm.branch, expressions);
+            }
+        }
+    }
+}
