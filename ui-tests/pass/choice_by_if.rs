@@ -108,7 +108,7 @@ fn the_definition_has_an_edge_for_each_target_with_its_condition() {
         [
             "sort [parcel.weight == 0 or parcel.weight > *context]",
             "sort [else]",
-            "inspect [let Some(note) = parcel.note]",
+            "inspect [parcel.note is Some(note)]",
             "inspect [else]",
         ]
     );

@@ -5,6 +5,7 @@ use machine::{actor::Anyone, machine};
 /// A job with two working states.
 #[machine(
     on(rename(name) => Self, from = Working),
+    on(restart => if failures > 0 { Reading } else { Self }, from = Working),
     on(retry => if failures < 2 { Self(failures = failures + 1) } else { Failed }, from = Working),
 )]
 #[derive(Debug, Clone, PartialEq)]
@@ -67,6 +68,18 @@ fn self_in_a_choice_of_a_group_is_the_variant_same() {
     assert!(matches!(writing.retry(), AfterRetry::Failed(_)));
 }
 
+fn a_state_by_its_name_and_same_are_two_variants() {
+    use job::AfterRestart;
+
+    assert!(matches!(job().restart(), AfterRestart::Same(_)));
+    assert!(matches!(job().count().restart(), AfterRestart::Reading(_)));
+    let AfterRestart::Same(writing) = job().next().restart() else { panic!("no failures") };
+    let writing: Job<job::Writing> = writing;
+    assert_eq!(writing.state().failures, 0);
+    let AfterRestart::Reading(reading) = job().count().next().restart() else { panic!("failed") };
+    assert_eq!(reading.state().failures, 1);
+}
+
 fn code_for_any_state_of_the_group_can_make_the_choice() {
     use job::AfterRetry;
 
@@ -103,6 +116,7 @@ fn main() {
     code_for_any_state_of_the_group_gets_the_same_state_back();
     self_in_a_choice_of_one_state_is_a_variant_with_its_name();
     self_in_a_choice_of_a_group_is_the_variant_same();
+    a_state_by_its_name_and_same_are_two_variants();
     code_for_any_state_of_the_group_can_make_the_choice();
     the_outcome_converts_into_the_erased_machine();
     the_erased_machine_stays_in_its_state();
