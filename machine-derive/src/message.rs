@@ -93,8 +93,8 @@ pub(crate) fn malformed_on(problem: &syn::Error) -> Message {
         "M0005",
         format!("cannot parse this transition: {problem}"),
         "write `#[on(trigger(payload) => Target, by = Actor | Actor, guard = function -> Error, after \
-         = duration)]`; all but the trigger and the target is optional, and the target may be a \
-         choice: `if .. { A } else { B }`",
+         = duration)]`; only the trigger and the target are required, and the target can be a \
+         choice: `if .. { A } else { B }` or `match .. { .. => A, .. => B }`",
     )
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn malformed_group_on(problem: &syn::Error) -> Message {
         "M0005",
         format!("cannot parse this transition: {problem}"),
         "write `on(trigger(payload) => Target, from = Group, by = Actor | Actor, guard = function \
-         -> Error, after = duration)`; all but trigger, target and group is optional",
+         -> Error, after = duration)`; only the trigger, the target and the group are required",
     )
 }
 
@@ -156,7 +156,7 @@ pub(crate) fn reserved(trigger: &Ident) -> Message {
 pub(crate) fn reserved_item(item: &Ident) -> Message {
     message(
         "M0008",
-        format!("`{item}` is reserved: it says which event it is where events are serialized"),
+        format!("`{item}` is reserved: serialized events have their name under `{item}`"),
         format!("rename the item, for example to `{item}_name`"),
     )
 }
@@ -193,8 +193,8 @@ pub(crate) fn choice_without_else() -> Message {
     message(
         "M0015",
         "this choice has no `else`",
-        "add `else { State }`: a choice must lead somewhere whatever the data are; to refuse the \
-         transition instead, use a guard",
+        "add `else { State }`: a choice needs a target for every case; to refuse the transition \
+         instead, use a guard",
     )
 }
 
@@ -207,20 +207,19 @@ pub(crate) fn match_without_arms() -> Message {
 }
 
 pub(crate) fn malformed_was() -> Message {
-    message("M0016", "`was` takes a name in quotes", "write `#[was = \"old_name\"]`")
+    message("M0016", "`was` takes the old name as a string", "write `#[was = \"old_name\"]`")
 }
 
 pub(crate) fn malformed_upgrade(problem: &syn::Error) -> Message {
     message(
         "M0017",
         format!("cannot parse this upgrade: {problem}"),
-        "write `#[upgrade(1 => function)]`, with a function that makes data of version 2 from data \
-         of version 1",
+        "write `#[upgrade(1 => function)]`, where the function converts data of version 1 to version 2",
     )
 }
 
 pub(crate) fn malformed_version() -> Message {
-    message("M0018", "`version` takes a number from 1", "write `version = 2`")
+    message("M0018", "`version` must be an integer of at least 1", "write `version = 2`")
 }
 
 // M01xx: the names do not fit together.
@@ -432,7 +431,7 @@ pub(crate) fn choice_differs(
     state: &Ident,
 ) -> Message {
     let kind = |names: &[String]| match names {
-        [] => "is no choice".to_owned(),
+        [] => "is not a choice".to_owned(),
         names => format!("chooses between {}", list(names)),
     };
     message(
@@ -494,9 +493,9 @@ pub(crate) fn binding_of_ours(name: &Ident) -> Message {
 /// What a name means in every expression.
 fn ours(name: &Ident) -> &'static str {
     if name == "source" {
-        "the data of the state that is left"
+        "the data of the source state"
     } else if name == "status" {
-        "the status of the state that is left"
+        "the status of the source state"
     } else {
         "the context of the machine"
     }
@@ -505,16 +504,17 @@ fn ours(name: &Ident) -> &'static str {
 pub(crate) fn deadline_brings(item: &Ident, trigger: &Ident) -> Message {
     message(
         "M0121",
-        format!("nobody is there to give `{item}` when the deadline of `{trigger}` fires"),
+        format!("`{trigger}` has a deadline, so no caller can supply `{item}`"),
         format!("compute it (`{item} = ..`), or remove `after`"),
     )
 }
 
 pub(crate) fn deadline_without_actor(trigger: &Ident, actors: usize) -> Message {
-    let found = if actors == 0 { "none".to_owned() } else { actors.to_string() };
+    let found =
+        if actors == 0 { "`by` is missing".to_owned() } else { format!("`by` names {actors}") };
     message(
         "M0122",
-        format!("the deadline of `{trigger}` needs one actor to fire as, and `by` names {found}"),
+        format!("the deadline of `{trigger}` needs exactly one actor to fire as, but {found}"),
         "name one, as in `by = GraphRunner`",
     )
 }
@@ -523,16 +523,20 @@ pub(crate) fn was_is_taken(was: &str, what: &str) -> Message {
     message(
         "M0123",
         format!("`was = \"{was}\"` is ambiguous: {what}"),
-        "each old name belongs to one new one; remove this `was`, or rename the other",
+        "an old name maps to exactly one current name; remove this `was`, or rename the other",
     )
 }
 
 pub(crate) fn upgrade_from_the_future(from: u32, version: u32) -> Message {
     message(
         "M0124",
-        format!("this upgrades version {from}, and the machine is of version {version}"),
-        format!("set `version = {}` on the machine", from.saturating_add(1)),
+        format!("this upgrades version {from}, and the machine has version {version}"),
+        format!("set `version = {}` on the machine, or remove the upgrade", from.saturating_add(1)),
     )
+}
+
+pub(crate) fn upgrade_from_zero() -> Message {
+    message("M0124", "there is no version 0 to upgrade", "versions start at 1: write `1 => ..`")
 }
 
 pub(crate) fn upgrade_twice(from: u32) -> Message {

@@ -3,6 +3,7 @@
 
 use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
 use quote::quote_spanned;
+use syn::{Expr, Type};
 
 /// The declaration, with paths rewritten in everything that moves into the module: derives, and
 /// what follows `enum`. The visibility and the other attributes are not rewritten.
@@ -93,7 +94,32 @@ pub(crate) fn one_level_down(tokens: TokenStream) -> TokenStream {
 }
 
 fn inside(group: &Group) -> TokenTree {
-    let mut inner = Group::new(group.delimiter(), one_level_down(group.stream()));
+    let delimiter = match group.delimiter() {
+        Delimiter::None if needs_parentheses(&group.stream()) => Delimiter::Parenthesis,
+        other => other,
+    };
+    let mut inner = Group::new(delimiter, one_level_down(group.stream()));
     inner.set_span(group.span());
     TokenTree::Group(inner)
+}
+
+/// Whether what a `macro_rules` macro passes on, as in `$limit * 2`, would fall apart without its
+/// invisible delimiters: rustc does not honour those that a procedural macro writes.
+fn needs_parentheses(tokens: &TokenStream) -> bool {
+    match syn::parse2::<Expr>(tokens.clone()) {
+        Ok(expression) => matches!(
+            expression,
+            Expr::Assign(_)
+                | Expr::Binary(_)
+                | Expr::Cast(_)
+                | Expr::Closure(_)
+                | Expr::Range(_)
+                | Expr::Unary(_)
+        ),
+        Err(_) => match syn::parse2::<Type>(tokens.clone()) {
+            Ok(Type::TraitObject(object)) => object.bounds.len() > 1,
+            Ok(Type::ImplTrait(object)) => object.bounds.len() > 1,
+            _ => false,
+        },
+    }
 }

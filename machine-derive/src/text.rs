@@ -5,7 +5,7 @@
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-use crate::paths::as_written;
+use crate::{model::bare, paths::as_written};
 
 /// The text of a type or a path: `Vec<String>`, `&'a str`, `fn(u8) -> u8`.
 pub(crate) fn of_type(tokens: TokenStream) -> String {
@@ -27,6 +27,7 @@ pub(crate) fn of_expression(tokens: TokenStream) -> String {
     let mut atoms = Vec::new();
     flatten(as_written(tokens), &mut atoms);
     let atoms = operators(atoms);
+    let atoms = without_outer_parentheses(&atoms);
     let mut out = String::new();
     // How many `::<` are open: in there, `<` and `>` are brackets.
     let mut generics = 0_usize;
@@ -111,12 +112,16 @@ fn flatten(tokens: TokenStream, atoms: &mut Vec<Atom>) {
                     atoms.push(sign(open));
                 }
                 flatten(group.stream(), atoms);
+                // `(A, B,)` is `(A, B)`, but `(A,)` is not `(A)`.
+                if ends_in_a_second_comma(&group.stream()) {
+                    atoms.pop();
+                }
                 if !close.is_empty() {
                     atoms.push(sign(close));
                 }
             }
             TokenTree::Ident(ident) => {
-                let text = ident.to_string();
+                let text = bare(&ident);
                 match atoms.last_mut() {
                     // A lifetime is one word.
                     Some(last) if last.text == "'" => {
@@ -129,9 +134,22 @@ fn flatten(tokens: TokenStream, atoms: &mut Vec<Atom>) {
             TokenTree::Literal(literal) => {
                 atoms.push(Atom { text: literal.to_string(), kind: Kind::Literal });
             }
-            TokenTree::Punct(punct) => atoms.push(sign(&punct.as_char().to_string())),
+            TokenTree::Punct(punct) => {
+                if punct.as_char() == '>' && atoms.last().is_some_and(|last| last.text == ",") {
+                    atoms.pop();
+                }
+                atoms.push(sign(&punct.as_char().to_string()));
+            }
         }
     }
+}
+
+/// Whether the last of several items has a comma behind it.
+fn ends_in_a_second_comma(tokens: &TokenStream) -> bool {
+    let is_comma =
+        |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ',');
+    let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    tokens.last().is_some_and(is_comma) && tokens.iter().filter(|token| is_comma(token)).count() > 1
 }
 
 /// Whether there is a space between two atoms of a type.
@@ -151,6 +169,23 @@ fn apart_in_type(atoms: &[Atom], place: usize, last: &Atom, atom: &Atom) -> bool
         || colon_alone
         || last.text == ">" && atom.is_word() && !arrow_ended
         || last.is_keyword() && matches!(atom.text.as_str(), "(" | "[" | "<")
+}
+
+/// Parentheses around all of it say nothing.
+fn without_outer_parentheses(atoms: &[Atom]) -> &[Atom] {
+    let mut depth = 0_usize;
+    for (place, atom) in atoms.iter().enumerate() {
+        match atom.text.as_str() {
+            "(" => depth += 1,
+            ")" => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            let around = place > 0 && place + 1 == atoms.len();
+            return if around { &atoms[1..place] } else { atoms };
+        }
+    }
+    atoms
 }
 
 /// Joins what is one operator.
@@ -226,7 +261,9 @@ mod tests {
             ("Vec<Vec<String>>", "Vec < Vec < String > >"),
             ("a::B<'x, C>", "a :: B < 'x , C >"),
             ("fn(u8) -> u8", "fn ( u8 )->u8"),
-            ("Map<K, V>", "Map<\n    K,\n    V\n>"),
+            ("Map<K, V>", "Map<\n    K,\n    V,\n>"),
+            ("Vec<(u8, u8)>", "Vec<(u8, u8,)>"),
+            ("Type", "r#Type"),
         ];
         for (one, other) in types {
             let expected = of_type(tokens(one));
@@ -257,9 +294,13 @@ mod tests {
             "let Some(next) = queue.front()",
             "-x < &y * 2",
             "name == \"a b\"",
+            "(a || b) && (c || d)",
         ];
         for text in conditions {
             assert_eq!(of_expression(tokens(text)), text);
+            if !text.contains("(a") {
+                assert_eq!(of_expression(tokens(&format!("({text})"))), text);
+            }
         }
     }
 }

@@ -407,7 +407,7 @@ async fn a_rehearsal_changes_nothing() {
 
     let check = OpenOptions::new().machine::<upgraded::AnyOrder>().check(&file).unwrap();
     let [of_order] = check.machines.as_slice() else { panic!("{check:?}") };
-    assert_eq!(of_order.looked_at, 3);
+    assert_eq!(of_order.checked, 3);
     let blocked: Vec<_> = of_order.blocked.iter().map(|blocked| blocked.id).collect();
     assert_eq!(blocked, [too_many], "{check}");
 

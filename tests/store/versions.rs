@@ -255,7 +255,7 @@ async fn a_rehearsal_follows_links_and_reads_the_log() {
     }
     for path in [&file, &link] {
         let check = OpenOptions::new().machine::<hundredths::AnyAccount>().check(path).unwrap();
-        assert_eq!(check.machines[0].looked_at, 3, "{}", path.display());
+        assert_eq!(check.machines[0].checked, 3, "{}", path.display());
         assert!(check.is_clean(), "{check}");
         let check = OpenOptions::new().machine::<elsewhere::AnyAccount>().check(path).unwrap();
         assert_eq!(check.machines[0].blocked.len(), 3);
@@ -376,8 +376,55 @@ async fn a_rehearsal_survives_an_upgrade_that_panics() {
     let (mut dark, mut bright) = (before::Lamp::new(0), before::Lamp::new(60));
     place.store.create_all(&mut [&mut dark, &mut bright]).await.unwrap();
     let check = OpenOptions::new().machine::<after::AnyLamp>().check(place.file()).unwrap();
-    assert_eq!(check.machines[0].looked_at, 2);
+    assert_eq!(check.machines[0].checked, 2);
     let blocked: Vec<_> = check.machines[0].blocked.iter().map(|blocked| blocked.id).collect();
     assert_eq!(blocked, [dark.id()], "{check}");
     assert!(check.to_string().contains("panicked"), "{check}");
+}
+
+/// A rehearsal finds what `load` would find, and a program does not open a file with machines whose
+/// definition is missing.
+#[tokio::test]
+async fn a_rehearsal_agrees_with_load() {
+    for edit in [
+        "UPDATE instance SET session = 'another'",
+        "UPDATE instance SET due_at = 1",
+        "UPDATE instance SET version = version - 1",
+        "UPDATE instance SET seal = 'x'",
+        "DELETE FROM journal WHERE number = 0",
+        "UPDATE instance SET id = 'nonsense'",
+    ] {
+        let place = Place::new();
+        let mut one = whole::Account::new(whole::Terms { limit: 5 }, 7);
+        place.store.create(&mut one).await.unwrap();
+        place.raw().pragma_update(None, "foreign_keys", false).unwrap();
+        let raw = place.raw();
+        raw.pragma_update(None, "foreign_keys", false).unwrap();
+        assert_eq!(raw.execute(edit, []).unwrap(), 1, "{edit}");
+        assert!(place.store.load::<whole::AnyAccount>(one.id()).await.is_err(), "{edit}");
+        let check = OpenOptions::new().machine::<whole::AnyAccount>().check(place.file()).unwrap();
+        assert!(!check.is_clean(), "{edit}: {check}");
+    }
+    let place = Place::new();
+    let mut one = whole::Account::new(whole::Terms { limit: 5 }, 7);
+    place.store.create(&mut one).await.unwrap();
+    place.raw().execute("DELETE FROM definition", []).unwrap();
+    let open = |options: OpenOptions| options.open(place.file()).map(drop);
+    let refused = open(OpenOptions::new().machine::<hundredths::AnyAccount>()).unwrap_err();
+    assert!(refused.to_string().contains("is missing in the file"), "{refused}");
+    open(OpenOptions::new().machine::<whole::AnyAccount>()).unwrap();
+}
+
+/// Two names of one file are one store: a worker is found through either.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_symbolic_link_is_the_same_store() {
+    let place = Place::new();
+    let link = place.folder.path().join("link.db");
+    std::os::unix::fs::symlink(place.file(), &link).unwrap();
+    let linked = SqliteStore::open(&link).unwrap();
+    let mut mail = machine_tests::samples::pending_mail("bob");
+    linked.create(&mut mail).await.unwrap();
+    let (_running, _permit) = linked.begin(mail, &machine::actor::ToolNode).await.unwrap();
+    assert_eq!(place.store.recover().await.unwrap().len(), 0, "its worker is alive");
 }

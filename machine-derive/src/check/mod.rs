@@ -54,6 +54,8 @@ fn upgrades_fit_the_version(graph: &Graph<'_>, errors: &mut Errors) {
             let from = upgrade.from;
             if options.durable.is_none() {
                 errors.on(&upgrade.number, message::upgrade_of_a_plain_machine());
+            } else if from == 0 {
+                errors.on(&upgrade.number, message::upgrade_from_zero());
             } else if from >= version {
                 errors.on(&upgrade.number, message::upgrade_from_the_future(from, version));
             } else if upgrades[..position].iter().any(|other| other.from == from) {

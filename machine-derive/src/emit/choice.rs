@@ -26,8 +26,8 @@ fn one(
 ) -> TokenStream {
     let (name, any, state) = (names::after(trigger), names.any_type(), &names.state);
     let text = bare(trigger.name);
-    let about = format!("Where `{text}` led.");
-    let must_use = format!("`{text}` is a choice; look where it led");
+    let about = format!("The outcome of `{text}`.");
+    let must_use = format!("`{text}` is a choice: the outcome holds the machine in its next state");
     let debug = derives(graph, "Debug").then(|| quote!(#[derive(Debug)]));
     let every = names.params.every();
     let same = ways.contains(&Way::Same);
@@ -43,7 +43,7 @@ fn one(
         Way::Same => {
             let typed = names.typed_with(quote!(#state));
             quote! {
-                /// The state that was left.
+                /// The machine stayed in its state.
                 Same(#typed)
             }
         }

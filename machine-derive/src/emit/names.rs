@@ -59,6 +59,7 @@ impl<'a> Names<'a> {
             #(#others)*
             #[allow(
                 unused_imports,
+                unused_parens,
                 unused_variables,
                 unreachable_pub,
                 missing_docs,

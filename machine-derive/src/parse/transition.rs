@@ -190,7 +190,7 @@ impl Parse for Transition {
                 "guard" => transition.guard = Some(read_guard(input)?),
                 "after" => transition.after = Some(input.parse()?),
                 "was" => transition.was.push(input.parse().map_err(|problem: syn::Error| {
-                    syn::Error::new(problem.span(), "`was` takes a name in quotes")
+                    syn::Error::new(problem.span(), "`was` takes the old name as a string")
                 })?),
                 "from" => transition.from = Some(input.parse()?),
                 other => {

@@ -6,7 +6,7 @@ use syn::{
 /// `1 => path`: the function from data of version 1 to data of version 2.
 pub(crate) struct Upgrade {
     pub(crate) number: LitInt,
-    /// The number, once it was read; version 0 was reported.
+    /// The number as a value.
     pub(crate) from: u32,
     pub(crate) path: Path,
 }

@@ -31,7 +31,10 @@ pub(super) fn of_item(input: ParseStream<'_>) -> syn::Result<Vec<LitStr>> {
             Meta::NameValue(pair) if pair.path.is_ident("was") => match &pair.value {
                 Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => was.push(text.clone()),
                 other => {
-                    return Err(syn::Error::new_spanned(other, "`was` takes a name in quotes"));
+                    return Err(syn::Error::new_spanned(
+                        other,
+                        "`was` takes the old name as a string",
+                    ));
                 }
             },
             other => {

@@ -109,7 +109,31 @@ impl Unchecked {
                 state(*member, &format!("a member of group `{}`", short(&group.name)))?;
             }
         }
+        self.check_names().or_else(wrong)?;
         self.check_moves().or_else(wrong)
+    }
+
+    /// Within a state, a payload, the actors and the groups, names differ.
+    fn check_names(&self) -> Result<(), String> {
+        for state in &self.states {
+            let fields = state.fields.iter().map(|field| &field.name);
+            differ(fields, &format!("fields of state `{}`", short(&state.name)))?;
+        }
+        for edge in &self.edges {
+            let items = edge.payload.iter().map(|item| &item.name);
+            differ(items, &format!("payload items of `{}`", short(&edge.trigger)))?;
+            for kind in &*edge.actors {
+                if !self.actors.iter().any(|actor| actor.kind == *kind) {
+                    return Err(format!(
+                        "`{}` is for the actor `{}`, which is not listed",
+                        short(&edge.trigger),
+                        short(kind)
+                    ));
+                }
+            }
+        }
+        differ(self.actors.iter().map(|actor| &actor.kind), "actors")?;
+        differ(self.groups.iter().map(|group| &group.name), "groups")
     }
 
     /// The edges of one move are next to each other, agree, and lead to different states.
@@ -140,6 +164,16 @@ impl Unchecked {
         }
         Ok(())
     }
+}
+
+fn differ<'a>(names: impl Iterator<Item = &'a Text>, what: &str) -> Result<(), String> {
+    let mut known = BTreeSet::new();
+    for name in names {
+        if !known.insert(name) {
+            return Err(format!("two {what} are called `{}`", short(name)));
+        }
+    }
+    Ok(())
 }
 
 fn short(name: &Text) -> String {

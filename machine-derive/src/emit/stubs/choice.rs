@@ -28,13 +28,15 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             quote!(#way(#machine))
         });
         let debug = derives(graph, "Debug").then(|| quote!(#[derive(Debug)]));
+        // Without any variant a value of it would make what follows unreachable.
+        let never = (!ways.is_empty()).then(|| quote!(::core::convert::Infallible)).into_iter();
         Some(quote! {
             #debug
             pub enum #name #declared #predicates {
                 #(#variants,)*
                 // Uses every parameter, and needs no arm in a `match`.
                 #[doc(hidden)]
-                __Stub(::core::convert::Infallible, #typed),
+                __Stub(#(#never,)* #typed),
             }
 
             impl #declared ::core::convert::From<#after> for #any #predicates {

@@ -6,7 +6,7 @@ use syn::{Ident, Type};
 
 use crate::{
     emit::names,
-    model::{Graph, is_reserved},
+    model::{Graph, bare, is_reserved},
     parse::{Item, ItemKind, Transition},
 };
 
@@ -31,7 +31,8 @@ pub(super) fn readable<'a>(graph: &'a Graph<'_>) -> impl Iterator<Item = &'a Tra
 pub(super) fn first_of_each<'a>(graph: &'a Graph<'_>) -> Vec<&'a Transition> {
     let mut first: Vec<&Transition> = Vec::new();
     for transition in all(graph) {
-        let known = first.iter().any(|known| known.trigger == transition.trigger);
+        let name = bare(&transition.trigger);
+        let known = first.iter().any(|known| bare(&known.trigger) == name);
         if !known && !is_reserved(&transition.trigger) {
             first.push(transition);
         }

@@ -7,14 +7,14 @@ use std::{
 use rusqlite::{Connection, OpenFlags, params};
 
 use super::{
-    definitions::{self, Definitions, stored},
+    definitions::{self, Definitions, restored, stored},
     open::{OpenOptions, cannot_open, named, whose},
-    read::{read, stored_id},
+    read::{Stored, read, stored_id},
     schema,
 };
 use crate::{
-    definition::{Comparison, Definition},
-    erased::{Restore, Unverified, VerifyError},
+    definition::{Comparison, Definition, Fingerprint},
+    erased::{Restore, VerifyError},
     id::Id,
     store::StoreError,
 };
@@ -37,11 +37,13 @@ pub struct CheckedMachine {
     /// The definition's name, such as `execution`.
     pub machine: String,
     /// The number of machines that were checked.
-    pub looked_at: usize,
+    pub checked: usize,
     /// How the program's definition differs from each stored one.
     pub changes: Vec<Comparison>,
     /// The machines that the program cannot read.
     pub blocked: Vec<Blocked>,
+    /// The number of rows whose id is not one: they were changed by hand.
+    pub broken_rows: usize,
 }
 
 /// A machine that a program cannot read.
@@ -60,7 +62,7 @@ impl Check {
     /// Whether the program can read every machine.
     #[must_use]
     pub fn is_clean(&self) -> bool {
-        self.machines.iter().all(|machine| machine.blocked.is_empty())
+        self.machines.iter().all(|machine| machine.blocked.is_empty() && machine.broken_rows == 0)
     }
 }
 
@@ -69,10 +71,13 @@ const NAMED: usize = 20;
 
 impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for CheckedMachine { machine, looked_at, changes, blocked } in &self.machines {
-            match blocked.len() {
-                0 => writeln!(f, "{machine}: {looked_at} checked, all can be read")?,
-                count => writeln!(f, "{machine}: {count} cannot be read")?,
+        for CheckedMachine { machine, checked, changes, blocked, broken_rows } in &self.machines {
+            match blocked.len() + broken_rows {
+                0 => writeln!(f, "{machine}: {checked} checked, all can be read")?,
+                count => writeln!(f, "{machine}: {checked} checked, {count} cannot be read")?,
+            }
+            if *broken_rows > 0 {
+                writeln!(f, "  {broken_rows} rows have an id that is not one: restore a backup")?;
             }
             for change in changes.iter().flat_map(Comparison::changes) {
                 let mark = if change.compatible { "ok" } else { "incompatible" };
@@ -93,12 +98,12 @@ impl fmt::Display for Check {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Named {
     definition: &'static Definition,
-    rehearse: fn(Unverified) -> Result<(), VerifyError>,
+    rehearse: fn(Stored) -> Result<(), VerifyError>,
 }
 
 impl Named {
     pub(super) fn of<M: Restore>() -> Self {
-        Self { definition: M::DEFINITION, rehearse: |claim| claim.verify::<M>().map(drop) }
+        Self { definition: M::DEFINITION, rehearse: |stored| stored.verify::<M>().map(drop) }
     }
 }
 
@@ -170,17 +175,16 @@ fn rehearse(connection: &Connection, named: Named) -> Result<CheckedMachine, Sto
         connection.prepare("SELECT id, status FROM instance WHERE machine = ?1 ORDER BY id")?;
     let mut rows = select.query([&definition.name])?;
     while let Some(row) = rows.next()? {
-        checked.looked_at += 1;
+        checked.checked += 1;
         let (id, state): (String, String) = (row.get(0)?, row.get(1)?);
         let Ok(id) = stored_id(&id) else {
-            tracing::error!(id, "a row has an invalid id");
+            checked.broken_rows += 1;
             continue;
         };
         let reason = match read(connection, &known, id) {
             Ok(stored) => {
-                let claim = stored.into_claim();
                 // Upgrades are the user's code; one that panics concerns its machine only.
-                let read = catch_unwind(AssertUnwindSafe(|| rehearse(claim)));
+                let read = catch_unwind(AssertUnwindSafe(|| rehearse(stored)));
                 read.map_or_else(
                     |_| Some("reading it panicked; look at its upgrade functions".to_owned()),
                     |read| read.err().map(|error| error.to_string()),
@@ -193,60 +197,75 @@ fn rehearse(connection: &Connection, named: Named) -> Result<CheckedMachine, Sto
     Ok(checked)
 }
 
-/// Compares the stored definitions of a machine with the program's. Also returns the incompatible
-/// ones.
+/// Compares the stored definitions of a machine with the program's, and returns them.
 fn compare(
     connection: &Connection,
     own: &'static Definition,
 ) -> Result<(CheckedMachine, Vec<Definition>), StoreError> {
     let machine = own.name.to_string();
-    let mut checked =
-        CheckedMachine { machine, looked_at: 0, changes: Vec::new(), blocked: Vec::new() };
-    let mut incompatible = Vec::new();
-    for older in definitions::of_machine(connection, &own.name)? {
-        let comparison = older.compare(own);
-        if !comparison.is_compatible() {
-            incompatible.push(older);
-        }
-        if !comparison.changes().is_empty() {
-            checked.changes.push(comparison);
-        }
-    }
-    Ok((checked, incompatible))
+    let mut checked = CheckedMachine {
+        machine,
+        checked: 0,
+        changes: Vec::new(),
+        blocked: Vec::new(),
+        broken_rows: 0,
+    };
+    let stored = definitions::of_machine(connection, &own.name)?;
+    let changes = stored.iter().map(|older| older.compare(own));
+    checked.changes.extend(changes.filter(|comparison| !comparison.changes().is_empty()));
+    Ok((checked, stored))
 }
 
-/// Finds the machines that keep a program from opening the file. Searches only for incompatible
-/// states, so that a compatible file opens immediately.
-pub(super) fn in_the_way(connection: &Connection, all: &[Named]) -> Result<Check, StoreError> {
+/// Finds the machines that keep a program from opening the file. Looks at the definitions that are
+/// in use, and at machines only where one does not fit, so that a compatible file opens immediately.
+pub(super) fn incompatible(connection: &Connection, all: &[Named]) -> Result<Check, StoreError> {
     let mut machines = Vec::new();
     for Named { definition: own, .. } in all {
-        let (mut checked, incompatible) = compare(connection, own)?;
-        for older in incompatible {
-            let comparison = older.compare(own);
-            for state in &*older.states {
-                let reasons: Vec<String> =
-                    comparison.blocking(&state.name).map(ToString::to_string).collect();
-                if reasons.is_empty() {
-                    continue;
+        let (mut checked, stored_ones) = compare(connection, own)?;
+        for fingerprint in in_use(connection, &own.name)? {
+            let older = stored_ones.iter().find(|older| older.fingerprint == fingerprint);
+            let reason = |state: &str| match older {
+                _ if fingerprint == own.fingerprint => String::new(),
+                None => format!("its definition {fingerprint} is missing in the file"),
+                Some(older) => {
+                    let comparison = older.compare(own);
+                    let reasons: Vec<String> =
+                        comparison.blocking(state).map(ToString::to_string).collect();
+                    reasons.join("; ")
                 }
-                let mut select = connection.prepare_cached(
-                    "SELECT id FROM instance
-                     WHERE machine = ?1 AND definition = ?2 AND status = ?3 ORDER BY id",
-                )?;
-                let rows = select
-                    .query_map(params![own.name, stored(older.fingerprint), state.name], |row| {
-                        row.get::<_, String>(0)
-                    })?;
-                for id in rows {
-                    let (Ok(id), state) = (stored_id(&id?), state.name.to_string()) else {
-                        continue;
-                    };
-                    checked.looked_at += 1;
-                    checked.blocked.push(Blocked { id, state, reason: reasons.join("; ") });
+            };
+            let fits = |older: &Definition| {
+                older.states.iter().all(|state| reason(&state.name).is_empty())
+            };
+            if fingerprint == own.fingerprint || older.is_some_and(fits) {
+                continue;
+            }
+            let mut select = connection.prepare_cached(
+                "SELECT id, status FROM instance WHERE machine = ?1 AND definition = ?2 ORDER BY id",
+            )?;
+            let mut rows = select.query(params![own.name, stored(fingerprint)])?;
+            while let Some(row) = rows.next()? {
+                let (id, state): (String, String) = (row.get(0)?, row.get(1)?);
+                checked.checked += 1;
+                let reason = reason(&state);
+                match stored_id(&id) {
+                    Ok(id) if !reason.is_empty() => {
+                        checked.blocked.push(Blocked { id, state, reason });
+                    }
+                    Ok(_) => {}
+                    Err(_) => checked.broken_rows += 1,
                 }
             }
         }
         machines.push(checked);
     }
     Ok(Check { machines })
+}
+
+/// The definitions that some machine was written under.
+fn in_use(connection: &Connection, machine: &str) -> Result<Vec<Fingerprint>, StoreError> {
+    let mut select =
+        connection.prepare_cached("SELECT DISTINCT definition FROM instance WHERE machine = ?1")?;
+    let rows = select.query_map([machine], |row| row.get(0).map(restored))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }

@@ -10,7 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::{
     Shared, SqliteStore,
-    check::{Named, in_the_way},
+    check::{Named, incompatible},
     schema,
     thread::Thread,
     worker::Worker,
@@ -94,6 +94,9 @@ impl OpenOptions {
         // directory. Also, SQLite parses a name that starts with `file:` as a URI; an absolute path
         // does not start with that.
         let path = std::path::absolute(given).map_err(cannot_open)?;
+        // Two names of one file are one store: workers find each other by the path. A file that is
+        // made now has no link to follow yet.
+        let path = std::fs::canonicalize(&path).unwrap_or(path);
         let mut checked = whose(&path).map_err(cannot_open)?;
         for _ in 0..5 {
             if checked.is_ok() {
@@ -121,7 +124,7 @@ impl OpenOptions {
                 prepared => break prepared?,
             }
         }
-        let check = in_the_way(&connection, &self.named)?;
+        let check = incompatible(&connection, &self.named)?;
         if !check.is_clean() {
             return Err(StoreError::Incompatible { path, check: Box::new(check) });
         }

@@ -205,10 +205,6 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    pub(super) fn into_claim(self) -> Unverified {
-        self.claim
-    }
-
     /// Verifies the machine, and that its index columns match it.
     pub(super) fn verify<M: Restore>(self) -> Result<M, VerifyError> {
         let id = self.claim.record.id;

@@ -51,6 +51,7 @@ pub(super) const CREATE: &str = "
     CREATE INDEX instance_behind ON instance (behind) WHERE behind IS NOT NULL;
     CREATE INDEX instance_permit ON instance (worker) WHERE worker IS NOT NULL;
     CREATE INDEX instance_session ON instance (session, created_at);
+    CREATE INDEX instance_definition ON instance (machine, definition);
     CREATE INDEX instance_due ON instance (due_at, id) WHERE due_at IS NOT NULL;
 
     CREATE TABLE journal (
