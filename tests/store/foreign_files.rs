@@ -86,3 +86,18 @@ fn opens() {
     let (file, _) = child::given();
     SqliteStore::open(file).unwrap();
 }
+
+/// A second name of the file would have a write-ahead log of its own.
+#[cfg(unix)]
+#[test]
+fn hard_links_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, other) = (folder.path().join("agent.db"), folder.path().join("other.db"));
+    drop(SqliteStore::open(&file).unwrap());
+    std::fs::hard_link(&file, &other).unwrap();
+    for path in [&file, &other] {
+        assert_err!(SqliteStore::open(path), StoreError::HardLinked { links: 2, .. });
+    }
+    std::fs::remove_file(&other).unwrap();
+    SqliteStore::open(&file).unwrap();
+}

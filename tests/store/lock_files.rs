@@ -61,3 +61,19 @@ async fn the_file_of_the_living_stays() {
     assert_eq!(other.recover().await.unwrap().len(), 0);
     assert_eq!(place.worker_files().len(), 1);
 }
+
+/// Only lock files of workers are removed: a file whose name begins like one may be another store.
+#[tokio::test]
+async fn a_file_that_is_not_a_lock_file_stays() {
+    let place = Place::new();
+    let others = ["agent.db-worker-archive.db", "agent.db-worker-", "agent.db-worker-1.new"];
+    for name in others {
+        std::fs::write(place.folder.path().join(name), "mine").unwrap();
+    }
+    let another = machine::store::SqliteStore::open(place.folder.path().join(others[0]));
+    drop(another);
+    place.store.recover().await.unwrap();
+    for name in others {
+        assert!(place.folder.path().join(name).exists(), "{name} was removed");
+    }
+}

@@ -20,6 +20,7 @@ mod live_worker;
 mod lock_files;
 mod odd_rows;
 mod open_at_once;
+mod own_key;
 mod race_processes;
 mod race_threads;
 mod read_only;

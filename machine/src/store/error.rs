@@ -79,6 +79,14 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// The file has more than one name on disk. SQLite would keep a write-ahead log for each.
+    #[error("{path} has {links} hard links; remove all but one, or copy the file")]
+    HardLinked {
+        /// The file.
+        path: PathBuf,
+        /// The number of its names.
+        links: u64,
+    },
     /// SQLite cannot provide the durability that the guarantees require.
     #[error("{path} cannot be made durable: {setting} is {found}; use a local file system")]
     NotDurable {

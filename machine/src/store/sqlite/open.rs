@@ -97,6 +97,7 @@ impl OpenOptions {
         // Two names of one file are one store: workers find each other by the path. A file that is
         // made now has no link to follow yet.
         let path = std::fs::canonicalize(&path).unwrap_or(path);
+        refuse_hard_links(&path)?;
         let mut checked = whose(&path).map_err(cannot_open)?;
         for _ in 0..5 {
             if checked.is_ok() {
@@ -144,6 +145,19 @@ impl SqliteStore {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         OpenOptions::new().open(path)
     }
+}
+
+/// A file with two names has two write-ahead logs, and each name misses what the other has.
+fn refuse_hard_links(path: &Path) -> Result<(), StoreError> {
+    #[cfg(unix)]
+    if let Ok(file) = std::fs::metadata(path) {
+        let links = std::os::unix::fs::MetadataExt::nlink(&file);
+        if file.is_file() && links > 1 {
+            return Err(StoreError::HardLinked { path: path.to_owned(), links });
+        }
+    }
+    let _ = path;
+    Ok(())
 }
 
 pub(super) fn cannot_open(path: &Path, error: &std::io::Error) -> StoreError {

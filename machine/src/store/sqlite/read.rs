@@ -122,13 +122,17 @@ impl SqliteStore {
                     }
                     _ => None,
                 };
-                Ok((holder, count(connection, &definition.name, in_session.as_deref(), status)?))
+                // Counting looks at every machine of the session, so it is done on request only.
+                let waiting = checks
+                    .resuming
+                    .map(|_| count(connection, &definition.name, in_session.as_deref(), status));
+                Ok((holder, waiting.transpose()?))
             })
             .await?;
         if let Some((by, Status::Completed)) = holder {
             return Err(StoreError::AlreadyDone { by });
         }
-        if let Some(resuming) = checks.resuming
+        if let (Some(resuming), Some(waiting)) = (checks.resuming, waiting)
             && resuming != waiting
         {
             tracing::warn!(

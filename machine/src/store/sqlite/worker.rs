@@ -1,5 +1,6 @@
 use std::{
     collections::HashMap,
+    ffi::OsStr,
     fs::{File, TryLockError},
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError, Weak},
@@ -87,10 +88,9 @@ impl Worker {
         let prefix = self.path_of("");
         let (Some(folder), Some(prefix)) = (prefix.parent(), prefix.file_name()) else { return };
         let Ok(files) = folder.read_dir() else { return };
-        let prefix = prefix.as_encoded_bytes();
         for file in files.flatten() {
-            let is_worker = file.file_name().as_encoded_bytes().starts_with(prefix);
-            if is_worker && File::open(file.path()).is_ok_and(|file| file.try_lock_shared().is_ok())
+            if is_worker(&file.file_name(), prefix)
+                && File::open(file.path()).is_ok_and(|file| file.try_lock_shared().is_ok())
             {
                 let _ = std::fs::remove_file(file.path());
             }
@@ -117,6 +117,15 @@ impl Worker {
         path.push(format!("-worker-{worker}"));
         path.into()
     }
+}
+
+/// Whether a file has the name of a worker: the prefix and an id, with `.new` before it is locked.
+/// Anything else may be somebody's, such as another database.
+fn is_worker(name: &OsStr, prefix: &OsStr) -> bool {
+    let (Some(name), Some(prefix)) = (name.to_str(), prefix.to_str()) else { return false };
+    let id = name.strip_prefix(prefix);
+    let id = id.map(|id| id.strip_suffix(".new").unwrap_or(id));
+    id.is_some_and(|id| id.parse::<Id>().is_ok())
 }
 
 impl Drop for Worker {

@@ -1,13 +1,15 @@
 use std::sync::Arc;
 
-use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params};
+use rusqlite::{
+    Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params,
+};
 
 use super::{
     SqliteStore,
     columns::Columns,
     definitions::{Definitions, stored},
     key::holder,
-    read::read,
+    read::{read, stored_id},
 };
 use crate::{
     clock::Millis,
@@ -193,11 +195,34 @@ impl Write {
             ]);
         match inserted {
             Ok(_) => self.append(transaction),
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-                Err(StoreError::AlreadyStored { id: record.id })
-            }
-            Err(error) => Err(error.into()),
+            Err(error) => Err(self.refused(transaction, error)),
         }
+    }
+
+    /// What a constraint that SQLite enforces says in the terms of the store.
+    fn refused(&self, transaction: &Transaction<'_>, error: rusqlite::Error) -> StoreError {
+        if error.sqlite_error_code() != Some(ErrorCode::ConstraintViolation) {
+            return error.into();
+        }
+        match self.key_holder(transaction) {
+            Ok(Some(by)) => StoreError::KeyHeld { by },
+            Ok(None) => StoreError::AlreadyStored { id: self.record.id },
+            Err(error) => error,
+        }
+    }
+
+    /// The other machine that holds the key which this one would hold, as its row says.
+    fn key_holder(&self, transaction: &Transaction<'_>) -> Result<Option<Id>, StoreError> {
+        let (Some(key), true) = (&self.columns.key, self.columns.holds_key) else {
+            return Ok(None);
+        };
+        let holder: Option<String> = transaction
+            .prepare_cached(
+                "SELECT id FROM instance WHERE key = ?1 AND holds_key = 1 AND id <> ?2",
+            )?
+            .query_row(params![key, self.record.id.to_string()], |row| row.get(0))
+            .optional()?;
+        holder.as_deref().map(stored_id).transpose()
     }
 
     /// Updates a stored machine, if version and epoch on disk are unchanged (compare-and-set).
@@ -229,11 +254,12 @@ impl Write {
                 columns.due_at,
                 stored(record.fingerprint),
                 record.context,
-            ])?;
+            ]);
         match updated {
-            1 => self.append(transaction),
-            _ if exists(transaction, id)? => Err(StoreError::Conflict { id }),
-            _ => Err(StoreError::NotFound { id }),
+            Ok(1) => self.append(transaction),
+            Ok(_) if exists(transaction, id)? => Err(StoreError::Conflict { id }),
+            Ok(_) => Err(StoreError::NotFound { id }),
+            Err(error) => Err(self.refused(transaction, error)),
         }
     }
 
