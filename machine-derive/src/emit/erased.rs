@@ -91,8 +91,12 @@ fn moves(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     });
     let (generics, predicates) = names.for_all();
     let (any, event) = (names.any_type(), names.event_type(graph));
+    let admitted = guards.is_some().then(|| admitted(graph, names));
+    let admit = if guards.is_some() { hygienic!(__admitted) } else { hygienic!(apply) };
     hygienic! {
         impl #generics #any #predicates {
+            #admitted
+
             /// Makes the move of `event`.
             ///
             /// # Errors
@@ -134,7 +138,7 @@ fn moves(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 if let ::core::option::Option::Some(reason) = self.why_not(&event, by) {
                     return ::core::result::Result::Err(reason);
                 }
-                __machine::__private::replace(self, |machine| match machine.apply(event, by) {
+                __machine::__private::replace(self, |machine| match machine.#admit(event, by) {
                     ::core::result::Result::Ok(machine) => {
                         (::core::result::Result::Ok(()), machine)
                     }
@@ -242,16 +246,45 @@ pub(super) fn narrow(names: &Names<'_>, state: &State<'_>) -> TokenStream {
     }
 }
 
-fn arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
-    let any = &names.any;
-    let from_name = graph.states[step.from].name();
+/// The same for a move whose guard has admitted it: it is not asked again.
+fn admitted(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+    let event = names.event_type(graph);
+    let guarded = graph.moves.iter().filter(|step| step.guard.is_some());
+    let arms = guarded.map(|step| {
+        let (pattern, made) = (pattern(graph, names, step), made(graph, names, step));
+        hygienic!(#pattern => ::core::result::Result::Ok(#made),)
+    });
+    hygienic! {
+        #[allow(unreachable_patterns)]
+        fn __admitted(
+            self,
+            event: #event,
+            by: &impl __machine::actor::Actor,
+        ) -> ::core::result::Result<Self, __machine::typed::Refused<Self>> {
+            match (self, event) {
+                #(#arms)*
+                (machine, event) => machine.apply(event, by),
+            }
+        }
+    }
+}
+
+/// The state that a move leaves and its event, with what is needed to make it.
+fn pattern(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
+    let (any, from) = (&names.any, graph.states[step.from].name());
     let trigger = &graph.triggers[step.trigger];
     let event = names::event(trigger);
+    let items: Vec<_> = trigger.brought.iter().map(|brought| brought.name).collect();
+    let items = (!items.is_empty()).then(|| hygienic!({ #(#items),* }));
+    hygienic!((#any::#from(machine), Event::#event #items))
+}
+
+/// The erased machine in its next state; no guard is asked.
+fn made(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
+    let any = &names.any;
+    let trigger = &graph.triggers[step.trigger];
     let function = names::step(step);
     let items: Vec<_> = trigger.brought.iter().map(|brought| brought.name).collect();
-    let pattern = (!items.is_empty()).then(|| hygienic!({ #(#items),* }));
-    let by = step.by;
-    let allowed = (!by.is_empty()).then(|| hygienic!(if #(__machine::__private::is::<#by>(by))||*));
     let actor = transitions::actor_value(names, step, || hygienic!(__machine::__private::kind(by)));
     let made = if transitions::is_the_method(graph, step) {
         let name = trigger.name;
@@ -259,17 +292,27 @@ fn arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     } else {
         hygienic!(#function(machine, #(#items,)* #actor))
     };
-    let made = match step.targets.as_slice() {
+    match step.targets.as_slice() {
         [to] if !step.is_choice() => {
             let to = graph.states[*to].name();
             hygienic!(#any::#to(#made))
         }
         _ => hygienic!(::core::convert::From::from(#made)),
-    };
+    }
+}
+
+fn arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
+    let any = &names.any;
+    let from_name = graph.states[step.from].name();
+    let trigger = &graph.triggers[step.trigger];
+    let by = step.by;
+    let allowed = (!by.is_empty()).then(|| hygienic!(if #(__machine::__private::is::<#by>(by))||*));
+    let (pattern, made) = (pattern(graph, names, step), made(graph, names, step));
     let made = if step.guard.is_none() {
         made
     } else {
-        let borrowed: Vec<_> = items.iter().map(|item| hygienic!(&#item)).collect();
+        let items = trigger.brought.iter().map(|brought| brought.name);
+        let borrowed: Vec<_> = items.map(|item| hygienic!(&#item)).collect();
         let guard = transitions::guarded(step, &hygienic!(&machine), &borrowed);
         let (text, state) = (bare(trigger.name), names::index(step.from));
         let reason = reason(step);
@@ -288,9 +331,7 @@ fn arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
             }
         }
     };
-    hygienic! {
-        (#any::#from_name(machine), Event::#event #pattern) #allowed => #made,
-    }
+    hygienic!(#pattern #allowed => #made,)
 }
 
 /// The refusal of a guard, for a move that is otherwise legal.
