@@ -82,7 +82,7 @@ impl Atom {
         self.kind == Kind::Word && keywords.contains(&self.text.as_str())
     }
 
-    /// Whether an operator behind this one stands between two operands.
+    /// Whether an operator after this atom is a binary one.
     fn ends_operand(&self) -> bool {
         self.is_word() && !self.is_keyword() || matches!(self.text.as_str(), ")" | "]" | "?" | "}")
     }

@@ -397,7 +397,6 @@ async fn a_rehearsal_agrees_with_load() {
         let place = Place::new();
         let mut one = whole::Account::new(whole::Terms { limit: 5 }, 7);
         place.store.create(&mut one).await.unwrap();
-        place.raw().pragma_update(None, "foreign_keys", false).unwrap();
         let raw = place.raw();
         raw.pragma_update(None, "foreign_keys", false).unwrap();
         assert_eq!(raw.execute(edit, []).unwrap(), 1, "{edit}");

@@ -66,7 +66,7 @@ pub(crate) struct Move<'a> {
     pub(crate) leads: Leads<'a>,
     /// The states that it can lead to, each once; its edges in the table.
     pub(crate) targets: Vec<usize>,
-    /// Where the first of its edges stands in the table.
+    /// The index of its first edge in the table.
     pub(crate) first_edge: usize,
     pub(crate) by: &'a [Path],
     pub(crate) guard: Option<Guard<'a>>,

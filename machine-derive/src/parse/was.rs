@@ -23,7 +23,7 @@ pub(super) fn take(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Vec<
     was
 }
 
-/// The same for the items of a payload, which stand in an attribute themselves.
+/// The same for payload items, whose attributes are inside another attribute.
 pub(super) fn of_item(input: ParseStream<'_>) -> syn::Result<Vec<LitStr>> {
     let mut was = Vec::new();
     for attribute in Attribute::parse_outer(input)? {

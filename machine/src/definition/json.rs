@@ -17,7 +17,7 @@ impl fmt::Display for InvalidDefinition {
 
 impl core::error::Error for InvalidDefinition {}
 
-/// A definition as it stands in JSON: its indices are not checked yet.
+/// A definition as parsed from JSON, before its indices are checked.
 #[derive(Deserialize)]
 struct Unchecked {
     name: Text,
