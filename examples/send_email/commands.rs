@@ -13,7 +13,7 @@ use machine::{
         AnyExecution, Contract, Execution, Settled, Tool, defer,
         execution::{Pending, Waiting},
     },
-    store::{SqliteStore, StoreError},
+    store::{LoadError, Query, Store},
     typed::State,
 };
 
@@ -25,12 +25,16 @@ use crate::{
 };
 
 pub async fn run(command: Command) -> anyhow::Result<()> {
-    let store = SqliteStore::open(command.db())?;
+    let store = Store::sqlite(command.db()).await?;
     // Every command first reports what earlier processes left in doubt.
-    let in_doubt = store.recover().await?;
+    let recovered = store.recover().await?;
     if !matches!(command, Command::Settle { .. }) {
-        in_doubt.iter().for_each(show::doubt);
+        for doubt in &recovered.in_doubt {
+            show::doubt(&store, doubt).await?;
+        }
     }
+    // One that cannot be read does not keep the others from being used.
+    recovered.failed.iter().for_each(|(_, error)| show::unreadable(error));
     match command {
         Command::Ask { mail, timeout, .. } => ask(&store, mail, timeout).await,
         Command::Approve { at, smtp, id, yes } => {
@@ -44,11 +48,7 @@ pub async fn run(command: Command) -> anyhow::Result<()> {
 }
 
 /// The reasoner asks for a mail. It makes two contracts: the question and the deferred mail.
-async fn ask(
-    store: &SqliteStore,
-    arguments: MailArguments,
-    timeout: Option<u64>,
-) -> anyhow::Result<()> {
+async fn ask(store: &Store, arguments: MailArguments, timeout: Option<u64>) -> anyhow::Result<()> {
     let detail = match arguments {
         MailArguments { detail: Some(detail), .. } => detail,
         MailArguments { to, subject, body, .. } => {
@@ -67,9 +67,10 @@ async fn ask(
     let question = format!("Send \"{}\" to {}?", mail.subject, mail.to);
     let (gate, mut deferred) = defer(contract, &question, &ReasoningNode)?;
     let mut waiting = gate.start(&EcsNode).suspend(question, &EcsNode);
-    store.create_all(&mut [&mut waiting, &mut deferred]).await?;
+    // Both, or neither: a mail without its question would wait forever.
+    store.batch().create(&mut waiting).create(&mut deferred).write().await?;
 
-    show::transitions(&waiting);
+    show::transitions(store, waiting.id()).await?;
     show::say(format_args!("{}", waiting.state().prompt));
     show::say(format_args!("  yes: approve --db FILE {}", waiting.id()));
     show::say(format_args!("  no:  reject --db FILE {}", waiting.id()));
@@ -77,12 +78,7 @@ async fn ask(
 }
 
 /// The person said yes: the question completes, then the mail goes out.
-async fn approve(
-    store: &SqliteStore,
-    mailer: &Mailer,
-    id: Option<Id>,
-    yes: bool,
-) -> anyhow::Result<()> {
+async fn approve(store: &Store, mailer: &Mailer, id: Option<Id>, yes: bool) -> anyhow::Result<()> {
     let id = the_question(store, id).await?;
     if let AnyExecution::Completed(gate) = store.load(id).await?
         && let Some(approved) = behind::<Pending>(store, id).await?
@@ -98,7 +94,7 @@ async fn approve(
     let mut confirmed =
         waiting.resume(&GraphRunner).succeed("the person said yes".to_owned(), &GraphRunner);
     store.commit(&mut confirmed).await?;
-    show::transitions(&confirmed);
+    show::transitions(store, confirmed.id()).await?;
 
     match behind::<Pending>(store, id).await? {
         Some(approved) => send(store, mailer, approved).await,
@@ -107,18 +103,18 @@ async fn approve(
 }
 
 /// The person said no: the question is rejected, and the mail never runs.
-async fn reject(store: &SqliteStore, id: Option<Id>, reason: String) -> anyhow::Result<()> {
+async fn reject(store: &Store, id: Option<Id>, reason: String) -> anyhow::Result<()> {
     let id = the_question(store, id).await?;
     let waiting = store.resume::<Waiting>(id).await?;
     let mut rejected = waiting.resume(&GraphRunner).reject(reason, &GraphRunner);
     store.commit(&mut rejected).await?;
-    show::transitions(&rejected);
+    show::transitions(store, rejected.id()).await?;
     show::consequence(&rejected.into());
     Ok(())
 }
 
 /// Another attempt at a mail that failed: a new contract with the same key.
-async fn retry(store: &SqliteStore, mailer: &Mailer, id: Id) -> anyhow::Result<()> {
+async fn retry(store: &Store, mailer: &Mailer, id: Id) -> anyhow::Result<()> {
     let failed = match store.load(id).await? {
         AnyExecution::Failed(failed) => failed,
         // An attempt whose process ended before it began.
@@ -136,7 +132,7 @@ async fn retry(store: &SqliteStore, mailer: &Mailer, id: Id) -> anyhow::Result<(
 }
 
 /// The person checked whether the mail arrived.
-async fn settle(store: &SqliteStore, id: Id, found: Found) -> anyhow::Result<()> {
+async fn settle(store: &Store, id: Id, found: Found) -> anyhow::Result<()> {
     let doubt = store.in_doubt(id).await?;
     let settled: AnyExecution = match found {
         Found::Sent => {
@@ -147,47 +143,44 @@ async fn settle(store: &SqliteStore, id: Id, found: Found) -> anyhow::Result<()>
             store.confirm_not_applied(doubt, reason, &GraphRunner).await?.into()
         }
     };
-    show::transitions(&settled);
+    show::transitions(store, settled.id()).await?;
     show::consequence(&settled);
     Ok(())
 }
 
 /// The irreversible step: the permit exists once, and only after the intent is on disk.
-async fn send(
-    store: &SqliteStore,
-    mailer: &Mailer,
-    approved: Execution<Pending>,
-) -> anyhow::Result<()> {
+async fn send(store: &Store, mailer: &Mailer, approved: Execution<Pending>) -> anyhow::Result<()> {
     let mail = Mail::of(approved.context())?;
     let (running, permit) = store.begin(approved, &ToolNode).await?;
     let outcome = permit.call(|permit| mail::send(permit, &mail, &mailer.address)).await;
     match store.settle(running, outcome, &ToolNode).await? {
         Settled::Completed(sent) => {
-            show::transitions(&sent);
+            show::transitions(store, sent.id()).await?;
             show::consequence(&sent.into());
             Ok(())
         }
         Settled::Failed(failed) => {
-            show::transitions(&failed);
             let id = failed.id();
+            show::transitions(store, id).await?;
             show::consequence(&failed.into());
             bail!("the mail was not sent; to try again: retry --db FILE {id}")
         }
         Settled::InDoubt(doubt) => {
-            show::doubt(&doubt);
+            show::doubt(store, &doubt).await?;
             bail!("it is unknown whether the mail was sent")
         }
     }
 }
 
 /// The question with this id or, without an id, the only one that waits.
-async fn the_question(store: &SqliteStore, id: Option<Id>) -> anyhow::Result<Id> {
+async fn the_question(store: &Store, id: Option<Id>) -> anyhow::Result<Id> {
     if let Some(id) = id {
         return Ok(id);
     }
-    let listed = store.list(None).await?;
-    let mut waiting = listed.iter().filter(|line| line.status == "waiting");
-    match (waiting.next(), waiting.next()) {
+    // Two are enough to know that there are several.
+    let page = store.list(&Query::new().status("waiting").limit(2)).await?;
+    let mut waiting = page.items.into_iter();
+    match (waiting.next().transpose()?, waiting.next()) {
         (Some(only), None) => Ok(only.id),
         (None, _) => bail!("no question waits for an answer; see `status`"),
         (Some(_), Some(_)) => {
@@ -197,13 +190,13 @@ async fn the_question(store: &SqliteStore, id: Option<Id>) -> anyhow::Result<Id>
 }
 
 /// The execution that waits behind a gate, if it is in state `S`.
-async fn behind<S>(store: &SqliteStore, gate: Id) -> Result<Option<S::Machine>, StoreError>
+async fn behind<S>(store: &Store, gate: Id) -> Result<Option<S::Machine>, LoadError>
 where
     S: State<Any = AnyExecution>,
 {
-    let listed = store.list(None).await?;
-    match listed.iter().find(|line| line.behind == Some(gate)) {
-        Some(line) => Ok(S::narrow(store.load(line.id).await?).ok()),
+    let page = store.load_all(&Query::new().behind(gate).limit(1)).await?;
+    match page.items.into_iter().next() {
+        Some(deferred) => Ok(S::narrow(deferred?).ok()),
         None => Ok(None),
     }
 }

@@ -7,10 +7,10 @@ use std::{
 
 use jiff::{Timestamp, tz::TimeZone};
 use machine::{
-    contract::{AnyExecution, InDoubt},
-    erased::Durable,
-    journal::Evidence,
-    store::SqliteStore,
+    Id,
+    contract::{AnyExecution, Evidence, InDoubt},
+    store::{LoadError, Query, Store},
+    stored::History,
     view::{ConsequenceView, late_evidence, render, transitions as records},
 };
 
@@ -20,13 +20,14 @@ pub fn say(line: fmt::Arguments<'_>) {
 }
 
 /// The transitions of one machine, on one line.
-pub fn transitions(machine: &dyn Durable) {
-    let records = records(machine);
+pub async fn transitions(store: &Store, id: Id) -> anyhow::Result<()> {
+    let records = records(&store.history(id).await?);
     let mut path = records.first().map(|first| first.from_status.clone()).unwrap_or_default();
     for record in &records {
         path = format!("{path} -{}-> {}", record.trigger, record.to_status);
     }
-    say(format_args!("committed {}: {path}", machine.journal().id()));
+    say(format_args!("committed {id}: {path}"));
+    Ok(())
 }
 
 /// The line that a reasoner sees.
@@ -35,16 +36,22 @@ pub fn consequence(execution: &AnyExecution) {
 }
 
 /// An execution in doubt, and how to settle it.
-pub fn doubt(doubt: &InDoubt) {
+pub async fn doubt(store: &Store, doubt: &InDoubt) -> anyhow::Result<()> {
     let id = doubt.execution().id();
     say(format_args!("IN DOUBT {id}: {}", doubt.question()));
-    late(doubt.execution());
+    late(&store.history(id).await?);
     say(format_args!("  check whether it arrived, then: settle --db FILE {id} sent|not-sent"));
+    Ok(())
+}
+
+/// A machine that cannot be read.
+pub fn unreadable(error: &LoadError) {
+    say(format_args!("unreadable: {error}"));
 }
 
 /// Late evidence of fenced workers. It may contradict how the execution was settled.
-fn late(machine: &dyn Durable) {
-    for evidence in late_evidence(machine).into_iter().map(|late| late.evidence) {
+fn late(history: &History) {
+    for evidence in late_evidence(history).into_iter().map(|late| late.evidence) {
         let (Evidence::Applied(words) | Evidence::NotApplied(words) | Evidence::Unknown(words)) =
             evidence;
         say(format_args!("    late evidence: {words}"));
@@ -52,19 +59,32 @@ fn late(machine: &dyn Durable) {
 }
 
 /// All machines of the database.
-pub async fn status(store: &SqliteStore) -> anyhow::Result<()> {
+pub async fn status(store: &Store) -> anyhow::Result<()> {
     let mut executions: Vec<AnyExecution> = Vec::new();
-    for line in store.list(None).await? {
-        // A machine that fails verification does not hide the others.
-        match store.load(line.id).await {
-            Ok(execution) => executions.push(execution),
-            Err(error) => say(format_args!("{}  unreadable: {error}", line.id)),
+    let mut query = Query::new();
+    loop {
+        let page = store.load_all(&query).await?;
+        for found in page.items {
+            // A machine that fails verification does not hide the others.
+            match found {
+                Ok(execution) => executions.push(execution),
+                Err(error) => unreadable(&error),
+            }
         }
+        let Some(next) = page.next else { break };
+        query = query.after(next);
     }
     for execution in &executions {
         let label = &execution.status().definition().label;
         say(format_args!("{}  {label:<9}  {}", execution.id(), execution.context().summary()));
-        for record in records(execution) {
+        let history = match store.history(execution.id()).await {
+            Ok(history) => history,
+            Err(error) => {
+                unreadable(&error);
+                continue;
+            }
+        };
+        for record in records(&history) {
             say(format_args!(
                 "    {}  {} -> {} ({})",
                 time(record.timestamp),
@@ -74,7 +94,7 @@ pub async fn status(store: &SqliteStore) -> anyhow::Result<()> {
             ));
         }
         say(format_args!("    {}", ConsequenceView::of(execution)));
-        late(execution);
+        late(&history);
         if let Some(next) = next_step(execution, &executions) {
             say(format_args!("    next: {next}"));
         }

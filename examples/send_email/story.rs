@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
-use machine::store::SqliteStore;
+use machine::store::{Query, blocking::Store};
 use mailin::{Response, response};
 use tempfile::TempDir;
 
@@ -168,11 +168,10 @@ impl Story {
 
     /// The one execution in this state, read from the database like any program would.
     fn find(&self, status: &str) -> anyhow::Result<String> {
-        let store = SqliteStore::open(self.folder.path().join("agent.db"))?;
-        let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-        let listed = runtime.block_on(store.list(None))?;
-        let found = listed.iter().find(|line| line.status == status);
-        Ok(found.with_context(|| format!("nothing is {status}"))?.id.to_string())
+        let store = Store::sqlite(self.folder.path().join("agent.db"))?;
+        let mut page = store.list(&Query::new().status(status).limit(1))?;
+        let found = page.items.pop().with_context(|| format!("nothing is {status}"))?;
+        Ok(found?.id.to_string())
     }
 }
 

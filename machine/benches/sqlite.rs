@@ -1,149 +1,255 @@
-//! The cost of durability, compared to raw SQLite that writes the same data with the same
-//! durability (DESIGN 8).
+//! The cost of durability, against raw SQLite that stores the same data at the same durability
+//! (DESIGN 9): `ratio NAME VALUE` lines, ours over theirs in time or bytes.
 //!
-//! `cargo bench --package machine --bench sqlite`
+//! `cargo bench --package machine --bench sqlite`, or `-- NAME` for one of them.
 
-#![allow(missing_docs, unreachable_pub, clippy::unwrap_used)]
+#![allow(missing_docs, unreachable_pub, clippy::unwrap_used, clippy::print_stdout)]
 
 mod harness;
+mod raw;
 
-use std::path::Path;
+use std::{path::Path, time::Instant};
 
 use harness::ratio;
 use machine::{
+    Id,
     actor::{EcsNode, GraphRunner, ReasoningNode},
-    contract::{AnyExecution, Contract, Execution, execution::Running},
-    store::SqliteStore,
+    contract::{
+        AnyExecution, Contract, Execution,
+        execution::{Pending, Waiting},
+    },
+    store::{Query, Store},
 };
-use rusqlite::{Connection, params};
+use raw::{GroupCommit, Raw};
+use tokio::runtime::{Builder, Runtime};
 
-const TRANSITIONS: usize = 20;
-const SUSPENDED: usize = 2_000;
+/// The payload of a transition, in bytes.
+const PAYLOAD: usize = 256;
 
 fn main() {
-    let folder = tempfile::tempdir().unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let store = SqliteStore::open(folder.path().join("ours.db")).unwrap();
-    let raw = raw(&folder.path().join("raw.db"));
+    let arguments: Vec<String> =
+        std::env::args().skip(1).filter(|it| !it.starts_with('-')).collect();
+    let wants = |name: &str| arguments.is_empty() || arguments.iter().any(|wanted| wanted == name);
+    if wants("sqlite_1_client") {
+        one_client();
+    }
+    if wants("sqlite_16_clients") {
+        sixteen_clients();
+    }
+    if wants("sqlite_bytes") {
+        bytes();
+    }
+    if wants("sqlite_load") {
+        load();
+    }
+    if wants("sqlite_resume_growth") {
+        resume_growth();
+    }
+    if wants("sqlite_million") {
+        million();
+    }
+}
 
-    let mut number = 0;
+fn runtime() -> Runtime {
+    Builder::new_current_thread().build().unwrap()
+}
+
+fn text() -> String {
+    "x".repeat(PAYLOAD)
+}
+
+fn fresh() -> Execution<Pending> {
+    Execution::new(Contract::ecs_request("Deploy to production?", &ReasoningNode).unwrap())
+}
+
+/// Create, start, suspend, resume, succeed, a commit each.
+async fn execute(store: &Store) -> Id {
+    let mut pending = fresh();
+    store.create(&mut pending).await.unwrap();
+    let mut running = pending.start(&EcsNode);
+    store.commit(&mut running).await.unwrap();
+    let mut waiting = running.suspend(text(), &EcsNode);
+    store.commit(&mut waiting).await.unwrap();
+    let mut running = waiting.resume(&GraphRunner);
+    store.commit(&mut running).await.unwrap();
+    let mut completed = running.succeed(text(), &EcsNode);
+    store.commit(&mut completed).await.unwrap();
+    completed.id()
+}
+
+fn one_client() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime();
+    let store = runtime.block_on(Store::sqlite(folder.path().join("ours.db"))).unwrap();
+    let raw = Raw::open(&folder.path().join("raw.db"));
     ratio(
-        "sqlite_transition_1_client_vs_raw",
+        "sqlite_1_client",
+        200,
+        || {
+            runtime.block_on(execute(&store));
+        },
+        || raw.execute(&text()),
+    );
+}
+
+const CLIENTS: usize = 16;
+const EACH: usize = 8;
+
+fn sixteen_clients() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime();
+    let store = runtime.block_on(Store::sqlite(folder.path().join("ours.db"))).unwrap();
+    let raw = GroupCommit::start(Raw::open(&folder.path().join("raw.db")));
+    ratio(
+        "sqlite_16_clients",
         60,
         || {
             runtime.block_on(async {
-                let mut running = fresh();
-                store.create(&mut running).await.unwrap();
-                for _ in 0..TRANSITIONS / 2 {
-                    let mut waiting = running.suspend("sure?".to_owned(), &EcsNode);
-                    store.commit(&mut waiting).await.unwrap();
-                    running = waiting.resume(&GraphRunner);
-                    store.commit(&mut running).await.unwrap();
+                let tasks = (0..CLIENTS).map(|_| {
+                    let store = store.clone();
+                    tokio::spawn(async move {
+                        for _ in 0..EACH {
+                            execute(&store).await;
+                        }
+                    })
+                });
+                for task in tasks.collect::<Vec<_>>() {
+                    task.await.unwrap();
                 }
             });
         },
-        || {
-            number += 1;
-            let id = format!("{number:036}");
-            insert(&raw, &id);
-            for version in 1..=TRANSITIONS {
-                advance(&raw, &id, version);
-            }
-        },
-    );
-
-    runtime.block_on(async {
-        for _ in 0..SUSPENDED {
-            let mut waiting = fresh().suspend("sure?".to_owned(), &EcsNode);
-            store.create(&mut waiting).await.unwrap();
-        }
-    });
-    let listed = runtime.block_on(store.list(None)).unwrap();
-    let waiting: Vec<_> =
-        listed.iter().filter(|line| line.status == "waiting").map(|line| line.id).collect();
-    let same = Connection::open(folder.path().join("ours.db")).unwrap();
-    ratio(
-        "load_suspended_verified_vs_raw_select_serde",
-        5,
         || {
             runtime.block_on(async {
-                for id in &waiting {
-                    let loaded: AnyExecution = store.load(*id).await.unwrap();
-                    assert!(matches!(loaded, AnyExecution::Waiting(_)));
+                let tasks = (0..CLIENTS).map(|_| {
+                    let raw = raw.clone();
+                    tokio::spawn(async move {
+                        for _ in 0..EACH {
+                            raw.execute(&text()).await;
+                        }
+                    })
+                });
+                for task in tasks.collect::<Vec<_>>() {
+                    task.await.unwrap();
                 }
             });
-        },
-        || {
-            for id in &waiting {
-                select(&same, &id.to_string());
-            }
         },
     );
 }
 
-fn fresh() -> Execution<Running> {
-    let contract = Contract::ecs_request("Deploy to production?", &ReasoningNode).unwrap();
-    Execution::new(contract).start(&EcsNode)
+fn bytes() {
+    const EXECUTIONS: usize = 2000;
+    let folder = tempfile::tempdir().unwrap();
+    let (ours, theirs) = (folder.path().join("ours.db"), folder.path().join("raw.db"));
+    runtime().block_on(async {
+        let store = Store::sqlite(&ours).await.unwrap();
+        for _ in 0..EXECUTIONS {
+            execute(&store).await;
+        }
+        store.close().await.unwrap();
+    });
+    let raw = Raw::open(&theirs);
+    for _ in 0..EXECUTIONS {
+        raw.execute(&text());
+    }
+    raw.close();
+    let size = |path: &Path| {
+        #[allow(clippy::cast_precision_loss, reason = "files are smaller than 2^53 bytes")]
+        let size = std::fs::metadata(path).unwrap().len() as f64;
+        size
+    };
+    println!("ratio sqlite_bytes {:.2}", size(&ours) / size(&theirs));
 }
 
-/// The tables of the store, without secondary indexes.
-fn raw(path: &Path) -> Connection {
-    let connection = Connection::open(path).unwrap();
-    connection
-        .execute_batch(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-             CREATE TABLE instance (id TEXT PRIMARY KEY, status TEXT, state TEXT, context TEXT,
-                 version INTEGER) STRICT, WITHOUT ROWID;
-             CREATE TABLE journal (seq INTEGER PRIMARY KEY AUTOINCREMENT, instance TEXT,
-                 number INTEGER, fact TEXT, UNIQUE (instance, number)) STRICT;",
-        )
-        .unwrap();
-    connection
+/// Loads 10,000 suspended machines, typed and sealed, against one SELECT of the same JSON into the
+/// same types.
+fn load() {
+    const SUSPENDED: usize = 10_000;
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime();
+    let store = runtime.block_on(Store::sqlite(folder.path().join("ours.db"))).unwrap();
+    let mut raw = Raw::open(&folder.path().join("raw.db"));
+    runtime.block_on(async {
+        let mut machines: Vec<_> =
+            (0..SUSPENDED).map(|_| fresh().start(&EcsNode).suspend(text(), &EcsNode)).collect();
+        let mut batch = store.batch();
+        for machine in &mut machines {
+            batch = batch.create(machine);
+        }
+        batch.write().await.unwrap();
+        raw.suspended(SUSPENDED, &text());
+    });
+    let all = Query::new().machine("execution").limit(SUSPENDED);
+    ratio(
+        "sqlite_load",
+        20,
+        || {
+            let page = runtime.block_on(store.load_all::<AnyExecution>(&all)).unwrap();
+            assert_eq!(page.items.len(), SUSPENDED);
+            for loaded in page.items {
+                assert!(matches!(loaded.unwrap(), AnyExecution::Waiting(_)));
+            }
+        },
+        || assert_eq!(raw.load::<Waiting, Contract>().len(), SUSPENDED),
+    );
 }
 
-const CONTEXT: &str = r#"{"action_detail":{"message":"Deploy?","type":"confirmation"}}"#;
-const FACT: &str = r#"{"from":"running","kind":"moved","payload":{"prompt":"sure?"},"to":"waiting","trigger":"suspend"}"#;
-
-fn insert(connection: &Connection, id: &str) {
-    connection
-        .execute("INSERT INTO instance VALUES (?1, 'running', 'null', ?2, 0)", params![id, CONTEXT])
-        .unwrap();
+fn resume_growth() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime();
+    let store = runtime.block_on(Store::sqlite(folder.path().join("ours.db"))).unwrap();
+    let grown = |transitions: usize| {
+        runtime.block_on(async {
+            let mut waiting = fresh().start(&EcsNode).suspend(text(), &EcsNode);
+            for _ in 0..transitions / 2 {
+                waiting = waiting.resume(&GraphRunner).suspend(text(), &EcsNode);
+            }
+            store.create(&mut waiting).await.unwrap();
+            waiting.id()
+        })
+    };
+    let (long, short) = (grown(10_000), grown(10));
+    let resume = |id: Id| {
+        runtime.block_on(async {
+            for _ in 0..200 {
+                let _ = store.resume::<Waiting>(id).await.unwrap();
+            }
+        });
+    };
+    ratio("sqlite_resume_growth", 30, || resume(long), || resume(short));
 }
 
-/// The same two statements, at the same durability.
-fn advance(connection: &Connection, id: &str, version: usize) {
-    let version = i64::try_from(version).unwrap();
-    connection.execute_batch("BEGIN IMMEDIATE").unwrap();
-    connection
-        .prepare_cached(
-            "UPDATE instance SET status = 'waiting', state = ?3, version = ?2
-             WHERE id = ?1 AND version = ?2 - 1",
-        )
-        .unwrap()
-        .execute(params![id, version, r#"{"prompt":"sure?"}"#])
-        .unwrap();
-    connection
-        .prepare_cached("INSERT INTO journal (instance, number, fact) VALUES (?1, ?2, ?3)")
-        .unwrap()
-        .execute(params![id, version, FACT])
-        .unwrap();
-    connection.execute_batch("COMMIT").unwrap();
-}
-
-/// The same rows, parsed but not verified.
-fn select(connection: &Connection, id: &str) {
-    let (state, context): (String, String) = connection
-        .prepare_cached("SELECT state, context FROM instance WHERE id = ?1")
-        .unwrap()
-        .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
-        .unwrap();
-    let state: serde_json::Value = serde_json::from_str(&state).unwrap();
-    let context: serde_json::Value = serde_json::from_str(&context).unwrap();
-    let mut select = connection
-        .prepare_cached("SELECT fact FROM journal WHERE instance = ?1 ORDER BY number")
-        .unwrap();
-    let facts = select.query_map([id], |row| row.get::<_, String>(0)).unwrap();
-    let facts: Vec<serde_json::Value> =
-        facts.map(|fact| serde_json::from_str(&fact.unwrap()).unwrap()).collect();
-    std::hint::black_box((state, context, facts));
+fn million() {
+    let machines: usize =
+        std::env::var("MACHINES").map_or(1_000_000, |text| text.parse().expect("a number"));
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime();
+    let open = || runtime.block_on(Store::sqlite(folder.path().join("full.db"))).unwrap();
+    let full = open();
+    let empty = runtime.block_on(Store::sqlite(folder.path().join("empty.db"))).unwrap();
+    let start = Instant::now();
+    runtime.block_on(async {
+        for _ in 0..machines.div_ceil(10_000) {
+            let mut some: Vec<_> =
+                (0..10_000).map(|_| fresh().start(&EcsNode).suspend(text(), &EcsNode)).collect();
+            let mut batch = full.batch();
+            for machine in &mut some {
+                batch = batch.create(machine);
+            }
+            batch.write().await.unwrap();
+        }
+    });
+    // Both begin with everything in the file and a short write-ahead log.
+    runtime.block_on(full.close()).unwrap();
+    let full = open();
+    eprintln!("{machines} machines were created in {:.0} s", start.elapsed().as_secs_f64());
+    ratio(
+        "sqlite_million",
+        200,
+        || {
+            runtime.block_on(execute(&full));
+        },
+        || {
+            runtime.block_on(execute(&empty));
+        },
+    );
 }

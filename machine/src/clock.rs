@@ -8,7 +8,8 @@ use std::{
 /// Milliseconds since the Unix epoch, the unit of time in the journal.
 pub type Millis = i64;
 
-/// The clock of a store. Absolute deadlines are measured against it.
+/// The clock of a store. Absolute deadlines are measured against it; the times in a journal are those
+/// of the system clock.
 ///
 /// ```
 /// use machine::clock::{Clock, Millis};

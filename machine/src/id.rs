@@ -12,6 +12,23 @@ impl Id {
     pub(crate) fn fresh() -> Self {
         Self(Uuid::now_v7())
     }
+
+    /// Random bytes.
+    pub(crate) fn random_bytes() -> [u8; 8] {
+        // The last eight bytes of a version 7 UUID are random, but for the two bits of its variant.
+        let bytes = *Uuid::now_v7().as_bytes();
+        let mut random = [0; 8];
+        random.copy_from_slice(&bytes[8..]);
+        random
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8; 16] {
+        self.0.as_bytes()
+    }
+
+    pub(crate) fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(Uuid::from_bytes(bytes))
+    }
 }
 
 impl fmt::Display for Id {

@@ -20,13 +20,13 @@ pub mod clock;
 #[cfg(feature = "serde")]
 pub mod contract;
 #[cfg(feature = "serde")]
-pub mod erased;
-#[cfg(feature = "serde")]
 mod id;
 #[cfg(feature = "serde")]
 pub mod journal;
 #[cfg(feature = "sqlite")]
 pub mod store;
+#[cfg(feature = "serde")]
+pub mod stored;
 #[cfg(feature = "schemars")]
 pub mod tools;
 #[cfg(feature = "serde")]

@@ -63,11 +63,22 @@ pub use self::durable::*;
 #[cfg(feature = "serde")]
 mod durable {
     pub use crate::{
-        erased::{Context, Core, Durable, Parts, Restore, Unverified, Verified},
         journal::{Journal, Pass, Payload},
+        stored::{Context, Core, Durable, Parts, Restore, Rules, Unverified, Verified},
     };
     pub use serde;
     pub use serde_json;
+
+    /// JSON with numbers that survive the buffering of a tagged enum.
+    ///
+    /// # Errors
+    ///
+    /// Those of the deserializer.
+    pub fn plain_value<'de, D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<serde_json::Value, D::Error> {
+        serde::Deserialize::deserialize(deserializer).map(crate::journal::plain_numbers)
+    }
 
     /// The value as JSON text that can be read back. A value that cannot be read back, such as NaN,
     /// must not reach the disk.

@@ -18,8 +18,10 @@ fn every_field_is_stored() {
     assert_eq!(
         context,
         json!({
-            "action_type": "tool_call",
-            "action_detail": { "service": "email", "method": "send", "args": { "to": "bob" } },
+            "action": {
+                "action_type": "tool_call",
+                "action_detail": { "service": "email", "method": "send", "args": { "to": "bob" } },
+            },
             "summary": "email.send → bob",
             "irreversible": true,
             "idempotency_key": key,
@@ -29,10 +31,10 @@ fn every_field_is_stored() {
         })
     );
     let whole = serde_json::to_value(&claim).unwrap();
-    assert_eq!(whole["id"], running.id().to_string());
-    assert_eq!(whole["status"], "running");
+    assert_eq!(whole["record"]["id"], running.id().to_string());
+    assert_eq!(whole["record"]["status"], "running");
     let entry = &whole["journal"][1];
-    let fact = json!({ "kind": "moved", "from": "pending", "to": "running", "trigger": "start" });
+    let fact = json!({ "moved": { "from": "pending", "to": "running", "trigger": "start" } });
     assert_eq!(entry["fact"], fact);
     assert_eq!(entry["actor"], "tool_node");
     assert!(entry["at"].as_i64() >= whole["journal"][0]["at"].as_i64());

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod defer;
+mod facts;
 mod fields;
 mod invalid;
 mod key;

@@ -4,16 +4,14 @@ use std::{error::Error, fmt};
 
 use machine::{
     actor::ToolNode,
-    contract::{Answer, Applied, Execution, NotDone, Outcome, Permit},
-    journal::Evidence,
-    store::SqliteStore,
+    contract::{Answer, Applied, Evidence, Execution, NotDone, Outcome, Permit},
+    store::Store,
 };
 use machine_tests::samples::mail;
 
 /// Calls the tool under a real permit.
 async fn call<Fut: Future<Output = Answer>>(tool: impl FnOnce(Permit) -> Fut) -> Outcome {
-    let folder = tempfile::tempdir().unwrap();
-    let store = SqliteStore::open(folder.path().join("agent.db")).unwrap();
+    let store = Store::memory();
     let mut pending = Execution::new(mail("bob"));
     store.create(&mut pending).await.unwrap();
     let (_running, permit) = store.begin(pending, &ToolNode).await.unwrap();
@@ -33,15 +31,17 @@ async fn a_receipt_is_evidence() {
     assert_eq!(outcome.evidence(), &Evidence::Applied("250 queued".to_owned()));
 }
 
-/// The tool receives the permit, with the key and the epoch for the remote side.
+/// The tool receives the permit, with the key and the fencing token for the remote side.
 #[tokio::test]
 async fn the_tool_gets_the_permit() {
     let key = mail("bob").idempotency_key().unwrap().to_string();
     let outcome = call(async |permit: Permit| {
-        Ok(Applied::new(format!("{} {}", permit.key().unwrap(), permit.epoch())))
+        Ok(Applied::new(format!("{} {}", permit.key().unwrap(), permit.token())))
     })
     .await;
-    assert_eq!(outcome.evidence(), &Evidence::Applied(format!("{key} 0")));
+    // The permit is the fourth entry of a new store: created, held, moved, permitted.
+    let expected = format!("{key} 0000000001-00000000000000000004");
+    assert_eq!(outcome.evidence(), &Evidence::Applied(expected));
 }
 
 /// Only an explicit `NotApplied` means that nothing happened.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use machine::{
     actor::{Actor, Category, ToolNode},
     definition::{Comparison, Definition},
-    erased::Unverified,
     machine,
+    stored::Unverified,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

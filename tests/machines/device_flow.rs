@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use machine::{
     actor::{Actor, Anyone, Category},
-    erased::Unverified,
     machine,
+    stored::Unverified,
     typed::Reason,
 };
 use serde::{Deserialize, Serialize};
@@ -131,7 +131,7 @@ fn the_codes_expire() {
 
     // The deadline begins with the commit that stores the codes.
     let refused = AnyDeviceFlow::from(polling).fire_deadline("expire", i64::MAX).unwrap_err();
-    assert_eq!(refused.to_string(), "POLLING is not due to `expire` for 1800000 ms");
+    assert_eq!(refused.to_string(), "`expire` of POLLING is due in 1800000 ms; fire it then");
     let AnyDeviceFlow::Polling(polling) = refused.machine else { panic!("it is as it was") };
     let expired = polling.expire(&Device);
     assert_eq!(expired.journal().deadlines().len(), 0);

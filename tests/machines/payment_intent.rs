@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use machine::{
     actor::{Actor, Category},
-    erased::{Context, Unverified},
     machine,
+    stored::{Context, Unverified},
     typed::Reason,
 };
 use proptest::prelude::*;
@@ -50,7 +50,9 @@ pub(crate) struct Terms {
     capture_within: Duration,
 }
 
-impl Context for Terms {}
+impl Context for Terms {
+    type Summary = ();
+}
 
 /// A bank's answer to an attempt to charge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,9 +4,9 @@ use std::{collections::BTreeSet, fmt, time::Duration};
 
 use machine::{
     actor::{Actor, Anyone, Category},
-    erased::{Context, Unverified},
     journal::Fact,
     machine,
+    stored::{Context, Unverified},
     typed::Reason,
 };
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,9 @@ pub(crate) struct Agent {
     agent_id: String,
 }
 
-impl Context for Agent {}
+impl Context for Agent {
+    type Summary = ();
+}
 
 /// What a turn delivers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -178,7 +180,7 @@ fn typed_every_turn_has_an_epoch_and_a_deliverable() {
     let idle = running.deliver(card(), &Worker);
 
     // The next turn has the next epoch; the deliverable is in the journal and nowhere else.
-    let Fact::Moved { payload, .. } = &idle.journal().entries().last().unwrap().fact else {
+    let Fact::Moved { payload, .. } = &idle.journal().uncommitted().last().unwrap().fact else {
         panic!("{:?}", idle.journal())
     };
     assert_eq!(serde_json::to_string(payload).unwrap(), r#"{"deliverable":{"card":"c1"}}"#);

@@ -3,7 +3,7 @@
 use machine::{
     actor::{EcsNode, GraphRunner, ReasoningNode, ToolNode},
     contract::{Answer, Applied, Contract, Permit, Settled, Tool, defer, execution::Waiting},
-    store::SqliteStore,
+    store::Store,
 };
 
 async fn send_mail(permit: Permit) -> Answer {
@@ -23,8 +23,8 @@ async fn runs() -> Result<(), Box<dyn std::error::Error>> {
     // The mail waits behind a question. Both are on disk, and the process may end.
     let (gate, mut mail) = defer(mail, "Send it to bob@example.com?", &ReasoningNode)?;
     let mut gate = gate.start(&EcsNode).suspend("Send it?".to_owned(), &EcsNode);
-    let store = SqliteStore::open("agent.db")?;
-    store.create_all(&mut [&mut gate, &mut mail]).await?;
+    let store = Store::sqlite("agent.db").await?;
+    store.batch().create(&mut gate).create(&mut mail).write().await?;
 
     // The person said yes.
     let gate = store.resume::<Waiting>(gate.id()).await?;

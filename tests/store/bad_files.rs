@@ -7,7 +7,7 @@ use std::{
 
 use machine::{
     contract::AnyExecution,
-    store::{SqliteStore, StoreError},
+    store::{LoadError, OpenError, Query, Store},
 };
 use machine_tests::{
     assert_err,
@@ -19,7 +19,7 @@ use crate::support::Place;
 
 /// An intact, closed database with some machines, and their ids.
 async fn whole() -> (TempDir, PathBuf, Vec<machine::Id>) {
-    let place = Place::new();
+    let place = Place::new().await;
     let mut ids = Vec::new();
     for number in 0..20 {
         ids.push(place.stored(read(&format!("{number}.txt"))).await.id());
@@ -33,10 +33,17 @@ async fn whole() -> (TempDir, PathBuf, Vec<machine::Id>) {
     (folder, file, ids)
 }
 
-/// Opens a possibly damaged file and loads all machines; returns how many loaded.
-async fn read_all(file: &Path, ids: &[machine::Id]) -> Result<usize, StoreError> {
-    let store = SqliteStore::open(file)?;
-    store.list(None).await?;
+/// Opens a possibly damaged file and reads it in every way; returns how many machines load. Fails if
+/// the file cannot be opened or listed.
+async fn read_all(file: &Path, ids: &[machine::Id]) -> Result<usize, OpenError> {
+    let store = Store::sqlite(file).await?;
+    match store.list(&Query::new()).await {
+        Ok(_) => {}
+        Err(LoadError::Unavailable(error)) => return Err(error.into()),
+        Err(other) => panic!("{other:?}"),
+    }
+    // Whatever they say, they say it without a panic.
+    let _ = (store.verify_all(|_| {}).await, store.position().await, store.recover().await);
     let mut sound = 0;
     for id in ids {
         if let Ok(machine) = store.load::<AnyExecution>(*id).await {
@@ -47,41 +54,41 @@ async fn read_all(file: &Path, ids: &[machine::Id]) -> Result<usize, StoreError>
     Ok(sound)
 }
 
-#[test]
-fn a_text_file_is_not_a_database() {
+#[tokio::test]
+async fn a_text_file_is_not_a_database() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("notes.txt");
     let text = "Dear diary, ".repeat(500);
     fs::write(&file, &text).unwrap();
-    assert_err!(SqliteStore::open(&file), StoreError::NotADatabase { path } if *path == file);
+    assert_err!(Store::sqlite(&file).await, OpenError::NotADatabase { path } if *path == file);
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "it left files behind");
 }
 
-#[test]
-fn a_folder_cannot_be_opened() {
+#[tokio::test]
+async fn a_folder_cannot_be_opened() {
     let folder = tempfile::tempdir().unwrap();
-    assert_err!(SqliteStore::open(folder.path()), StoreError::CannotOpen { .. });
+    assert_err!(Store::sqlite(folder.path()).await, OpenError::CannotOpen { .. });
 }
 
-#[test]
-fn a_missing_folder_is_reported() {
+#[tokio::test]
+async fn a_missing_folder_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("missing").join("agent.db");
-    let refused = SqliteStore::open(&file);
-    assert_err!(refused, StoreError::CannotOpen { path, .. } if *path == file);
+    let refused = Store::sqlite(&file).await;
+    assert_err!(refused, OpenError::CannotOpen { path, .. } if *path == file);
     let text = refused.unwrap_err().to_string();
     assert!(text.contains("folder exists"), "{text}");
     assert!(!folder.path().join("missing").exists());
 }
 
 /// An empty file becomes a new database.
-#[test]
-fn an_empty_file_is_taken() {
+#[tokio::test]
+async fn an_empty_file_is_taken() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("agent.db");
     fs::write(&file, "").unwrap();
-    SqliteStore::open(&file).unwrap();
+    Store::sqlite(&file).await.unwrap();
 }
 
 /// A file truncated at any point is refused when it is opened or read. Nothing panics, and no damaged
@@ -114,7 +121,11 @@ async fn a_corrupted_page_is_refused() {
         let path = file.with_file_name(format!("broken-{page}.db"));
         fs::write(&path, &broken).unwrap();
         match read_all(&path, &ids).await {
-            Err(StoreError::NotADatabase { .. } | StoreError::Sqlite(_)) => {}
+            Err(
+                OpenError::NotADatabase { .. }
+                | OpenError::Damaged { .. }
+                | OpenError::Unavailable(_),
+            ) => {}
             Err(other) => panic!("page {page}: {other:?}"),
             // A page that only an index uses, or an unused page.
             Ok(sound) => assert!(sound <= ids.len(), "page {page}"),

@@ -2,105 +2,117 @@
 
 use machine::{
     actor::ToolNode,
-    contract::{Execution, execution::Status},
+    contract::{CallFact, Execution, execution::Status},
     journal::Fact,
-    store::StoreError,
+    store::{CommitError, Query},
 };
 use machine_tests::{
     assert_err,
     samples::{mail, pending_mail, read},
 };
 
-use crate::support::{Place, applied, begin};
+use crate::support::{Place, applied, begin, on_both};
+
+on_both! {
+    the_hold_is_on_disk_before_the_permit_is_out,
+    a_permit_says_what_it_is_for,
+    one_execution_gives_one_permit,
+    one_execution_gives_one_permit_across_stores,
+    one_key_gives_one_permit,
+    what_was_done_is_not_created_again,
+    only_irreversible_actions_keep_their_key,
+    an_idempotent_action_needs_no_permit,
+}
 
 /// When `begin` returns, RUNNING, the hold and the permit are on disk, in this order.
-#[tokio::test]
-async fn the_hold_is_on_disk_before_the_permit_is_out() {
-    let place = Place::new();
+async fn the_hold_is_on_disk_before_the_permit_is_out(place: Place) {
     let (running, permit) = place.begun(mail("bob")).await;
     assert!(running.journal().uncommitted().is_empty());
-    let facts: Vec<_> = running.journal().entries().iter().map(|entry| &entry.fact).collect();
-    let [Fact::Created { .. }, Fact::Held { key }, Fact::Moved { .. }, Fact::Permitted { .. }] =
-        facts[..]
+    let entries = place.entries(running.id()).await;
+    assert_eq!(entries.len(), 4);
+    assert!(matches!(entries[0].fact, Fact::Created { .. }), "{entries:?}");
+    assert!(matches!(entries[2].fact, Fact::Moved { .. }), "{entries:?}");
+    let calls = entries.iter().map(CallFact::of).collect::<Vec<_>>();
+    let [
+        None,
+        Some(CallFact::Held { key }),
+        None,
+        Some(CallFact::Permitted { action, epoch: 0, .. }),
+    ] = &calls[..]
     else {
-        panic!("{facts:?}");
+        panic!("{calls:?}");
     };
     assert_eq!(permit.key().unwrap().as_str(), key);
+    assert_eq!(permit.action(), *action);
     assert_eq!(place.status(running.id()).await, Status::Running);
 }
 
-/// A permit has the execution, the key, the epoch and the exact action.
-#[tokio::test]
-async fn a_permit_says_what_it_is_for() {
-    let place = Place::new();
+/// A permit has the execution, the key, a token and the exact action.
+async fn a_permit_says_what_it_is_for(place: Place) {
     let (running, permit) = place.begun(mail("bob").timeout_seconds(7)).await;
     assert_eq!(permit.execution_id(), running.id());
     assert_eq!(permit.key(), running.context().idempotency_key());
-    assert_eq!(permit.epoch(), running.journal().epoch());
+    // The entry of the permit is the newest one of the store.
+    let token = permit.token();
+    let newest = place.store.position().await.unwrap().to_string();
+    assert_eq!(format!("{}.{}", token.generation(), token.sequence()), newest);
     assert_eq!(permit.action(), running.context().action().digest());
     assert_eq!(permit.timeout(), Some(7));
 }
 
 /// If two callers begin the same execution, one gets a permit.
-#[tokio::test]
-async fn one_execution_gives_one_permit() {
-    let place = Place::new();
+async fn one_execution_gives_one_permit(place: Place) {
     let id = place.stored(mail("bob")).await.id();
     let (mine, theirs) = (place.pending(id).await, place.pending(id).await);
     let (_running, _permit) = begin(&place.store, mine).await.unwrap();
-    let before = place.dump();
-    assert_err!(begin(&place.store, theirs).await, StoreError::Conflict { id: of } if *of == id);
-    assert_eq!(place.dump(), before);
+    let before = place.dump().await;
+    assert_err!(begin(&place.store, theirs).await, CommitError::Conflict { id: of } if *of == id);
+    assert_eq!(place.dump().await, before);
 }
 
 /// The same through two stores.
-#[tokio::test]
-async fn one_execution_gives_one_permit_across_stores() {
-    let place = Place::new();
-    let other = place.open_again();
+async fn one_execution_gives_one_permit_across_stores(place: Place) {
+    let other = place.open_again().await;
     let id = place.stored(mail("bob")).await.id();
     let theirs = crate::support::pending(&other, id).await;
     let (_running, _permit) = begin(&place.store, place.pending(id).await).await.unwrap();
-    assert_err!(begin(&other, theirs).await, StoreError::Conflict { .. });
+    assert_err!(begin(&other, theirs).await, CommitError::Conflict { .. });
 }
 
 /// Two contracts with the same key can both be created; one gets the key.
-#[tokio::test]
-async fn one_key_gives_one_permit() {
-    let place = Place::new();
+async fn one_key_gives_one_permit(place: Place) {
     let first = place.stored(mail("bob")).await;
     let second = place.stored(mail("bob")).await;
     let (holder, second_id) = (first.id(), second.id());
     let (running, permit) = begin(&place.store, first).await.unwrap();
-    let before = place.dump();
-    assert_err!(begin(&place.store, second).await, StoreError::KeyHeld { by } if *by == holder);
-    assert_eq!(place.dump(), before);
+    let before = place.dump().await;
+    assert_err!(begin(&place.store, second).await, CommitError::KeyHeld { id, by }
+        if *id == second_id && *by == holder);
+    assert_eq!(place.dump().await, before);
 
     let outcome = applied(permit, "sent").await;
     let _ = place.store.settle(running, outcome, &ToolNode).await.unwrap();
     let again = begin(&place.store, place.pending(second_id).await).await;
-    assert_err!(again, StoreError::AlreadyDone { by } if *by == holder);
+    assert_err!(again, CommitError::AlreadyDone { id, by }
+        if *id == second_id && *by == holder);
     assert_eq!(place.status(second_id).await, Status::Pending);
 }
 
 /// A contract whose key has COMPLETED cannot be created again.
-#[tokio::test]
-async fn what_was_done_is_not_created_again() {
-    let place = Place::new();
+async fn what_was_done_is_not_created_again(place: Place) {
     let done = place.done(mail("bob")).await.id();
     let mut again = pending_mail("bob");
     let refused = place.store.create(&mut again).await;
-    assert_err!(refused, StoreError::AlreadyDone { by } if *by == done);
+    assert_err!(refused, CommitError::AlreadyDone { id, by }
+        if *id == again.id() && *by == done);
     assert_eq!(again.journal().version(), 0);
-    assert_eq!(place.store.list(None).await.unwrap().len(), 1);
+    assert_eq!(place.lines(&Query::new()).await.len(), 1);
     let _ = place.stored(mail("ann")).await;
 }
 
 /// EX-15: an action registered as idempotent may run again without a permit; one that its contract
 /// marks as irreversible may not.
-#[tokio::test]
-async fn only_irreversible_actions_keep_their_key() {
-    let place = Place::new();
+async fn only_irreversible_actions_keep_their_key(place: Place) {
     for _ in 0..2 {
         let pending = place.stored(read("a.txt")).await;
         let mut done = pending.start(&ToolNode).succeed("42 lines".to_owned(), &ToolNode);
@@ -108,18 +120,16 @@ async fn only_irreversible_actions_keep_their_key() {
     }
     let _ = place.done(read("a.txt").irreversible()).await;
     let mut again = Execution::new(read("a.txt").irreversible());
-    assert_err!(place.store.create(&mut again).await, StoreError::AlreadyDone { .. });
+    assert_err!(place.store.create(&mut again).await, CommitError::AlreadyDone { .. });
     let _ = place.stored(read("a.txt")).await;
 }
 
 /// An idempotent action gets no permit: it is started without `begin`.
-#[tokio::test]
-async fn an_idempotent_action_needs_no_permit() {
-    let place = Place::new();
+async fn an_idempotent_action_needs_no_permit(place: Place) {
     let pending = place.stored(read("a.txt")).await;
     let id = pending.id();
     let refused = begin(&place.store, pending).await;
-    assert_err!(refused, StoreError::NeedsNoPermit { id: of } if *of == id);
+    assert_err!(refused, CommitError::NeedsNoPermit { id: of } if *of == id);
     let mut running = place.pending(id).await.start(&ToolNode);
     place.store.commit(&mut running).await.unwrap();
 }

@@ -4,15 +4,25 @@ use machine::{
     Id,
     actor::{Actor, Anyone, Category},
     definition::Definition,
-    erased::{Restore, VerifyError},
     journal::Fact,
     machine,
-    store::{OpenOptions, SqliteStore, StoreError},
+    store::{LoadError, OpenError, OpenOptions, Store},
+    stored::{History, Restore, VerifyError},
 };
 use machine_tests::assert_err;
 use serde::{Deserialize, Serialize};
 
-use crate::support::Place;
+use crate::support::{Place, on_both};
+
+on_both! {
+    an_added_move_state_and_optional_field_open,
+    an_older_program_goes_on_where_it_can,
+    everything_can_be_renamed,
+    a_removed_move_stays_legal_history,
+    a_changed_type_is_refused_without_an_upgrade,
+    a_changed_type_is_upgraded_from_version_to_version,
+    a_machine_in_json_explains_itself,
+}
 
 /// The first version, which writes the initial data of the tests.
 mod first {
@@ -234,14 +244,12 @@ async fn lost(place: &Place) -> Id {
     lost.id()
 }
 
-async fn load<M: Restore>(place: &Place, id: Id) -> Result<M, StoreError> {
+async fn load<M: Restore>(place: &Place, id: Id) -> Result<M, LoadError> {
     // A new store, like another program: it has no cached definitions.
-    SqliteStore::open(place.file()).unwrap().load(id).await
+    place.open_again().await.load(id).await
 }
 
-#[tokio::test]
-async fn an_added_move_state_and_optional_field_open() {
-    let place = Place::new();
+async fn an_added_move_state_and_optional_field_open(place: Place) {
     let id = packed(&place, 2).await;
     let loaded: additions::AnyOrder = load(&place, id).await.unwrap();
     let additions::AnyOrder::Packed(packed) = loaded else { panic!("{loaded:?}") };
@@ -251,21 +259,21 @@ async fn an_added_move_state_and_optional_field_open() {
     let mut cancelled = packed.cancel();
     place.store.commit(&mut cancelled).await.unwrap();
     let again: additions::AnyOrder = load(&place, id).await.unwrap();
-    let written: Vec<_> = again.journal().entries().iter().map(|entry| entry.definition).collect();
+    assert_eq!(again.journal().version(), 5);
+    let entries = place.entries(id).await;
+    let written: Vec<_> = entries.iter().map(|entry| entry.definition).collect();
     let (old, new) =
         (first::order::DEFINITION.fingerprint, additions::order::DEFINITION.fingerprint);
     assert_eq!(written, [old, old, old, old, new]);
 
     // The older program finds a state that it does not have.
     let refused = load::<first::AnyOrder>(&place, id).await;
-    assert_err!(refused, StoreError::Unreadable(VerifyError::Incompatible { state, .. })
+    assert_err!(refused, LoadError::Unreadable(VerifyError::Incompatible { state, .. })
         if state == "cancelled");
 }
 
 /// Old and new programs can take turns while the machine is in a state that both have.
-#[tokio::test]
-async fn an_older_program_goes_on_where_it_can() {
-    let place = Place::new();
+async fn an_older_program_goes_on_where_it_can(place: Place) {
     let id = packed(&place, 2).await;
     for _ in 0..3 {
         let new: additions::AnyOrder = load(&place, id).await.unwrap();
@@ -278,12 +286,12 @@ async fn an_older_program_goes_on_where_it_can() {
         place.store.commit(&mut packed).await.unwrap();
     }
     let any: first::AnyOrder = load(&place, id).await.unwrap();
-    assert_eq!(any.journal().entries().len(), 4 + 6);
+    assert_eq!(any.journal().version(), 4 + 6);
+    place.store.verify::<first::AnyOrder>(id).await.unwrap();
+    place.store.verify::<additions::AnyOrder>(id).await.unwrap();
 }
 
-#[tokio::test]
-async fn everything_can_be_renamed() {
-    let place = Place::new();
+async fn everything_can_be_renamed(place: Place) {
     let id = packed(&place, 2).await;
     let loaded: renames::AnyOrder = load(&place, id).await.unwrap();
     let renames::AnyOrder::Wrapped(wrapped) = loaded else { panic!("{loaded:?}") };
@@ -291,7 +299,8 @@ async fn everything_can_be_renamed() {
     let mut wrapped = wrapped.unpack().wrap(3, &renames::Packer);
     place.store.commit(&mut wrapped).await.unwrap();
     let again: renames::AnyOrder = load(&place, id).await.unwrap();
-    assert_eq!(again.journal().entries().len(), 6);
+    assert_eq!(again.journal().version(), 6);
+    place.store.verify::<renames::AnyOrder>(id).await.unwrap();
 
     // An event written under the old names is read under the new ones.
     let event = r#"{"trigger": "lose", "note": "in the van"}"#;
@@ -302,17 +311,17 @@ async fn everything_can_be_renamed() {
 }
 
 /// Lost and found: the moves and the state of this history were removed, and it stays legal.
-#[tokio::test]
-async fn a_removed_move_stays_legal_history() {
-    let place = Place::new();
+async fn a_removed_move_stays_legal_history(place: Place) {
     let id = packed(&place, 2).await;
     let loaded: removals::AnyOrder = load(&place, id).await.unwrap();
     let removals::AnyOrder::Packed(packed) = loaded else { panic!("{loaded:?}") };
     let mut shipped = packed.ship();
     place.store.commit(&mut shipped).await.unwrap();
 
+    place.store.verify::<removals::AnyOrder>(id).await.unwrap();
+
     // The same history is not legal under the new definition alone.
-    let mut claim = machine_tests::forge::claim(&shipped);
+    let mut claim = place.store.export(id).await.unwrap();
     for entry in &mut claim.journal {
         entry.definition = removals::order::DEFINITION.fingerprint;
     }
@@ -322,34 +331,32 @@ async fn a_removed_move_stays_legal_history() {
 
 #[tokio::test]
 async fn a_removed_state_is_refused_with_the_machines_in_it() {
-    let place = Place::new();
+    let place = Place::new().await;
     let (fine, stuck) = (packed(&place, 2).await, lost(&place).await);
-    let before = place.dump();
+    let before = place.dump().await;
     let refused = load::<removals::AnyOrder>(&place, stuck).await.unwrap_err().to_string();
     assert!(
         refused.contains("state `lost` was removed: keep it until no machine is in it"),
         "{refused}"
     );
 
-    let refused = OpenOptions::new().machine::<removals::AnyOrder>().open(place.file());
-    let Err(StoreError::Incompatible { check, .. }) = &refused else { panic!("{refused:?}") };
+    let refused = OpenOptions::new().machine::<removals::AnyOrder>().sqlite(place.file()).await;
+    let Err(OpenError::Incompatible { check, .. }) = &refused else { panic!("{refused:?}") };
     let [of_order] = check.machines.as_slice() else { panic!("{check:?}") };
     let [blocked] = of_order.blocked.as_slice() else { panic!("{check:?}") };
     assert_eq!((blocked.id, blocked.state.as_str()), (stuck, "lost"));
     let text = refused.unwrap_err().to_string();
     assert!(text.contains(&stuck.to_string()) && !text.contains(&fine.to_string()), "{text}");
-    assert_eq!(place.dump(), before, "a refusal changes nothing");
+    assert_eq!(place.dump().await, before, "a refusal changes nothing");
 
     // Once no machine is in `lost`, the same program opens the file.
     let any: first::AnyOrder = load(&place, stuck).await.unwrap();
     let mut found = any.apply(first::order::Event::Find, &Anyone).unwrap();
     place.store.commit(&mut found).await.unwrap();
-    OpenOptions::new().machine::<removals::AnyOrder>().open(place.file()).unwrap();
+    OpenOptions::new().machine::<removals::AnyOrder>().sqlite(place.file()).await.unwrap();
 }
 
-#[tokio::test]
-async fn a_changed_type_is_refused_without_an_upgrade() {
-    let place = Place::new();
+async fn a_changed_type_is_refused_without_an_upgrade(place: Place) {
     let id = packed(&place, 2).await;
     let refused = load::<retyped::AnyOrder>(&place, id).await.unwrap_err().to_string();
     assert!(refused.contains("field `boxes` was `u32` and is `Vec<u32>`"), "{refused}");
@@ -359,9 +366,7 @@ async fn a_changed_type_is_refused_without_an_upgrade() {
     load::<retyped::AnyOrder>(&place, lost).await.unwrap();
 }
 
-#[tokio::test]
-async fn a_changed_type_is_upgraded_from_version_to_version() {
-    let place = Place::new();
+async fn a_changed_type_is_upgraded_from_version_to_version(place: Place) {
     let (id, too_many) = (packed(&place, 2).await, packed(&place, 2000).await);
     let loaded: upgraded::AnyOrder = load(&place, id).await.unwrap();
     let upgraded::AnyOrder::Packed(packed) = &loaded else { panic!("{loaded:?}") };
@@ -378,26 +383,20 @@ async fn a_changed_type_is_upgraded_from_version_to_version() {
 
     // An error of the upgrade function affects only that machine.
     let refused = load::<upgraded::AnyOrder>(&place, too_many).await;
-    assert_err!(refused, StoreError::Unreadable(VerifyError::Data { source, .. })
+    assert_err!(refused, LoadError::Unreadable(VerifyError::Data { source, .. })
         if source.to_string() == "2000 boxes are too many");
 }
 
 /// A check runs the upgrades, names the machines that would fail, and writes nothing.
 #[tokio::test]
 async fn a_rehearsal_changes_nothing() {
-    let place = Place::new();
+    let place = Place::new().await;
     let (fine, too_many) = (packed(&place, 2).await, packed(&place, 2000).await);
     let stuck = lost(&place).await;
     let file = place.file();
-    let Place { store, folder } = place;
-    drop(store);
-    let wait = std::time::Instant::now();
-    while folder.path().join("agent.db-wal").exists() {
-        assert!(wait.elapsed().as_secs() < 10, "the store does not close its file");
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    place.store.close().await.unwrap();
     let state = || {
-        let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        let names = std::fs::read_dir(place.folder()).unwrap().map(|entry| entry.unwrap().path());
         let mut files: Vec<_> =
             names.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect();
         files.sort();
@@ -405,13 +404,13 @@ async fn a_rehearsal_changes_nothing() {
     };
     let before = state();
 
-    let check = OpenOptions::new().machine::<upgraded::AnyOrder>().check(&file).unwrap();
+    let check = OpenOptions::new().machine::<upgraded::AnyOrder>().check(&file).await.unwrap();
     let [of_order] = check.machines.as_slice() else { panic!("{check:?}") };
     assert_eq!(of_order.checked, 3);
     let blocked: Vec<_> = of_order.blocked.iter().map(|blocked| blocked.id).collect();
     assert_eq!(blocked, [too_many], "{check}");
 
-    let check = OpenOptions::new().machine::<removals::AnyOrder>().check(&file).unwrap();
+    let check = OpenOptions::new().machine::<removals::AnyOrder>().check(&file).await.unwrap();
     let blocked: Vec<_> = check.machines[0].blocked.iter().map(|blocked| blocked.id).collect();
     assert_eq!(blocked, [stuck], "{check}");
     let text = check.to_string();
@@ -419,24 +418,28 @@ async fn a_rehearsal_changes_nothing() {
     assert!(text.contains("incompatible: state `lost` was removed"), "{text}");
     assert!(!text.contains(&fine.to_string()), "{text}");
 
-    let check = OpenOptions::new().machine::<first::AnyOrder>().check(&file).unwrap();
+    let check = OpenOptions::new().machine::<first::AnyOrder>().check(&file).await.unwrap();
     assert!(check.is_clean(), "{check}");
     assert!(state() == before, "a rehearsal changed the file or its folder");
 }
 
-/// A database in format 1 has no stored definitions to read its machines with; it is refused and
-/// left unchanged.
-#[test]
-fn the_format_before_is_refused_and_left_alone() {
+/// Formats 1 and 2 were never released; they are refused and left unchanged.
+#[tokio::test]
+async fn the_formats_before_are_refused_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("agent.db");
-    std::fs::copy("store/fixtures/format-1.db", &file).unwrap();
-    let before = std::fs::read(&file).unwrap();
-    let refused = SqliteStore::open(&file);
-    assert_err!(refused, StoreError::TooOld { found: 1, known: 2, .. });
-    let refused = OpenOptions::new().check(&file);
-    assert_err!(refused, StoreError::TooOld { found: 1, known: 2, .. });
-    assert!(std::fs::read(&file).unwrap() == before, "the file was changed");
+    for format in [1, 2] {
+        let file = folder.path().join(format!("{format}.db"));
+        std::fs::copy("store/fixtures/format-1.db", &file).unwrap();
+        let raw = rusqlite::Connection::open(&file).unwrap();
+        raw.pragma_update(None, "user_version", format).unwrap();
+        raw.close().unwrap();
+        let before = std::fs::read(&file).unwrap();
+        let refused = Store::sqlite(&file).await;
+        assert_err!(refused, OpenError::TooOld { found, known: 3, .. } if *found == format);
+        let refused = OpenOptions::new().check(&file).await;
+        assert_err!(refused, OpenError::TooOld { found, known: 3, .. } if *found == format);
+        assert!(std::fs::read(&file).unwrap() == before, "the file was changed");
+    }
 }
 
 /// An edited definition in the file is not used; the machines that need it fail to load.
@@ -446,39 +449,70 @@ async fn an_edited_definition_is_not_used() {
         "UPDATE definition SET body = replace(body, '\"find\"', '\"ship\"')",
         "UPDATE definition SET body = replace(body, '\"from\":0', '\"from\":99')",
         "UPDATE definition SET body = 'no json'",
-        "DELETE FROM definition",
     ] {
-        let place = Place::new();
+        let place = Place::new().await;
         let id = packed(&place, 2).await;
-        assert!(place.raw().execute(edit, []).unwrap() > 0, "{edit}");
+        assert_eq!(place.edit(edit, id), 1, "{edit}");
         let refused = load::<additions::AnyOrder>(&place, id).await;
         assert_err!(
             refused,
-            StoreError::Unreadable(VerifyError::UnknownDefinition { machine: "order", .. })
+            LoadError::Unreadable(VerifyError::UnknownDefinition { machine: "order", .. })
         );
         // The program that wrote the machine does not need the stored definition.
         load::<first::AnyOrder>(&place, id).await.unwrap();
     }
 }
 
-/// A machine in JSON includes the definitions that it was written under.
+/// A row whose definition is missing cannot be read by any program.
 #[tokio::test]
-async fn a_machine_in_json_explains_itself() {
-    let place = Place::new();
+async fn a_missing_definition_is_named() {
+    for edit in ["DELETE FROM definition", "UPDATE definition SET no = no + 1"] {
+        let place = Place::new().await;
+        let id = packed(&place, 2).await;
+        assert_eq!(place.edit(edit, id), 1, "{edit}");
+        let refused = load::<first::AnyOrder>(&place, id).await;
+        assert_err!(refused, LoadError::Unreadable(VerifyError::History { id: of, reason })
+            if *of == id && reason.contains("its definition is missing"));
+    }
+}
+
+/// A row that refers to another definition than the one that it was written under does not match
+/// its seal.
+#[tokio::test]
+async fn another_definition_does_not_match_the_seal() {
+    let place = Place::new().await;
+    let id = packed(&place, 2).await;
+    let mut other = additions::Order::new("Eve".to_owned());
+    place.store.create(&mut other).await.unwrap();
+    assert_eq!(place.edit("UPDATE instance SET definition = 2 WHERE id = ?1", id), 1);
+    let refused = load::<additions::AnyOrder>(&place, id).await;
+    assert_err!(refused, LoadError::Unreadable(VerifyError::History { id: of, reason })
+        if *of == id && reason.contains("seal"));
+    load::<additions::AnyOrder>(&place, other.id()).await.unwrap();
+}
+
+/// An exported machine in JSON includes the definitions that it was written under.
+async fn a_machine_in_json_explains_itself(place: Place) {
     let id = packed(&place, 2).await;
     let loaded: additions::AnyOrder = load(&place, id).await.unwrap();
-    let text = serde_json::to_string(&loaded).unwrap();
-    let claim: machine::erased::Unverified = serde_json::from_str(&text).unwrap();
+    let refused = serde_json::to_string(&loaded).unwrap_err().to_string();
+    assert!(refused.contains("`Store::export`"), "{refused}");
+
+    let text = serde_json::to_string(&place.store.export(id).await.unwrap()).unwrap();
+    let claim: machine::stored::Unverified = serde_json::from_str(&text).unwrap();
     let again: additions::AnyOrder = claim.verify().unwrap();
-    assert_eq!(again.journal().entries(), loaded.journal().entries());
-    let Fact::Moved { trigger, .. } = &again.journal().entries()[1].fact else { panic!() };
+    let entries = place.entries(id).await;
+    assert_eq!(again.journal().uncommitted(), entries);
+    let Fact::Moved { trigger, .. } = &entries[1].fact else { panic!() };
     assert_eq!(trigger, "lose");
+    let history = History::of(&again).unwrap();
+    assert_eq!(history.definition(&entries[1]), Some(first::order::DEFINITION));
 }
 
 /// The file is self-describing: its definitions can be read without the program.
 #[tokio::test]
 async fn the_file_has_the_definitions() {
-    let place = Place::new();
+    let place = Place::new().await;
     packed(&place, 2).await;
     let body: String = place
         .raw()

@@ -6,7 +6,8 @@ use std::{
     process::{Child, ChildStdout, Command, Stdio},
 };
 
-use machine::{Id, actor::ToolNode, store::SqliteStore};
+use machine::{Id, actor::ToolNode, store::Store};
+use machine_tests::samples::Ticket;
 
 use crate::support::{applied, begin, pending};
 
@@ -102,7 +103,7 @@ pub(crate) fn wait() {
 #[ignore = "other tests run it as another process"]
 async fn begins() {
     let (file, ids) = given();
-    let store = SqliteStore::open(file).unwrap();
+    let store = Store::sqlite(file).await.unwrap();
     let _kept = begin(&store, pending(&store, ids[0]).await).await.unwrap();
     say("begun");
     wait();
@@ -112,10 +113,28 @@ async fn begins() {
 #[ignore = "other tests run it as another process"]
 async fn settles() {
     let (file, ids) = given();
-    let store = SqliteStore::open(file).unwrap();
+    let store = Store::sqlite(file).await.unwrap();
     let (running, permit) = begin(&store, pending(&store, ids[0]).await).await.unwrap();
     let outcome = applied(permit, "sent").await;
     let _ = store.settle(running, outcome, &ToolNode).await.unwrap();
     say("settled");
     wait();
+}
+
+/// How many tickets [`writes`] creates; it parks each of them.
+pub(crate) const WRITTEN: usize = 40;
+
+#[tokio::test]
+#[ignore = "other tests run it as another process"]
+async fn writes() {
+    let (file, _) = given();
+    let store = Store::sqlite(file).await.unwrap();
+    say("ready");
+    wait();
+    for _ in 0..WRITTEN {
+        let mut ticket = Ticket::new();
+        store.create(&mut ticket).await.unwrap();
+        store.commit(&mut ticket.park()).await.unwrap();
+    }
+    say("written");
 }

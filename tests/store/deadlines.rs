@@ -11,14 +11,27 @@ use std::{
 use machine::{
     actor::{Actor, Anyone, Category},
     clock::{Clock, Millis},
-    erased::{Context, Unverified},
     machine,
-    store::{OpenOptions, SqliteStore, StoreError},
+    store::{CommitError, LoadError, OpenOptions, Query, Store},
+    stored::Context,
     typed::Reason,
 };
 use machine_tests::assert_err;
 use serde::{Deserialize, Serialize};
-use tempfile::TempDir;
+
+use crate::support::{Place, on_both};
+
+on_both! {
+    a_commit_makes_deadlines_absolute_by_the_stores_clock,
+    a_group_deadline_is_not_restarted_inside_the_group,
+    a_commit_that_is_tried_again_counts_anew,
+    a_conflict_leaves_no_deadline_behind,
+    what_is_due_is_listed_and_fires_once,
+    two_workers_cannot_fire_the_same_deadline,
+    a_guard_that_refuses_leaves_it_due,
+    a_group_deadline_runs_on_through_a_state_that_replaces_its_transition,
+    a_renamed_trigger_keeps_its_deadline,
+}
 
 /// The runtime, which fires deadlines.
 struct Timer;
@@ -36,7 +49,9 @@ pub(crate) struct Limits {
     locked: bool,
 }
 
-impl Context for Limits {}
+impl Context for Limits {
+    type Summary = ();
+}
 
 #[derive(Debug)]
 struct Locked;
@@ -85,20 +100,21 @@ impl Clock for Hand {
     }
 }
 
-struct Place {
-    store: SqliteStore,
+/// A store whose clock the test controls.
+struct Clocked {
+    place: Place,
+    store: Store,
     clock: Arc<AtomicI64>,
-    folder: TempDir,
 }
 
 const START: Millis = 1_000_000;
 
-impl Place {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+impl Clocked {
+    async fn new(place: Place) -> Self {
         let clock = Arc::new(AtomicI64::new(START));
         let options = OpenOptions::new().clock(Hand(Arc::clone(&clock)));
-        Self { store: options.open(folder.path().join("agent.db")).unwrap(), clock, folder }
+        let place = place.another_with(options).await;
+        Self { store: place.store.clone(), place, clock }
     }
 
     fn at(&self, after_start: Millis) {
@@ -106,7 +122,7 @@ impl Place {
     }
 
     async fn due(&self) -> usize {
-        self.store.due(None, 10).await.unwrap().len()
+        self.place.lines(&Query::new().due()).await.len()
     }
 }
 
@@ -120,9 +136,8 @@ fn due_at(job: &AnyJob, trigger: &str) -> Option<Millis> {
 }
 
 /// The journal has absolute times by the store's clock, not durations.
-#[tokio::test]
-async fn a_commit_makes_deadlines_absolute_by_the_stores_clock() {
-    let place = Place::new();
+async fn a_commit_makes_deadlines_absolute_by_the_stores_clock(place: Place) {
+    let place = Clocked::new(place).await;
     let mut job = AnyJob::from(Job::new(limits(Some(1000))));
     place.store.create(&mut job).await.unwrap();
     assert!(job.journal().deadlines().is_empty());
@@ -135,14 +150,13 @@ async fn a_commit_makes_deadlines_absolute_by_the_stores_clock() {
 
     let loaded: AnyJob = place.store.load(job.id()).await.unwrap();
     assert_eq!(loaded.journal().deadlines(), job.journal().deadlines());
-    let line = &place.store.list(None).await.unwrap()[0];
+    let line = &place.place.lines(&Query::new()).await[0];
     assert_eq!(line.due_at, Some(START + 150), "the earliest");
 }
 
 /// A group's deadline runs from entering the group; `Self` restarts a state's own deadline.
-#[tokio::test]
-async fn a_group_deadline_is_not_restarted_inside_the_group() {
-    let place = Place::new();
+async fn a_group_deadline_is_not_restarted_inside_the_group(place: Place) {
+    let place = Clocked::new(place).await;
     let mut job = AnyJob::from(Job::new(limits(Some(1000))).start());
     place.store.create(&mut job).await.unwrap();
     assert_eq!((due_at(&job, "expire"), due_at(&job, "step_timeout")), (Some(1000), Some(100)));
@@ -165,30 +179,54 @@ async fn a_group_deadline_is_not_restarted_inside_the_group() {
     assert_eq!((due_at(&job, "expire"), due_at(&job, "step_timeout")), (Some(1080), Some(180)));
 }
 
-/// If a commit fails and is retried later, the deadline counts from the retry.
-#[tokio::test]
-async fn a_commit_that_is_tried_again_counts_anew() {
-    let place = Place::new();
+/// A commit that fails leaves the machine as it was; the deadline counts from the one that succeeds.
+async fn a_commit_that_is_tried_again_counts_anew(place: Place) {
+    let place = Clocked::new(place).await;
+    let mut job = AnyJob::from(Job::new(limits(Some(1000))));
+    place.store.create(&mut job).await.unwrap();
+    job.apply_mut(job::Event::Start, &Anyone).unwrap();
+    let started = job.journal().uncommitted().to_vec();
+    // What is refused is another machine of the batch.
+    let mut stored = AnyJob::from(Job::new(limits(None)));
+    place.store.create(&mut stored).await.unwrap();
+    let refused = place.store.batch().commit(&mut job).create(&mut stored).write().await;
+    assert_err!(refused, CommitError::AlreadyStored { .. });
+    assert_eq!(due_at(&job, "expire"), None);
+    assert_eq!(job.journal().uncommitted(), started);
+
+    // The deadline of the group goes on in the next state, from the same time.
+    job.apply_mut(job::Event::Next, &Anyone).unwrap();
+    place.at(500);
+    place.store.commit(&mut job).await.unwrap();
+    assert_eq!((due_at(&job, "expire"), due_at(&job, "step_timeout")), (Some(1500), None));
+    assert_eq!(place.place.entries(job.id()).await.len(), 3);
+    // The digests cover the absolute time, so the history still verifies, also elsewhere.
+    place.store.verify::<AnyJob>(job.id()).await.unwrap();
+    let claim = place.store.export(job.id()).await.unwrap();
+    let copy: AnyJob = claim.verify().unwrap();
+    assert_eq!(due_at(&copy, "expire"), Some(1500));
+}
+
+/// The same for a conflict, after which the machine is as useless as it was before.
+async fn a_conflict_leaves_no_deadline_behind(place: Place) {
+    let place = Clocked::new(place).await;
     let mut job = AnyJob::from(Job::new(limits(Some(1000))));
     place.store.create(&mut job).await.unwrap();
     let mut other: AnyJob = place.store.load(job.id()).await.unwrap();
     job.apply_mut(job::Event::Start, &Anyone).unwrap();
     other.apply_mut(job::Event::Start, &Anyone).unwrap();
     place.store.commit(&mut other).await.unwrap();
-    assert_err!(place.store.commit(&mut job).await, StoreError::Conflict { .. });
-    assert_eq!(due_at(&job, "expire"), Some(1000));
-    // Out and in again, so that it starts at the same time as before.
-    job.apply_mut(job::Event::Next, &Anyone).unwrap();
-    place.at(500);
-    assert_err!(place.store.commit(&mut job).await, StoreError::Conflict { .. });
-    assert_eq!(due_at(&job, "expire"), Some(1500));
-    // The digests cover the absolute time, so the record still verifies.
-    Unverified::of(&job).unwrap().verify::<AnyJob>().unwrap();
+    for after_start in [0, 500] {
+        place.at(after_start);
+        assert_err!(place.store.commit(&mut job).await, CommitError::Conflict { .. });
+        assert_eq!(due_at(&job, "expire"), None);
+    }
+    let loaded: AnyJob = place.store.load(job.id()).await.unwrap();
+    assert_eq!(due_at(&loaded, "expire"), Some(1000));
 }
 
-#[tokio::test]
-async fn what_is_due_is_listed_and_fires_once() {
-    let place = Place::new();
+async fn what_is_due_is_listed_and_fires_once(place: Place) {
+    let place = Clocked::new(place).await;
     let mut job = AnyJob::from(Job::new(limits(Some(1000))).start().next());
     place.store.create(&mut job).await.unwrap();
     let mut forever = AnyJob::from(Job::new(limits(None)).start().next());
@@ -200,26 +238,23 @@ async fn what_is_due_is_listed_and_fires_once() {
     let loaded: AnyJob = place.store.load(job.id()).await.unwrap();
     let refused = loaded.fire_deadline("expire", place.store.now()).unwrap_err();
     assert_eq!(refused.reason.reason(), &Reason::NotDue(1));
-    assert_eq!(refused.to_string(), "WRITING is not due to `expire` for 1 ms");
+    assert_eq!(refused.to_string(), "`expire` of WRITING is due in 1 ms; fire it then");
 
-    let waits = SqliteStore::due(&place.store, None, 0).await.unwrap();
-    assert!(waits.is_empty());
     place.at(1000);
-    let due = place.store.due(None, 10).await.unwrap();
+    let due = place.place.lines(&Query::new().due()).await;
     assert_eq!(due.iter().map(|line| line.id).collect::<Vec<_>>(), [job.id()]);
     let fired = refused.machine.fire_deadline("expire", place.store.now()).unwrap();
     let AnyJob::Stopped(stopped) = &fired else { panic!("{fired:?}") };
     assert_eq!(stopped.state().why, "writing took too long");
-    assert_eq!(stopped.journal().entries().last().unwrap().actor.as_deref(), Some("timer"));
+    assert_eq!(stopped.journal().summary().last_actor.as_deref(), Some("timer"));
     let mut fired = fired;
     place.store.commit(&mut fired).await.unwrap();
     assert_eq!(place.due().await, 0);
 }
 
 /// Two workers fire the same deadline: one wins.
-#[tokio::test]
-async fn two_workers_cannot_fire_the_same_deadline() {
-    let place = Place::new();
+async fn two_workers_cannot_fire_the_same_deadline(place: Place) {
+    let place = Clocked::new(place).await;
     let mut job = AnyJob::from(Job::new(limits(Some(10))).start());
     place.store.create(&mut job).await.unwrap();
     place.at(10);
@@ -229,13 +264,12 @@ async fn two_workers_cannot_fire_the_same_deadline() {
     };
     let (mut one, mut other) = (fire("expire").await, fire("expire").await);
     place.store.commit(&mut one).await.unwrap();
-    assert_err!(place.store.commit(&mut other).await, StoreError::Conflict { .. });
+    assert_err!(place.store.commit(&mut other).await, CommitError::Conflict { .. });
 }
 
 /// If a guard refuses, the deadline stays due, and the error says so.
-#[tokio::test]
-async fn a_guard_that_refuses_leaves_it_due() {
-    let place = Place::new();
+async fn a_guard_that_refuses_leaves_it_due(place: Place) {
+    let place = Clocked::new(place).await;
     let locked = Limits { locked: true, ..limits(Some(10)) };
     let mut job = AnyJob::from(Job::new(locked).start());
     place.store.create(&mut job).await.unwrap();
@@ -248,22 +282,20 @@ async fn a_guard_that_refuses_leaves_it_due() {
     assert_eq!(refused.to_string(), "READING has no deadline for `rest`");
 }
 
-/// The row's due time is a projection of the journal: an edited one does not match.
+/// The row's due time is a projection of the journal: an edited one does not match the seal.
 #[tokio::test]
 async fn an_edited_due_time_fails_verification() {
-    let place = Place::new();
+    let place = Clocked::new(Place::new().await).await;
     let mut job = AnyJob::from(Job::new(limits(Some(1000))).start());
     place.store.create(&mut job).await.unwrap();
-    let raw = rusqlite::Connection::open(place.folder.path().join("agent.db")).unwrap();
-    raw.execute("UPDATE instance SET due_at = due_at + 1", []).unwrap();
+    place.place.edit("UPDATE instance SET due_at = due_at + 1 WHERE id = ?1", job.id());
     let loaded = place.store.load::<AnyJob>(job.id()).await;
-    assert_err!(loaded, StoreError::Unreadable(_));
+    assert_err!(loaded, LoadError::Unreadable(_));
 }
 
 /// A state that replaces its group's transition does not end the group's deadline: the deadline is
 /// paused there, and can fire again after the machine leaves that state.
-#[tokio::test]
-async fn a_group_deadline_runs_on_through_a_state_that_replaces_its_transition() {
+async fn a_group_deadline_runs_on_through_a_state_that_replaces_its_transition(place: Place) {
     #[allow(clippy::needless_pass_by_value, reason = "a test's machine")]
     mod paused {
         use super::{Deserialize, Duration, Serialize, Timer, machine};
@@ -291,7 +323,7 @@ async fn a_group_deadline_runs_on_through_a_state_that_replaces_its_transition()
     }
     use paused::{AnyTask, Task};
 
-    let place = Place::new();
+    let place = Clocked::new(place).await;
     let mut task = AnyTask::from(Task::new());
     place.store.create(&mut task).await.unwrap();
     task.apply_mut(paused::task::Event::Next, &Anyone).unwrap();
@@ -311,8 +343,7 @@ async fn a_group_deadline_runs_on_through_a_state_that_replaces_its_transition()
 }
 
 /// A newer definition renames the trigger of a group's deadline: the deadline runs on.
-#[tokio::test]
-async fn a_renamed_trigger_keeps_its_deadline() {
+async fn a_renamed_trigger_keeps_its_deadline(place: Place) {
     mod before {
         use super::{Deserialize, Duration, Serialize, Timer, machine};
 
@@ -355,7 +386,7 @@ async fn a_renamed_trigger_keeps_its_deadline() {
         }
     }
 
-    let place = Place::new();
+    let place = Clocked::new(place).await;
     let mut task = before::AnyTask::from(before::Task::new());
     place.store.create(&mut task).await.unwrap();
     place.at(70);

@@ -2,14 +2,14 @@
 
 use std::{fs, process::Stdio};
 
-use machine::store::{SqliteStore, StoreError};
+use machine::store::{OpenError, Store};
 use machine_tests::assert_err;
 
 use crate::child;
 
 /// Another program's database is refused and left unchanged, byte for byte.
-#[test]
-fn another_programs_database_is_left_alone() {
+#[tokio::test]
+async fn another_programs_database_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     for (name, setup) in [
         ("tables.db", "CREATE TABLE instance (id TEXT); INSERT INTO instance VALUES ('a')"),
@@ -22,7 +22,7 @@ fn another_programs_database_is_left_alone() {
         theirs.execute_batch(setup).unwrap();
         theirs.close().unwrap();
         let before = fs::read(&file).unwrap();
-        assert_err!(SqliteStore::open(&file), StoreError::OtherProgram { path } if *path == file);
+        assert_err!(Store::sqlite(&file).await, OpenError::OtherProgram { path } if *path == file);
         assert_eq!(fs::read(&file).unwrap(), before, "{name}");
     }
     let files = fs::read_dir(folder.path()).unwrap().count();
@@ -30,8 +30,8 @@ fn another_programs_database_is_left_alone() {
 }
 
 /// Also if that program crashed and its last writes are in its WAL.
-#[test]
-fn a_crashed_programs_wal_is_left_alone() {
+#[tokio::test]
+async fn a_crashed_programs_wal_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let (live, file) = (folder.path().join("live.db"), folder.path().join("crashed.db"));
     let theirs = rusqlite::Connection::open(&live).unwrap();
@@ -41,27 +41,27 @@ fn a_crashed_programs_wal_is_left_alone() {
     fs::copy(folder.path().join("live.db-wal"), folder.path().join("crashed.db-wal")).unwrap();
     let state = || (fs::read(&file).unwrap(), fs::read(folder.path().join("crashed.db-wal")).ok());
     let before = state();
-    assert_err!(SqliteStore::open(&file), StoreError::OtherProgram { .. });
+    assert_err!(Store::sqlite(&file).await, OpenError::OtherProgram { .. });
     assert!(state() == before, "the other program's database was written to");
 }
 
 /// A newer format is refused with both numbers, and the file is left unchanged.
-#[test]
-fn a_newer_format_is_refused() {
+#[tokio::test]
+async fn a_newer_format_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("agent.db");
-    drop(SqliteStore::open(&file).unwrap());
+    Store::sqlite(&file).await.unwrap().close().await.unwrap();
     let raw = rusqlite::Connection::open(&file).unwrap();
     raw.pragma_update(None, "user_version", 999).unwrap();
-    assert_err!(SqliteStore::open(&file), StoreError::TooNew { found: 999, known: 2, .. });
+    assert_err!(Store::sqlite(&file).await, OpenError::TooNew { found: 999, known: 3, .. });
     let found: i64 = raw.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
     assert_eq!(found, 999);
 }
 
 /// A file name that looks like a URI is used as a file name. Runs in its own process, because it
 /// needs its own working directory.
-#[test]
-fn a_name_is_not_a_uri() {
+#[tokio::test]
+async fn a_name_is_not_a_uri() {
     let folder = tempfile::tempdir().unwrap();
     let program = std::env::current_exe().unwrap();
     let name = std::path::Path::new("file:agent.db?mode=rwc");
@@ -80,24 +80,24 @@ fn a_name_is_not_a_uri() {
     );
 }
 
-#[test]
+#[tokio::test]
 #[ignore = "other tests run it as another process"]
-fn opens() {
+async fn opens() {
     let (file, _) = child::given();
-    SqliteStore::open(file).unwrap();
+    Store::sqlite(file).await.unwrap().close().await.unwrap();
 }
 
 /// A second name of the file would have a write-ahead log of its own.
 #[cfg(unix)]
-#[test]
-fn hard_links_are_refused() {
+#[tokio::test]
+async fn hard_links_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let (file, other) = (folder.path().join("agent.db"), folder.path().join("other.db"));
-    drop(SqliteStore::open(&file).unwrap());
+    Store::sqlite(&file).await.unwrap().close().await.unwrap();
     std::fs::hard_link(&file, &other).unwrap();
     for path in [&file, &other] {
-        assert_err!(SqliteStore::open(path), StoreError::HardLinked { links: 2, .. });
+        assert_err!(Store::sqlite(path).await, OpenError::HardLinked { links: 2, .. });
     }
     std::fs::remove_file(&other).unwrap();
-    SqliteStore::open(&file).unwrap();
+    Store::sqlite(&file).await.unwrap();
 }

@@ -3,11 +3,22 @@
 use machine::{
     actor::{GraphRunner, ReasoningNode, ToolNode},
     contract::{AnyExecution, Contract, Settled, execution::Status},
-    store::StoreError,
+    store::{CommitError, LoadError},
+    stored::VerifyError,
 };
-use machine_tests::{assert_err, forge, samples::mail};
+use machine_tests::{
+    assert_err, forge,
+    samples::{mail, pending_mail},
+};
 
-use crate::support::{Place, not_applied};
+use crate::support::{Place, begin, not_applied, on_both};
+
+on_both! {
+    a_failure_frees_the_key,
+    a_new_contract_may_take_a_free_key,
+    rejected_and_cancelled_free_the_key,
+    doubt_keeps_the_key,
+}
 
 async fn failed(
     place: &Place,
@@ -21,9 +32,7 @@ async fn failed(
 }
 
 /// FAILED releases the key: the retry is a new execution with the same key, the old one stays.
-#[tokio::test]
-async fn a_failure_frees_the_key() {
-    let place = Place::new();
+async fn a_failure_frees_the_key(place: Place) {
     let failed = failed(&place).await;
     let retry = Contract::retry(&failed, &ReasoningNode);
     assert_eq!(retry.idempotency_key(), failed.context().idempotency_key());
@@ -35,33 +44,30 @@ async fn a_failure_frees_the_key() {
 }
 
 /// So does any other contract for the same action.
-#[tokio::test]
-async fn a_new_contract_may_take_a_free_key() {
-    let place = Place::new();
+async fn a_new_contract_may_take_a_free_key(place: Place) {
     let failed = failed(&place).await;
     let done = place.done(mail("bob")).await;
     assert_eq!(done.context().idempotency_key(), failed.context().idempotency_key());
 }
 
 /// REJECTED and CANCELLED release the key, once there is evidence that nothing happened.
-#[tokio::test]
-async fn rejected_and_cancelled_free_the_key() {
+async fn rejected_and_cancelled_free_the_key(place: Place) {
     for (trigger, end) in [("reject", "rejected"), ("cancel", "cancelled")] {
-        let place = Place::new();
         // The library reaches these states only after evidence, but a journal can contain them.
-        let mut claim = forge::claim(&failed(&place).await);
+        let from = place.another().await;
+        let mut claim = from.store.export(failed(&from).await.id()).await.unwrap();
         let last = claim.journal.last_mut().unwrap();
         let fact = serde_json::json!({
-            "kind": "moved", "from": "running", "to": end, "trigger": trigger,
-            "payload": { "reason": "no" },
+            "moved": {
+                "from": "running", "to": end, "trigger": trigger, "payload": { "reason": "no" },
+            },
         });
         *last = forge::entry(last.number, last.at, last.actor.as_deref(), last.definition, &fact);
         end.clone_into(&mut claim.record.status);
-        claim.record.state = r#"{"reason":"no"}"#.to_owned();
-        claim.record.version = 0;
+        r#"{"reason":"no"}"#.clone_into(&mut claim.record.state);
         let mut ended = forge::cross_execution(claim).unwrap();
 
-        let elsewhere = Place::new();
+        let elsewhere = place.another().await;
         elsewhere.store.create(&mut ended).await.unwrap();
         assert_eq!(elsewhere.status(ended.id()).await.as_str(), end);
         let _ = elsewhere.done(mail("bob")).await;
@@ -69,34 +75,42 @@ async fn rejected_and_cancelled_free_the_key() {
 }
 
 /// The key stays held while in doubt, and after the action was confirmed as applied.
-#[tokio::test]
-async fn doubt_keeps_the_key() {
-    let place = Place::new();
+async fn doubt_keeps_the_key(place: Place) {
     let (running, permit) = place.begun(mail("bob")).await;
     drop(permit);
-    let doubt = place.store.recover().await.unwrap().pop().unwrap();
+    let doubt = place.recovered().await.pop().unwrap();
     let second = place.stored(mail("bob")).await;
     let id = second.id();
-    let begun = place.store.begin(second, &ToolNode).await;
-    assert_err!(begun, StoreError::KeyHeld { by } if *by == running.id());
+    let begun = begin(&place.store, second).await;
+    assert_err!(begun, CommitError::KeyHeld { id: of, by } if *of == id && *by == running.id());
 
     let _ = place.store.confirm_applied(doubt, "it is in their inbox", &GraphRunner).await.unwrap();
-    let begun = place.store.begin(place.pending(id).await, &ToolNode).await;
-    assert_err!(begun, StoreError::AlreadyDone { by } if *by == running.id());
+    let begun = begin(&place.store, place.pending(id).await).await;
+    assert_err!(begun, CommitError::AlreadyDone { id: of, by } if *of == id && *by == running.id());
 }
 
-/// A row with a key that does not belong to its contract fails verification, and no action runs
-/// under that key until someone repairs it.
+/// A row with a key that does not belong to its contract fails verification. It takes no key: the
+/// attempts at a key do, and only this library makes them.
 #[tokio::test]
-async fn an_edited_key_opens_nothing() {
-    let place = Place::new();
+async fn an_edited_key_takes_nothing() {
+    let place = Place::new().await;
     let first = place.stored(mail("ann")).await;
     let key = mail("bob").idempotency_key().unwrap().to_string();
-    let sql = "UPDATE instance SET key = ?2 WHERE id = ?1";
-    place.raw().execute(sql, [first.id().to_string(), key]).unwrap();
+    place.edit(&format!("UPDATE instance SET key = '{key}' WHERE id = ?1"), first.id());
+    let refused = place.store.load::<AnyExecution>(first.id()).await;
+    assert_err!(refused, LoadError::Unreadable(VerifyError::History { .. }));
+    let _ = place.done(mail("bob")).await;
+}
 
-    let mut second = machine::contract::Execution::new(mail("bob"));
-    let refused = place.store.create(&mut second).await;
-    assert_err!(refused, StoreError::Unreadable(_));
-    assert!(matches!(AnyExecution::from(second), AnyExecution::Pending(_)));
+/// Nor does it give one away: the machine that did it still has an attempt.
+#[tokio::test]
+async fn an_edited_key_frees_nothing() {
+    let place = Place::new().await;
+    let done = place.done(mail("bob")).await.id();
+    for key in ["NULL", "'another'"] {
+        place.edit(&format!("UPDATE instance SET key = {key} WHERE id = ?1"), done);
+        let mut again = pending_mail("bob");
+        let refused = place.store.create(&mut again).await;
+        assert_err!(refused, CommitError::AlreadyDone { id, by } if *id == again.id() && *by == done);
+    }
 }

@@ -2,7 +2,9 @@
 
 use std::{sync::Barrier, thread};
 
-use machine::store::SqliteStore;
+use machine::store::Store;
+
+use crate::support::block_on;
 
 /// All of them succeed: one creates the file, the others find it.
 #[test]
@@ -16,7 +18,7 @@ fn all_of_them_open_it() {
                 .map(|_| {
                     scope.spawn(|| {
                         together.wait();
-                        SqliteStore::open(&file).map(drop)
+                        block_on(Store::sqlite(&file)).map(drop)
                     })
                 })
                 .collect();

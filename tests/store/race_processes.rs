@@ -1,6 +1,6 @@
 //! Several processes compete for the same key (EX-5).
 
-use machine::store::{SqliteStore, StoreError};
+use machine::store::{CommitError, Store};
 use machine_tests::samples::mail;
 
 use crate::{
@@ -13,7 +13,7 @@ const PROCESSES: usize = 4;
 /// Each begins its own execution with the same key, or all begin the same one: one gets a permit.
 async fn race(same_execution: bool) {
     for round in 0..3 {
-        let place = Place::new();
+        let place = Place::new().await;
         let first = place.stored(mail("bob")).await.id();
         let mut others = Vec::new();
         for _ in 0..PROCESSES {
@@ -51,15 +51,15 @@ async fn one_execution_gives_one_permit() {
 #[ignore = "other tests run it as another process"]
 async fn contender() {
     let (file, ids) = child::given();
-    let store = SqliteStore::open(file).unwrap();
+    let store = Store::sqlite(file).await.unwrap();
     let mine = pending(&store, ids[0]).await;
     child::say("ready");
     child::wait();
     let begun = begin(&store, mine).await;
     child::say(&match &begun {
         Ok(_) => "result permit".to_owned(),
-        Err(StoreError::KeyHeld { .. }) => "result held".to_owned(),
-        Err(StoreError::Conflict { .. }) => "result conflict".to_owned(),
+        Err(CommitError::KeyHeld { .. }) => "result held".to_owned(),
+        Err(CommitError::Conflict { .. }) => "result conflict".to_owned(),
         Err(other) => format!("result {other:?}"),
     });
 }

@@ -4,11 +4,11 @@ use std::{sync::Barrier, thread};
 
 use machine::{
     contract::Permit,
-    store::{SqliteStore, StoreError},
+    store::{CommitError, Store},
 };
 use machine_tests::samples::mail;
 
-use crate::support::{Place, begin, pending};
+use crate::support::{Place, begin, block_on, pending};
 
 const THREADS: usize = 8;
 
@@ -23,20 +23,16 @@ impl Random {
     }
 }
 
-fn block_on<F: Future>(future: F) -> F::Output {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
-
 /// Every thread begins an execution after a pause derived from the seed; returns the permits.
 fn race(seed: u64, same_execution: bool, store_each: bool) -> Vec<Permit> {
     let mut random = Random(seed);
-    let place = Place::new();
+    let place = block_on(Place::new());
     let first = block_on(place.stored(mail("bob"))).id();
     let starts: Vec<_> = (0..THREADS)
         .map(|_| {
             let id = if same_execution { first } else { block_on(place.stored(mail("bob"))).id() };
-            let store: SqliteStore =
-                if store_each { place.open_again() } else { place.store.clone() };
+            let store: Store =
+                if store_each { block_on(place.open_again()) } else { place.store.clone() };
             (block_on(pending(&store, id)), store, random.below(2_000))
         })
         .collect();
@@ -60,8 +56,8 @@ fn race(seed: u64, same_execution: bool, store_each: bool) -> Vec<Permit> {
     for (result, _store) in results {
         match result {
             Ok((_, permit)) => permits.push(permit),
-            Err(StoreError::Conflict { .. }) if same_execution => {}
-            Err(StoreError::KeyHeld { .. }) if !same_execution => {}
+            Err(CommitError::Conflict { .. }) if same_execution => {}
+            Err(CommitError::KeyHeld { .. }) if !same_execution => {}
             Err(other) => panic!("seed {seed}: {other:?}"),
         }
     }

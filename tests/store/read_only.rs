@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use machine::store::{SqliteStore, StoreError};
+use machine::store::{OpenError, Store};
 use tempfile::TempDir;
 
 use crate::child;
@@ -35,16 +35,13 @@ fn as_nobody(folder: &TempDir, file: &Path) -> Option<String> {
 }
 
 /// A folder that every user may enter, with a store in it; and its file.
-fn store(file_mode: u32, folder_mode: u32) -> (TempDir, std::path::PathBuf) {
+async fn store(file_mode: u32, folder_mode: u32) -> (TempDir, std::path::PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let inner = folder.path().join("data");
     fs::create_dir(&inner).unwrap();
     let file = inner.join("agent.db");
-    drop(SqliteStore::open(&file).unwrap());
-    // The store's thread closes the file after the drop, and only then removes WAL and shm.
-    while fs::read_dir(&inner).unwrap().count() > 1 {
-        std::thread::yield_now();
-    }
+    Store::sqlite(&file).await.unwrap().close().await.unwrap();
+    assert_eq!(fs::read_dir(&inner).unwrap().count(), 1);
     fs::set_permissions(&file, Permissions::from_mode(file_mode)).unwrap();
     fs::set_permissions(&inner, Permissions::from_mode(folder_mode)).unwrap();
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
@@ -52,45 +49,45 @@ fn store(file_mode: u32, folder_mode: u32) -> (TempDir, std::path::PathBuf) {
 }
 
 /// A read-only file.
-#[test]
-fn a_read_only_file_is_refused() {
-    let (folder, file) = store(0o644, 0o777);
+#[tokio::test]
+async fn a_read_only_file_is_refused() {
+    let (folder, file) = store(0o644, 0o777).await;
     let Some(said) = as_nobody(&folder, &file) else { return };
     assert_eq!(said, "ReadOnly");
 }
 
 /// A file in a read-only folder.
-#[test]
-fn a_read_only_folder_is_refused() {
-    let (folder, file) = store(0o666, 0o755);
+#[tokio::test]
+async fn a_read_only_folder_is_refused() {
+    let (folder, file) = store(0o666, 0o755).await;
     let Some(said) = as_nobody(&folder, &file) else { return };
     assert!(said == "ReadOnly" || said.starts_with("CannotOpen"), "{said}");
 }
 
 /// Both.
-#[test]
-fn a_read_only_file_and_folder_are_refused() {
-    let (folder, file) = store(0o644, 0o755);
+#[tokio::test]
+async fn a_read_only_file_and_folder_are_refused() {
+    let (folder, file) = store(0o644, 0o755).await;
     let Some(said) = as_nobody(&folder, &file) else { return };
     assert!(said == "ReadOnly" || said.starts_with("CannotOpen"), "{said}");
 }
 
 /// An unreadable file.
-#[test]
-fn an_unreadable_file_is_refused() {
-    let (folder, file) = store(0o600, 0o777);
+#[tokio::test]
+async fn an_unreadable_file_is_refused() {
+    let (folder, file) = store(0o600, 0o777).await;
     let Some(said) = as_nobody(&folder, &file) else { return };
     assert!(said.starts_with("CannotOpen"), "{said}");
 }
 
-#[test]
+#[tokio::test]
 #[ignore = "other tests run it as another process"]
-fn opens() {
+async fn opens() {
     let (file, _) = child::given();
-    child::say(&match SqliteStore::open(file) {
+    child::say(&match Store::sqlite(file).await {
         Ok(_) => "said Ok".to_owned(),
-        Err(StoreError::ReadOnly { .. }) => "said ReadOnly".to_owned(),
-        Err(error @ StoreError::CannotOpen { .. }) => format!("said CannotOpen {error}"),
+        Err(OpenError::ReadOnly { .. }) => "said ReadOnly".to_owned(),
+        Err(error @ OpenError::CannotOpen { .. }) => format!("said CannotOpen {error}"),
         Err(other) => format!("said {other:?}"),
     });
 }

@@ -4,27 +4,35 @@ use machine::{
     Id,
     actor::{GraphRunner, ToolNode},
     contract::execution::{Status, Waiting},
-    erased::VerifyError,
-    store::StoreError,
+    store::{CommitError, LoadError},
+    stored::VerifyError,
 };
 use machine_tests::{
     assert_err,
     samples::{Ticket, asked, mail, read, ticket},
 };
 
-use crate::support::Place;
+use crate::support::{Place, on_both};
 
-async fn refused(place: &Place, id: Id) -> StoreError {
+on_both! {
+    what_waits_goes_on,
+    an_unknown_id_is_refused,
+    the_id_of_another_machine_is_refused,
+    what_does_not_wait_is_refused,
+    what_has_ended_is_refused,
+    what_is_in_doubt_is_refused,
+    two_resumes_and_one_wins,
+}
+
+async fn refused(place: &Place, id: Id) -> LoadError {
     place.store.resume::<Waiting>(id).await.unwrap_err()
 }
 
 /// WAITING to RUNNING to COMPLETED, also through another store.
-#[tokio::test]
-async fn what_waits_goes_on() {
-    let place = Place::new();
+async fn what_waits_goes_on(place: Place) {
     let mut waiting = asked("Deploy?");
     place.store.create(&mut waiting).await.unwrap();
-    let elsewhere = place.open_again();
+    let elsewhere = place.open_again().await;
     let waiting = elsewhere.resume::<Waiting>(waiting.id()).await.unwrap();
     assert_eq!(waiting.state().prompt, "yes or no?");
     let mut done = waiting.resume(&GraphRunner).succeed("yes".to_owned(), &GraphRunner);
@@ -33,41 +41,33 @@ async fn what_waits_goes_on() {
 }
 
 /// The checkpoint must exist.
-#[tokio::test]
-async fn an_unknown_id_is_refused() {
-    let place = Place::new();
+async fn an_unknown_id_is_refused(place: Place) {
     let stranger = asked("Deploy?").id();
     let refused = Err::<(), _>(refused(&place, stranger).await);
-    assert_err!(refused, StoreError::NotFound { id } if *id == stranger);
+    assert_err!(refused, LoadError::NotFound { id } if *id == stranger);
 }
 
 /// It must be a machine of the same kind.
-#[tokio::test]
-async fn the_id_of_another_machine_is_refused() {
-    let place = Place::new();
+async fn the_id_of_another_machine_is_refused(place: Place) {
     let mut other = Ticket::new().park();
     place.store.create(&mut other).await.unwrap();
     let refused = Err::<(), _>(refused(&place, other.id()).await);
-    assert_err!(refused, StoreError::Unreadable(VerifyError::OtherMachine { found, .. })
+    assert_err!(refused, LoadError::Unreadable(VerifyError::OtherMachine { found, .. })
         if found == "ticket");
     let _ = place.store.resume::<ticket::Waiting>(other.id()).await.unwrap();
 }
 
 /// It must be WAITING; the error names its state and the legal moves.
-#[tokio::test]
-async fn what_does_not_wait_is_refused() {
-    let place = Place::new();
+async fn what_does_not_wait_is_refused(place: Place) {
     let pending = place.stored(read("a.txt")).await;
     let error = refused(&place, pending.id()).await;
     let text = error.to_string();
-    assert_err!(Err::<(), _>(error), StoreError::OtherState { expected: "WAITING", .. });
+    assert_err!(Err::<(), _>(error), LoadError::OtherState { expected: "WAITING", .. });
     assert!(text.contains("PENDING") && text.contains("start -> RUNNING"), "{text}");
 }
 
 /// EX-6: a terminal machine is refused.
-#[tokio::test]
-async fn what_has_ended_is_refused() {
-    let place = Place::new();
+async fn what_has_ended_is_refused(place: Place) {
     let mut done =
         place.stored(read("a.txt")).await.start(&ToolNode).succeed("x".into(), &ToolNode);
     place.store.commit(&mut done).await.unwrap();
@@ -76,28 +76,24 @@ async fn what_has_ended_is_refused() {
 }
 
 /// An execution in doubt must be settled before it can be resumed.
-#[tokio::test]
-async fn what_is_in_doubt_is_refused() {
-    let place = Place::new();
+async fn what_is_in_doubt_is_refused(place: Place) {
     let (running, permit) = place.begun(mail("bob")).await;
     drop(permit);
-    assert_eq!(place.store.recover().await.unwrap().len(), 1);
+    assert_eq!(place.recovered().await.len(), 1);
     let refused = Err::<(), _>(refused(&place, running.id()).await);
-    assert_err!(refused, StoreError::InDoubt { id } if *id == running.id());
+    assert_err!(refused, LoadError::InDoubt { id } if *id == running.id());
 }
 
 /// A resume writes nothing before the commit; the second of two commits conflicts.
-#[tokio::test]
-async fn two_resumes_and_one_wins() {
-    let place = Place::new();
+async fn two_resumes_and_one_wins(place: Place) {
     let mut waiting = asked("Deploy?");
     place.store.create(&mut waiting).await.unwrap();
-    let before = place.dump();
+    let before = place.dump().await;
     let yes = place.store.resume::<Waiting>(waiting.id()).await.unwrap();
     let no = place.store.resume::<Waiting>(waiting.id()).await.unwrap();
-    assert_eq!(place.dump(), before);
+    assert_eq!(place.dump().await, before);
     let mut yes = yes.resume(&GraphRunner);
     let mut no = no.cancel("no".to_owned(), &GraphRunner);
     place.store.commit(&mut yes).await.unwrap();
-    assert_err!(place.store.commit(&mut no).await, StoreError::Conflict { .. });
+    assert_err!(place.store.commit(&mut no).await, CommitError::Conflict { .. });
 }

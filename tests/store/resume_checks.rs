@@ -5,11 +5,16 @@ use std::time::Duration;
 use machine::{
     clock,
     contract::execution::Waiting,
-    store::{Resume, StoreError},
+    store::{LoadError, Resume},
 };
 use machine_tests::{assert_err, forge, samples::asked};
 
-use crate::support::Place;
+use crate::support::{Place, on_both};
+
+on_both! {
+    what_waited_too_long_is_refused,
+    what_was_asked_in_the_future_is_not_old,
+}
 
 const HOUR_MS: i64 = 3_600_000;
 
@@ -25,16 +30,14 @@ async fn waiting_since(place: &Place, shift_ms: i64) -> machine::Id {
 }
 
 /// A checkpoint that is too old is refused, but stays stored.
-#[tokio::test]
-async fn what_waited_too_long_is_refused() {
-    let place = Place::new();
+async fn what_waited_too_long_is_refused(place: Place) {
     let id = waiting_since(&place, -HOUR_MS).await;
-    let before = place.dump();
+    let before = place.dump().await;
     let minute = Resume::default().max_age(Duration::from_mins(1));
     let refused = place.store.resume_with::<Waiting>(id, minute).await;
-    assert_err!(refused, StoreError::Expired { id: of, age_ms, limit_ms: 60_000 }
+    assert_err!(refused, LoadError::Expired { id: of, age_ms, limit_ms: 60_000 }
         if *of == id && *age_ms >= HOUR_MS.unsigned_abs());
-    assert_eq!(place.dump(), before);
+    assert_eq!(place.dump().await, before);
 
     let day = Resume::default().max_age(Duration::from_hours(24));
     let _ = place.store.resume_with::<Waiting>(id, day).await.unwrap();
@@ -42,9 +45,7 @@ async fn what_waited_too_long_is_refused() {
 }
 
 /// A clock that went back does not make a recent question old.
-#[tokio::test]
-async fn what_was_asked_in_the_future_is_not_old() {
-    let place = Place::new();
+async fn what_was_asked_in_the_future_is_not_old(place: Place) {
     let id = waiting_since(&place, HOUR_MS).await;
     let minute = Resume::default().max_age(Duration::from_mins(1));
     let resumed = place.store.resume_with::<Waiting>(id, minute).await;

@@ -13,7 +13,13 @@ use machine::{
 };
 use machine_tests::samples::{Ticket, asked, asked_in};
 
-use crate::support::Place;
+use crate::support::{Place, on_both};
+
+on_both! {
+    a_different_number_is_warned_of,
+    the_same_number_is_not,
+    other_machines_are_not_counted,
+}
 
 /// The `tracing` output of this test.
 #[derive(Clone, Default)]
@@ -51,9 +57,7 @@ async fn waiting(place: &Place, session: &str) -> Id {
 }
 
 /// It warns if the numbers differ, and continues.
-#[tokio::test]
-async fn a_different_number_is_warned_of() {
-    let place = Place::new();
+async fn a_different_number_is_warned_of(place: Place) {
     let id = waiting(&place, "s1").await;
     waiting(&place, "s1").await;
     let line = logged(&place, id, 1).await;
@@ -63,9 +67,7 @@ async fn a_different_number_is_warned_of() {
 }
 
 /// It is silent if they agree, whatever waits in other sessions.
-#[tokio::test]
-async fn the_same_number_is_not() {
-    let place = Place::new();
+async fn the_same_number_is_not(place: Place) {
     let id = waiting(&place, "s1").await;
     waiting(&place, "s1").await;
     waiting(&place, "s2").await;
@@ -73,11 +75,9 @@ async fn the_same_number_is_not() {
 }
 
 /// Other kinds of machines are not counted, even in a state of the same name.
-#[tokio::test]
-async fn other_machines_are_not_counted() {
-    let place = Place::new();
+async fn other_machines_are_not_counted(place: Place) {
     let mut question = asked("Deploy?");
     let mut ticket = Ticket::new().park();
-    place.store.create_all(&mut [&mut question, &mut ticket]).await.unwrap();
+    place.store.batch().create(&mut question).create(&mut ticket).write().await.unwrap();
     assert_eq!(logged(&place, question.id(), 1).await, "");
 }

@@ -2,19 +2,28 @@
 
 use machine::{
     actor::ToolNode,
-    contract::{Applied, Settled, execution::Status},
-    journal::{Evidence, Fact},
-    store::StoreError,
+    contract::{Applied, CallFact, Evidence, Settled, execution::Status},
+    journal::Fact,
+    store::CommitError,
     typed::Refused,
 };
 use machine_tests::{assert_err, samples::mail};
 
-use crate::support::{Place, applied, not_applied, unknown};
+use crate::support::{Place, applied, not_applied, on_both, unknown};
+
+on_both! {
+    applied_is_completed,
+    not_applied_is_failed,
+    unknown_is_in_doubt,
+    a_panic_is_in_doubt,
+    an_outcome_of_another_execution_is_refused,
+    the_evidence_is_in_the_journal,
+    an_error_is_unknown,
+    a_machine_started_without_begin_is_returned,
+}
 
 /// A receipt makes it COMPLETED.
-#[tokio::test]
-async fn applied_is_completed() {
-    let place = Place::new();
+async fn applied_is_completed(place: Place) {
     let (running, permit) = place.begun(mail("bob")).await;
     let outcome = applied(permit, "250 queued as 4711").await;
     assert_eq!(outcome.evidence(), &Evidence::Applied("250 queued as 4711".to_owned()));
@@ -26,9 +35,7 @@ async fn applied_is_completed() {
 }
 
 /// Evidence that nothing happened makes it FAILED.
-#[tokio::test]
-async fn not_applied_is_failed() {
-    let place = Place::new();
+async fn not_applied_is_failed(place: Place) {
     let (running, permit) = place.begun(mail("bob")).await;
     let outcome = not_applied(permit, "SMTP connection refused").await;
     let settled = place.store.settle(running, outcome, &ToolNode).await.unwrap();
@@ -38,9 +45,7 @@ async fn not_applied_is_failed() {
 }
 
 /// Anything else is in doubt, with a question to a person.
-#[tokio::test]
-async fn unknown_is_in_doubt() {
-    let place = Place::new();
+async fn unknown_is_in_doubt(place: Place) {
     let (running, permit) = place.begun(mail("bob")).await;
     let outcome = unknown(permit, "read timed out").await;
     let settled = place.store.settle(running, outcome, &ToolNode).await.unwrap();
@@ -48,13 +53,11 @@ async fn unknown_is_in_doubt() {
     let question = doubt.question();
     assert!(question.contains("email.send → bob") && question.contains("read timed out"));
     assert_eq!(place.status(doubt.execution().id()).await, Status::Waiting);
-    assert_eq!(place.store.recover().await.unwrap().len(), 1);
+    assert_eq!(place.recovered().await.len(), 1);
 }
 
 /// A panic in the tool is in doubt too, and the store keeps working.
-#[tokio::test]
-async fn a_panic_is_in_doubt() {
-    let place = Place::new();
+async fn a_panic_is_in_doubt(place: Place) {
     let (running, permit) = place.begun(mail("bob")).await;
     let outcome = permit.call(async |_permit| panic!("a bug in the tool")).await;
     assert!(matches!(outcome.evidence(), Evidence::Unknown(_)));
@@ -65,23 +68,21 @@ async fn a_panic_is_in_doubt() {
 
 /// An outcome settles only its own execution. The returned execution cannot be committed: there is
 /// no evidence for it.
-#[tokio::test]
-async fn an_outcome_of_another_execution_is_refused() {
-    let place = Place::new();
+async fn an_outcome_of_another_execution_is_refused(place: Place) {
     let (mine, my_permit) = place.begun(mail("ann")).await;
     let (theirs, their_permit) = place.begun(mail("bob")).await;
     let (id, of) = (mine.id(), theirs.id());
     let outcome = applied(their_permit, "sent to bob").await;
-    let before = place.dump();
+    let before = place.dump().await;
 
     let Err(Refused { machine: (mine, _their_outcome), reason }) =
         place.store.settle(mine, outcome, &ToolNode).await
     else {
         panic!("it accepted another execution's outcome");
     };
-    assert_err!(Err::<(), _>(reason), StoreError::OtherOutcome { id: a, of: b }
+    assert_err!(Err::<(), _>(reason), CommitError::OtherOutcome { id: a, of: b }
         if *a == id && *b == of);
-    assert_eq!(place.dump(), before);
+    assert_eq!(place.dump().await, before);
     assert_eq!([place.status(id).await, place.status(of).await], [Status::Running; 2]);
 
     // The refusal returns its arguments unchanged.
@@ -91,23 +92,19 @@ async fn an_outcome_of_another_execution_is_refused() {
 }
 
 /// The journal has the evidence before the terminal transition that depends on it.
-#[tokio::test]
-async fn the_evidence_is_in_the_journal() {
-    let place = Place::new();
+async fn the_evidence_is_in_the_journal(place: Place) {
     let done = place.done(mail("bob")).await;
-    let facts: Vec<_> = done.journal().entries().iter().map(|entry| &entry.fact).collect();
-    let [.., Fact::Evidence { evidence, late: false, .. }, Fact::Moved { to, .. }] = &facts[..]
-    else {
-        panic!("{facts:?}");
+    let entries = place.entries(done.id()).await;
+    let [.., evidence, end] = &entries[..] else { panic!("{entries:?}") };
+    let Some(CallFact::Evidence { evidence, late: false, .. }) = CallFact::of(evidence) else {
+        panic!("{entries:?}");
     };
-    assert_eq!(evidence, &Evidence::Applied("sent".to_owned()));
-    assert_eq!(to, "completed");
+    assert_eq!(evidence, Evidence::Applied("sent".to_owned()));
+    assert!(matches!(&end.fact, Fact::Moved { to, .. } if to == "completed"), "{entries:?}");
 }
 
 /// `?` on any error means unknown, with the whole chain of causes.
-#[tokio::test]
-async fn an_error_is_unknown() {
-    let place = Place::new();
+async fn an_error_is_unknown(place: Place) {
     let (_running, permit) = place.begun(mail("bob")).await;
     let outcome = permit
         .call(async |_permit| {
@@ -120,9 +117,7 @@ async fn an_error_is_unknown() {
 }
 
 /// A machine that was started without `begin` is returned, not settled.
-#[tokio::test]
-async fn a_machine_started_without_begin_is_returned() {
-    let place = Place::new();
+async fn a_machine_started_without_begin_is_returned(place: Place) {
     let id = place.stored(mail("bob")).await.id();
     let started = place.pending(id).await.start(&ToolNode);
     let (running, permit) = place.store.begin(place.pending(id).await, &ToolNode).await.unwrap();
@@ -133,7 +128,7 @@ async fn a_machine_started_without_begin_is_returned() {
     else {
         panic!("it was settled");
     };
-    assert_err!(Err::<(), _>(reason), StoreError::Refused { .. });
+    assert_err!(Err::<(), _>(reason), CommitError::Refused { .. });
     // The outcome was returned too, so nothing is lost.
     let _ = place.store.settle(running, outcome, &ToolNode).await.unwrap();
     assert_eq!(place.status(id).await, Status::Completed);

@@ -1,4 +1,4 @@
-//! A store in a temporary folder, with access to its file that bypasses the library.
+//! A store of either kind, and access to a file that bypasses the library.
 
 use std::{fmt::Write, path::PathBuf};
 
@@ -6,33 +6,104 @@ use machine::{
     Id,
     actor::ToolNode,
     contract::{
-        AnyExecution, Applied, Contract, Execution, NotDone, Outcome, Permit, Settled,
+        AnyExecution, Applied, Contract, Execution, InDoubt, NotDone, Outcome, Permit, Settled,
         execution::{Completed, Pending, Running, Status},
     },
-    store::{SqliteStore, StoreError},
+    journal::Entry,
+    store::{CommitError, Line, OpenOptions, Query, Store},
 };
 use tempfile::TempDir;
 
-/// A store in a folder that is removed with it.
+/// Runs tests twice: on a store in memory and on a SQLite file. Each test takes a [`Place`].
+macro_rules! on_both {
+    ($($test:ident),* $(,)?) => {
+        mod on_memory {
+            $(
+                #[tokio::test]
+                async fn $test() {
+                    super::$test($crate::support::Place::memory()).await;
+                }
+            )*
+        }
+
+        mod on_sqlite {
+            $(
+                #[tokio::test]
+                async fn $test() {
+                    super::$test($crate::support::Place::new().await).await;
+                }
+            )*
+        }
+    };
+}
+pub(crate) use on_both;
+
+/// A store in memory, or in a folder that is removed with it.
 pub(crate) struct Place {
-    pub(crate) store: SqliteStore,
-    pub(crate) folder: TempDir,
+    pub(crate) store: Store,
+    options: OpenOptions,
+    pub(crate) folder: Option<TempDir>,
 }
 
 impl Place {
-    pub(crate) fn new() -> Self {
+    /// A SQLite file.
+    pub(crate) async fn new() -> Self {
+        Self::with(OpenOptions::new()).await
+    }
+
+    /// A SQLite file, opened with these options.
+    pub(crate) async fn with(options: OpenOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(folder.path().join("agent.db")).unwrap();
-        Self { store, folder }
+        let store = options.sqlite(folder.path().join("agent.db")).await.unwrap();
+        Self { store, options, folder: Some(folder) }
+    }
+
+    pub(crate) fn memory() -> Self {
+        let options = OpenOptions::new();
+        Self { store: options.memory(), options, folder: None }
+    }
+
+    /// An empty store of the same kind.
+    pub(crate) async fn another(&self) -> Self {
+        self.another_with(self.options.clone()).await
+    }
+
+    /// An empty store of the same kind with other options.
+    pub(crate) async fn another_with(&self, options: OpenOptions) -> Self {
+        match &self.folder {
+            Some(_) => Self::with(options).await,
+            None => Self { store: options.memory(), options, folder: None },
+        }
+    }
+
+    pub(crate) fn is_file(&self) -> bool {
+        self.folder.is_some()
+    }
+
+    /// The folder of a SQLite file.
+    pub(crate) fn folder(&self) -> &std::path::Path {
+        self.folder.as_ref().expect("a store in memory has no folder").path()
     }
 
     pub(crate) fn file(&self) -> PathBuf {
-        self.folder.path().join("agent.db")
+        self.folder().join("agent.db")
     }
 
-    /// Another store on the same file, like in another process.
-    pub(crate) fn open_again(&self) -> SqliteStore {
-        SqliteStore::open(self.file()).unwrap()
+    /// Another store on the same file, like in another process; in memory, another handle.
+    pub(crate) async fn open_again(&self) -> Store {
+        match &self.folder {
+            Some(_) => self.options.sqlite(self.file()).await.unwrap(),
+            None => self.store.clone(),
+        }
+    }
+
+    /// The same store, closed and opened again; in memory, as it is.
+    pub(crate) async fn reopened(mut self) -> Self {
+        if self.folder.is_some() {
+            self.store.close().await.unwrap();
+            self.store = self.open_again().await;
+        }
+        self
     }
 
     /// A plain SQLite connection.
@@ -40,34 +111,46 @@ impl Place {
         rusqlite::Connection::open(self.file()).unwrap()
     }
 
-    /// Edits the file; returns the number of changed rows.
-    pub(crate) fn edit(&self, sql: &str, id: Id) -> usize {
-        self.raw().execute(sql, [id.to_string()]).unwrap()
+    /// A plain SQLite connection to a file that no longer has the triggers against mistakes.
+    pub(crate) fn unprotected(&self) -> rusqlite::Connection {
+        let raw = self.raw();
+        drop_triggers(&raw);
+        raw
     }
 
-    /// The content of all tables, as text.
-    pub(crate) fn dump(&self) -> String {
-        let raw = self.raw();
-        ["SELECT * FROM instance ORDER BY id", "SELECT * FROM journal ORDER BY seq"]
-            .map(|sql| {
-                let mut select = raw.prepare(sql).unwrap();
-                let columns = select.column_count();
-                let mut rows = select.query([]).unwrap();
-                let mut text = String::new();
-                while let Some(row) = rows.next().unwrap() {
-                    for column in 0..columns {
-                        write!(text, "{:?}|", row.get_ref(column).unwrap()).unwrap();
-                    }
-                    text.push('\n');
-                }
-                text
-            })
-            .join("\n")
+    /// Edits the file; returns the number of changed rows. `?1` is the id of a machine, and `?2` its
+    /// number.
+    pub(crate) fn edit(&self, sql: &str, id: Id) -> usize {
+        edit(&self.unprotected(), sql, id)
+    }
+
+    /// Everything that is stored, as text.
+    pub(crate) async fn dump(&self) -> String {
+        match &self.folder {
+            Some(_) => dump(&self.raw()),
+            None => self.describe().await,
+        }
+    }
+
+    /// What the library itself says of everything that is stored.
+    async fn describe(&self) -> String {
+        let mut text = format!("{:?}\n", self.store.position().await.unwrap());
+        for line in self.lines(&Query::new()).await {
+            let history = self.store.history(line.id).await.unwrap();
+            let json = self.store.json(line.id).await.unwrap();
+            writeln!(text, "{line:?}\n{json}\n{:?}", history.entries).unwrap();
+        }
+        text
+    }
+
+    /// All machines that a query selects.
+    pub(crate) async fn lines(&self, query: &Query) -> Vec<Line> {
+        lines(&self.store, query).await
     }
 
     /// The lock files of workers.
     pub(crate) fn worker_files(&self) -> Vec<PathBuf> {
-        let files = std::fs::read_dir(self.folder.path()).unwrap();
+        let files = std::fs::read_dir(self.folder()).unwrap();
         files
             .map(|file| file.unwrap().path())
             .filter(|path| path.to_string_lossy().contains("-worker-"))
@@ -94,6 +177,11 @@ impl Place {
         self.store.load::<AnyExecution>(id).await.unwrap().status()
     }
 
+    /// The whole journal of a machine.
+    pub(crate) async fn entries(&self, id: Id) -> Vec<Entry> {
+        self.store.history(id).await.unwrap().entries
+    }
+
     pub(crate) async fn done(&self, contract: Contract) -> Execution<Completed> {
         let (running, permit) = self.begun(contract).await;
         let outcome = applied(permit, "sent").await;
@@ -102,10 +190,95 @@ impl Place {
             other => panic!("expected COMPLETED, found {other:?}"),
         }
     }
+
+    /// The executions in doubt; every candidate must be readable.
+    pub(crate) async fn recovered(&self) -> Vec<InDoubt> {
+        recovered(&self.store).await
+    }
+}
+
+/// Waits for a future on this thread.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+/// All machines that a query selects, over all of its pages.
+pub(crate) async fn lines(store: &Store, query: &Query) -> Vec<Line> {
+    let mut query = query.clone();
+    let mut lines = Vec::new();
+    loop {
+        let page = store.list(&query).await.unwrap();
+        lines.extend(page.items.into_iter().map(Result::unwrap));
+        match page.next {
+            Some(next) => query = query.after(next),
+            None => return lines,
+        }
+    }
+}
+
+/// The executions in doubt; every candidate must be readable.
+pub(crate) async fn recovered(store: &Store) -> Vec<InDoubt> {
+    let recovered = store.recover().await.unwrap();
+    assert!(recovered.failed.is_empty(), "{:?}", recovered.failed);
+    recovered.in_doubt
+}
+
+/// Drops the triggers that refuse mistakes, like an attacker.
+pub(crate) fn drop_triggers(raw: &rusqlite::Connection) {
+    let mut select = raw.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").unwrap();
+    let names = select.query_map([], |row| row.get(0)).unwrap();
+    let names: Vec<String> = names.map(Result::unwrap).collect();
+    for name in names {
+        raw.execute(&format!("DROP TRIGGER {name}"), []).unwrap();
+    }
+}
+
+/// Edits a file without triggers; returns the number of changed rows. `?1` is the id of a machine,
+/// and `?2` its number.
+pub(crate) fn edit(raw: &rusqlite::Connection, sql: &str, id: Id) -> usize {
+    let id = blob(id);
+    let number = raw.query_row("SELECT no FROM instance WHERE id = ?1", [id], |row| row.get(0));
+    let number: i64 = number.unwrap();
+    let mut statement = raw.prepare(sql).unwrap();
+    let parameters: &[&dyn rusqlite::ToSql] = &[&id, &number];
+    let used = statement.parameter_count();
+    statement.execute(&parameters[..used]).unwrap()
+}
+
+/// An id as the file has it.
+pub(crate) fn blob(id: Id) -> [u8; 16] {
+    u128::from_str_radix(&id.to_string().replace('-', ""), 16).unwrap().to_be_bytes()
+}
+
+/// The content of all tables, as text.
+pub(crate) fn dump(raw: &rusqlite::Connection) -> String {
+    let tables = [
+        ("store", "1"),
+        ("definition", "no"),
+        ("instance", "no"),
+        ("context", "instance"),
+        ("journal", "seq"),
+        ("attempt", "no"),
+    ];
+    let table = |(table, order)| {
+        let sql = format!("SELECT * FROM {table} ORDER BY {order}");
+        let mut select = raw.prepare(&sql).unwrap();
+        let columns = select.column_count();
+        let mut rows = select.query([]).unwrap();
+        let mut text = format!("{table}\n");
+        while let Some(row) = rows.next().unwrap() {
+            for column in 0..columns {
+                write!(text, "{:?}|", row.get_ref(column).unwrap()).unwrap();
+            }
+            text.push('\n');
+        }
+        text
+    };
+    tables.map(table).join("\n")
 }
 
 /// The execution, which must be PENDING.
-pub(crate) async fn pending(store: &SqliteStore, id: Id) -> Execution<Pending> {
+pub(crate) async fn pending(store: &Store, id: Id) -> Execution<Pending> {
     match store.load::<AnyExecution>(id).await.unwrap() {
         AnyExecution::Pending(pending) => pending,
         other => panic!("expected PENDING, found {other:?}"),
@@ -126,8 +299,16 @@ pub(crate) async fn unknown(permit: Permit, reason: &str) -> Outcome {
 
 /// Begins the execution: takes its key and returns the permit.
 pub(crate) async fn begin(
-    store: &SqliteStore,
+    store: &Store,
     pending: Execution<Pending>,
-) -> Result<(Execution<Running>, Permit), StoreError> {
-    store.begin(pending, &ToolNode).await
+) -> Result<(Execution<Running>, Permit), CommitError> {
+    store.begin(pending, &ToolNode).await.map_err(|refused| refused.reason)
+}
+
+/// Entries that are not stored yet have no digest.
+pub(crate) fn without_digests(mut entries: Vec<Entry>) -> Vec<Entry> {
+    for entry in &mut entries {
+        entry.digest = None;
+    }
+    entries
 }

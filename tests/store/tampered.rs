@@ -1,120 +1,201 @@
-//! Edited rows fail verification (DESIGN 3).
+//! Files edited by hand: what notices an edit, and what a forger needs the key for (DESIGN 3).
+
+mod cases;
+mod sample;
+mod seen;
 
 use machine::{
-    Id,
-    contract::{AnyExecution, execution::Waiting},
-    erased::VerifyError,
-    store::StoreError,
+    contract::AnyExecution,
+    store::{LoadError, OpenError, OpenOptions},
+    stored::VerifyError,
 };
 use machine_tests::{
     assert_err,
     samples::{AnyTicket, asked, mail, read},
 };
 
-use crate::support::Place;
+use self::{
+    cases::{Case, cases},
+    sample::Sample,
+    seen::Seen,
+};
+use crate::{
+    forger::{agrees, forge},
+    support::Place,
+};
 
-async fn waiting(place: &Place) -> Id {
-    let mut waiting = asked("Deploy?");
-    place.store.create(&mut waiting).await.unwrap();
-    waiting.id()
+const KEY: [u8; 32] = [7; 32];
+
+/// What happens to the digests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Digests {
+    /// They stay as they are.
+    Kept,
+    /// A forger without the key recomputes them.
+    Recomputed,
 }
 
-/// Verification covers every column of a machine.
+/// Edits a copy of the sample and reports what its store says; `None` if no digest of the edited file
+/// can be recomputed.
+async fn tried(sample: &Sample, case: &Case, digests: Digests) -> Option<Seen> {
+    let (original, copy) = (sample.copy(), sample.copy());
+    let raw = copy.raw();
+    case.edit(&raw);
+    if digests == Digests::Recomputed && !forge(&original.raw(), &raw).is_ok_and(|any| any) {
+        return None;
+    }
+    drop(raw);
+    Some(copy.seen(case.subject).await)
+}
+
+/// Each edit is noticed by exactly the operations of the table.
+async fn edits_are_noticed(key: Option<[u8; 32]>) {
+    let sample = Sample::new(key).await;
+    let mut wrong = Vec::new();
+    for case in cases() {
+        let seen = tried(&sample, &case, Digests::Kept).await.unwrap();
+        if !case.plain.is(&seen) {
+            wrong.push((case, seen));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 #[tokio::test]
-async fn an_edited_row_is_refused() {
-    for edit in [
-        "status = 'completed'",
-        "status = 'nonsense'",
-        "status = 'running'",
-        "state = '{\"prompt\":\"Say yes\"}'",
-        "state = 'no json'",
-        "context = replace(context, 'Deploy', 'Delete')",
-        "context = '{}'",
-        "version = version + 1",
-        "epoch = 1",
-        "seal = substr(seal, 2) || substr(seal, 1, 1)",
-        "seal = 'x'",
-        "definition = 0",
-        "machine = 'ticket'",
-    ] {
-        let place = Place::new();
-        let id = waiting(&place).await;
-        let sql = format!("UPDATE instance SET {edit} WHERE id = ?1");
-        assert_eq!(place.edit(&sql, id), 1);
-        let loaded = place.store.load::<AnyExecution>(id).await;
-        assert!(loaded.is_err(), "{edit} passed verification: {loaded:?}");
-        assert!(place.store.resume::<Waiting>(id).await.is_err(), "{edit}");
+async fn edits_of_a_file_without_a_key_are_noticed() {
+    edits_are_noticed(None).await;
+}
+
+#[tokio::test]
+async fn edits_of_a_file_with_a_key_are_noticed() {
+    edits_are_noticed(Some(KEY)).await;
+}
+
+/// Without a key, whoever can write to the file can make a history that never was; what contradicts
+/// itself is noticed all the same.
+#[tokio::test]
+async fn a_forger_must_not_contradict_himself() {
+    let sample = Sample::new(None).await;
+    let mut wrong = Vec::new();
+    for case in cases() {
+        let seen = tried(&sample, &case, Digests::Recomputed).await;
+        let as_expected = match (&case.forged, &seen) {
+            (Some(expected), Some(seen)) => expected.is(seen),
+            (expected, seen) => expected.is_none() && seen.is_none(),
+        };
+        if !as_expected {
+            wrong.push((case, seen));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// With a key, a forger who does not have it is always noticed, and no action runs again.
+#[tokio::test]
+async fn a_forger_without_the_key_is_always_noticed() {
+    let sample = Sample::new(Some(KEY)).await;
+    let mut wrong = Vec::new();
+    for case in cases() {
+        let Some(seen) = tried(&sample, &case, Digests::Recomputed).await else { continue };
+        let is_noticed = seen.contains_key("open") || seen.contains_key("all");
+        let runs_again = seen.get("again").is_some_and(|again| again == "it runs");
+        if !is_noticed || runs_again {
+            wrong.push((case, seen));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The forger of these tests computes every digest like the library.
+#[tokio::test]
+async fn the_forger_knows_the_format() {
+    for key in [None, Some(KEY)] {
+        let sample = Sample::new(key).await;
+        let copy = sample.copy();
+        assert!(agrees(&copy.raw(), key.as_ref()).unwrap());
+        assert_eq!(copy.seen(sample::Who::Ann).await, Seen::new());
     }
 }
 
-/// Indexed columns must match the journal too: holds and gates depend on them.
+/// A machine that cannot be parked, here because its row was forged, does not keep the others from
+/// being recovered.
 #[tokio::test]
-async fn an_edited_index_column_is_refused() {
-    for edit in [
-        "holds_key = 0",
-        "key = 'another'",
-        "worker = NULL",
-        "expires_at = 0",
-        "behind = NULL, session = 'another'",
-        "version = version - 1",
-        "version = -version",
-    ] {
-        let place = Place::new();
-        let (running, _permit) = place.begun(mail("bob").session("s1")).await;
-        assert_eq!(
-            place.edit(&format!("UPDATE instance SET {edit} WHERE id = ?1"), running.id()),
-            1
-        );
-        let loaded = place.store.load::<AnyExecution>(running.id()).await;
-        assert!(loaded.is_err(), "{edit} passed verification");
+async fn one_that_cannot_be_parked_does_not_keep_the_others() {
+    let place = Place::new().await;
+    let mut ids = Vec::new();
+    for to in ["ann", "bob", "carl"] {
+        let (running, permit) = place.begun(mail(to)).await;
+        drop(permit);
+        ids.push(running.id());
     }
-}
-
-/// A journal with a removed, added or changed entry is refused.
-#[tokio::test]
-async fn an_edited_journal_is_refused() {
-    let insert = "INSERT INTO journal (instance, number, at, actor, definition, fact, digest)
-                  SELECT instance, 3, at, actor, definition, fact, digest FROM journal
-                  WHERE instance = ?1 AND number = 2";
-    let replace = "INSERT OR REPLACE INTO journal
-                   (instance, number, at, actor, definition, fact, digest)
-                   SELECT instance, number, at, 'graph_runner', definition, fact, digest FROM journal
-                   WHERE instance = ?1 AND number = 2";
-    for edit in [
-        "DELETE FROM journal WHERE instance = ?1 AND number = 2",
-        "DELETE FROM journal WHERE instance = ?1 AND number = 0",
-        "DELETE FROM journal WHERE instance = ?1",
-        insert,
-        replace,
-    ] {
-        let place = Place::new();
-        let id = waiting(&place).await;
-        assert!(place.edit(edit, id) > 0, "{edit}");
-        let loaded = place.store.load::<AnyExecution>(id).await;
-        assert_err!(loaded, StoreError::Unreadable(VerifyError::History { .. }));
-    }
+    let (original, raw) = (Place::new().await, place.unprotected());
+    raw.execute("UPDATE instance SET epoch = 1 WHERE no = 2", []).unwrap();
+    assert!(forge(&original.raw(), &raw).unwrap());
+    let recovered = place.store.recover().await.unwrap();
+    let doubts: Vec<_> = recovered.in_doubt.iter().map(|doubt| doubt.execution().id()).collect();
+    assert_eq!(doubts, [ids[0], ids[2]]);
+    let [(Some(id), _)] = &recovered.failed[..] else { panic!("{recovered:?}") };
+    assert_eq!(*id, ids[1]);
 }
 
 /// The error names the machine and the reason, and nothing changes.
 #[tokio::test]
 async fn the_refusal_says_why() {
-    let place = Place::new();
-    let id = waiting(&place).await;
+    let place = Place::new().await;
+    let mut question = asked("Deploy?");
+    place.store.create(&mut question).await.unwrap();
+    let id = question.id();
     place.edit("UPDATE instance SET status = 'completed' WHERE id = ?1", id);
-    let before = place.dump();
+    let before = place.dump().await;
     let text = place.store.load::<AnyExecution>(id).await.unwrap_err().to_string();
     assert!(text.contains(&id.to_string()), "{text}");
-    assert!(text.contains("claims `completed`") && text.contains("`waiting`"), "{text}");
-    assert_eq!(place.dump(), before);
+    assert!(text.contains("was changed") && text.contains("backup"), "{text}");
+    assert_eq!(place.dump().await, before);
 }
 
 /// The id of another kind of machine is refused; the error names that kind.
 #[tokio::test]
 async fn another_machine_is_refused() {
-    let place = Place::new();
-    let id = place.stored(read("a.txt")).await.id();
-    let refused = place.store.load::<AnyTicket>(id).await;
-    assert_err!(refused, StoreError::Unreadable(VerifyError::OtherMachine {
-        expected: "ticket", found, ..
-    }) if found == "execution");
+    for place in [Place::new().await, Place::memory()] {
+        let id = place.stored(read("a.txt")).await.id();
+        let refused = place.store.load::<AnyTicket>(id).await;
+        assert_err!(refused, LoadError::Unreadable(VerifyError::OtherMachine {
+            expected: "ticket", found, ..
+        }) if found == "execution");
+    }
+}
+
+/// A file is opened with the key that it was created with, or not at all.
+#[tokio::test]
+async fn another_key_does_not_open_the_file() {
+    let (none, one, other) =
+        (OpenOptions::new(), OpenOptions::new().key(KEY), OpenOptions::new().key([8; 32]));
+    for (created, others) in [(&none, [&one, &other]), (&one, [&none, &other])] {
+        let place = Place::with(created.clone()).await;
+        let id = place.stored(mail("bob")).await.id();
+        place.store.close().await.unwrap();
+        let before = std::fs::read(place.file()).unwrap();
+        for options in others {
+            let refused = options.sqlite(place.file()).await;
+            assert_err!(refused, OpenError::OtherKey { path } if *path == place.file());
+            assert_err!(options.check(place.file()).await, OpenError::OtherKey { .. });
+        }
+        assert!(std::fs::read(place.file()).unwrap() == before, "a refusal changed the file");
+        let _ = crate::support::pending(&place.open_again().await, id).await;
+    }
+}
+
+/// A key shows nowhere, neither in the file nor in what is printed of a store.
+#[tokio::test]
+async fn the_key_stays_secret() {
+    let key = *b"a key of thirty-two printed bytes";
+    let key: [u8; 32] = key[..32].try_into().unwrap();
+    let options = OpenOptions::new().key(key);
+    let place = Place::with(options.clone()).await;
+    let _ = place.done(mail("bob")).await;
+    let printed = format!("{options:?} {:?}", place.store);
+    assert!(!printed.contains("thirty-two") && !printed.contains("97, 32, 107"), "{printed}");
+    place.store.close().await.unwrap();
+    let bytes = std::fs::read(place.file()).unwrap();
+    assert!(!bytes.windows(16).any(|window| window == &key[..16]));
 }

@@ -2,18 +2,26 @@
 
 use std::collections::HashMap;
 
-use machine::{machine, store::StoreError};
+use machine::{
+    machine,
+    store::{CommitError, Query},
+};
 use machine_tests::{
     assert_err,
     samples::{AnyTicket, Ticket},
 };
 use serde::{Deserialize, Serialize};
 
-use crate::support::Place;
+use crate::support::{Place, on_both};
+
+on_both! {
+    a_state_that_is_not_json_is_refused,
+    a_state_that_could_not_be_read_again_is_refused,
+}
 
 #[machine(durable)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-enum Vote {
+pub(crate) enum Vote {
     #[initial]
     #[on(count(tally) => Counted)]
     Open,
@@ -22,25 +30,21 @@ enum Vote {
 }
 
 /// JSON keys must be strings. The transition is pure and cannot fail, so the commit reports it.
-#[tokio::test]
-async fn a_state_that_is_not_json_is_refused() {
-    let place = Place::new();
+async fn a_state_that_is_not_json_is_refused(place: Place) {
     let mut open = Vote::new();
     place.store.create(&mut open).await.unwrap();
-    let before = place.dump();
+    let before = place.dump().await;
     let mut counted = open.count(HashMap::from([((1, 2), 3)]));
-    assert_err!(place.store.commit(&mut counted).await, StoreError::Unwritable { .. });
-    assert_eq!(place.dump(), before);
+    assert_err!(place.store.commit(&mut counted).await, CommitError::Unwritable { .. });
+    assert_eq!(place.dump().await, before);
 }
 
 /// NaN becomes `null` in JSON, which is not a number, so it could never be loaded.
-#[tokio::test]
-async fn a_state_that_could_not_be_read_again_is_refused() {
-    let place = Place::new();
+async fn a_state_that_could_not_be_read_again_is_refused(place: Place) {
     let mut closed = Ticket::new().close("unclear".to_owned(), f64::NAN);
     match place.store.create(&mut closed).await {
-        Err(StoreError::Unwritable { .. }) => {
-            assert_eq!(place.store.list(None).await.unwrap(), []);
+        Err(CommitError::Unwritable { .. }) => {
+            assert_eq!(place.lines(&Query::new()).await, []);
         }
         Err(other) => panic!("expected Unwritable, found {other:?}"),
         Ok(()) => {

@@ -2,14 +2,21 @@
 
 use machine::{
     actor::Anyone,
-    erased::{Context, Durable, VerifyError},
     machine,
-    store::{OpenOptions, SqliteStore, StoreError},
+    store::{CommitError, LoadError, OpenError, OpenOptions, Store},
+    stored::{Context, Durable, VerifyError},
 };
 use machine_tests::assert_err;
 use serde::{Deserialize, Serialize};
 
-use crate::support::Place;
+use crate::support::{Place, on_both};
+
+on_both! {
+    data_of_a_higher_version_are_refused,
+    an_older_program_does_not_lose_what_it_does_not_know_of_the_context,
+    another_type_of_context_needs_an_upgrade,
+    an_old_name_may_be_dropped_once_nothing_has_it,
+}
 
 /// Amounts in whole units.
 mod whole {
@@ -20,7 +27,9 @@ mod whole {
         pub(super) limit: u32,
     }
 
-    impl Context for Terms {}
+    impl Context for Terms {
+        type Summary = ();
+    }
 
     #[machine(durable, context = Terms)]
     #[derive(Debug, Serialize, Deserialize)]
@@ -47,7 +56,9 @@ mod hundredths {
         pub(super) owner: String,
     }
 
-    impl Context for Terms {}
+    impl Context for Terms {
+        type Summary = ();
+    }
 
     #[derive(Clone, Copy, Deserialize)]
     pub(super) struct Open1 {
@@ -88,7 +99,9 @@ mod roomy {
         pub(super) owner: String,
     }
 
-    impl Context for Terms {}
+    impl Context for Terms {
+        type Summary = ();
+    }
 
     #[machine(durable, context = Terms)]
     #[derive(Debug, Serialize, Deserialize)]
@@ -112,7 +125,9 @@ mod elsewhere {
     #[derive(Debug, Serialize, Deserialize)]
     pub(super) struct Numbers(BTreeMap<String, f64>);
 
-    impl Context for Numbers {}
+    impl Context for Numbers {
+        type Summary = ();
+    }
 
     #[machine(durable, context = Numbers)]
     #[derive(Debug, Serialize, Deserialize)]
@@ -127,9 +142,7 @@ mod elsewhere {
 }
 
 /// An upgrade runs once: the older program does not take the newer data for its own.
-#[tokio::test]
-async fn data_of_a_higher_version_are_refused() {
-    let place = Place::new();
+async fn data_of_a_higher_version_are_refused(place: Place) {
     let mut old = whole::AnyAccount::from(whole::Account::new(whole::Terms { limit: 5 }, 7));
     place.store.create(&mut old).await.unwrap();
     let mut new: hundredths::AnyAccount = place.store.load(old.id()).await.unwrap();
@@ -140,20 +153,18 @@ async fn data_of_a_higher_version_are_refused() {
     place.store.commit(&mut new).await.unwrap();
 
     let refused = place.store.load::<whole::AnyAccount>(old.id()).await;
-    assert_err!(&refused, StoreError::Unreadable(VerifyError::Incompatible { .. }));
+    assert_err!(&refused, LoadError::Unreadable(VerifyError::Incompatible { .. }));
     let text = refused.unwrap_err().to_string();
     assert!(text.contains("the data are of version 2, and this program has version 1"), "{text}");
     let again: hundredths::AnyAccount = place.store.load(old.id()).await.unwrap();
     assert_eq!(again.context().limit, 500, "upgraded once");
     // Also what the old program still had in its hands is not written over it.
     old.apply_mut(whole::account::Event::Tick, &Anyone).unwrap();
-    assert_err!(place.store.commit(&mut old).await, StoreError::Conflict { .. });
+    assert_err!(place.store.commit(&mut old).await, CommitError::Conflict { .. });
 }
 
 /// The context is fixed at creation: a program that does not know all of it writes it back whole.
-#[tokio::test]
-async fn an_older_program_does_not_lose_what_it_does_not_know_of_the_context() {
-    let place = Place::new();
+async fn an_older_program_does_not_lose_what_it_does_not_know_of_the_context(place: Place) {
     let terms = roomy::Terms { limit: 5, owner: "ann".to_owned() };
     let mut new = roomy::AnyAccount::from(roomy::Account::new(terms, 7));
     place.store.create(&mut new).await.unwrap();
@@ -169,9 +180,7 @@ async fn an_older_program_does_not_lose_what_it_does_not_know_of_the_context() {
     }
 }
 
-#[tokio::test]
-async fn another_type_of_context_needs_an_upgrade() {
-    let place = Place::new();
+async fn another_type_of_context_needs_an_upgrade(place: Place) {
     let mut old = whole::Account::new(whole::Terms { limit: 5 }, 7);
     place.store.create(&mut old).await.unwrap();
     let refused = place.store.load::<elsewhere::AnyAccount>(old.id()).await;
@@ -182,8 +191,7 @@ async fn another_type_of_context_needs_an_upgrade() {
 
 /// The name that a state had is part of what the file keeps of a definition: a program that no
 /// longer says it does not break it for others.
-#[tokio::test]
-async fn an_old_name_may_be_dropped_once_nothing_has_it() {
+async fn an_old_name_may_be_dropped_once_nothing_has_it(place: Place) {
     mod first {
         use super::{Deserialize, Serialize, machine};
 
@@ -219,11 +227,10 @@ async fn an_old_name_may_be_dropped_once_nothing_has_it() {
         }
     }
 
-    let place = Place::new();
     let mut job = first::AnyJob::from(first::Job::new());
     place.store.create(&mut job).await.unwrap();
     let refused = place.store.load::<settled::AnyJob>(job.id()).await;
-    assert_err!(refused, StoreError::Unreadable(VerifyError::Incompatible { .. }));
+    assert_err!(refused, LoadError::Unreadable(VerifyError::Incompatible { .. }));
 
     let mut job: renamed::AnyJob = place.store.load(job.id()).await.unwrap();
     job.apply_mut(renamed::job::Event::Tick, &Anyone).unwrap();
@@ -232,9 +239,10 @@ async fn an_old_name_may_be_dropped_once_nothing_has_it() {
     job.apply_mut(settled::job::Event::Tick, &Anyone).unwrap();
     place.store.commit(&mut job).await.unwrap();
     // In another process, which knows only what is in the file.
-    let store = SqliteStore::open(place.file()).unwrap();
+    let store = place.open_again().await;
     let job: settled::AnyJob = store.load(job.id()).await.unwrap();
-    assert_eq!(job.journal().entries().len(), 3);
+    assert_eq!(job.journal().version(), 3);
+    store.verify::<settled::AnyJob>(job.id()).await.unwrap();
     store.load::<renamed::AnyJob>(job.id()).await.unwrap();
 }
 
@@ -246,7 +254,7 @@ async fn a_rehearsal_follows_links_and_reads_the_log() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a?b#c%20 d.db");
     let link = folder.path().join("link.db");
-    let store = SqliteStore::open(&file).unwrap();
+    let store = Store::sqlite(&file).await.unwrap();
     std::os::unix::fs::symlink(&file, &link).unwrap();
     for amount in 0..3 {
         let mut one = whole::Account::new(whole::Terms { limit: 5 }, amount);
@@ -254,14 +262,16 @@ async fn a_rehearsal_follows_links_and_reads_the_log() {
         assert_eq!(Durable::journal(&one).version(), 1);
     }
     for path in [&file, &link] {
-        let check = OpenOptions::new().machine::<hundredths::AnyAccount>().check(path).unwrap();
+        let check =
+            OpenOptions::new().machine::<hundredths::AnyAccount>().check(path).await.unwrap();
         assert_eq!(check.machines[0].checked, 3, "{}", path.display());
         assert!(check.is_clean(), "{check}");
-        let check = OpenOptions::new().machine::<elsewhere::AnyAccount>().check(path).unwrap();
+        let check =
+            OpenOptions::new().machine::<elsewhere::AnyAccount>().check(path).await.unwrap();
         assert_eq!(check.machines[0].blocked.len(), 3);
     }
-    let missing = OpenOptions::new().check(folder.path().join("missing.db"));
-    assert_err!(missing, StoreError::CannotOpen { .. });
+    let missing = OpenOptions::new().check(folder.path().join("missing.db")).await;
+    assert_err!(missing, OpenError::CannotOpen { .. });
 }
 
 /// A name that was given up and is used again for another state does not turn a machine of before
@@ -319,18 +329,18 @@ async fn a_name_that_is_used_again_does_not_change_what_a_machine_is() {
         }
     }
 
-    let place = Place::new();
+    let place = Place::new().await;
     let mut accepted = first::Claim::new().accept();
     place.store.create(&mut accepted).await.unwrap();
     let mut other = renamed::Claim::new();
     place.store.create(&mut other).await.unwrap();
     let refused = place.store.load::<again::AnyClaim>(accepted.id()).await;
-    assert_err!(&refused, StoreError::Unreadable(VerifyError::Incompatible { .. }));
+    assert_err!(&refused, LoadError::Unreadable(VerifyError::Incompatible { .. }));
     let text = refused.unwrap_err().to_string();
     assert!(text.contains("`accepted` was renamed to `approved`"), "{text}");
     // Where nothing contradicts, the state is taken over.
     place.store.load::<again::AnyClaim>(other.id()).await.unwrap();
-    let check = OpenOptions::new().machine::<again::AnyClaim>().check(place.file()).unwrap();
+    let check = OpenOptions::new().machine::<again::AnyClaim>().check(place.file()).await.unwrap();
     assert_eq!(check.machines[0].blocked.len(), 1);
 }
 
@@ -372,58 +382,77 @@ async fn a_rehearsal_survives_an_upgrade_that_panics() {
         }
     }
 
-    let place = Place::new();
+    let place = Place::new().await;
     let (mut dark, mut bright) = (before::Lamp::new(0), before::Lamp::new(60));
-    place.store.create_all(&mut [&mut dark, &mut bright]).await.unwrap();
-    let check = OpenOptions::new().machine::<after::AnyLamp>().check(place.file()).unwrap();
+    place.store.batch().create(&mut dark).create(&mut bright).write().await.unwrap();
+    let check = OpenOptions::new().machine::<after::AnyLamp>().check(place.file()).await.unwrap();
     assert_eq!(check.machines[0].checked, 2);
     let blocked: Vec<_> = check.machines[0].blocked.iter().map(|blocked| blocked.id).collect();
     assert_eq!(blocked, [dark.id()], "{check}");
     assert!(check.to_string().contains("panicked"), "{check}");
 }
 
-/// A rehearsal finds what `load` would find, and a program does not open a file with machines whose
-/// definition is missing.
+/// A rehearsal finds what `load` would find.
 #[tokio::test]
 async fn a_rehearsal_agrees_with_load() {
+    let mut missed = Vec::new();
     for edit in [
         "UPDATE instance SET session = 'another'",
         "UPDATE instance SET due_at = 1",
         "UPDATE instance SET version = version - 1",
-        "UPDATE instance SET seal = 'x'",
-        "DELETE FROM journal WHERE number = 0",
-        "UPDATE instance SET id = 'nonsense'",
+        "UPDATE instance SET seal = x'00'",
+        "UPDATE instance SET id = x'00'",
+        "UPDATE instance SET definition = 99",
+        "DELETE FROM context",
+        "DELETE FROM journal",
+        "DELETE FROM definition",
+        "UPDATE definition SET no = no + 1",
+        "UPDATE definition SET machine = 'another'",
+        "UPDATE definition SET fingerprint = fingerprint + 1",
     ] {
-        let place = Place::new();
+        let place = Place::new().await;
         let mut one = whole::Account::new(whole::Terms { limit: 5 }, 7);
         place.store.create(&mut one).await.unwrap();
-        let raw = place.raw();
-        raw.pragma_update(None, "foreign_keys", false).unwrap();
-        assert_eq!(raw.execute(edit, []).unwrap(), 1, "{edit}");
+        assert_eq!(place.edit(edit, one.id()), 1, "{edit}");
         assert!(place.store.load::<whole::AnyAccount>(one.id()).await.is_err(), "{edit}");
-        let check = OpenOptions::new().machine::<whole::AnyAccount>().check(place.file()).unwrap();
-        assert!(!check.is_clean(), "{edit}: {check}");
+        let options = OpenOptions::new().machine::<whole::AnyAccount>();
+        let check = options.check(place.file()).await.unwrap();
+        if check.is_clean() {
+            missed.push(edit);
+        }
     }
-    let place = Place::new();
-    let mut one = whole::Account::new(whole::Terms { limit: 5 }, 7);
-    place.store.create(&mut one).await.unwrap();
-    place.raw().execute("DELETE FROM definition", []).unwrap();
-    let open = |options: OpenOptions| options.open(place.file()).map(drop);
-    let refused = open(OpenOptions::new().machine::<hundredths::AnyAccount>()).unwrap_err();
-    assert!(refused.to_string().contains("is missing in the file"), "{refused}");
-    open(OpenOptions::new().machine::<whole::AnyAccount>()).unwrap();
+    assert!(missed.is_empty(), "`load` notices these edits, and a rehearsal does not: {missed:#?}");
+}
+
+/// A program does not open a file with machines whose definition is missing.
+#[tokio::test]
+async fn a_missing_definition_keeps_a_program_from_opening() {
+    for (edit, what) in [
+        ("DELETE FROM definition", "is missing in the file"),
+        ("UPDATE definition SET body = 'no json'", "cannot be read"),
+    ] {
+        let place = Place::new().await;
+        let mut one = whole::Account::new(whole::Terms { limit: 5 }, 7);
+        place.store.create(&mut one).await.unwrap();
+        assert_eq!(place.edit(edit, one.id()), 1, "{edit}");
+        let options = OpenOptions::new().machine::<hundredths::AnyAccount>();
+        let refused = options.sqlite(place.file()).await;
+        assert_err!(&refused, OpenError::Incompatible { .. });
+        let text = refused.unwrap_err().to_string();
+        assert!(text.contains(what), "{text}");
+    }
 }
 
 /// Two names of one file are one store: a worker is found through either.
 #[cfg(unix)]
 #[tokio::test]
 async fn a_symbolic_link_is_the_same_store() {
-    let place = Place::new();
-    let link = place.folder.path().join("link.db");
+    let place = Place::new().await;
+    let link = place.folder().join("link.db");
     std::os::unix::fs::symlink(place.file(), &link).unwrap();
-    let linked = SqliteStore::open(&link).unwrap();
+    let linked = Store::sqlite(&link).await.unwrap();
     let mut mail = machine_tests::samples::pending_mail("bob");
     linked.create(&mut mail).await.unwrap();
     let (_running, _permit) = linked.begin(mail, &machine::actor::ToolNode).await.unwrap();
-    assert_eq!(place.store.recover().await.unwrap().len(), 0, "its worker is alive");
+    assert_eq!(place.recovered().await.len(), 0, "its worker is alive");
 }

@@ -13,7 +13,7 @@ use machine_tests::samples::{Ticket, asked, read};
 fn a_move_is_written_down() {
     let execution = Execution::new(read("a.txt")).start(&EcsNode);
     let execution = execution.fail("no such file".to_owned(), &ToolNode);
-    let entries = execution.journal().entries();
+    let entries = execution.journal().uncommitted();
     let actors: Vec<_> = entries.iter().map(|entry| entry.actor.as_deref().unwrap()).collect();
     assert_eq!(actors, ["reasoning", "ecs_node", "tool_node"]);
     assert!(entries.is_sorted_by_key(|entry| entry.at));
@@ -45,7 +45,7 @@ fn waiting_has_three_ways_out() {
     ];
     assert_eq!(ends, ["no", "too late"]);
     let running = asked("?").resume(&GraphRunner);
-    assert_eq!(running.journal().entries().len(), 4);
+    assert_eq!(running.journal().uncommitted().len(), 4);
 }
 
 /// Ids are unique and sort by creation time.

@@ -15,7 +15,7 @@ fn a_machine_narrows_to_its_state_only() {
     let any = execution::Running::narrow(any).unwrap_err();
     assert_eq!((any.id(), any.status()), (id, execution::Status::Waiting));
     let waiting = execution::Waiting::narrow(any).unwrap();
-    assert_eq!((waiting.id(), waiting.journal().entries().len()), (id, 3));
+    assert_eq!((waiting.id(), waiting.journal().uncommitted().len()), (id, 3));
 }
 
 /// Each state knows its index in the definition.

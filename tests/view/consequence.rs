@@ -1,9 +1,11 @@
 //! What a reasoner sees, and what it does not see (OB-6, EX-13).
 
+use std::collections::BTreeSet;
+
 use machine::{
     actor::{GraphRunner, ToolNode},
     contract::{AnyExecution, Applied, Execution, Settled},
-    store::SqliteStore,
+    store::Store,
     view::ConsequenceView,
 };
 use machine_tests::{
@@ -17,7 +19,7 @@ use serde_json::Value;
 fn nothing_hidden_gets_out() {
     let execution = AnyExecution::from(pending_mail("bob"));
     let json = serde_json::to_value(ConsequenceView::of(&execution)).unwrap();
-    let names: Vec<_> = json.as_object().unwrap().keys().map(String::as_str).collect();
+    let names: BTreeSet<_> = json.as_object().unwrap().keys().map(String::as_str).collect();
     let expected = [
         "action_summary",
         "action_type",
@@ -31,7 +33,7 @@ fn nothing_hidden_gets_out() {
         "total_duration_ms",
         "was_suspended",
     ];
-    assert_eq!(names, expected);
+    assert_eq!(names, BTreeSet::from(expected));
     assert_eq!(json["execution_id"], execution.id().to_string());
     assert_eq!(json["action_type"], "tool_call");
     let text = json.to_string();
@@ -43,8 +45,7 @@ fn nothing_hidden_gets_out() {
 /// Only an action that is both irreversible and COMPLETED has side effects.
 #[tokio::test]
 async fn side_effects_are_irreversible_and_completed() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = SqliteStore::open(folder.path().join("agent.db")).unwrap();
+    let store = Store::memory();
     let mut pending = Execution::new(mail("bob"));
     store.create(&mut pending).await.unwrap();
     assert!(!ConsequenceView::of(&pending_mail("bob").into()).has_side_effects);
@@ -80,4 +81,33 @@ fn the_duration_is_that_of_the_journal() {
     claim.journal[2].at = start + 4_000;
     let view = ConsequenceView::of(&forge::cross_execution(claim).unwrap());
     assert_eq!(view.total_duration_ms, 4_000);
+}
+
+/// A loaded execution has only the summary of its past, and its view is the same as before; also when
+/// more happens after it was loaded.
+#[tokio::test]
+async fn a_loaded_execution_has_the_same_view() {
+    let store = Store::memory();
+    let mut claim = forge::claim(&asked("Deploy?").resume(&GraphRunner));
+    let start = claim.journal[0].at - 10_000;
+    claim.journal[0].at = start;
+    let mut resumed = forge::cross_execution(claim).unwrap();
+    let before = ConsequenceView::of(&resumed);
+    assert!(before.was_suspended && before.human_confirmed && before.total_duration_ms >= 10_000);
+    store.create(&mut resumed).await.unwrap();
+    assert_eq!(ConsequenceView::of(&resumed), before);
+    let loaded: AnyExecution = store.load(resumed.id()).await.unwrap();
+    assert_eq!(ConsequenceView::of(&loaded), before);
+
+    let AnyExecution::Running(running) = loaded else { panic!() };
+    let done = AnyExecution::from(running.succeed("yes".to_owned(), &GraphRunner));
+    let view = ConsequenceView::of(&done);
+    assert!(view.was_suspended && view.human_confirmed && !view.is_still_pending);
+    assert!(view.total_duration_ms >= before.total_duration_ms);
+
+    let mut direct = Execution::new(read("a.txt")).start(&ToolNode);
+    store.create(&mut direct).await.unwrap();
+    let loaded: AnyExecution = store.load(direct.id()).await.unwrap();
+    let view = ConsequenceView::of(&loaded);
+    assert!(!view.was_suspended && !view.human_confirmed);
 }

@@ -3,7 +3,7 @@
 use machine::{
     actor::{GraphRunner, ReasoningNode, ToolNode},
     contract::{AnyExecution, Applied, Contract, Execution, NotDone, Settled, Tool, defer},
-    store::SqliteStore,
+    store::Store,
     view::{ConsequenceView, render},
 };
 use machine_tests::samples::{ask, mail};
@@ -12,11 +12,10 @@ const NOTE: &str =
     "Note: actions marked ⚠️ IRREVERSIBLE have taken effect and cannot be taken back.";
 
 async fn sent() -> AnyExecution {
-    let folder = tempfile::tempdir().unwrap();
-    let store = SqliteStore::open(folder.path().join("agent.db")).unwrap();
+    let store = Store::memory();
     let (gate, mut mail) = defer(mail("bob@example.com"), "Send it?", &ReasoningNode).unwrap();
     let mut gate = ask(gate).resume(&GraphRunner).succeed("yes".to_owned(), &GraphRunner);
-    store.create_all(&mut [&mut gate, &mut mail]).await.unwrap();
+    store.batch().create(&mut gate).create(&mut mail).write().await.unwrap();
     let (running, permit) = store.begin(mail, &ToolNode).await.unwrap();
     let outcome = permit.call(async |_permit| Ok(Applied::new("邮件已发送"))).await;
     match store.settle(running, outcome, &ToolNode).await.unwrap() {
@@ -60,8 +59,7 @@ fn the_note_is_there_when_it_is_needed() {
 /// EX-14, the failure branch: the mail was confirmed and failed.
 #[tokio::test]
 async fn a_failed_mail_has_no_effect() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = SqliteStore::open(folder.path().join("agent.db")).unwrap();
+    let store = Store::memory();
     let mut pending = Execution::new(mail("bob@example.com"));
     store.create(&mut pending).await.unwrap();
     let (running, permit) = store.begin(pending, &ToolNode).await.unwrap();

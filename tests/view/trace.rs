@@ -2,7 +2,9 @@
 
 use machine::{
     actor::{EcsNode, GraphRunner, ToolNode},
-    contract::{AnyExecution, Execution},
+    contract::{AnyExecution, Contract, Execution},
+    store::Store,
+    stored::History,
     view::{ExecutionTrace, TraceStep},
 };
 use machine_tests::{
@@ -20,6 +22,11 @@ fn long(rounds: usize) -> AnyExecution {
     running.succeed("42 lines".to_owned(), &ToolNode).into()
 }
 
+/// An execution that was never stored, as the trace reads it.
+fn read_from(execution: &AnyExecution) -> (&Contract, History) {
+    (execution.context(), History::of(execution).unwrap())
+}
+
 fn actions(trace: &ExecutionTrace) -> Vec<&str> {
     trace.steps.iter().map(|step| step.action.as_str()).collect()
 }
@@ -29,7 +36,7 @@ fn actions(trace: &ExecutionTrace) -> Vec<&str> {
 fn every_step_is_there() {
     let execution = long(1);
     let id = execution.id();
-    let trace = ExecutionTrace::of(&[execution], ExecutionTrace::USUAL_CAP);
+    let trace = ExecutionTrace::of(&[read_from(&execution)], ExecutionTrace::USUAL_CAP);
     assert_eq!(trace.omitted, 0);
     assert_eq!(
         actions(&trace),
@@ -59,7 +66,7 @@ fn what_is_capped_away_is_counted() {
     assert_eq!(ExecutionTrace::USUAL_CAP, 50);
     let execution = long(30);
     let id = execution.id();
-    let executions = [execution];
+    let executions = [read_from(&execution)];
     let whole = ExecutionTrace::of(&executions, usize::MAX);
     assert_eq!((whole.steps.len(), whole.omitted), (63, 0));
     for cap in [0, 1, 50, 62, 63, 64] {
@@ -82,7 +89,8 @@ fn the_cap_is_for_each_contract() {
         claim.journal.iter_mut().zip(0..).for_each(|(entry, step)| entry.at = start + step * 10);
         forge::cross_execution(claim).unwrap()
     };
-    let trace = ExecutionTrace::of(&[moved(5, 3), moved(1, 0)], 4);
+    let (late, early) = (moved(5, 3), moved(1, 0));
+    let trace = ExecutionTrace::of(&[read_from(&late), read_from(&early)], 4);
     assert_eq!((trace.steps.len(), trace.omitted), (8, 9 + 1));
     assert!(trace.steps.is_sorted_by_key(|step| step.at));
 }
@@ -90,10 +98,28 @@ fn the_cap_is_for_each_contract() {
 /// Holds and permits are not steps, and a rejection has its reason as the result.
 #[test]
 fn an_irreversible_action_is_marked() {
-    let trace = ExecutionTrace::of(&[pending_mail("bob").into()], 50);
+    let pending = AnyExecution::from(pending_mail("bob"));
+    let trace = ExecutionTrace::of(&[read_from(&pending)], 50);
     assert_eq!(trace.steps[0].metadata["irreversible"], true);
     assert_eq!(trace.steps[0].metadata["trigger"], json!(null));
     let rejected = Execution::new(mail("bob")).start(&ToolNode).reject("denied".into(), &ToolNode);
-    let trace = ExecutionTrace::of(&[rejected.into()], 50);
+    let rejected = AnyExecution::from(rejected);
+    let trace = ExecutionTrace::of(&[read_from(&rejected)], 50);
     assert_eq!(trace.steps[2].result.as_deref(), Some("denied"));
+}
+
+/// The trace is the same before an execution is stored and after: then a store has the history, and
+/// the machine has none.
+#[tokio::test]
+async fn a_stored_history_makes_the_same_trace() {
+    let store = Store::memory();
+    let mut execution = long(2);
+    let before = ExecutionTrace::of(&[read_from(&execution)], 4);
+    store.create(&mut execution).await.unwrap();
+    assert!(History::of(&execution).is_none());
+    assert!(execution.journal().uncommitted().is_empty());
+    let history = store.history(execution.id()).await.unwrap();
+    let after = ExecutionTrace::of(&[(execution.context(), history)], 4);
+    assert_eq!((after.steps.len(), after.omitted), (4, 3));
+    assert_eq!(after, before);
 }

@@ -4,10 +4,17 @@ use machine::{
     actor::{Actor, Category, EcsNode, GraphRunner, ToolNode},
     contract::Execution,
     machine,
-    view::transitions,
+    store::Store,
+    stored::{Durable, History},
+    view::{self, TransitionRecord},
 };
 use machine_tests::samples::{Ticket, read};
 use serde::{Deserialize, Serialize};
+
+/// The transitions of a machine that was never stored.
+fn transitions(machine: &dyn Durable) -> Vec<TransitionRecord> {
+    view::transitions(&History::of(machine).unwrap())
+}
 
 /// Number, states, trigger, actor, time and end of each transition; the creation is not one.
 #[test]
@@ -36,7 +43,7 @@ fn every_transition_is_a_record() {
     );
     let ends: Vec<_> = records.iter().map(|record| record.is_terminal_transition).collect();
     assert_eq!(ends, [false, false, false, true]);
-    let entries = &execution.journal().entries()[1..];
+    let entries = &execution.journal().uncommitted()[1..];
     for (number, (record, entry)) in records.iter().zip(entries).enumerate() {
         assert_eq!(record.sequence_number, number);
         assert_eq!(record.execution_id, execution.id());
@@ -93,4 +100,18 @@ fn a_declared_category_is_shown() {
     let records = transitions(&Release::new().approve(&Releaser));
     assert_eq!(records[0].actor.as_deref(), Some("releaser"));
     assert_eq!(records[0].actor_category, Category::Human);
+}
+
+/// The records are the same before a machine is stored and after, also for a machine whose type the
+/// reader does not know.
+#[tokio::test]
+async fn a_stored_history_has_the_same_records() {
+    let store = Store::memory();
+    let mut release = Release::new().approve(&Releaser);
+    let before = transitions(&release);
+    store.create(&mut release).await.unwrap();
+    assert!(History::of(&release).is_none());
+    let history = store.history(release.id()).await.unwrap();
+    assert_eq!(view::transitions(&history), before);
+    assert!(before[0].is_terminal_transition);
 }

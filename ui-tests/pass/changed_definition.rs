@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use machine::{erased::Context, machine};
+use machine::{machine, stored::Context};
 use serde::{Deserialize, Serialize};
 
 /// The context of version 1.
@@ -17,7 +17,9 @@ pub struct Customer {
     last: String,
 }
 
-impl Context for Customer {}
+impl Context for Customer {
+    type Summary = ();
+}
 
 fn split(old: Buyer) -> Result<Customer, String> {
     let (first, last) = old.name.split_once(' ').ok_or("this name has no last name")?;

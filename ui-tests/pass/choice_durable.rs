@@ -1,6 +1,6 @@
 // A durable machine records the edge that a choice took, and what the caller gave.
 
-use machine::{actor::Anyone, erased::Unverified, journal::Fact, machine};
+use machine::{actor::Anyone, journal::Fact, machine, stored::Unverified};
 use serde::{Deserialize, Serialize};
 
 /// An answer with a scope.
@@ -40,7 +40,7 @@ fn stopped() -> AnyRequest {
 }
 
 fn moves(any: &AnyRequest) -> Vec<(String, String, String)> {
-    let moved = any.journal().entries().iter().filter_map(|entry| match &entry.fact {
+    let moved = any.journal().uncommitted().iter().filter_map(|entry| match &entry.fact {
         Fact::Moved { from, trigger, to, .. } => {
             Some((from.to_string(), trigger.to_string(), to.to_string()))
         }
@@ -61,7 +61,7 @@ fn the_journal_has_the_target_that_was_chosen() {
 
 fn the_journal_has_the_item_that_the_choice_took_apart() {
     let any = stopped();
-    let Fact::Moved { payload, .. } = &any.journal().entries()[1].fact else {
+    let Fact::Moved { payload, .. } = &any.journal().uncommitted()[1].fact else {
         panic!("the second entry is the answer")
     };
     assert_eq!(payload["answer"], serde_json::json!({ "Yes": "files" }));

@@ -1,19 +1,13 @@
 // A durable machine records its deadlines, and fires those that are due by the clock of the store.
 
-use std::{
-    pin::pin,
-    sync::Arc,
-    task::{Context, Poll, Wake, Waker},
-    thread::{self, Thread},
-    time::Duration,
-};
+use std::time::Duration;
 
 use machine::{
     actor::{Actor, Category, GraphRunner},
     clock::{Clock, Millis},
     journal::Fact,
     machine,
-    store::OpenOptions,
+    store::{OpenOptions, blocking::Store},
     typed::Reason,
 };
 use serde::{Deserialize, Serialize};
@@ -48,26 +42,6 @@ impl Clock for At {
     }
 }
 
-/// Runs a future on this thread.
-fn wait<F: Future>(future: F) -> F::Output {
-    struct Unpark(Thread);
-
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park(),
-        }
-    }
-}
-
 fn asked() -> AnyQuestion {
     Question::new(Duration::from_secs(30)).into()
 }
@@ -84,15 +58,14 @@ fn a_deadline_that_was_not_committed_is_not_due() {
 }
 
 fn a_committed_deadline_fires_when_it_is_due() {
-    let file = std::env::temp_dir().join(format!("machine-ui-{}.db", std::process::id()));
-    let store = OpenOptions::new().clock(At(1_000)).open(&file).unwrap();
+    let store = Store::from(OpenOptions::new().clock(At(1_000)).memory());
     let mut any = asked();
-    wait(store.create(&mut any)).unwrap();
+    store.create(&mut any).unwrap();
 
     let refused = any.fire_deadline("timeout", 30_999).unwrap_err();
     assert_eq!(refused.reason.reason(), &Reason::NotDue(1));
     let any = refused.machine.fire_deadline("timeout", 31_000).unwrap();
-    let last = any.journal().entries().last().unwrap();
+    let last = any.journal().uncommitted().last().unwrap();
     assert_eq!(last.actor.as_deref(), Some(GraphRunner::KIND));
     assert_eq!(GraphRunner::CATEGORY, Category::System);
     let Fact::Moved { trigger, deadlines, .. } = &last.fact else { panic!("{last:?}") };
@@ -100,9 +73,6 @@ fn a_committed_deadline_fires_when_it_is_due() {
     assert!(deadlines.is_empty(), "the target has no deadline");
     let AnyQuestion::Cancelled(cancelled) = any else { panic!("{any:?}") };
     assert_eq!(cancelled.state().reason, "no answer in 30s");
-
-    drop(store);
-    std::fs::remove_file(&file).unwrap();
 }
 
 fn main() {

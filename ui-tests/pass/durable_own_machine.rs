@@ -1,9 +1,9 @@
 // A user-defined durable machine, with its own context and actors, makes a round trip through JSON.
 
 use machine::actor::{Actor, Category, ToolNode};
-use machine::erased::{Breach, Context, Unverified, VerifyError};
 use machine::journal::Entry;
 use machine::machine;
+use machine::stored::{Breach, Context, Unverified, VerifyError};
 use serde::{Deserialize, Serialize};
 
 /// A person who may approve.
@@ -20,13 +20,22 @@ struct Customer {
     limit: u64,
 }
 
+/// What the rules of a customer need to know of the past.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Effort {
+    entries: u64,
+}
+
 impl Context for Customer {
+    type Summary = Effort;
+
     fn author(&self) -> Option<&str> {
         Some("shop")
     }
 
-    fn admit(&self, journal: &[Entry]) -> Result<(), Breach> {
-        if journal.len() as u64 > self.limit {
+    fn fold(&self, effort: &mut Effort, _entry: &Entry) -> Result<(), Breach> {
+        effort.entries += 1;
+        if effort.entries > self.limit {
             return Err(Breach::new("this customer has had enough; ask somebody first"));
         }
         Ok(())
@@ -74,7 +83,7 @@ fn main() {
     assert_eq!(back.id(), id);
     assert_eq!(back.state().cents, 4200);
     assert_eq!(back.context(), &customer(10));
-    let who: Vec<_> = back.journal().entries().iter().map(|entry| entry.actor.as_deref()).collect();
+    let who: Vec<_> = back.journal().uncommitted().iter().map(|entry| entry.actor.as_deref()).collect();
     assert_eq!(who, [Some("shop"), Some("tool_node"), Some("approver"), Some("approver")]);
 
     // A status that contradicts the journal is refused.

@@ -46,28 +46,28 @@ fn ask<A: Actor>(status: Status, event: &Event, by: &A) -> Result<Status, Illega
     let expected = edge.filter(|edge| edge.actors().contains(&A::KIND.into()));
 
     let machine = any(status);
-    let (id, entries) = (machine.id(), machine.journal().entries().len());
+    let (id, entries) = (machine.id(), machine.journal().uncommitted().len());
     let by_value = match machine.apply(event.clone(), by) {
         Ok(moved) => {
             assert_eq!(moved.id(), id);
-            assert_eq!(moved.journal().entries().len(), entries + 1);
+            assert_eq!(moved.journal().uncommitted().len(), entries + 1);
             Ok(moved.status())
         }
         Err(refused) => {
             assert_eq!(refused.to_string(), refused.reason.to_string());
             assert_eq!(refused.machine.id(), id, "the same machine comes back");
             assert_eq!(refused.machine.status(), status, "in the same state");
-            assert_eq!(refused.machine.journal().entries().len(), entries, "with no new entry");
+            assert_eq!(refused.machine.journal().uncommitted().len(), entries, "with no new entry");
             Err(refused.reason)
         }
     };
 
     let mut machine = any(status);
-    let (id, entries) = (machine.id(), machine.journal().entries().len());
+    let (id, entries) = (machine.id(), machine.journal().uncommitted().len());
     let in_place = machine.apply_mut(event.clone(), by).map(|()| machine.status());
     let added = usize::from(in_place.is_ok());
     assert_eq!(machine.id(), id);
-    assert_eq!(machine.journal().entries().len(), entries + added);
+    assert_eq!(machine.journal().uncommitted().len(), entries + added);
     if in_place.is_err() {
         assert_eq!(machine.status(), status, "a refusal leaves the machine as it was");
     }

@@ -96,7 +96,7 @@ fn main() {
     assert_eq!(order.state().reason, "only 9 left");
 
     // The journal records the source state and the actor of each transition.
-    let moved = serde_json::to_string(order.journal().entries()).unwrap();
+    let moved = serde_json::to_string(order.journal().uncommitted()).unwrap();
     assert!(moved.contains(r#""from":"reminded","to":"cancelled""#), "{moved}");
     assert!(moved.contains(r#""actor":"clerk""#), "{moved}");
 

@@ -30,7 +30,9 @@ mod groups {
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct S(u8);
 
-impl machine::erased::Context for S {}
+impl machine::stored::Context for S {
+    type Summary = ();
+}
 
 #[machine::machine(durable, context = S)]
 #[derive(Debug, serde::Serialize, serde::Deserialize)]

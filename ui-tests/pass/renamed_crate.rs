@@ -50,7 +50,7 @@ fn main() {
     assert_eq!(plain::AnyDoor::from(closed).status(), plain::door::Status::Closed);
 
     let shipped = durable::Order::new().ship();
-    let claim = renamed::erased::Unverified::of(&durable::AnyOrder::from(shipped)).unwrap();
+    let claim = renamed::stored::Unverified::of(&durable::AnyOrder::from(shipped)).unwrap();
     let any: durable::AnyOrder = claim.verify().unwrap();
     assert_eq!(any.status(), durable::order::Status::Shipped);
 }

@@ -1,14 +1,16 @@
 // Fields and payload items can have any name, including names that the macro uses itself.
 
 use machine::actor::ToolNode;
-use machine::erased::{Context, Unverified};
 use machine::machine;
+use machine::stored::{Context, Unverified};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Owner(String);
 
-impl Context for Owner {}
+impl Context for Owner {
+    type Summary = ();
+}
 
 #[machine(durable, context = Owner)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

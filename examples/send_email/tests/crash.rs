@@ -99,6 +99,7 @@ fn one_round(moment: Duration, context: &str) -> End {
         (gate, mail) => panic!("{context}: {} and {}", gate.status(), mail.status()),
     };
     assert_eq!(world.server.received(), 1, "{context}");
+    world.verify();
     let left = std::fs::read_dir(world.folder.path()).unwrap();
     let workers = left
         .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().contains("-worker-"));

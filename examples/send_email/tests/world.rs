@@ -8,7 +8,8 @@ use std::{
 use machine::{
     Id,
     contract::AnyExecution,
-    store::{Listed, SqliteStore},
+    store::{Line, Query, blocking::Store},
+    stored::History,
 };
 use tempfile::TempDir;
 
@@ -65,16 +66,30 @@ impl World {
         errors
     }
 
-    pub fn store(&self) -> SqliteStore {
-        SqliteStore::open(self.db()).unwrap()
+    pub fn store(&self) -> Store {
+        Store::sqlite(self.db()).unwrap()
     }
 
-    pub fn list(&self) -> Vec<Listed> {
-        block_on(self.store().list(None)).unwrap()
+    pub fn list(&self) -> Vec<Line> {
+        let page = self.store().list(&Query::new()).unwrap();
+        assert!(page.next.is_none(), "a test has at most one page of machines");
+        page.items.into_iter().map(Result::unwrap).collect()
     }
 
     pub fn load(&self, id: Id) -> AnyExecution {
-        block_on(self.store().load(id)).unwrap()
+        self.store().load(id).unwrap()
+    }
+
+    pub fn history(&self, id: Id) -> History {
+        self.store().history(id).unwrap()
+    }
+
+    /// Verifies every history in the database.
+    pub fn verify(&self) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let report = runtime.block_on(self.store().get().verify_all(|_| {})).unwrap();
+        assert!(report.is_clean(), "{report:?}");
+        assert!(report.machines >= 2, "{report:?}");
     }
 
     /// Asks for a mail to bob; returns the ids of the question and of the mail.
@@ -88,8 +103,4 @@ impl World {
 
 pub fn errors(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-pub fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }

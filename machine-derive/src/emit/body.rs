@@ -100,7 +100,7 @@ impl<'a> Scope<'a> {
         };
         let context = self.use_of("context").filter(|_| Names::has_context(graph)).map(|context| {
             if names.durable {
-                hygienic!(let #context = &core.context;)
+                hygienic!(let #context = core.__context();)
             } else {
                 hygienic!(let #context = &machine.context;)
             }
@@ -184,7 +184,7 @@ fn target(
         (
             hygienic! {
                 let state = #state;
-                core.journal.__moved(DEFINITION, #edge, actor, payload, &[#(#started),*]);
+                core.__moved(DEFINITION, #edge, actor, payload, &[#(#started),*]);
             },
             hygienic!(state),
         )

@@ -43,7 +43,7 @@ pub(super) fn started_at_creation(graph: &Graph<'_>) -> Vec<TokenStream> {
 /// The edge that a deadline fires, and how long it runs.
 fn started_by(graph: &Graph<'_>, step: &Move<'_>) -> TokenStream {
     let edge = names::index(step.first_edge);
-    let after = call(graph, step, &hygienic!(&state), &hygienic!(&core.context));
+    let after = call(graph, step, &hygienic!(&state), &hygienic!(core.__context()));
     hygienic!((#edge, #after))
 }
 
@@ -224,7 +224,7 @@ fn arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let asked = if names.durable {
         let edge = names::index(step.first_edge);
         hygienic! {
-            match machine.core.journal.__not_due(DEFINITION, #edge, now) {
+            match machine.core.__journal().__not_due(DEFINITION, #edge, now) {
                 ::core::option::Option::Some(reason) => (#any::#from(machine), reason),
                 ::core::option::Option::None => #asked,
             }

@@ -37,28 +37,32 @@ fn typed(names: &Names<'_>) -> TokenStream {
             }
 
             fn journal(&self) -> &__machine::__private::Journal {
-                &self.core.journal
+                self.core.__journal()
             }
 
-            fn rules(&self) -> &dyn __machine::__private::Context {
-                <#context as __machine::__private::Context>::__as_dyn(&self.core.context)
+            fn __rules(&self) -> &dyn __machine::__private::Rules {
+                <#context as __machine::__private::Context>::__as_dyn(self.core.__context())
             }
 
             fn __journal_mut(
                 &mut self,
-                _: __machine::__private::Pass,
+                pass: __machine::__private::Pass,
             ) -> &mut __machine::__private::Journal {
-                &mut self.core.journal
+                self.core.__journal_mut(pass)
             }
 
-            fn __encode(&self) -> ::core::result::Result<
-                (::std::string::String, ::std::string::String),
+            fn __state_text(&self) -> ::core::result::Result<
+                ::std::string::String,
                 __machine::__private::serde_json::Error,
             > {
-                ::core::result::Result::Ok((
-                    __machine::__private::encode(&self.state)?,
-                    self.core.__context()?,
-                ))
+                __machine::__private::encode(&self.state)
+            }
+
+            fn __context_text(&self) -> ::core::result::Result<
+                ::std::sync::Arc<str>,
+                __machine::__private::serde_json::Error,
+            > {
+                self.core.__context_text()
             }
         }
     }
@@ -87,22 +91,29 @@ fn erased(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 self.durable().journal()
             }
 
-            fn rules(&self) -> &dyn __machine::__private::Context {
-                self.durable().rules()
+            fn __rules(&self) -> &dyn __machine::__private::Rules {
+                self.durable().__rules()
             }
 
             fn __journal_mut(
                 &mut self,
-                _: __machine::__private::Pass,
+                pass: __machine::__private::Pass,
             ) -> &mut __machine::__private::Journal {
-                match self { #(Self::#all(machine) => &mut machine.core.journal),* }
+                match self { #(Self::#all(machine) => machine.core.__journal_mut(pass)),* }
             }
 
-            fn __encode(&self) -> ::core::result::Result<
-                (::std::string::String, ::std::string::String),
+            fn __state_text(&self) -> ::core::result::Result<
+                ::std::string::String,
                 __machine::__private::serde_json::Error,
             > {
-                self.durable().__encode()
+                self.durable().__state_text()
+            }
+
+            fn __context_text(&self) -> ::core::result::Result<
+                ::std::sync::Arc<str>,
+                __machine::__private::serde_json::Error,
+            > {
+                self.durable().__context_text()
             }
         }
 
@@ -174,11 +185,11 @@ fn upgraded(upgrades: &[Upgrade], ty: &TokenStream) -> TokenStream {
             let next = if step == last { ty.clone() } else { quote!(_) };
             if step == position {
                 return quote_spanned!(path.span()=>
-                    __machine::erased::upgrade_from::<_, #next, _>(#path, text)
+                    __machine::stored::upgrade_from::<_, #next, _>(#path, text)
                 );
             }
             quote_spanned!(path.span()=>
-                #value.and_then(|old| __machine::erased::upgrade::<_, #next, _>(#path, old))
+                #value.and_then(|old| __machine::stored::upgrade::<_, #next, _>(#path, old))
             )
         });
         quote!(..=#from => #chain,)

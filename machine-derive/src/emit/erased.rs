@@ -45,7 +45,7 @@ fn item(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 self.journal().id()
             }
 
-            /// The machine's journal, oldest entry first.
+            /// The machine's journal: a summary of what is stored, and the entries since then.
             #[must_use]
             pub fn journal(&self) -> &__machine::__private::Journal {
                 match self { #(Self::#all(machine) => machine.journal()),* }

@@ -18,8 +18,14 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let derived = derived(graph);
     let typed = &names.typed;
     let about = format!("The events of a [`{typed}`]: its triggers with their payloads.");
-    let serde = (derives(graph, "Serialize") || derives(graph, "Deserialize"))
-        .then(|| quote!(#[serde(tag = "trigger")]));
+    let serde = (derives(graph, "Serialize") || derives(graph, "Deserialize")).then(|| {
+        // The derive for a tagged enum buffers its input, and numbers do not survive that if any
+        // crate of the program enables `arbitrary_precision` of `serde_json`. So the derive makes
+        // functions of the type, and `serde_impls` calls them.
+        let remote = names.durable.then(|| quote!(#[serde(remote = "Self")]));
+        quote!(#[serde(tag = "trigger")] #remote)
+    });
+    let serde_impls = names.durable.then(|| serde_impls(graph));
     let variants = graph.triggers.iter().enumerate().map(|(index, trigger)| {
         let name = names::event(trigger);
         let moves: Vec<String> = graph
@@ -61,6 +67,8 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             #(#variants),*
         }
 
+        #serde_impls
+
         impl #generics #event #predicates {
             /// The name of the trigger.
             #[must_use]
@@ -71,6 +79,35 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             }
         }
     }
+}
+
+/// The implementations of serde's traits for the events of a durable machine.
+fn serde_impls(graph: &Graph<'_>) -> TokenStream {
+    let serialize = derives(graph, "Serialize").then(|| {
+        quote! {
+            impl __machine::__private::serde::Serialize for Event {
+                fn serialize<S: __machine::__private::serde::Serializer>(
+                    &self,
+                    serializer: S,
+                ) -> ::core::result::Result<S::Ok, S::Error> {
+                    Self::serialize(self, serializer)
+                }
+            }
+        }
+    });
+    let deserialize = derives(graph, "Deserialize").then(|| {
+        quote! {
+            impl<'de> __machine::__private::serde::Deserialize<'de> for Event {
+                fn deserialize<D: __machine::__private::serde::Deserializer<'de>>(
+                    deserializer: D,
+                ) -> ::core::result::Result<Self, D::Error> {
+                    let value = __machine::__private::plain_value(deserializer)?;
+                    Self::deserialize(value).map_err(__machine::__private::serde::de::Error::custom)
+                }
+            }
+        }
+    });
+    quote!(#serialize #deserialize)
 }
 
 /// The machine's derives that make sense for events; `Default`, for example, does not.

@@ -57,7 +57,7 @@ fn constructor(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let context_param = has_context.then(|| hygienic!(context: #context,));
     let started = deadlines::started_at_creation(graph);
     let due = (names.durable && !started.is_empty())
-        .then(|| hygienic!(core.journal.__created(DEFINITION, &[#(#started),*]);));
+        .then(|| hygienic!(core.__created(DEFINITION, &[#(#started),*]);));
     let mutable = due.is_some().then(|| quote!(mut));
     let given = if has_context { hygienic!(context) } else { quote!(()) };
     let create = names.durable.then(|| {
@@ -95,7 +95,7 @@ fn constructor(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 fn getters(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let Names { context, state, .. } = names;
     let context_path =
-        if names.durable { quote!(&self.core.context) } else { quote!(&self.context) };
+        if names.durable { quote!(self.core.__context()) } else { quote!(&self.context) };
     let context_getter = Names::has_context(graph).then(|| {
         quote! {
             /// The context, fixed at creation.
@@ -110,13 +110,13 @@ fn getters(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             /// The machine's identity.
             #[must_use]
             pub fn id(&self) -> __machine::Id {
-                self.core.journal.id()
+                self.core.__journal().id()
             }
 
-            /// The machine's journal, oldest entry first.
+            /// The machine's journal: a summary of what is stored, and the entries since then.
             #[must_use]
             pub fn journal(&self) -> &__machine::__private::Journal {
-                &self.core.journal
+                self.core.__journal()
             }
         }
     });

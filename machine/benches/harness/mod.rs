@@ -6,17 +6,21 @@ use std::time::{Duration, Instant};
 /// `base`, each the minimum of all rounds. Below 1 is faster than the base.
 ///
 /// With the arguments `once NAME ours` or `once NAME base` it runs that side once and prints
-/// nothing, so that a profiler can count its instructions; see `instructions.py`.
+/// nothing, so that a profiler can count its instructions; see `instructions.py`. A number as a fourth
+/// argument is how often.
 #[allow(clippy::print_stdout, reason = "this is what a benchmark is for")]
 pub fn ratio(name: &str, rounds: usize, mut ours: impl FnMut(), mut base: impl FnMut()) {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [once, wanted, side] = &arguments[..]
+    if let [once, wanted, side, times @ ..] = &arguments[..]
         && once == "once"
     {
-        match side.as_str() {
-            "ours" if wanted == name => ours(),
-            "base" if wanted == name => base(),
-            _ => {}
+        let times = times.first().map_or(1, |times| times.parse().expect("a number"));
+        for _ in 0..times {
+            match side.as_str() {
+                "ours" if wanted == name => ours(),
+                "base" if wanted == name => base(),
+                _ => {}
+            }
         }
         return;
     }

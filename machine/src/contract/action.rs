@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::InvalidContract;
-use crate::journal::{Digest, canonical};
+use crate::journal::{Digest, canonical, depth, plain_numbers};
 
 /// What to do: type and parameters. Progress and result belong to the
 /// [`Execution`](super::Execution).
@@ -81,6 +81,10 @@ impl Action {
 
 /// Normalizes whole numbers: models write both `1` and `1.0` for the same value.
 pub(super) fn plain(value: Value) -> Value {
+    whole(plain_numbers(value))
+}
+
+fn whole(value: Value) -> Value {
     // 2^53: a double represents every whole number up to here exactly.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match value {
@@ -92,19 +96,10 @@ pub(super) fn plain(value: Value) -> Value {
             }
             _ => Value::Number(number),
         },
-        Value::Array(items) => items.into_iter().map(plain).collect(),
-        Value::Object(map) => map.into_iter().map(|(key, value)| (key, plain(value))).collect(),
+        Value::Array(items) => items.into_iter().map(whole).collect(),
+        Value::Object(map) => map.into_iter().map(|(key, value)| (key, whole(value))).collect(),
         other => other,
     }
-}
-
-fn depth(value: &Value) -> usize {
-    let deepest = match value {
-        Value::Array(items) => items.iter().map(depth).max(),
-        Value::Object(map) => map.values().map(depth).max(),
-        _ => return 0,
-    };
-    1 + deepest.unwrap_or(0)
 }
 
 impl fmt::Display for ActionType {

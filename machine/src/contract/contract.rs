@@ -31,7 +31,6 @@ use crate::{
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Contract {
-    #[serde(flatten)]
     action: Action,
     summary: String,
     irreversible: bool,

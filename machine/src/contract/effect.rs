@@ -3,11 +3,11 @@ use std::{fmt::Display, future::Future, panic::AssertUnwindSafe};
 use futures_util::FutureExt;
 
 use super::{
-    Execution, InDoubt, Permit,
+    Evidence, Execution, InDoubt, Permit,
     execution::{Completed, Failed},
     permit::AtWork,
 };
-use crate::{id::Id, journal::Evidence};
+use crate::id::Id;
 
 /// The answer of an irreversible tool: evidence that the effect took place, or why there is none.
 ///
@@ -63,9 +63,9 @@ impl<E: std::error::Error> From<E> for NotDone {
     }
 }
 
-/// The outcome of a call that used up its permit. Pass it to [`SqliteStore::settle`].
+/// The outcome of a call that used up its permit. Pass it to [`Store::settle`].
 ///
-/// [`SqliteStore::settle`]: crate::store::SqliteStore::settle
+/// [`Store::settle`]: crate::store::Store::settle
 #[derive(Debug)]
 #[must_use = "an outcome that is not settled leaves its execution in doubt"]
 pub struct Outcome {

@@ -6,10 +6,10 @@ use crate::actor::{EcsNode, GraphRunner, ToolNode};
 
 /// One attempt at an action, from submission to a terminal state (EX-1, EX-2).
 ///
-/// The execution of an irreversible action enters RUNNING through [`SqliteStore::begin`], which
+/// The execution of an irreversible action enters RUNNING through [`Store::begin`], which
 /// issues the permit; a store refuses one that was started in any other way.
 ///
-/// [`SqliteStore::begin`]: crate::store::SqliteStore::begin
+/// [`Store::begin`]: crate::store::Store::begin
 #[machine(durable, context = Contract)]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Execution {

@@ -1,20 +1,20 @@
 use super::{
-    AnyExecution, Execution,
+    AnyExecution, CallFact, Evidence, Execution, Progress,
     execution::{Completed, Failed, MaySuspend, Running, Waiting},
 };
 use crate::{
     actor::{Actor, GraphRunner},
-    erased::{Context, Durable},
-    journal::{Evidence, Fact, Pass},
+    journal::Pass,
+    stored::Durable,
 };
 
 /// An execution in doubt: its irreversible action may or may not have taken place.
 ///
 /// It waits, its key stays held, and nothing runs it again. To settle it, find out what happened
-/// and call [`SqliteStore::confirm_applied`] or [`SqliteStore::confirm_not_applied`].
+/// and call [`Store::confirm_applied`] or [`Store::confirm_not_applied`].
 ///
-/// [`SqliteStore::confirm_applied`]: crate::store::SqliteStore::confirm_applied
-/// [`SqliteStore::confirm_not_applied`]: crate::store::SqliteStore::confirm_not_applied
+/// [`Store::confirm_applied`]: crate::store::Store::confirm_applied
+/// [`Store::confirm_not_applied`]: crate::store::Store::confirm_not_applied
 #[derive(Debug)]
 #[must_use = "it waits until someone settles it"]
 pub struct InDoubt(Execution<Waiting>);
@@ -54,8 +54,8 @@ impl InDoubt {
 
     /// The epoch of the unanswered permit.
     fn epoch(&self) -> u64 {
-        let projection = self.0.context().projection(self.0.journal().entries());
-        projection.permit.map_or(self.0.journal().epoch(), |permit| permit.epoch)
+        let permit = Progress::of(&self.0).unanswered();
+        permit.map_or(self.0.journal().epoch(), |permit| permit.epoch)
     }
 
     pub(crate) fn machine_mut(&mut self) -> &mut Execution<Waiting> {
@@ -84,10 +84,10 @@ pub(crate) fn record<A: Actor>(
     evidence: Evidence,
     _by: &A,
 ) {
-    let fact = Fact::Evidence { epoch, evidence, late: false };
-    running.__journal_mut(Pass::new()).append(Some(A::KIND.into()), fact);
+    let fact = CallFact::Evidence { epoch, evidence, late: false };
+    running.__journal_mut(Pass::new()).append(Some(A::KIND.into()), fact.into_fact());
 }
 
 fn is_in_doubt(waiting: &Execution<Waiting>) -> bool {
-    waiting.context().projection(waiting.journal().entries()).permit.is_some()
+    Progress::of(waiting).unanswered().is_some()
 }

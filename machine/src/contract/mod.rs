@@ -5,17 +5,19 @@ mod action;
 mod contract;
 mod effect;
 mod execution_machine;
+mod fact;
 mod in_doubt;
 mod invalid;
 mod key;
 mod permit;
-mod rules;
+mod progress;
 mod tool;
 
 pub use action::{Action, ActionType};
 pub use contract::{Contract, defer};
 pub use effect::{Answer, Applied, NotDone, Outcome, Settled};
 pub use execution_machine::{AnyExecution, Execution, execution};
+pub use fact::{CallFact, Evidence};
 pub use in_doubt::InDoubt;
 #[cfg(feature = "sqlite")]
 pub(crate) use in_doubt::record;
@@ -23,5 +25,6 @@ pub use invalid::InvalidContract;
 pub use key::IdempotencyKey;
 #[cfg(feature = "sqlite")]
 pub(crate) use permit::AtWork;
-pub use permit::Permit;
+pub use permit::{Permit, Token};
+pub use progress::Progress;
 pub use tool::Tool;

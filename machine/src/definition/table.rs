@@ -252,6 +252,20 @@ impl Definition {
         self.leaving(from).find(|edge| edge.trigger == trigger && edge.to == to)
     }
 
+    /// The machine's name. The program's own definition is a constant, so its name is borrowed.
+    #[cfg(feature = "serde")]
+    pub(crate) fn name(&'static self) -> &'static str {
+        &self.name
+    }
+
+    /// The position of that edge among all edges.
+    #[cfg(feature = "serde")]
+    pub(crate) fn edge_index(&self, from: usize, trigger: &str, to: usize) -> Option<usize> {
+        self.edges
+            .iter()
+            .position(|edge| edge.from == from && edge.to == to && edge.trigger == trigger)
+    }
+
     /// What can be done in a state, as a sentence: `from WAITING you can: resume -> RUNNING, ..`.
     #[must_use]
     pub fn legal_moves(&self, state: usize) -> impl fmt::Display + use<'_> {

@@ -3,7 +3,6 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Digest;
 use crate::clock::Millis;
 
 /// A deadline that is running.
@@ -41,7 +40,7 @@ impl Eq for Due {}
 
 /// A fact about a machine, recorded in its journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Fact {
     /// The machine was created in its initial state.
@@ -70,32 +69,6 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         deadlines: Vec<Due>,
     },
-    /// The machine took an idempotency key. It releases the key if it ends without an effect.
-    Held {
-        /// The key.
-        key: String,
-    },
-    /// A permit for one irreversible call was issued.
-    Permitted {
-        /// The worker that got the permit, so that other processes can check whether it is alive.
-        worker: String,
-        /// The current epoch. Raising the epoch makes the permit's answer late.
-        epoch: u64,
-        /// The digest of the permitted action.
-        action: Digest,
-        /// When the call times out and becomes in doubt (milliseconds since the Unix epoch).
-        expires_at: Millis,
-    },
-    /// Evidence about an irreversible call.
-    Evidence {
-        /// The epoch of the permit that it answers.
-        epoch: u64,
-        /// Whether the effect took place.
-        evidence: Evidence,
-        /// It arrived after the worker was fenced: kept for people, changes no state.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        late: bool,
-    },
     /// The previous worker was fenced.
     Fenced {
         /// The new epoch.
@@ -103,16 +76,12 @@ pub enum Fact {
         /// Why.
         reason: String,
     },
-}
-
-/// Whether an irreversible effect took place.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "verdict", content = "detail", rename_all = "snake_case")]
-pub enum Evidence {
-    /// It took place, with this receipt from the remote side.
-    Applied(String),
-    /// It provably did not take place, for this reason.
-    NotApplied(String),
-    /// It is unknown whether it took place, for this reason.
-    Unknown(String),
+    /// A fact of another module, such as a permit or evidence of
+    /// [`contract`](crate::contract::CallFact). It changes no state.
+    Recorded {
+        /// The module.
+        name: Cow<'static, str>,
+        /// The fact, as the module writes it.
+        data: Value,
+    },
 }

@@ -1,6 +1,6 @@
 use std::{borrow::Cow, sync::Arc};
 
-use super::{Digest, Due, Entry, Fact, Payload};
+use super::{Digest, Due, Entry, Fact, Payload, Summary};
 use crate::{
     clock::{self, Millis},
     definition::{Definition, Edge, Fingerprint},
@@ -8,18 +8,45 @@ use crate::{
     typed::{Deadline, Reason},
 };
 
-/// The journal of one machine: the committed entries, then the uncommitted ones.
-#[derive(Debug)]
+/// The journal of one machine: a summary of what is stored, and the entries since then.
+#[derive(Debug, Clone)]
 pub struct Journal {
     id: Id,
     definition: Fingerprint,
+    stored: Stored,
     epoch: u64,
-    committed_epoch: u64,
-    committed: usize,
+    /// The entries that are not stored yet.
     entries: Vec<Entry>,
-    /// The definitions that entries were written under, other than the program's own.
+    /// The definitions that these were written under, other than the program's own.
     older: Vec<Arc<Definition>>,
     unwritable: Option<String>,
+}
+
+/// What is on disk of a machine.
+#[derive(Debug, Clone)]
+pub(crate) struct Stored {
+    /// The number of entries; 0 if the machine was never stored.
+    pub(crate) version: u64,
+    pub(crate) epoch: u64,
+    /// The digest of the newest entry.
+    pub(crate) head: Digest,
+    pub(crate) summary: Summary,
+    /// The store. The machine cannot be committed to another one.
+    pub(crate) store: Option<Id>,
+    /// The context is on disk as this program writes it.
+    pub(crate) context: bool,
+    /// A commit with this id was sent, and its outcome is unknown.
+    pub(crate) commit_id: Option<i64>,
+    /// What identifies the machine, as its row has it.
+    pub(crate) fixed: Option<Arc<Fixed>>,
+}
+
+/// What never changes in the row of a machine.
+#[derive(Debug)]
+pub(crate) struct Fixed {
+    pub(crate) session: Option<String>,
+    pub(crate) key: Option<String>,
+    pub(crate) behind: Option<Id>,
 }
 
 /// Only this library can make one. It guards methods that could rewrite history.
@@ -33,15 +60,27 @@ impl Pass {
     }
 }
 
+impl Stored {
+    pub(crate) const NEVER: Self = Self {
+        version: 0,
+        epoch: 0,
+        head: Digest::ZERO,
+        summary: Summary::NEW,
+        store: None,
+        context: false,
+        commit_id: None,
+        fixed: None,
+    };
+}
+
 impl Journal {
     /// Starts the journal of a new machine.
     pub(crate) fn create(definition: &'static Definition, actor: Option<&str>) -> Self {
         let mut journal = Self {
             id: Id::fresh(),
             definition: definition.fingerprint,
+            stored: Stored::NEVER,
             epoch: 0,
-            committed_epoch: 0,
-            committed: 0,
             entries: Vec::new(),
             older: Vec::new(),
             unwritable: None,
@@ -55,9 +94,25 @@ impl Journal {
         journal
     }
 
+    /// The journal of a machine that a store has.
+    pub(crate) fn of_stored(id: Id, definition: Fingerprint, stored: Stored) -> Self {
+        let (entries, older) = (Vec::new(), Vec::new());
+        Self { id, definition, epoch: stored.epoch, stored, entries, older, unwritable: None }
+    }
+
+    /// A journal from verified entries, none of which is in a store.
+    pub(crate) fn of_entries(
+        id: Id,
+        definition: Fingerprint,
+        epoch: u64,
+        entries: Vec<Entry>,
+        older: Vec<Arc<Definition>>,
+    ) -> Self {
+        Self { id, definition, stored: Stored::NEVER, epoch, entries, older, unwritable: None }
+    }
+
     /// Starts the deadlines of the initial state. Called right after `create`.
-    #[doc(hidden)]
-    pub fn __created(
+    pub(crate) fn created(
         &mut self,
         definition: &'static Definition,
         started: &[(usize, Option<Deadline>)],
@@ -66,12 +121,10 @@ impl Journal {
         if let Fact::Created { deadlines, .. } = &mut first.fact {
             start(definition, deadlines, started);
         }
-        self.digest_from(0);
     }
 
     /// Records the transition along an edge of the definition, and the deadlines that it starts.
-    #[doc(hidden)]
-    pub fn __moved(
+    pub(crate) fn moved(
         &mut self,
         definition: &'static Definition,
         edge: usize,
@@ -111,64 +164,38 @@ impl Journal {
         kept
     }
 
-    /// A journal from verified entries. The first `committed` are on disk.
-    pub(crate) fn restored(
-        id: Id,
-        definition: Fingerprint,
-        epoch: u64,
-        committed: usize,
-        entries: Vec<Entry>,
-        older: Vec<Arc<Definition>>,
-    ) -> Self {
-        let fences = entries.iter().take(committed);
-        let fences = fences.filter(|entry| matches!(entry.fact, Fact::Fenced { .. }));
-        let committed_epoch = fences.count() as u64;
-        Self { id, definition, epoch, committed_epoch, committed, entries, older, unwritable: None }
-    }
-
     pub(crate) fn append(&mut self, actor: Option<Cow<'static, str>>, fact: Fact) {
         if let Fact::Fenced { epoch, .. } = &fact {
             self.epoch = *epoch;
         }
         // Timestamps must not decrease, even if the clock went back.
-        let at = self.entries.last().map_or(clock::now(), |last| last.at.max(clock::now()));
-        let number = self.entries.len();
+        let last = self.entries.last().map_or(self.stored.summary.updated_at, |last| last.at);
+        let at = last.max(clock::now());
+        let number = self.stored.version + self.entries.len() as u64;
         let definition = self.definition;
-        let digest = Digest::ZERO;
-        self.entries.push(Entry { number: number as u64, at, actor, definition, fact, digest });
-        self.digest_from(number);
-    }
-
-    /// Recomputes the digests from this entry on.
-    fn digest_from(&mut self, first: usize) {
-        let mut head = first.checked_sub(1).map_or(Digest::ZERO, |last| self.entries[last].digest);
-        for entry in &mut self.entries[first..] {
-            match entry.body() {
-                Ok(body) => entry.digest = entry.expected_digest(&head, &body),
-                Err(error) => {
-                    self.unwritable.get_or_insert(error.to_string());
-                }
-            }
-            head = entry.digest;
-        }
+        self.entries.push(Entry { number, at, actor, definition, fact, digest: None });
     }
 
     /// Makes the deadlines that were started since the last commit absolute, counted from `now`. A
     /// retried commit counts from the retry.
     pub(crate) fn make_deadlines_absolute(&mut self, now: Millis) {
-        let mut changed = false;
-        for entry in &mut self.entries[self.committed..] {
-            for due in deadlines_of(entry) {
-                // One that was running at the last commit keeps its time.
-                if due.fresh || due.due_at.is_none() {
-                    let after = Millis::try_from(due.after_ms).unwrap_or(Millis::MAX);
-                    due.due_at = Some(now.saturating_add(after));
-                    changed = true;
-                }
+        // A commit that may be on disk must stay as it was sent.
+        let sent = self.stored.commit_id.is_some();
+        for due in self.entries.iter_mut().flat_map(deadlines_of) {
+            // One that was running at the last commit keeps its time.
+            if due.due_at.is_none() || due.fresh && !sent {
+                let after = Millis::try_from(due.after_ms).unwrap_or(Millis::MAX);
+                due.due_at = Some(now.saturating_add(after));
             }
         }
-        if changed {
-            self.digest_from(self.committed);
+    }
+
+    /// Takes the absolute times back, because the commit was not written.
+    pub(crate) fn forget_times(&mut self) {
+        for due in self.entries.iter_mut().flat_map(deadlines_of) {
+            if due.fresh {
+                due.due_at = None;
+            }
         }
     }
 
@@ -195,12 +222,12 @@ impl Journal {
     /// The deadlines that are running.
     #[must_use]
     pub fn deadlines(&self) -> &[Due] {
-        deadlines_in(&self.entries)
-    }
-
-    /// The definitions, other than the program's own, that entries were written under.
-    pub(crate) fn older(&self) -> &[Arc<Definition>] {
-        &self.older
+        let mut newest_first = self.entries.iter().rev();
+        let running = newest_first.find_map(|entry| match &entry.fact {
+            Fact::Created { deadlines, .. } | Fact::Moved { deadlines, .. } => Some(deadlines),
+            _ => None,
+        });
+        running.unwrap_or(&self.stored.summary.deadlines)
     }
 
     /// The machine's identity.
@@ -215,58 +242,52 @@ impl Journal {
         self.epoch
     }
 
-    /// The number of entries on disk.
+    /// The number of entries in the store; 0 if the machine was never stored.
     #[must_use]
     pub fn version(&self) -> u64 {
-        self.committed as u64
+        self.stored.version
     }
 
-    /// All entries, oldest first.
+    /// The entries that are not stored yet, oldest first. The others are in the store: see
+    /// `Store::history`.
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
+    pub fn uncommitted(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// The uncommitted entries.
+    /// What is known of the past, with the entries that are not stored yet.
     #[must_use]
-    pub fn uncommitted(&self) -> &[Entry] {
-        &self.entries[self.committed..]
+    pub fn summary(&self) -> Summary {
+        let mut summary = self.stored.summary.clone();
+        self.entries.iter().for_each(|entry| summary.add(entry));
+        summary
     }
 
-    /// The digest of the newest entry; it covers the whole journal.
-    #[must_use]
-    pub fn head(&self) -> Digest {
-        self.entries.last().map_or(Digest::ZERO, |entry| entry.digest)
+    /// What is on disk.
+    pub(crate) fn stored(&self) -> &Stored {
+        &self.stored
     }
 
-    /// The epoch on disk.
-    pub(crate) fn committed_epoch(&self) -> u64 {
-        self.committed_epoch
+    /// Remembers the id of a commit whose outcome is unknown.
+    pub(crate) fn set_commit_id(&mut self, commit_id: Option<i64>) {
+        self.stored.commit_id = commit_id;
+    }
+
+    /// The definitions, other than the program's own, that entries were written under.
+    pub(crate) fn older(&self) -> &[Arc<Definition>] {
+        &self.older
     }
 
     pub(crate) fn unwritable(&self) -> Option<&str> {
         self.unwritable.as_deref()
     }
 
-    pub(crate) fn mark_committed(&mut self) {
-        for entry in &mut self.entries[self.committed..] {
-            for due in deadlines_of(entry) {
-                due.fresh = false;
-            }
-        }
-        self.committed = self.entries.len();
-        self.committed_epoch = self.epoch;
+    /// Everything up to here is on disk.
+    pub(crate) fn mark_stored(&mut self, stored: Stored) {
+        self.entries.clear();
+        self.older.clear();
+        self.stored = stored;
     }
-}
-
-/// The deadlines that are running after the last of these entries.
-fn deadlines_in(entries: &[Entry]) -> &[Due] {
-    let mut newest_first = entries.iter().rev();
-    let running = newest_first.find_map(|entry| match &entry.fact {
-        Fact::Created { deadlines, .. } | Fact::Moved { deadlines, .. } => Some(deadlines),
-        _ => None,
-    });
-    running.map_or(&[], Vec::as_slice)
 }
 
 fn deadlines_of(entry: &mut Entry) -> &mut [Due] {

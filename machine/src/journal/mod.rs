@@ -5,14 +5,21 @@ mod canonical;
 mod digest;
 mod entry;
 mod fact;
+mod line;
 mod log;
 mod payload;
+mod summary;
 
-pub(crate) use canonical::canonical;
+pub(crate) use canonical::{canonical, depth, plain_numbers};
 pub use digest::Digest;
+pub(crate) use digest::DigestKey;
 pub use entry::Entry;
-pub use fact::{Due, Evidence, Fact};
+pub use fact::{Due, Fact};
+pub(crate) use line::{Kind, Line};
 pub use log::Journal;
 #[doc(hidden)]
 pub use log::Pass;
+#[cfg(feature = "sqlite")]
+pub(crate) use log::{Fixed, Stored};
 pub use payload::Payload;
+pub use summary::Summary;

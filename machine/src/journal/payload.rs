@@ -1,6 +1,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::canonical::is_too_deep;
+
 /// The payload of a transition, as recorded in the journal.
 #[derive(Debug, Default)]
 pub struct Payload {
@@ -15,6 +17,9 @@ impl Payload {
     #[must_use]
     pub fn __with(mut self, name: &str, item: &impl Serialize) -> Self {
         match serde_json::to_value(item) {
+            Ok(value) if is_too_deep(&value) => {
+                self.error = Some(format!("`{name}` is nested too deeply to be read back"));
+            }
             Ok(value) => drop(self.items.insert(name.to_owned(), value)),
             Err(error) => self.error = Some(format!("`{name}` cannot be written as JSON: {error}")),
         }

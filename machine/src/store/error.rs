@@ -1,156 +1,42 @@
-use std::path::PathBuf;
-
-use super::Check;
+use super::Unavailable;
 use crate::{
     contract::execution::Status,
-    erased::{Breach, VerifyError},
     id::Id,
+    stored::{Breach, VerifyError},
 };
 
-/// Why a store operation failed. What is on disk is unchanged, except for
-/// [`Fenced`](Self::Fenced), which keeps late evidence.
+/// Why a machine was not loaded. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum StoreError {
-    // Opening.
-    /// The file cannot be opened or created.
-    #[error("cannot open {path}: {reason}; check that its folder exists and is writable")]
-    CannotOpen {
-        /// The file.
-        path: PathBuf,
-        /// The error of the system.
-        reason: String,
-    },
-    /// The file is not a SQLite database.
-    #[error("{path} is not a database; use another file, or move this one away")]
-    NotADatabase {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The file is a database of this library, but it is corrupt.
-    #[error("{path} is damaged; restore it from a backup")]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The file is a database of another program.
-    #[error("{path} is a database of another program; use another file")]
-    OtherProgram {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The file was written by an older version of this library, in an unsupported format.
-    #[error(
-        "{path} has format {found}, and this program supports only format {known}; use the older \
-         program that wrote it"
-    )]
-    TooOld {
-        /// The file.
-        path: PathBuf,
-        /// Its format.
-        found: i64,
-        /// The supported format.
-        known: i64,
-    },
-    /// The file has machines that this program cannot read.
-    #[error("{path} has machines that this program cannot read; nothing was changed\n{check}")]
-    Incompatible {
-        /// The file.
-        path: PathBuf,
-        /// The incompatible machines and changes.
-        check: Box<Check>,
-    },
-    /// The file was written by a newer version of this library.
-    #[error(
-        "{path} has format {found}, and this program supports formats up to {known}; use the newer \
-         program that wrote it"
-    )]
-    TooNew {
-        /// The file.
-        path: PathBuf,
-        /// Its format.
-        found: i64,
-        /// The newest supported format.
-        known: i64,
-    },
-    /// The file or its folder is not writable.
-    #[error("{path} is not writable; make the file and its folder writable")]
-    ReadOnly {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The file has more than one name on disk. SQLite would keep a write-ahead log for each.
-    #[error("{path} has {links} hard links; remove all but one, or copy the file")]
-    HardLinked {
-        /// The file.
-        path: PathBuf,
-        /// The number of its names.
-        links: u64,
-    },
-    /// SQLite cannot provide the durability that the guarantees require.
-    #[error("{path} cannot be made durable: {setting} is {found}; use a local file system")]
-    NotDurable {
-        /// The file.
-        path: PathBuf,
-        /// The setting.
-        setting: &'static str,
-        /// The value that SQLite reports.
-        found: String,
-    },
-
-    // Writing.
-    /// Another process has the database locked.
-    #[error("another process has the database locked; nothing was written; try again later")]
-    Busy,
-    /// Another commit changed the machine first.
-    #[error("{id} was changed by another commit; nothing was written; load it again")]
-    Conflict {
-        /// The machine.
-        id: Id,
-    },
+pub enum LoadError {
     /// No machine has this id.
-    #[error("there is no machine {id}; `list` shows the stored machines")]
+    #[error("there is no machine {id} in this store; `list` shows those that there are")]
     NotFound {
         /// The id.
         id: Id,
     },
-    /// A machine with this id is already stored.
-    #[error("{id} is already stored; use `commit` to write its changes")]
-    AlreadyStored {
-        /// The machine.
-        id: Id,
-    },
-    /// The machine was never stored.
-    #[error("{id} was never stored; `create` it first")]
-    NeverStored {
-        /// The machine.
-        id: Id,
-    },
-    /// The rules of the machine's context forbid this history.
-    #[error("{id}: {breach}")]
-    Refused {
-        /// The machine.
-        id: Id,
-        /// The broken rule.
-        breach: Breach,
-    },
-    /// A state, a payload or a context cannot be written as JSON.
-    #[error("{id} cannot be written as JSON: {source}; fix its `Serialize` implementation")]
-    Unwritable {
-        /// The machine.
-        id: Id,
-        /// The serialization error.
-        source: serde_json::Error,
-    },
-
-    /// The program's definition cannot be written as JSON.
-    #[error("the definition cannot be written as JSON: {0}")]
-    Definition(#[source] serde_json::Error),
-
-    // Reading.
     /// The stored machine failed verification, or is incompatible with this program.
     #[error(transparent)]
     Unreadable(#[from] VerifyError),
+    /// A journal entry cannot be read.
+    #[error("entry {sequence} of the journal cannot be read: {reason}; restore it from a backup")]
+    BrokenEntry {
+        /// Its sequence number in the store.
+        sequence: u64,
+        /// The first problem.
+        reason: String,
+    },
+    /// The position is of another generation of the store, or later than its newest entry.
+    #[error(
+        "the store has no position {position}; the newest is {newest}: was an older copy of the file \
+         restored? Read everything again from the start"
+    )]
+    UnknownPosition {
+        /// The given position.
+        position: super::Position,
+        /// The newest position.
+        newest: super::Position,
+    },
     /// The machine is not in the requested state.
     #[error("{id} is {found}, not {expected}; {legal}")]
     OtherState {
@@ -176,28 +62,153 @@ pub enum StoreError {
         /// The limit, in milliseconds.
         limit_ms: u64,
     },
+    /// It is unknown whether the action took place.
+    #[error(
+        "{id} is in doubt; find out whether the action took place, then call `confirm_applied` or \
+         `confirm_not_applied`"
+    )]
+    InDoubt {
+        /// The execution.
+        id: Id,
+    },
+    /// The execution is not in doubt.
+    #[error("{id} is not in doubt; there is nothing to confirm")]
+    NotInDoubt {
+        /// The execution.
+        id: Id,
+    },
+    /// Another execution has completed the action.
+    #[error("{by} has already done what {id} would do; cancel {id}")]
+    AlreadyDone {
+        /// The execution to resume.
+        id: Id,
+        /// The execution that completed the action.
+        by: Id,
+    },
+    /// An execution in doubt cannot be parked.
+    #[error("{id} is in doubt and cannot be parked: {source}")]
+    NotParked {
+        /// The execution.
+        id: Id,
+        /// Why not.
+        source: Box<CommitError>,
+    },
+    /// A row has no id that can be read.
+    #[error("a row cannot be read: {reason}; restore it from a backup")]
+    BrokenRow {
+        /// The first problem.
+        reason: String,
+    },
+    /// The lock file of a worker cannot be read, so that nobody knows whether the worker is alive.
+    #[error("cannot read the lock file of a worker next to the database: {0}; make it readable")]
+    Lock(String),
+    /// The storage cannot be read now.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+}
+
+/// Why a batch was not written. Nothing of it was, except for late evidence with
+/// [`Fenced`](Self::Fenced), and unless [`Unavailable::is_indeterminate`]. All machines are as they
+/// were.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommitError {
+    /// Another commit changed the machine first.
+    #[error("{id} was changed by another commit; nothing was written; load it again")]
+    Conflict {
+        /// The machine.
+        id: Id,
+    },
+    /// No machine has this id.
+    #[error(
+        "there is no machine {id} in this store; nothing was written; `create` stores a new one"
+    )]
+    NotFound {
+        /// The id.
+        id: Id,
+    },
+    /// A machine with this id is already stored.
+    #[error("{id} is already stored; use `commit` to write its changes")]
+    AlreadyStored {
+        /// The machine.
+        id: Id,
+    },
+    /// The machine was never stored.
+    #[error("{id} was never stored; `create` it first")]
+    NeverStored {
+        /// The machine.
+        id: Id,
+    },
+    /// The machine was loaded from another store.
+    #[error(
+        "{id} is of another store; commit it there, or move it with `export`, `verify` and `create`"
+    )]
+    OtherStore {
+        /// The machine.
+        id: Id,
+    },
+    /// A machine is in the batch twice.
+    #[error("{id} is in the batch twice; commit it once, with all of its changes")]
+    Twice {
+        /// The machine.
+        id: Id,
+    },
+    /// The rules of the machine's context forbid this history.
+    #[error("{id}: {breach}")]
+    Refused {
+        /// The machine.
+        id: Id,
+        /// The broken rule.
+        breach: Breach,
+    },
+    /// A state, a payload or a context cannot be written as JSON that can be read back.
+    #[error("{id} cannot be written as JSON: {reason}; fix its `Serialize` implementation")]
+    Unwritable {
+        /// The machine.
+        id: Id,
+        /// The problem.
+        reason: String,
+    },
+    /// The storage cannot write now.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
 
     // Irreversible actions.
     /// The action of the key was already completed.
-    #[error("this was already done by {by}; it is not done twice")]
+    #[error("{by} has already done what {id} would do; it is not done twice")]
     AlreadyDone {
-        /// The execution that completed it.
+        /// The refused machine.
+        id: Id,
+        /// The execution that completed the action.
         by: Id,
     },
-    /// Another execution holds the key.
+    /// Another machine holds the key.
     #[error(
-        "{by} holds the idempotency key of this action; wait until it ends, or settle it if it is \
+        "{by} holds the idempotency key that {id} needs; wait until it ends, or settle it if it is \
          in doubt"
     )]
     KeyHeld {
-        /// The execution that holds the key.
+        /// The refused machine.
+        id: Id,
+        /// The machine that holds the key.
         by: Id,
     },
     /// Another action uses the same key.
-    #[error("{by} uses the same key for another action; use one key per action")]
+    #[error("{by} uses the key of {id} for another action; use one key per action")]
     KeyReused {
-        /// The other execution.
+        /// The refused machine.
+        id: Id,
+        /// The other machine.
         by: Id,
+    },
+    /// What is stored about the key of a machine was changed by hand, so that nobody knows whether
+    /// the key is free.
+    #[error("the attempts at the key of {id} cannot be trusted: {reason}; restore a backup")]
+    BrokenAttempt {
+        /// The refused machine.
+        id: Id,
+        /// The first problem.
+        reason: String,
     },
     /// The execution waits for a confirmation that has not completed.
     #[error(
@@ -233,6 +244,14 @@ pub enum StoreError {
         /// The confirmation.
         gate: Id,
     },
+    /// The confirmation cannot be read.
+    #[error("the confirmation of {id} cannot be read: {source}")]
+    Gate {
+        /// The execution.
+        id: Id,
+        /// Why not.
+        source: Box<LoadError>,
+    },
     /// The action is not irreversible.
     #[error("{id} is not irreversible and needs no permit; call `start` and `commit`")]
     NeedsNoPermit {
@@ -254,39 +273,17 @@ pub enum StoreError {
         /// The execution.
         id: Id,
     },
-    /// It is unknown whether the action took place.
-    #[error(
-        "{id} is in doubt; find out whether the action took place, then call `confirm_applied` or \
-         `confirm_not_applied`"
-    )]
-    InDoubt {
+    /// The outcome of an irreversible call is not on disk yet.
+    #[error("the outcome of {id} is not on disk: {source}; settle it again. At stake: {at_stake}")]
+    Unsettled {
         /// The execution.
         id: Id,
+        /// The receipt, or the reason why there is none.
+        at_stake: String,
+        /// Why it is not on disk.
+        source: Box<CommitError>,
     },
-    /// The execution is not in doubt.
-    #[error("{id} is not in doubt; there is nothing to confirm")]
-    NotInDoubt {
-        /// The execution.
-        id: Id,
-    },
-
-    /// The store's thread has ended.
-    #[error("the store has stopped; open it again")]
-    Stopped,
-    /// Any other error of SQLite.
-    #[error("SQLite: {0}; nothing was written")]
-    Sqlite(#[source] rusqlite::Error),
-    /// The lock file of the worker cannot be used.
-    #[error("cannot use a lock file next to the database: {0}; make its folder writable")]
-    Lock(#[source] std::io::Error),
-}
-
-impl From<rusqlite::Error> for StoreError {
-    fn from(error: rusqlite::Error) -> Self {
-        use rusqlite::ErrorCode;
-        match error.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
-            _ => Self::Sqlite(error),
-        }
-    }
+    /// The lock file that shows other processes that this one is alive cannot be made.
+    #[error("cannot make a lock file next to the database: {0}; make its folder writable")]
+    Lock(String),
 }

@@ -1,9 +1,50 @@
-//! Durable storage for machines.
+//! Durable storage for machines: in memory, or in a SQLite file. See [`guarantees`] for what it promises.
 
+mod attempt;
+mod backend;
+mod batch;
+mod begin;
+pub mod blocking;
+mod check;
+#[cfg(test)]
+mod conformance;
+mod definitions;
+mod doubt;
 mod error;
+mod handle;
+mod history;
+mod key;
+mod load;
+mod memory;
+mod open_error;
+mod options;
+mod prepare;
+mod query;
+mod recover;
 mod resume;
+mod seal;
+mod settle;
 mod sqlite;
+mod subscribe;
+mod tries;
+mod unavailable;
+mod verify;
+mod worker;
 
-pub use error::StoreError;
+#[doc = include_str!("../docs/guarantees.md")]
+pub mod guarantees {}
+
+pub use batch::Batch;
+pub use begin::Begin;
+pub use check::{Blocked, Check, CheckedMachine};
+pub use error::{CommitError, LoadError};
+pub use handle::Store;
+pub use open_error::OpenError;
+pub use options::OpenOptions;
+pub use query::{Cursor, InvalidCursor, Line, Page, Query};
+pub use recover::Recovered;
 pub use resume::Resume;
-pub use sqlite::{Blocked, Check, CheckedMachine, Listed, OpenOptions, SqliteStore};
+pub use settle::Settle;
+pub use subscribe::{Committed, InvalidPosition, Position, Subscription};
+pub use unavailable::Unavailable;
+pub use verify::{Problem, Progress, Report};

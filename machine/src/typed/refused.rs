@@ -199,7 +199,9 @@ impl fmt::Display for Illegal {
             }
             Reason::Guard(reason) => write!(f, "{label} cannot `{trigger}` now: {reason}"),
             Reason::NoDeadline => write!(f, "{label} has no deadline for `{trigger}`"),
-            Reason::NotDue(ms) => write!(f, "{label} is not due to `{trigger}` for {ms} ms"),
+            Reason::NotDue(ms) => {
+                write!(f, "`{trigger}` of {label} is due in {ms} ms; fire it then")
+            }
             Reason::DueButRefused(reason) => {
                 write!(
                     f,

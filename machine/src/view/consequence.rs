@@ -3,9 +3,8 @@ use std::fmt::{self, Write};
 use serde::Serialize;
 
 use crate::{
-    contract::{ActionType, AnyExecution},
+    contract::{ActionType, AnyExecution, Progress},
     id::Id,
-    journal::Fact,
 };
 
 /// An execution as shown to a reasoner (OB-6). Omits key, timeout and actor.
@@ -93,17 +92,9 @@ impl ConsequenceView {
             AnyExecution::Cancelled(done) => (Label::Cancelled, None, Some(&done.state().reason)),
         };
         let contract = execution.context();
-        let entries = execution.journal().entries();
-        let entered = |state: &str| {
-            let mut entries = entries.iter();
-            entries.any(|entry| matches!(&entry.fact, Fact::Moved { to, .. } if to == state))
-        };
-        let was_suspended = entered("waiting");
-        let resumed = entries
-            .iter()
-            .any(|entry| matches!(&entry.fact, Fact::Moved { trigger, .. } if trigger == "resume"));
-        let (first, last) = (entries.first(), entries.last());
-        let duration = last.map_or(0, |entry| entry.at) - first.map_or(0, |entry| entry.at);
+        let progress = Progress::of(execution);
+        let summary = execution.journal().summary();
+        let duration = summary.updated_at.saturating_sub(summary.created_at);
         Self {
             execution_id: execution.id(),
             action_type: contract.action().action_type().clone(),
@@ -112,9 +103,10 @@ impl ConsequenceView {
             result: result.cloned(),
             error_message: error_message.cloned(),
             has_side_effects: contract.is_irreversible() && consequence_label == Label::Success,
-            was_suspended,
+            was_suspended: progress.has_waited(),
             // An execution behind a gate runs only after a person has confirmed it.
-            human_confirmed: resumed || contract.behind().is_some() && entered("running"),
+            human_confirmed: progress.was_resumed()
+                || contract.behind().is_some() && summary.transitions > 0,
             is_still_pending: !execution.status().definition().terminal,
             total_duration_ms: duration.unsigned_abs(),
         }

@@ -1,7 +1,7 @@
 use crate::{
     clock::Millis,
-    erased::Durable,
-    journal::{Evidence, Fact},
+    contract::{CallFact, Evidence},
+    stored::History,
 };
 
 /// Evidence from a fenced worker. It changes no state, and it may contradict how the execution was
@@ -15,14 +15,15 @@ pub struct LateEvidence {
     pub evidence: Evidence,
 }
 
-/// The late evidence in a machine's journal, oldest first.
+/// The late evidence in a machine's history, oldest first.
 #[must_use]
-pub fn late_evidence(machine: &dyn Durable) -> Vec<LateEvidence> {
-    let entries = machine.journal().entries().iter();
-    entries
-        .filter_map(|entry| match &entry.fact {
-            Fact::Evidence { evidence, late: true, .. } => {
-                Some(LateEvidence { at: entry.at, evidence: evidence.clone() })
+pub fn late_evidence(history: &History) -> Vec<LateEvidence> {
+    history
+        .entries
+        .iter()
+        .filter_map(|entry| match CallFact::of(entry)? {
+            CallFact::Evidence { evidence, late: true, .. } => {
+                Some(LateEvidence { at: entry.at, evidence })
             }
             _ => None,
         })

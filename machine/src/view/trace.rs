@@ -1,13 +1,14 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{clock::Millis, contract::AnyExecution, journal::Fact};
+use crate::{clock::Millis, contract::Contract, journal::Fact, stored::History};
 
 /// Every creation and transition of some executions, in chronological order (EX-11).
 ///
 /// ```
 /// use machine::actor::{ReasoningNode, ToolNode};
 /// use machine::contract::{AnyExecution, Contract, Execution, Tool};
+/// use machine::stored::History;
 /// use machine::view::ExecutionTrace;
 ///
 /// let tool = Tool::idempotent("files", "read")?;
@@ -15,7 +16,8 @@ use crate::{clock::Millis, contract::AnyExecution, journal::Fact};
 /// let running = AnyExecution::from(Execution::new(contract).start(&ToolNode));
 /// let id = running.id();
 ///
-/// let trace = ExecutionTrace::of(&[running], ExecutionTrace::USUAL_CAP);
+/// let history = History::of(&running).unwrap();
+/// let trace = ExecutionTrace::of(&[(running.context(), history)], ExecutionTrace::USUAL_CAP);
 /// assert_eq!(trace.steps[0].action, format!("create_contract:{id}"));
 /// assert_eq!(trace.steps[1].action, format!("transition:{id}:pending->running"));
 /// assert_eq!(trace.omitted, 0);
@@ -52,10 +54,10 @@ impl ExecutionTrace {
 
     /// The newest `cap` steps of each execution, in chronological order.
     #[must_use]
-    pub fn of(executions: &[AnyExecution], cap: usize) -> Self {
+    pub fn of(executions: &[(&Contract, History)], cap: usize) -> Self {
         let mut trace = Self { steps: Vec::new(), omitted: 0 };
-        for execution in executions {
-            let steps = steps_of(execution);
+        for (contract, history) in executions {
+            let steps = steps_of(contract, history);
             let omitted = steps.len().saturating_sub(cap);
             trace.omitted += omitted;
             trace.steps.extend(steps.into_iter().skip(omitted));
@@ -66,11 +68,11 @@ impl ExecutionTrace {
     }
 }
 
-fn steps_of(execution: &AnyExecution) -> Vec<TraceStep> {
-    let id = execution.id();
-    let irreversible = execution.context().is_irreversible();
-    let entries = execution.journal().entries();
-    entries
+fn steps_of(contract: &Contract, history: &History) -> Vec<TraceStep> {
+    let id = history.id;
+    let irreversible = contract.is_irreversible();
+    history
+        .entries
         .iter()
         .filter_map(|entry| {
             let actor = entry.actor.as_deref();

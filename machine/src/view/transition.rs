@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use crate::{actor::Category, clock::Millis, erased::Durable, id::Id, journal::Fact};
+use crate::{actor::Category, clock::Millis, id::Id, journal::Fact, stored::History};
 
 /// One transition of a machine, as recorded in its journal (OB-2).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -26,42 +26,46 @@ pub struct TransitionRecord {
     pub is_terminal_transition: bool,
 }
 
-/// The transitions of a machine, oldest first.
+/// The transitions in a history, oldest first.
 ///
 /// ```
 /// use machine::actor::{ReasoningNode, ToolNode};
 /// use machine::contract::{Contract, Execution, Tool};
+/// use machine::stored::History;
 ///
 /// let tool = Tool::idempotent("files", "read")?;
 /// let contract = Contract::tool_call(&tool, r#"{"path": "notes.txt"}"#, &ReasoningNode)?;
 /// let running = Execution::new(contract).start(&ToolNode);
 ///
-/// let transitions = machine::view::transitions(&running);
+/// let history = History::of(&running).unwrap();
+/// let transitions = machine::view::transitions(&history);
 /// assert_eq!(transitions[0].to_status, "running");
 /// # Ok::<(), machine::contract::InvalidContract>(())
 /// ```
 #[must_use]
-pub fn transitions(machine: &dyn Durable) -> Vec<TransitionRecord> {
-    let definition = machine.definition();
-    let journal = machine.journal();
-    let moves = journal.entries().iter().filter_map(|entry| match &entry.fact {
+pub fn transitions(history: &History) -> Vec<TransitionRecord> {
+    let moves = history.entries.iter().filter_map(|entry| match &entry.fact {
         Fact::Moved { from, to, trigger, .. } => Some((entry, from, to, trigger)),
         _ => None,
     });
     moves
         .enumerate()
-        .map(|(sequence_number, (entry, from, to, trigger))| TransitionRecord {
-            execution_id: journal.id(),
-            sequence_number,
-            from_status: from.to_string(),
-            to_status: to.to_string(),
-            trigger: trigger.to_string(),
-            actor: entry.actor.as_deref().map(str::to_owned),
-            actor_category: definition.category(entry.actor.as_deref().unwrap_or_default()),
-            timestamp: entry.at,
-            is_terminal_transition: definition
-                .state(to)
-                .is_some_and(|state| definition.states[state].terminal),
+        .map(|(sequence_number, (entry, from, to, trigger))| {
+            let definition = history.definition(entry);
+            let actor = entry.actor.as_deref();
+            let category = definition.map(|known| known.category(actor.unwrap_or_default()));
+            let target = definition.and_then(|known| Some(&known.states[known.state(to)?]));
+            TransitionRecord {
+                execution_id: history.id,
+                sequence_number,
+                from_status: from.to_string(),
+                to_status: to.to_string(),
+                trigger: trigger.to_string(),
+                actor: actor.map(str::to_owned),
+                actor_category: category.unwrap_or(Category::System),
+                timestamp: entry.at,
+                is_terminal_transition: target.is_some_and(|state| state.terminal),
+            }
         })
         .collect()
 }

@@ -1,7 +1,7 @@
 // M0017: in the options of the enum.
 
-use machine::erased::Context;
 use machine::machine;
+use machine::stored::Context;
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -9,7 +9,9 @@ struct Customer {
     name: String,
 }
 
-impl Context for Customer {}
+impl Context for Customer {
+    type Summary = ();
+}
 
 fn rename(name: String) -> Result<Customer, String> {
     Ok(Customer { name })

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use machine::actor::GraphRunner;
-use machine::erased::Unverified;
 use machine::machine;
+use machine::stored::Unverified;
 use question::{AfterTimeout, Status};
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,8 @@
 // M0104: one mistake makes one error, however the program uses the machine.
 
 use machine::actor::{Actor, ToolNode};
-use machine::erased::{Context, Durable, Unverified, VerifyError};
 use machine::machine;
+use machine::stored::{Context, Durable, Unverified, VerifyError};
 use machine::typed::{Illegal, State};
 use order::{Event, MayShip, Status};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,9 @@ struct Customer {
     name: String,
 }
 
-impl Context for Customer {}
+impl Context for Customer {
+    type Summary = ();
+}
 
 #[machine(durable, context = Customer)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,7 +42,7 @@ fn ship<A: Actor + MayShip<order::Packed>>(order: Order<order::Packed>, by: &A) 
 }
 
 fn store(order: &impl Durable) -> usize {
-    order.journal().entries().len() + order.state_index()
+    order.journal().uncommitted().len() + order.state_index()
 }
 
 fn at_run_time(mut order: AnyOrder) -> Result<AnyOrder, Illegal> {

@@ -1,4 +1,4 @@
-// EX-5: only `SqliteStore::begin` issues permits.
+// EX-5: only `Store::begin` issues permits.
 
 use machine::contract::{Execution, Permit, execution::Pending};
 

@@ -1,7 +1,7 @@
 // EX-2: JSON becomes an `Unverified`, and only `verify` makes a machine of it.
 
 use machine::contract::{Execution, execution::Completed};
-use machine::erased::Unverified;
+use machine::stored::Unverified;
 use serde::de::DeserializeOwned;
 
 fn needs<T: DeserializeOwned>() {}

@@ -1,7 +1,7 @@
 // EX-7: data read from a disk are a claim. Only `verify` makes a machine from it.
 
 use machine::contract::AnyExecution;
-use machine::erased::Unverified;
+use machine::stored::Unverified;
 
 fn carry_on(_machine: AnyExecution) {}
 

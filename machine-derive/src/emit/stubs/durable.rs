@@ -20,7 +20,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
         fn journal(&self) -> &__machine::__private::Journal {
             loop {}
         }
-        fn rules(&self) -> &dyn __machine::__private::Context {
+        fn __rules(&self) -> &dyn __machine::__private::Rules {
             loop {}
         }
         fn __journal_mut(
@@ -29,8 +29,14 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
         ) -> &mut __machine::__private::Journal {
             loop {}
         }
-        fn __encode(&self) -> ::core::result::Result<
-            (::std::string::String, ::std::string::String),
+        fn __state_text(&self) -> ::core::result::Result<
+            ::std::string::String,
+            __machine::__private::serde_json::Error,
+        > {
+            loop {}
+        }
+        fn __context_text(&self) -> ::core::result::Result<
+            ::std::sync::Arc<str>,
             __machine::__private::serde_json::Error,
         > {
             loop {}

@@ -1,120 +1,166 @@
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
-use super::thread::Thread;
+use super::{failure::Failure, value::Columns};
 use crate::{
     definition::{Definition, Fingerprint},
-    store::StoreError,
+    store::backend::Definitions,
 };
 
-/// A cache of the definitions in the file.
+/// The numbers of definitions in the file, by fingerprint. Definitions are never deleted.
 #[derive(Debug, Default)]
-pub(super) struct Definitions {
-    /// This program's definitions that are in the file.
-    kept: Mutex<BTreeSet<Fingerprint>>,
-    /// Definitions read from the file, by machine. There are few: one per version.
-    read: Mutex<BTreeMap<String, Vec<Arc<Definition>>>>,
+pub(super) struct Numbers {
+    known: HashMap<Fingerprint, i64>,
+    /// Those that the open transaction has written.
+    added: Vec<Fingerprint>,
 }
 
-impl Definitions {
-    /// Writes a definition of this program to the file, once per process.
-    pub(super) async fn keep(
-        &self,
-        thread: &Thread,
-        definition: &'static Definition,
-    ) -> Result<(), StoreError> {
-        let fingerprint = definition.fingerprint;
-        // Poisoning is harmless: each collection is changed in one step.
-        if self.kept.lock().unwrap_or_else(PoisonError::into_inner).contains(&fingerprint) {
-            return Ok(());
+impl Numbers {
+    /// The number of a definition, which is written if it is among `given` and missing in the file.
+    pub(super) fn get(
+        &mut self,
+        connection: &Connection,
+        fingerprint: Fingerprint,
+        given: &[Arc<Definition>],
+    ) -> Result<i64, Failure> {
+        if let Some(no) = self.known.get(&fingerprint) {
+            return Ok(*no);
         }
-        thread.run(move |connection| put(connection, definition)).await?;
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).insert(fingerprint);
+        let stored = connection
+            .prepare_cached("SELECT no FROM definition WHERE fingerprint = ?1")?
+            .query_row([number(fingerprint)], |row| row.get(0))
+            .optional()?;
+        let no = if let Some(no) = stored {
+            no
+        } else {
+            let definition = given.iter().find(|definition| definition.fingerprint == fingerprint);
+            let definition = definition.ok_or_else(|| {
+                Failure::Refused(format!(
+                    "the definition {fingerprint} is in neither batch nor file"
+                ))
+            })?;
+            let body = serde_json::to_string(definition)
+                .map_err(|error| Failure::Refused(format!("a definition as JSON: {error}")))?;
+            connection
+                .prepare_cached(
+                    "INSERT INTO definition (machine, fingerprint, body) VALUES (?1, ?2, ?3)",
+                )?
+                .execute(params![definition.name, number(fingerprint), body])?;
+            self.added.push(fingerprint);
+            connection.last_insert_rowid()
+        };
+        self.known.insert(fingerprint, no);
+        Ok(no)
+    }
+
+    pub(super) fn committed(&mut self) {
+        self.added.clear();
+    }
+
+    pub(super) fn rolled_back(&mut self) {
+        for fingerprint in self.added.drain(..) {
+            self.known.remove(&fingerprint);
+        }
+    }
+}
+
+/// The definitions of a file, as rows refer to them.
+#[derive(Debug, Default)]
+pub(super) struct Names(HashMap<i64, Name>);
+
+#[derive(Debug, Clone)]
+pub(super) struct Name {
+    pub(super) machine: String,
+    pub(super) fingerprint: Fingerprint,
+}
+
+impl Names {
+    /// Reads those that were added since the last time.
+    pub(super) fn refresh(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        let newest = self.0.keys().max().copied().unwrap_or(i64::MIN);
+        let mut select = connection
+            .prepare_cached("SELECT no, fingerprint, machine FROM definition WHERE no > ?1")?;
+        let mut rows = select.query([newest])?;
+        while let Some(row) = rows.next()? {
+            let row = Columns(row);
+            let (Ok(no), Ok(fingerprint)) = (row.integer(0, "no"), row.integer(1, "fingerprint"))
+            else {
+                continue;
+            };
+            let fingerprint = Fingerprint::from_u64(fingerprint.cast_unsigned());
+            if let Ok(machine) = row.text(2, "machine") {
+                self.0.insert(no, Name { machine: machine.to_owned(), fingerprint });
+            }
+        }
         Ok(())
     }
 
-    /// Every stored definition of a machine, read again if one of these fingerprints is missing.
-    pub(super) fn read(
+    /// The numbers of the definitions of a machine, or of one definition.
+    pub(super) fn numbers(
         &self,
-        connection: &Connection,
-        machine: &str,
-        mut wanted: impl Iterator<Item = Fingerprint>,
-    ) -> Result<Vec<Arc<Definition>>, StoreError> {
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = read.get(machine);
-        let has = |fingerprint| {
-            let mut known = known.into_iter().flatten();
-            known.any(|definition: &Arc<Definition>| definition.fingerprint == fingerprint)
+        machine: Option<&str>,
+        fingerprint: Option<Fingerprint>,
+    ) -> Vec<i64> {
+        let matches = |name: &Name| {
+            machine.is_none_or(|machine| name.machine == machine)
+                && fingerprint.is_none_or(|fingerprint| name.fingerprint == fingerprint)
         };
-        if let Some(known) = known
-            && wanted.all(has)
-        {
-            return Ok(known.clone());
-        }
-        // Another process may have added some since.
-        let all = of_machine(connection, machine)?.into_iter().map(Arc::new);
-        let all: Vec<Arc<Definition>> = all.collect();
-        read.insert(machine.to_owned(), all.clone());
-        Ok(all)
+        let found = self.0.iter().filter(|(_, name)| matches(name));
+        found.map(|(number, _)| *number).collect()
+    }
+
+    pub(super) fn get(&self, no: i64) -> Result<&Name, String> {
+        self.0.get(&no).ok_or_else(|| "its definition is missing in the file".to_owned())
     }
 }
 
-/// Every stored definition of a machine. Skips rows that were changed: the machines that need them
-/// fail to load.
-pub(super) fn of_machine(
-    connection: &Connection,
-    machine: &str,
-) -> Result<Vec<Definition>, StoreError> {
+/// Every stored definition, and what is wrong with those that cannot be read or are missing.
+pub(super) fn read(connection: &Connection) -> rusqlite::Result<Definitions> {
+    let mut select = connection
+        .prepare_cached("SELECT fingerprint, body, machine FROM definition ORDER BY no")?;
+    let mut rows = select.query([])?;
+    let mut definitions = Definitions::default();
+    while let Some(row) = rows.next()? {
+        let row = Columns(row);
+        let stored = row.integer(0, "fingerprint").and_then(|fingerprint| {
+            let fingerprint = Fingerprint::from_u64(fingerprint.cast_unsigned());
+            parsed(fingerprint, row.text(1, "body")?, row.text(2, "machine")?)
+        });
+        match stored {
+            Ok(definition) => definitions.intact.push(Arc::new(definition)),
+            Err(reason) => definitions.broken.push(format!("definition {reason}")),
+        }
+    }
+    // Jumps from one number to the next in the index, however many machines there are.
     let mut select = connection.prepare_cached(
-        "SELECT fingerprint, body FROM definition WHERE machine = ?1 ORDER BY fingerprint",
+        "WITH RECURSIVE used (number) AS (
+             SELECT min(definition) FROM instance UNION ALL
+             SELECT (SELECT min(definition) FROM instance WHERE definition > number) FROM used
+             WHERE number IS NOT NULL)
+         SELECT number FROM used
+         WHERE number IS NOT NULL AND number NOT IN (SELECT no FROM definition)",
     )?;
-    let rows = select.query_map([machine], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))?;
-    let mut definitions = Vec::new();
-    for row in rows {
-        let (fingerprint, body) = row?;
-        definitions.extend(parsed(restored(fingerprint), &body));
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        let no = row.get_ref(0)?.as_i64().unwrap_or(0);
+        definitions.broken.push(format!("definition number {no} is missing in the file"));
     }
     Ok(definitions)
 }
 
-/// The fingerprint as stored; SQLite integers are signed.
-pub(super) fn stored(fingerprint: Fingerprint) -> i64 {
-    fingerprint.as_u64().cast_signed()
-}
-
-/// The inverse of [`stored`].
-pub(super) fn restored(number: i64) -> Fingerprint {
-    Fingerprint::from_u64(number.cast_unsigned())
-}
-
-fn put(connection: &Connection, definition: &Definition) -> Result<(), StoreError> {
-    let body = serde_json::to_string(definition).map_err(StoreError::Definition)?;
-    // Docs and conditions are not part of the fingerprint; the newest program updates them.
-    connection
-        .prepare_cached(
-            "INSERT INTO definition (fingerprint, machine, body) VALUES (?1, ?2, ?3)
-             ON CONFLICT (fingerprint) DO UPDATE SET body = excluded.body
-             WHERE body <> excluded.body",
-        )?
-        .execute(params![stored(definition.fingerprint), definition.name, body])?;
-    Ok(())
-}
-
-/// The definition, if the text is valid and has this fingerprint.
-fn parsed(fingerprint: Fingerprint, body: &str) -> Option<Definition> {
+/// The definition, if the text is valid and has this fingerprint and name.
+fn parsed(fingerprint: Fingerprint, body: &str, machine: &str) -> Result<Definition, String> {
     match serde_json::from_str::<Definition>(body) {
-        Ok(definition) if definition.fingerprint == fingerprint => Some(definition),
-        Ok(_) => {
-            tracing::error!(%fingerprint, "a stored definition was changed");
-            None
+        Ok(definition) if definition.fingerprint == fingerprint && definition.name == machine => {
+            Ok(definition)
         }
-        Err(error) => {
-            tracing::error!(%fingerprint, %error, "a stored definition cannot be read");
-            None
-        }
+        Ok(_) => Err(format!("{fingerprint} was changed")),
+        Err(error) => Err(format!("{fingerprint} cannot be read: {error}")),
     }
+}
+
+/// The fingerprint as stored; SQLite integers are signed.
+fn number(fingerprint: Fingerprint) -> i64 {
+    fingerprint.as_u64().cast_signed()
 }

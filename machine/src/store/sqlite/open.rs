@@ -1,245 +1,112 @@
 use std::{
-    fs::File,
-    io::Read,
-    path::{Path, PathBuf},
-    sync::Arc,
+    path::Path,
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, TransactionBehavior};
 
 use super::{
-    Shared, SqliteStore,
-    check::{Named, incompatible},
+    Sqlite,
+    connection::{self, Role},
+    failure,
+    inspect::{self, cannot_open, inspect},
+    read_only::ReadOnly,
     schema,
-    thread::Thread,
-    worker::Worker,
 };
 use crate::{
-    clock::{Clock, SystemClock},
-    erased::Restore,
-    store::StoreError,
+    id::Id,
+    journal::{Digest, DigestKey},
+    store::{
+        OpenError,
+        backend::{Identity, Settings},
+    },
 };
 
-/// How to open a store.
-///
-/// ```no_run
-/// use std::time::Duration;
-/// use machine::store::OpenOptions;
-///
-/// let store = OpenOptions::new().busy_timeout(Duration::from_millis(200)).open("agent.db")?;
-/// # Ok::<(), machine::store::StoreError>(())
-/// ```
-#[derive(Debug, Clone)]
-pub struct OpenOptions {
-    busy_timeout: Duration,
-    named: Vec<Named>,
-    clock: Arc<dyn Clock>,
+/// Opens the file, and creates it if it does not exist. Blocks.
+pub(crate) fn open(given: &Path, settings: Settings) -> Result<Sqlite, OpenError> {
+    if given == Path::new(":memory:") {
+        let reason = "it is not a file; use `Store::memory()`".to_owned();
+        return Err(OpenError::CannotOpen { path: given.to_owned(), reason });
+    }
+    // The program may change its working directory later. Also, SQLite parses a name that starts
+    // with `file:` as a URI; an absolute path does not start with that.
+    let path = std::path::absolute(given).map_err(|error| cannot_open(given, &error))?;
+    // Two names of one file are one store. A file that is made now has no link to follow yet.
+    let path = std::fs::canonicalize(&path).unwrap_or(path);
+    inspect(&path)?;
+    let connection = create(&path, &settings)?;
+    // The folder of a new file may have been reached through a link.
+    let path = std::fs::canonicalize(&path).unwrap_or(path);
+    let identity = identity(&connection, &path, &settings.key)?;
+    let reader = connection::open(&path, Role::Reader, settings.busy_ms)?;
+    Sqlite::start(path, settings, identity, connection, reader)
 }
 
-impl Default for OpenOptions {
-    fn default() -> Self {
-        let (named, clock) = (Vec::new(), Arc::new(SystemClock));
-        Self { busy_timeout: Duration::from_secs(5), named, clock }
+/// Opens a file without changing it. Blocks.
+pub(crate) fn open_for_reading(given: &Path, settings: Settings) -> Result<ReadOnly, OpenError> {
+    let path = std::fs::canonicalize(given).map_err(|error| cannot_open(given, &error))?;
+    inspect(&path)?;
+    let says = |error| failure::opening(&error, &path);
+    let connection = inspect::open_for_reading(&path).map_err(says)?;
+    connection.pragma_update(None, "query_only", 1).map_err(says)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    // The write-ahead log may be newer than what was inspected; an empty file has no format.
+    let format = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(says)?;
+    if format == 0 {
+        let reason = "there is no store in it yet".to_owned();
+        return Err(OpenError::CannotOpen { path, reason });
     }
+    schema::check_format(format, &path)?;
+    let identity = identity(&connection, &path, &settings.key)?;
+    ReadOnly::start(&path, settings, identity, connection)
 }
 
-impl OpenOptions {
-    /// The defaults: a busy timeout of 5 seconds, and the system clock.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets how long to wait for another process before [`StoreError::Busy`].
-    #[must_use]
-    pub fn busy_timeout(mut self, timeout: Duration) -> Self {
-        self.busy_timeout = timeout;
-        self
-    }
-
-    /// Declares a kind of machine that the program uses. [`open`](Self::open) refuses a file with
-    /// machines of that kind that the program's definition cannot read, and lists them.
-    #[must_use]
-    pub fn machine<M: Restore>(mut self) -> Self {
-        self.named.push(Named::of::<M>());
-        self
-    }
-
-    /// Sets the clock; by default the system clock.
-    #[must_use]
-    pub fn clock(mut self, clock: impl Clock) -> Self {
-        self.clock = Arc::new(clock);
-        self
-    }
-
-    pub(super) fn named(&self) -> &[Named] {
-        &self.named
-    }
-
-    /// Opens the file, and creates it if it does not exist. Blocks briefly.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`] if the file cannot be opened, is not a database, belongs to another program,
-    /// has an unsupported format or incompatible machines, is read-only, or cannot be made durable.
-    pub fn open(&self, path: impl AsRef<Path>) -> Result<SqliteStore, StoreError> {
-        let given = path.as_ref();
-        let cannot_open = |error: std::io::Error| cannot_open(given, &error);
-        if given == Path::new(":memory:") {
-            let (path, found) = (given.to_owned(), "memory".to_owned());
-            return Err(StoreError::NotDurable { path, setting: "journal_mode", found });
-        }
-        // Lock files are next to the database, even if the program later changes its working
-        // directory. Also, SQLite parses a name that starts with `file:` as a URI; an absolute path
-        // does not start with that.
-        let path = std::path::absolute(given).map_err(cannot_open)?;
-        // Two names of one file are one store: workers find each other by the path. A file that is
-        // made now has no link to follow yet.
-        let path = std::fs::canonicalize(&path).unwrap_or(path);
-        refuse_hard_links(&path)?;
-        let mut checked = whose(&path).map_err(cannot_open)?;
-        for _ in 0..5 {
-            if checked.is_ok() {
-                break;
+/// Opens a connection to the file, with the schema in it and in WAL mode.
+fn create(path: &Path, settings: &Settings) -> Result<Connection, OpenError> {
+    let busy_ms = settings.busy_ms;
+    let mut connection = connection::open(path, Role::Creator, busy_ms)?;
+    // SQLite returns busy without waiting when two processes switch a new file to WAL at once,
+    // to avoid a deadlock. The loser retries.
+    let deadline = Instant::now().checked_add(Duration::from_millis(busy_ms));
+    loop {
+        match prepare(&mut connection, path, &settings.key) {
+            Err(OpenError::Unavailable(error))
+                if error.is_busy() && deadline.is_none_or(|deadline| Instant::now() < deadline) =>
+            {
+                std::thread::sleep(Duration::from_millis(5));
             }
-            // Another process may be creating this file and have written its first page partially.
-            std::thread::sleep(Duration::from_millis(10));
-            checked = whose(&path).map_err(cannot_open)?;
-        }
-        checked?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut connection =
-            Connection::open_with_flags(&path, flags).map_err(|error| named(error, &path))?;
-        connection.busy_timeout(self.busy_timeout)?;
-        // SQLite returns busy without waiting when two processes switch a new file to WAL at once,
-        // to avoid a deadlock. The loser retries.
-        let deadline = Instant::now() + self.busy_timeout;
-        loop {
-            match prepare(&mut connection, &path) {
-                Err(StoreError::Busy) if Instant::now() < deadline => {
-                    std::thread::sleep(Duration::from_millis(5));
-                }
-                prepared => break prepared?,
-            }
-        }
-        let check = incompatible(&connection, &self.named)?;
-        if !check.is_clean() {
-            return Err(StoreError::Incompatible { path, check: Box::new(check) });
-        }
-        let worker = Arc::new(Worker::new(path.clone()));
-        let thread = Thread::start(connection).map_err(cannot_open)?;
-        let (definitions, clock) = (Arc::default(), Arc::clone(&self.clock));
-        Ok(SqliteStore { shared: Arc::new(Shared { path, thread, worker, definitions, clock }) })
-    }
-}
-
-impl SqliteStore {
-    /// Opens the file with the default [`OpenOptions`], and creates it if it does not exist.
-    ///
-    /// # Errors
-    ///
-    /// See [`OpenOptions::open`].
-    pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        OpenOptions::new().open(path)
-    }
-}
-
-/// A file with two names has two write-ahead logs, and each name misses what the other has.
-fn refuse_hard_links(path: &Path) -> Result<(), StoreError> {
-    #[cfg(unix)]
-    if let Ok(file) = std::fs::metadata(path) {
-        let links = std::os::unix::fs::MetadataExt::nlink(&file);
-        if file.is_file() && links > 1 {
-            return Err(StoreError::HardLinked { path: path.to_owned(), links });
+            prepared => return prepared.map(|()| connection),
         }
     }
-    let _ = path;
-    Ok(())
 }
 
-pub(super) fn cannot_open(path: &Path, error: &std::io::Error) -> StoreError {
-    StoreError::CannotOpen { path: path.to_owned(), reason: error.to_string() }
-}
-
-/// Checks the file header before SQLite opens the file. Opening can change a file: SQLite would
-/// checkpoint the write-ahead log of another program into it.
-pub(super) fn whose(path: &Path) -> std::io::Result<Result<(), StoreError>> {
-    let mut head = Vec::new();
-    match File::open(path) {
-        Ok(file) => file.take(100).read_to_end(&mut head)?,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Ok(())),
-        Err(error) => return Err(error),
-    };
-    if head.is_empty() {
-        return Ok(Ok(()));
-    }
-    let path = path.to_owned();
-    // The format of SQLite's file header, sections 1.3.1, 1.3.13 and 1.3.14 of its documentation.
-    let number = |at: usize| {
-        let bytes = head.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
-        bytes.map_or(0, u32::from_be_bytes)
-    };
-    let (format, application) = (i64::from(number(60)), i64::from(number(68)));
-    Ok(if head.len() < 100 || !head.starts_with(b"SQLite format 3\0") {
-        Err(StoreError::NotADatabase { path })
-    } else if application != schema::APPLICATION_ID {
-        Err(StoreError::OtherProgram { path })
-    } else {
-        // 0 until the file is completely created; the write-ahead log may be newer.
-        if format == 0 { Ok(()) } else { schema::check_format(format, &path) }
-    })
-}
-
-fn prepare(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
-    let says = |error| named(error, path);
-    if connection.is_readonly("main").map_err(says)? {
-        return Err(StoreError::ReadOnly { path: path.to_owned() });
-    }
-    connection
-        .execute_batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;")
-        .map_err(says)?;
+fn prepare(connection: &mut Connection, path: &Path, key: &DigestKey) -> Result<(), OpenError> {
+    let says = |error| failure::opening(&error, path);
+    connection.pragma_update(None, "page_size", 4096).map_err(says)?;
     // Create the tables before switching to WAL, so that the header always has the application id.
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(says)?;
-    let number = |sql: &str| transaction.query_row(sql, [], |row| row.get::<_, i64>(0));
-    if number("SELECT count(*) FROM sqlite_schema").map_err(says)? == 0 {
-        transaction.execute_batch(schema::CREATE).map_err(says)?;
-        transaction.pragma_update(None, "application_id", schema::APPLICATION_ID).map_err(says)?;
-        transaction.pragma_update(None, "user_version", schema::FORMAT).map_err(says)?;
-    }
-    // The file header may be older than the write-ahead log.
-    let found = number("PRAGMA user_version").map_err(says)?;
-    schema::check_format(found, path)?;
+    schema::prepare(&transaction, path, key)?;
     transaction.commit().map_err(says)?;
-
-    let read_back = |setting: &'static str, wanted: &str, found: String| {
-        if found.eq_ignore_ascii_case(wanted) {
-            Ok(())
-        } else {
-            Err(StoreError::NotDurable { path: path.to_owned(), setting, found })
-        }
-    };
-    let mode: String =
-        connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)).map_err(says)?;
-    read_back("journal_mode", "wal", mode)?;
-    let level: i64 =
-        connection.query_row("PRAGMA synchronous", [], |row| row.get(0)).map_err(says)?;
-    read_back("synchronous", "2", level.to_string())
+    // Returns the mode that is in force.
+    connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).map_err(says)?;
+    connection::check_wal(connection, path)
 }
 
-/// An error while opening a file, with its path.
-pub(super) fn named(error: rusqlite::Error, path: &Path) -> StoreError {
-    let path: PathBuf = path.to_owned();
-    match error.sqlite_error_code() {
-        // The header had our application id.
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => StoreError::Damaged { path },
-        Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { path },
-        Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-            StoreError::CannotOpen { path, reason: error.to_string() }
-        }
-        _ => error.into(),
+fn identity(connection: &Connection, path: &Path, key: &DigestKey) -> Result<Identity, OpenError> {
+    let read = connection.query_row("SELECT id, generation, seal FROM store", [], |row| {
+        Ok((row.get::<_, [u8; 16]>(0)?, row.get::<_, i64>(1)?, row.get::<_, [u8; 32]>(2)?))
+    });
+    let damaged = || OpenError::Damaged { path: path.to_owned() };
+    let (store, generation, seal) = read.map_err(|error| match error.sqlite_error_code() {
+        Some(_) => failure::opening(&error, path),
+        // No row, or one with other types.
+        None => damaged(),
+    })?;
+    let generation = u64::try_from(generation).map_err(|_| damaged())?;
+    let identity = Identity { store: Id::from_bytes(store), generation };
+    if identity.seal(key) != Digest::from_bytes(seal) {
+        return Err(OpenError::OtherKey { path: path.to_owned() });
     }
+    Ok(identity)
 }

@@ -1,83 +1,238 @@
 use std::path::Path;
 
-use crate::store::StoreError;
+use rusqlite::Transaction;
+
+use super::failure;
+use crate::{
+    id::Id,
+    journal::DigestKey,
+    store::{OpenError, backend::Identity},
+};
 
 /// The SQLite application id of this library ("mach").
 pub(super) const APPLICATION_ID: i64 = 0x6d61_6368;
 
-/// The format that this program reads and writes.
-pub(super) const FORMAT: i64 = 2;
+/// The oldest format that this program can upgrade: the one that the first step creates.
+const OLDEST: i64 = 3;
 
-/// The journal is the source of truth; `instance` has the current state of each machine and its
-/// index columns.
+/// The format that this program reads and writes.
+#[allow(clippy::cast_possible_wrap, reason = "there are few steps")]
+pub(super) const FORMAT: i64 = OLDEST + STEPS.len() as i64 - 1;
+
+/// Each step leads to the next format. A new file runs all of them, an older one those that it
+/// misses, so that both end with the same schema.
+const STEPS: [&str; 1] = [FORMAT_3];
+
+/// Rows refer to each other by small numbers; ids and digests are blobs. The context has a table of
+/// its own because it rarely changes, and an update rewrites the whole row.
 ///
-/// Holds on idempotency keys are journal entries. The unique index over their projection makes a
-/// second holder impossible, across processes.
+/// `newest` of an instance is the sequence number of its newest line, so that a read finds the line
+/// without an index. `no` of an instance and of an attempt rises with the time of creation. `seq` is contiguous.
 ///
-/// `definition` has the definitions that machines were written under; rows and entries refer to them
-/// by fingerprint.
-pub(super) const CREATE: &str = "
+/// The triggers are no protection from an attacker, who can drop them, but from mistakes in a program
+/// that writes to the file: what the guarantees rest on is refused.
+const FORMAT_3: &str = "
+    CREATE TABLE store (
+        id         BLOB NOT NULL,
+        generation INTEGER NOT NULL,
+        seal       BLOB NOT NULL
+    ) STRICT;
+
     CREATE TABLE definition (
-        fingerprint INTEGER PRIMARY KEY,
+        no          INTEGER PRIMARY KEY,
         machine     TEXT NOT NULL,
+        fingerprint INTEGER NOT NULL UNIQUE,
         body        TEXT NOT NULL
     ) STRICT;
 
     CREATE TABLE instance (
-        id          TEXT PRIMARY KEY,
-        machine     TEXT NOT NULL,
-        definition  INTEGER NOT NULL,
-        status      TEXT NOT NULL,
-        state       TEXT NOT NULL,
-        context     TEXT NOT NULL,
-        version     INTEGER NOT NULL,
-        epoch       INTEGER NOT NULL,
-        seal        TEXT NOT NULL,
-        created_at  INTEGER NOT NULL,
-        updated_at  INTEGER NOT NULL,
-        session     TEXT,
-        key         TEXT,
-        holds_key   INTEGER NOT NULL,
-        action      TEXT,
-        behind      TEXT,
-        confirms    TEXT,
-        worker      TEXT,
-        expires_at  INTEGER,
-        due_at      INTEGER
-    ) STRICT, WITHOUT ROWID;
-
-    CREATE UNIQUE INDEX instance_key_holder ON instance (key) WHERE holds_key = 1;
+        no         INTEGER PRIMARY KEY,
+        id         BLOB NOT NULL UNIQUE,
+        definition INTEGER NOT NULL,
+        status     TEXT NOT NULL,
+        version    INTEGER NOT NULL,
+        epoch      INTEGER NOT NULL,
+        created_at INTEGER NOT NULL,
+        updated_at INTEGER NOT NULL,
+        due_at     INTEGER,
+        session    TEXT,
+        key        TEXT,
+        behind     BLOB,
+        newest     INTEGER NOT NULL,
+        commit_id  INTEGER NOT NULL,
+        seal       BLOB NOT NULL,
+        summary    TEXT NOT NULL,
+        state      TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX instance_definition ON instance (definition);
+    CREATE INDEX instance_session ON instance (session) WHERE session IS NOT NULL;
     CREATE INDEX instance_key ON instance (key) WHERE key IS NOT NULL;
     CREATE INDEX instance_behind ON instance (behind) WHERE behind IS NOT NULL;
-    CREATE INDEX instance_permit ON instance (worker) WHERE worker IS NOT NULL;
-    CREATE INDEX instance_session ON instance (session, created_at);
-    CREATE INDEX instance_definition ON instance (machine, definition);
-    CREATE INDEX instance_due ON instance (due_at, id) WHERE due_at IS NOT NULL;
+    CREATE INDEX instance_due ON instance (due_at) WHERE due_at IS NOT NULL;
+
+    CREATE TABLE context (
+        instance INTEGER PRIMARY KEY,
+        body     TEXT NOT NULL
+    ) STRICT;
 
     CREATE TABLE journal (
-        seq      INTEGER PRIMARY KEY AUTOINCREMENT,
-        instance TEXT NOT NULL REFERENCES instance (id),
-        number   INTEGER NOT NULL,
-        at       INTEGER NOT NULL,
-        actor    TEXT,
+        seq        INTEGER PRIMARY KEY,
+        instance   INTEGER NOT NULL,
+        number     INTEGER NOT NULL,
+        at         INTEGER NOT NULL,
         definition INTEGER NOT NULL,
-        fact     TEXT NOT NULL,
-        digest   TEXT NOT NULL,
+        actor      TEXT,
+        kind       INTEGER NOT NULL,
+        edge       INTEGER,
+        body       TEXT,
+        digest     BLOB NOT NULL,
+        chain      BLOB,
         UNIQUE (instance, number)
     ) STRICT;
 
+    CREATE TABLE attempt (
+        no         INTEGER PRIMARY KEY,
+        key        TEXT NOT NULL,
+        space      TEXT NOT NULL,
+        action     BLOB,
+        instance   BLOB NOT NULL,
+        token      INTEGER NOT NULL,
+        hold       INTEGER NOT NULL,
+        worker     TEXT,
+        expires_at INTEGER,
+        seal       BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX attempt_key ON attempt (key);
+    CREATE INDEX attempt_unanswered ON attempt (worker) WHERE worker IS NOT NULL;
+
+    CREATE TRIGGER definition_is_kept BEFORE DELETE ON definition
+    BEGIN SELECT RAISE(ABORT, 'definitions are never deleted'); END;
+    CREATE TRIGGER definition_keeps_its_fingerprint
+    BEFORE UPDATE OF no, machine, fingerprint ON definition
+    BEGIN SELECT RAISE(ABORT, 'a definition keeps its fingerprint'); END;
+    CREATE TRIGGER instance_is_kept BEFORE DELETE ON instance
+    BEGIN SELECT RAISE(ABORT, 'machines are never deleted'); END;
+    CREATE TRIGGER instance_keeps_its_identity
+    BEFORE UPDATE OF no, id, created_at, session, key, behind ON instance
+    BEGIN SELECT RAISE(ABORT, 'a machine keeps its identity'); END;
+    CREATE TRIGGER context_is_kept BEFORE DELETE ON context
+    BEGIN SELECT RAISE(ABORT, 'contexts are never deleted'); END;
+    CREATE TRIGGER journal_is_kept BEFORE DELETE ON journal
+    BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
     CREATE TRIGGER journal_is_append_only BEFORE UPDATE ON journal
-    BEGIN
-        SELECT RAISE(ABORT, 'the journal is append-only');
-    END;
+    BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+    CREATE TRIGGER instance_is_not_replaced BEFORE INSERT ON instance
+    WHEN EXISTS (SELECT 1 FROM instance WHERE no = NEW.no)
+        OR EXISTS (SELECT 1 FROM instance WHERE id = NEW.id)
+    BEGIN SELECT RAISE(ABORT, 'machines are never replaced'); END;
+    CREATE TRIGGER attempt_is_not_replaced BEFORE INSERT ON attempt
+    WHEN EXISTS (SELECT 1 FROM attempt WHERE no = NEW.no)
+    BEGIN SELECT RAISE(ABORT, 'attempts are never replaced'); END;
+    CREATE TRIGGER attempt_is_kept BEFORE DELETE ON attempt
+    BEGIN SELECT RAISE(ABORT, 'attempts are never deleted'); END;
+    CREATE TRIGGER attempt_keeps_its_key
+    BEFORE UPDATE OF no, key, space, action, instance, token ON attempt
+    BEGIN SELECT RAISE(ABORT, 'an attempt keeps its key'); END;
 ";
 
-/// Refuses any other format: there are no migrations yet.
-pub(super) fn check_format(found: i64, path: &Path) -> Result<(), StoreError> {
-    let (path, known) = (path.to_owned(), FORMAT);
-    match found.cmp(&FORMAT) {
-        std::cmp::Ordering::Less => Err(StoreError::TooOld { path, found, known }),
-        std::cmp::Ordering::Equal => Ok(()),
-        std::cmp::Ordering::Greater => Err(StoreError::TooNew { path, found, known }),
+/// Creates the schema in an empty file, or upgrades an older one.
+pub(super) fn prepare(
+    transaction: &Transaction<'_>,
+    path: &Path,
+    key: &DigestKey,
+) -> Result<(), OpenError> {
+    let says = |error| failure::opening(&error, path);
+    let number = |sql: &str| transaction.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let empty = number("SELECT count(*) FROM sqlite_schema").map_err(says)? == 0;
+    let found = if empty { OLDEST - 1 } else { number("PRAGMA user_version").map_err(says)? };
+    if !empty {
+        check_format(found, path)?;
+    }
+    run(transaction, &STEPS, found).map_err(says)?;
+    if empty {
+        let id = Id::fresh();
+        transaction
+            .pragma_update(None, "application_id", APPLICATION_ID)
+            .and_then(|()| {
+                let identity = Identity { store: id, generation: 1 };
+                let seal = identity.seal(key);
+                let row = rusqlite::params![id.bytes(), 1, seal.bytes()];
+                let sql = "INSERT INTO store (id, generation, seal) VALUES (?1, ?2, ?3)";
+                transaction.execute(sql, row)
+            })
+            .map_err(says)?;
+    }
+    Ok(())
+}
+
+/// Runs the steps that a file of format `found` misses; the first step leads to [`OLDEST`].
+fn run(transaction: &Transaction<'_>, steps: &[&str], found: i64) -> rusqlite::Result<()> {
+    for (format, step) in (OLDEST..).zip(steps).skip_while(|(format, _)| *format <= found) {
+        transaction.execute_batch(step)?;
+        transaction.pragma_update(None, "user_version", format)?;
+    }
+    Ok(())
+}
+
+/// Refuses a format that this program can neither use nor upgrade.
+pub(super) fn check_format(found: i64, path: &Path) -> Result<(), OpenError> {
+    let path = path.to_owned();
+    if found < OLDEST {
+        return Err(OpenError::TooOld { path, found, known: OLDEST });
+    }
+    if found > FORMAT {
+        return Err(OpenError::TooNew { path, found, known: FORMAT });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+
+    const THREE: [&str; 3] =
+        ["CREATE TABLE a (x)", "ALTER TABLE a ADD COLUMN y", "CREATE TABLE b (z)"];
+
+    fn tables(connection: &Connection) -> (i64, String) {
+        let sql = "SELECT group_concat(name || sql, ';') FROM sqlite_schema";
+        let version = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
+        (version, connection.query_row(sql, [], |row| row.get(0)).unwrap())
+    }
+
+    #[test]
+    fn an_upgraded_file_has_the_schema_of_a_new_one() {
+        let mut new = Connection::open_in_memory().unwrap();
+        let transaction = new.transaction().unwrap();
+        run(&transaction, &THREE, OLDEST - 1).unwrap();
+        transaction.commit().unwrap();
+        assert_eq!(tables(&new).0, OLDEST + 2);
+
+        for steps in 1..=3 {
+            let mut old = Connection::open_in_memory().unwrap();
+            let transaction = old.transaction().unwrap();
+            run(&transaction, &THREE[..steps], OLDEST - 1).unwrap();
+            transaction.commit().unwrap();
+            let found = tables(&old).0;
+            let transaction = old.transaction().unwrap();
+            run(&transaction, &THREE, found).unwrap();
+            transaction.commit().unwrap();
+            assert_eq!(tables(&old), tables(&new));
+        }
+    }
+
+    #[test]
+    fn a_failed_step_changes_nothing() {
+        let mut file = Connection::open_in_memory().unwrap();
+        let transaction = file.transaction().unwrap();
+        run(&transaction, &THREE[..1], OLDEST - 1).unwrap();
+        transaction.commit().unwrap();
+        let before = tables(&file);
+        let transaction = file.transaction().unwrap();
+        run(&transaction, &[THREE[0], THREE[1], "CREATE TABLE a (again)"], OLDEST).unwrap_err();
+        drop(transaction);
+        assert_eq!(tables(&file), before);
     }
 }

@@ -1,0 +1,61 @@
+use std::borrow::Cow;
+
+use super::{Digest, DigestKey};
+use crate::{clock::Millis, definition::Fingerprint};
+
+/// A journal entry as a store keeps it: names that the definition knows are numbers, and the rest of
+/// the fact is one text, which is made once and never again changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// The position in this machine's journal, from 0.
+    pub(crate) number: u64,
+    pub(crate) at: Millis,
+    /// The kind of the actor.
+    pub(crate) actor: Option<Cow<'static, str>>,
+    /// The definition that the entry was written under.
+    pub(crate) definition: Fingerprint,
+    pub(crate) kind: Kind,
+    /// The edge of the definition, if it is a transition.
+    pub(crate) edge: Option<u32>,
+    /// What else there is to say, as canonical JSON.
+    pub(crate) body: Option<String>,
+    /// Covers this line and, through the digest before it, all lines before it.
+    pub(crate) digest: Digest,
+}
+
+/// What an entry is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Created = 0,
+    Moved = 1,
+    Fenced = 2,
+    Recorded = 3,
+}
+
+impl Kind {
+    /// The kind with this number.
+    pub(crate) fn from_number(number: i64) -> Option<Self> {
+        [Self::Created, Self::Moved, Self::Fenced, Self::Recorded]
+            .into_iter()
+            .find(|kind| *kind as i64 == number)
+    }
+}
+
+impl Line {
+    /// The digest of this line after a line with the digest `previous`.
+    pub(crate) fn expected_digest(&self, key: &DigestKey, previous: &Digest) -> Digest {
+        let edge = self.edge.map(u32::to_le_bytes);
+        key.digest(&[
+            previous.bytes(),
+            &self.number.to_le_bytes(),
+            &self.at.to_le_bytes(),
+            &self.definition.as_u64().to_le_bytes(),
+            &[u8::from(self.actor.is_some())],
+            self.actor.as_deref().unwrap_or_default().as_bytes(),
+            &[self.kind as u8],
+            edge.as_ref().map_or(&[], <[u8; 4]>::as_slice),
+            &[u8::from(self.body.is_some())],
+            self.body.as_deref().unwrap_or_default().as_bytes(),
+        ])
+    }
+}

@@ -1,0 +1,91 @@
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Due, Entry, Fact};
+use crate::clock::Millis;
+
+/// What rules and views need to know of a machine's past: a fold over its journal, so that loading a
+/// machine takes the same time however long its history is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Summary {
+    /// When the machine was created (milliseconds since the Unix epoch).
+    #[serde(skip)]
+    pub created_at: Millis,
+    /// When its newest journal entry was made (milliseconds since the Unix epoch).
+    #[serde(skip)]
+    pub updated_at: Millis,
+    /// When it entered its state (milliseconds since the Unix epoch).
+    pub entered_at: Millis,
+    /// The number of transitions.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub transitions: u64,
+    /// The trigger of the last transition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_trigger: Option<Cow<'static, str>>,
+    /// The kind of the actor of the last transition; `None` if any actor may make it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_actor: Option<Cow<'static, str>>,
+    /// The deadlines that are running.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deadlines: Vec<Due>,
+    /// The format of the context's part.
+    #[serde(default, skip_serializing_if = "is_zero_format")]
+    pub(crate) format: u32,
+    /// The part that the context folds.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub(crate) context: Value,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero_format(number: &u32) -> bool {
+    *number == 0
+}
+
+impl Summary {
+    pub(crate) const NEW: Self = Self {
+        created_at: 0,
+        updated_at: 0,
+        entered_at: 0,
+        transitions: 0,
+        last_trigger: None,
+        last_actor: None,
+        deadlines: Vec::new(),
+        format: 0,
+        context: Value::Null,
+    };
+
+    /// Adds an entry to the part that every machine has.
+    pub(crate) fn add(&mut self, entry: &Entry) {
+        self.updated_at = entry.at;
+        match &entry.fact {
+            Fact::Created { deadlines, .. } => {
+                (self.created_at, self.entered_at) = (entry.at, entry.at);
+                self.deadlines.clone_from(deadlines);
+            }
+            Fact::Moved { trigger, deadlines, .. } => {
+                self.entered_at = entry.at;
+                self.transitions += 1;
+                self.last_trigger = Some(trigger.clone());
+                self.last_actor.clone_from(&entry.actor);
+                self.deadlines.clone_from(deadlines);
+            }
+            Fact::Fenced { .. } | Fact::Recorded { .. } => {}
+        }
+        for due in &mut self.deadlines {
+            due.fresh = false;
+        }
+    }
+
+    /// When the next deadline is due, by the clock of the store.
+    pub(crate) fn due_at(&self) -> Option<Millis> {
+        self.deadlines.iter().filter(|due| !due.paused).filter_map(|due| due.due_at).min()
+    }
+}

@@ -1,0 +1,268 @@
+//! What is behind a [`Store`](super::Store): plain data, one atomic batch, and reads. All policy is
+//! above it; what must be atomic is data in the batch.
+
+use std::{fmt, future::Future, pin::Pin, sync::Arc};
+
+use super::{Unavailable, attempt::Attempt};
+use crate::{
+    clock::Millis,
+    definition::{Definition, Fingerprint},
+    id::Id,
+    journal::{Digest, DigestKey, Line},
+    stored::Hold,
+};
+
+/// The answer of a backend: it arrives after the work is done, on whatever thread did it.
+pub(crate) type Answer<T> = Pin<Box<dyn Future<Output = Result<T, Unavailable>> + Send>>;
+
+/// Where machines are stored. Every method returns at once; the work happens elsewhere.
+pub(crate) trait Backend: fmt::Debug + Send + Sync {
+    /// Which store this is.
+    fn identity(&self) -> Identity;
+
+    /// Writes all of a batch, or nothing. When the answer arrives, it is durable.
+    fn apply(&self, batch: Batch) -> Answer<Result<Applied, Rejected>>;
+
+    /// The rows of some machines, in this order.
+    fn rows(&self, ids: Vec<Id>) -> Answer<Vec<Found>>;
+
+    /// A page of rows, with state, summary and context where `filter.whole` asks for them.
+    fn select(&self, filter: Filter) -> Answer<Vec<(u64, Found)>>;
+
+    /// At most `limit` journal lines of a machine, from this number on. An entry that cannot be read
+    /// ends the page with its error.
+    fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>>;
+
+    /// At most `limit` lines of the whole journal after this sequence number.
+    fn entries(&self, after: u64, limit: usize) -> Answer<Vec<Sequenced>>;
+
+    /// The attempts that match, oldest first.
+    fn attempts(&self, which: Attempts) -> Answer<Vec<Result<Attempt, Broken>>>;
+
+    /// The stored definitions.
+    fn definitions(&self) -> Answer<Definitions>;
+
+    /// The newest sequence number; 0 in an empty store.
+    fn newest(&self) -> Answer<u64>;
+
+    /// Calls the function after each commit, of any process. It may be called too often.
+    fn on_commit(&self, doorbell: Doorbell);
+
+    /// Runs work that may block, such as file locks.
+    fn run(&self, work: Box<dyn FnOnce() + Send>);
+
+    /// Finishes what is queued and closes. Everything after that is `Unavailable`.
+    fn close(&self) -> Answer<()>;
+}
+
+/// Wakes whoever waits for new entries.
+pub(crate) type Doorbell = Arc<dyn Fn() + Send + Sync>;
+
+/// Which store it is. The generation rises when an older copy of the file is accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub(crate) store: Id,
+    pub(crate) generation: u64,
+}
+
+impl Identity {
+    /// Shows whether a store is opened with the key that it was created with.
+    pub(crate) fn seal(&self, key: &DigestKey) -> Digest {
+        key.digest(&[b"store", self.store.bytes(), &self.generation.to_le_bytes()])
+    }
+}
+
+/// Writes that happen together.
+#[derive(Debug, Clone)]
+pub(crate) struct Batch {
+    /// A random number that is stored with every row of the batch. The same batch, sent again after
+    /// an error that left its outcome open, is recognized by it and answered with success.
+    pub(crate) commit_id: i64,
+    /// The definitions that rows and lines refer to. Those that are missing are written.
+    pub(crate) definitions: Vec<Arc<Definition>>,
+    pub(crate) writes: Vec<Write>,
+}
+
+/// What a batch writes for one machine.
+#[derive(Debug, Clone)]
+pub(crate) struct Write {
+    /// The number of lines that the machine has on disk (compare-and-set); `None` creates it.
+    pub(crate) expected: Option<u64>,
+    pub(crate) row: Row,
+    /// The new lines, in order.
+    pub(crate) lines: Vec<Line>,
+    /// What must be true of its key, checked before anything is written.
+    pub(crate) claim: Option<Claim>,
+    /// What happens to its attempt.
+    pub(crate) attempt: Option<AttemptChange>,
+}
+
+/// A machine's row. Sealed as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub(crate) id: Id,
+    /// The definition's name, such as `execution`. Not a column: the definition knows it.
+    pub(crate) machine: String,
+    pub(crate) definition: Fingerprint,
+    /// The state's name.
+    pub(crate) status: String,
+    /// The number of journal lines.
+    pub(crate) version: u64,
+    pub(crate) epoch: u64,
+    pub(crate) created_at: Millis,
+    pub(crate) updated_at: Millis,
+    /// When its next deadline is due.
+    pub(crate) due_at: Option<Millis>,
+    pub(crate) session: Option<String>,
+    pub(crate) key: Option<String>,
+    pub(crate) behind: Option<Id>,
+    pub(crate) commit_id: i64,
+    pub(crate) seal: Digest,
+    /// The data of the state, the summary of the past, and the context, each as JSON text. A write
+    /// leaves out a context that has not changed; a read for a list leaves out all three.
+    pub(crate) state: String,
+    pub(crate) summary: String,
+    pub(crate) context: Option<Arc<str>>,
+}
+
+/// What a read found.
+#[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant, reason = "nearly every row is found")]
+pub(crate) enum Found {
+    /// The row, and the digest of the newest line (none where the caller wants no whole rows).
+    Row(Row, Option<Digest>),
+    Missing(Id),
+    Broken(Broken),
+}
+
+impl Found {
+    pub(crate) fn definition(&self) -> Option<Fingerprint> {
+        match self {
+            Self::Row(row, _) => Some(row.definition),
+            Self::Missing(_) | Self::Broken(_) => None,
+        }
+    }
+}
+
+/// Data that this library did not write. They concern one machine or one attempt only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Broken {
+    /// The machine, if its id can be read.
+    pub(crate) id: Option<Id>,
+    pub(crate) reason: String,
+    /// The place of a row in the order of its deadline, if that can be read.
+    pub(crate) due_at: Option<Millis>,
+}
+
+/// A line of the whole journal.
+#[derive(Debug, Clone)]
+pub(crate) struct Sequenced {
+    pub(crate) seq: u64,
+    /// The machine, unless the row is broken.
+    pub(crate) id: Option<Id>,
+    pub(crate) line: Result<Line, Broken>,
+    /// On the last line of each transaction: covers every line of the file so far.
+    pub(crate) chain: Option<Digest>,
+}
+
+/// What must be true of a key. The backend folds the attempts with
+/// [`key_state`](super::attempt::key_state) in the transaction that writes.
+#[derive(Debug, Clone)]
+pub(crate) struct Claim {
+    pub(crate) key: String,
+    pub(crate) space: String,
+    pub(crate) action: Option<Digest>,
+    /// Whether the key must be free, or only not applied.
+    pub(crate) takes: bool,
+}
+
+/// A change of a machine's newest attempt.
+#[derive(Debug, Clone)]
+pub(crate) struct AttemptChange {
+    /// A new attempt, whose token is the sequence number of the machine's last line in this batch;
+    /// otherwise the newest one of the machine changes.
+    pub(crate) opens: bool,
+    pub(crate) key: String,
+    pub(crate) space: String,
+    pub(crate) action: Option<Digest>,
+    pub(crate) hold: Hold,
+    pub(crate) worker: Option<String>,
+    pub(crate) expires_at: Option<Millis>,
+}
+
+/// A batch is durable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Applied {
+    /// The sequence number of the last line of each write.
+    pub(crate) last: Vec<u64>,
+}
+
+/// A precondition does not hold. Nothing was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Rejected {
+    Conflict(Id),
+    NotFound(Id),
+    AlreadyStored(Id),
+    AlreadyDone {
+        id: Id,
+        by: Id,
+    },
+    KeyHeld {
+        id: Id,
+        by: Id,
+    },
+    KeyReused {
+        id: Id,
+        by: Id,
+    },
+    /// An attempt at the key of this machine cannot be trusted.
+    BrokenAttempt {
+        id: Id,
+        reason: String,
+    },
+}
+
+/// What a backend has of definitions.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Definitions {
+    pub(crate) intact: Vec<Arc<Definition>>,
+    /// What is wrong with the others: the machines that were written under them cannot be read.
+    pub(crate) broken: Vec<String>,
+}
+
+/// Which rows to select. Rows come in the order in which they were created or, with `due_by`, most
+/// overdue first.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Filter {
+    pub(crate) machine: Option<String>,
+    pub(crate) definition: Option<Fingerprint>,
+    pub(crate) status: Option<String>,
+    pub(crate) session: Option<String>,
+    pub(crate) key: Option<String>,
+    pub(crate) behind: Option<Id>,
+    pub(crate) due_by: Option<Millis>,
+    /// Not changed after this time.
+    pub(crate) unchanged_since: Option<Millis>,
+    /// The place of the last row of the previous page: its `due_at` and its number.
+    pub(crate) after: Option<(Millis, u64)>,
+    pub(crate) limit: usize,
+    /// With state, summary, context and newest digest.
+    pub(crate) whole: bool,
+}
+
+/// Which attempts to read.
+#[derive(Debug, Clone)]
+pub(crate) enum Attempts {
+    OfKey(String),
+    /// Those with a worker: its permit is unanswered, whatever late evidence says of the key.
+    Unanswered,
+    All,
+}
+
+/// What a backend needs to know.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settings {
+    pub(crate) key: DigestKey,
+    /// How long to wait for another process, in milliseconds.
+    pub(crate) busy_ms: u64,
+}

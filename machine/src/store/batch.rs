@@ -1,0 +1,287 @@
+use std::{collections::HashSet, fmt};
+
+use super::{
+    Begin, CommitError, LoadError, Settle, Store, backend,
+    backend::{Applied, Rejected},
+    prepare::Prepared,
+};
+use crate::{
+    contract::{AnyExecution, execution::Status},
+    id::Id,
+    journal::Pass,
+    stored::Durable,
+};
+
+/// Writes for any mix of machines that happen together, or not at all. Keys are given back and taken
+/// in the order of the calls.
+///
+/// ```
+/// use machine::actor::{EcsNode, ReasoningNode};
+/// use machine::contract::{Contract, Tool, defer};
+/// use machine::store::Store;
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+/// # runtime.block_on(async {
+/// let store = Store::memory();
+/// let email = Tool::irreversible("email", "send")?;
+/// let mail = Contract::tool_call(&email, r#"{"to": "bob@example.com"}"#, &ReasoningNode)?;
+/// let (gate, mut mail) = defer(mail, "Send the mail?", &ReasoningNode)?;
+/// let mut question = gate.start(&EcsNode).suspend("Send the mail?".to_owned(), &EcsNode);
+///
+/// store.batch().create(&mut question).create(&mut mail).write().await?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "a batch writes nothing until `write`"]
+pub struct Batch<'a> {
+    store: &'a Store,
+    items: Vec<Item<'a>>,
+}
+
+enum Item<'a> {
+    Create(&'a mut dyn Durable),
+    Commit(&'a mut dyn Durable),
+    Begin(&'a mut Begin),
+    Settle(&'a mut Settle),
+}
+
+impl<'a> Batch<'a> {
+    pub(super) fn new(store: &'a Store) -> Self {
+        Self { store, items: Vec::new() }
+    }
+
+    /// Stores a new machine with its whole journal. See [`Store::create`].
+    pub fn create(mut self, machine: &'a mut dyn Durable) -> Self {
+        self.items.push(Item::Create(machine));
+        self
+    }
+
+    /// Writes what happened to a stored machine. See [`Store::commit`].
+    pub fn commit(mut self, machine: &'a mut dyn Durable) -> Self {
+        self.items.push(Item::Commit(machine));
+        self
+    }
+
+    /// Starts an irreversible execution. See [`Store::begin`].
+    pub fn begin(mut self, begin: &'a mut Begin) -> Self {
+        self.items.push(Item::Begin(begin));
+        self
+    }
+
+    /// Records the outcome of a permit. See [`Store::settle`].
+    pub fn settle(mut self, settle: &'a mut Settle) -> Self {
+        self.items.push(Item::Settle(settle));
+        self
+    }
+
+    /// Writes everything. When this returns, all of it is durable.
+    ///
+    /// # Errors
+    ///
+    /// Those of the four operations. Then nothing was written, and all machines, outcomes and
+    /// pending executions are as they were.
+    pub async fn write(self) -> Result<(), CommitError> {
+        let Self { store, mut items } = self;
+        let result = write(store, &mut items).await;
+        for item in &mut items {
+            match &result {
+                Ok(()) => item.finish(),
+                // The same batch, tried again, finds out.
+                Err(_) if journal(item).stored().commit_id.is_some() => {}
+                Err(_) => item.undo(),
+            }
+        }
+        result
+    }
+}
+
+impl fmt::Debug for Batch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batch").field("len", &self.items.len()).finish_non_exhaustive()
+    }
+}
+
+impl Item<'_> {
+    fn machine(&mut self) -> &mut dyn Durable {
+        match self {
+            Self::Create(machine) | Self::Commit(machine) => *machine,
+            Self::Begin(begin) => begin.machine(),
+            Self::Settle(settle) => settle.machine(),
+        }
+    }
+
+    fn finish(&mut self) {
+        match self {
+            Self::Begin(begin) => begin.finish(),
+            Self::Settle(settle) => settle.finish(),
+            Self::Create(_) | Self::Commit(_) => {}
+        }
+    }
+
+    /// Puts everything back as it was.
+    fn undo(&mut self) {
+        match self {
+            Self::Begin(begin) => begin.undo(),
+            Self::Settle(settle) => settle.undo(),
+            Self::Create(_) | Self::Commit(_) => {}
+        }
+        journal(self).forget_times();
+    }
+}
+
+async fn write(store: &Store, items: &mut [Item<'_>]) -> Result<(), CommitError> {
+    for item in &mut *items {
+        match item {
+            Item::Begin(begin) => begin.start(store).await?,
+            Item::Settle(settle) => settle.record()?,
+            Item::Create(_) | Item::Commit(_) => {}
+        }
+    }
+    let commit_id = commit_id(items);
+    let mut prepared = Vec::with_capacity(items.len());
+    // The positions of the items that have something to write.
+    let mut positions = Vec::with_capacity(items.len());
+    for (position, item) in items.iter_mut().enumerate() {
+        let creates = matches!(item, Item::Create(_));
+        if let Some(ready) = store.prepare(item.machine(), creates, commit_id)? {
+            prepared.push(ready);
+            positions.push(position);
+        }
+    }
+    if prepared.is_empty() {
+        return Ok(());
+    }
+    no_machine_twice(&prepared)?;
+    for ready in &prepared {
+        store.gate_is_open(ready, &prepared).await?;
+    }
+    let mut batch = backend::Batch {
+        commit_id,
+        definitions: Vec::new(),
+        writes: Vec::with_capacity(prepared.len()),
+    };
+    let mut stored = Vec::with_capacity(prepared.len());
+    for ready in prepared {
+        for definition in ready.definitions {
+            let mut known = batch.definitions.iter();
+            if !known.any(|known| known.fingerprint == definition.fingerprint) {
+                batch.definitions.push(definition);
+            }
+        }
+        batch.writes.push(ready.write);
+        stored.push(ready.stored);
+    }
+    // If the future is dropped from here on, nobody knows whether the batch was written. The machine
+    // remembers the id of the commit, so that the same commit can be recognized later.
+    let mut before = Vec::with_capacity(positions.len());
+    for position in &positions {
+        let journal = journal(&mut items[*position]);
+        before.push(journal.stored().commit_id);
+        journal.set_commit_id(Some(commit_id));
+    }
+    match store.inner.backend.apply(batch).await {
+        Ok(Ok(Applied { last })) => {
+            for ((position, stored), last) in positions.iter().zip(stored).zip(last) {
+                let item = &mut items[*position];
+                journal(item).mark_stored(stored);
+                if let Item::Begin(begin) = item {
+                    begin.permit(store, last);
+                }
+            }
+            Ok(())
+        }
+        Ok(Err(rejected)) => {
+            for position in &positions {
+                journal(&mut items[*position]).set_commit_id(None);
+            }
+            Err(rejected.into())
+        }
+        // An error leaves open what was open before.
+        Err(error) if error.is_indeterminate() => Err(error.into()),
+        Err(error) => {
+            for (position, before) in positions.iter().zip(before) {
+                journal(&mut items[*position]).set_commit_id(before);
+            }
+            Err(error.into())
+        }
+    }
+}
+
+fn journal<'a>(item: &'a mut Item<'_>) -> &'a mut crate::journal::Journal {
+    item.machine().__journal_mut(Pass::new())
+}
+
+/// The id of an earlier attempt at the same batch whose outcome is unknown; otherwise a new one.
+fn commit_id(items: &mut [Item<'_>]) -> i64 {
+    let journals = items.iter_mut().map(|item| &*journal(item));
+    let mut earlier = journals
+        .filter(|journal| !journal.uncommitted().is_empty())
+        .map(|journal| journal.stored().commit_id);
+    let first = earlier.next().flatten();
+    match first {
+        Some(id) if earlier.all(|other| other == Some(id)) => id,
+        _ => i64::from_le_bytes(Id::random_bytes()),
+    }
+}
+
+fn no_machine_twice(prepared: &[Prepared]) -> Result<(), CommitError> {
+    if prepared.len() < 2 {
+        return Ok(());
+    }
+    let mut seen = HashSet::with_capacity(prepared.len());
+    for ready in prepared {
+        let id = ready.write.row.id;
+        if !seen.insert(id) {
+            return Err(CommitError::Twice { id });
+        }
+    }
+    Ok(())
+}
+
+impl Store {
+    /// EX-9: the confirmation of a machine is COMPLETED, and it is for this exact action. It may be
+    /// completed by the same batch. A stored one is verified like every machine; it cannot change any
+    /// more, because COMPLETED is terminal.
+    async fn gate_is_open(&self, ready: &Prepared, batch: &[Prepared]) -> Result<(), CommitError> {
+        let Some(gate) = ready.gate else { return Ok(()) };
+        let id = ready.write.row.id;
+        let (status, confirms) =
+            match batch.iter().find(|other| other.write.row.id == gate && other.index.contract) {
+                Some(other) => {
+                    // The statuses of a contract are those of `Execution`.
+                    let status = other.write.row.status.parse().unwrap_or(Status::Pending);
+                    (status, other.index.confirms)
+                }
+                None => match self.load::<AnyExecution>(gate).await {
+                    Ok(stored) => (stored.status(), stored.context().confirms()),
+                    Err(LoadError::Unavailable(error)) => return Err(error.into()),
+                    Err(error) => return Err(CommitError::Gate { id, source: Box::new(error) }),
+                },
+            };
+        match status {
+            Status::Completed if confirms == ready.index.action => Ok(()),
+            Status::Completed => Err(CommitError::OtherAction { id, gate }),
+            Status::Failed | Status::Rejected | Status::Cancelled => {
+                Err(CommitError::NeverRuns { id, gate, status })
+            }
+            Status::Pending | Status::Running | Status::Waiting => {
+                Err(CommitError::Deferred { id, gate, status })
+            }
+        }
+    }
+}
+
+impl From<Rejected> for CommitError {
+    fn from(rejected: Rejected) -> Self {
+        match rejected {
+            Rejected::Conflict(id) => Self::Conflict { id },
+            Rejected::NotFound(id) => Self::NotFound { id },
+            Rejected::AlreadyStored(id) => Self::AlreadyStored { id },
+            Rejected::AlreadyDone { id, by } => Self::AlreadyDone { id, by },
+            Rejected::KeyHeld { id, by } => Self::KeyHeld { id, by },
+            Rejected::KeyReused { id, by } => Self::KeyReused { id, by },
+            Rejected::BrokenAttempt { id, reason } => Self::BrokenAttempt { id, reason },
+        }
+    }
+}

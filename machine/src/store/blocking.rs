@@ -1,0 +1,131 @@
+//! The store for programs without an async runtime: the same methods, and each returns when it is
+//! done.
+//!
+//! ```
+//! use machine::actor::{EcsNode, ReasoningNode};
+//! use machine::contract::{AnyExecution, Contract, Execution};
+//! use machine::store::blocking::Store;
+//!
+//! let store = Store::memory();
+//! let question = Contract::ecs_request("Deploy to production?", &ReasoningNode)?;
+//! let mut running = Execution::new(question).start(&EcsNode);
+//! store.create(&mut running)?;
+//! let same: AnyExecution = store.load(running.id())?;
+//! # let _ = same;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::path::Path;
+
+use pollster::block_on;
+
+use super::{CommitError, Line, LoadError, OpenError, Page, Query, Recovered, Unavailable};
+use crate::{
+    actor::ToolNode,
+    contract::{
+        Execution, Outcome, Permit, Settled,
+        execution::{Pending, Running},
+    },
+    id::Id,
+    stored::{Durable, History, Restore},
+    typed::{Refused, State},
+};
+
+/// A [`Store`](super::Store) whose methods block. Do not call them on a thread of an async runtime.
+#[derive(Debug, Clone)]
+pub struct Store(super::Store);
+
+/// The same store, for code without a runtime.
+impl From<super::Store> for Store {
+    fn from(store: super::Store) -> Self {
+        Self(store)
+    }
+}
+
+#[allow(clippy::result_large_err, reason = "the machine comes back, not a pointer to it")]
+#[allow(clippy::missing_errors_doc, reason = "each method has those of the one that it calls")]
+impl Store {
+    /// See [`Store::memory`](super::Store::memory).
+    #[must_use]
+    pub fn memory() -> Self {
+        Self(super::Store::memory())
+    }
+
+    /// See [`Store::sqlite`](super::Store::sqlite).
+    pub fn sqlite(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        block_on(super::Store::sqlite(path)).map(Self)
+    }
+
+    /// The store, for everything that has no method here.
+    #[must_use]
+    pub fn get(&self) -> &super::Store {
+        &self.0
+    }
+
+    /// See [`Store::create`](super::Store::create).
+    pub fn create<M: Durable>(&self, machine: &mut M) -> Result<(), CommitError> {
+        block_on(self.0.create(machine))
+    }
+
+    /// See [`Store::commit`](super::Store::commit).
+    pub fn commit<M: Durable>(&self, machine: &mut M) -> Result<(), CommitError> {
+        block_on(self.0.commit(machine))
+    }
+
+    /// Writes a batch of [`get`](Self::get)`().batch()`. See [`Batch::write`](super::Batch::write).
+    pub fn write(&self, batch: super::Batch<'_>) -> Result<(), CommitError> {
+        block_on(batch.write())
+    }
+
+    /// See [`Store::begin`](super::Store::begin).
+    pub fn begin(
+        &self,
+        pending: Execution<Pending>,
+        by: &ToolNode,
+    ) -> Result<(Execution<Running>, Permit), Refused<Execution<Pending>, CommitError>> {
+        block_on(self.0.begin(pending, by))
+    }
+
+    /// See [`Store::settle`](super::Store::settle).
+    pub fn settle(
+        &self,
+        running: Execution<Running>,
+        outcome: Outcome,
+        by: &ToolNode,
+    ) -> Result<Settled, Refused<(Execution<Running>, Outcome), CommitError>> {
+        block_on(self.0.settle(running, outcome, by))
+    }
+
+    /// See [`Store::recover`](super::Store::recover).
+    pub fn recover(&self) -> Result<Recovered, CommitError> {
+        block_on(self.0.recover())
+    }
+
+    /// See [`Store::load`](super::Store::load).
+    pub fn load<M: Restore>(&self, id: Id) -> Result<M, LoadError> {
+        block_on(self.0.load(id))
+    }
+
+    /// See [`Store::resume`](super::Store::resume).
+    pub fn resume<S>(&self, id: Id) -> Result<S::Machine, LoadError>
+    where
+        S: State<Any: Restore>,
+    {
+        block_on(self.0.resume::<S>(id))
+    }
+
+    /// See [`Store::list`](super::Store::list).
+    pub fn list(&self, query: &Query) -> Result<Page<Result<Line, LoadError>>, LoadError> {
+        block_on(self.0.list(query))
+    }
+
+    /// See [`Store::history`](super::Store::history).
+    pub fn history(&self, id: Id) -> Result<History, LoadError> {
+        block_on(self.0.history(id))
+    }
+
+    /// See [`Store::close`](super::Store::close).
+    pub fn close(&self) -> Result<(), Unavailable> {
+        block_on(self.0.close())
+    }
+}

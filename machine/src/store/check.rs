@@ -1,0 +1,239 @@
+use std::{
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use super::{
+    LoadError, OpenError, Query, Store,
+    backend::{Definitions, Found},
+};
+use crate::{
+    definition::{Comparison, Definition},
+    id::Id,
+    stored::{History, Hold, Restore},
+};
+
+/// The result of a check: whether a program can read the machines of a file, and how their
+/// definitions have changed.
+///
+/// Its `Display` is a report for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Check {
+    /// What is wrong with the stored definitions: the machines that were written under these cannot
+    /// be read.
+    pub broken_definitions: Vec<String>,
+    /// One for each kind of machine declared with [`OpenOptions::machine`](super::OpenOptions::machine).
+    pub machines: Vec<CheckedMachine>,
+}
+
+/// The result of a [`Check`] for one kind of machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CheckedMachine {
+    /// The definition's name, such as `execution`.
+    pub machine: String,
+    /// The number of machines that were checked.
+    pub checked: usize,
+    /// How the program's definition differs from each stored one.
+    pub changes: Vec<Comparison>,
+    /// The machines that the program cannot read.
+    pub blocked: Vec<Blocked>,
+    /// The number of rows whose id is not one: they were changed by hand.
+    pub broken_rows: usize,
+}
+
+/// A machine that a program cannot read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Blocked {
+    /// The machine.
+    pub id: Id,
+    /// The state in its row.
+    pub state: String,
+    /// Why, and how to fix it.
+    pub reason: String,
+}
+
+impl Check {
+    /// Whether the program can read every machine.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.broken_definitions.is_empty()
+            && self
+                .machines
+                .iter()
+                .all(|machine| machine.blocked.is_empty() && machine.broken_rows == 0)
+    }
+}
+
+/// The maximum number of machines of each kind that a report names.
+const NAMED: usize = 20;
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for reason in &self.broken_definitions {
+            writeln!(f, "{reason}: restore it from a backup")?;
+        }
+        for CheckedMachine { machine, checked, changes, blocked, broken_rows } in &self.machines {
+            match blocked.len() + broken_rows {
+                0 => writeln!(f, "{machine}: {checked} checked, all can be read")?,
+                count => writeln!(f, "{machine}: {checked} checked, {count} cannot be read")?,
+            }
+            if *broken_rows > 0 {
+                writeln!(f, "  {broken_rows} rows have an id that is not one: restore a backup")?;
+            }
+            for change in changes.iter().flat_map(Comparison::changes) {
+                let mark = if change.compatible { "ok" } else { "incompatible" };
+                writeln!(f, "  {mark}: {change}")?;
+            }
+            for Blocked { id, state, reason } in blocked.iter().take(NAMED) {
+                writeln!(f, "  {id} in `{state}`: {reason}")?;
+            }
+            if blocked.len() > NAMED {
+                writeln!(f, "  and {} more", blocked.len() - NAMED)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A kind of machine that the program declares when it opens a store.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Named {
+    pub(super) definition: &'static Definition,
+    rehearse: fn(&Store, Found, Known<'_>) -> Result<(), LoadError>,
+    pub(super) verify: fn(&Store, Found, History, Known<'_>) -> Result<(), LoadError>,
+    /// Whether a machine holds its key, if it can be read.
+    pub(super) hold: fn(&Store, Found, Known<'_>) -> Option<Hold>,
+}
+
+/// The stored definitions.
+type Known<'a> = &'a [Arc<Definition>];
+
+impl Named {
+    pub(super) fn of<M: Restore>() -> Self {
+        Self {
+            definition: M::DEFINITION,
+            rehearse: |store, found, known| store.restore::<M>(found, known).map(drop),
+            verify: Store::replay::<M>,
+            hold: |store, found, known| {
+                let machine = store.restore::<M>(found, known).ok()?;
+                let summary = &machine.journal().stored().summary;
+                Some(machine.__rules().__fold(&summary.context, &[]).ok()?.after.hold)
+            },
+        }
+    }
+}
+
+impl Store {
+    /// Reads every machine of some kinds as `load` does.
+    pub(super) async fn rehearse(&self, all: &[Named]) -> Result<Check, OpenError> {
+        let mut check = Check { broken_definitions: Vec::new(), machines: Vec::new() };
+        for Named { definition: own, rehearse, .. } in all {
+            let (mut checked, known) = self.compare(own, &mut check).await?;
+            let mut query = Query::new().machine(own.name.as_ref());
+            loop {
+                let (rows, next) = self.rows(&query, true).await.map_err(unavailable)?;
+                for (_, found) in rows {
+                    checked.checked += 1;
+                    let Found::Row(row, _) = &found else {
+                        checked.broken_rows += 1;
+                        continue;
+                    };
+                    let (id, state) = (row.id, row.status.clone());
+                    // Upgrades are the user's code; one that panics concerns its machine only.
+                    let read = catch_unwind(AssertUnwindSafe(|| rehearse(self, found, &known)));
+                    let reason = read.map_or_else(
+                        |_| Some("reading it panicked; look at its upgrade functions".to_owned()),
+                        |read| read.err().map(|error| error.to_string()),
+                    );
+                    checked.blocked.extend(reason.map(|reason| Blocked { id, state, reason }));
+                }
+                match next {
+                    Some(next) => query = query.after(next),
+                    None => break,
+                }
+            }
+            check.machines.push(checked);
+        }
+        Ok(check)
+    }
+
+    /// Compares the stored definitions of a machine with the program's, and returns all of them.
+    async fn compare(
+        &self,
+        own: &'static Definition,
+        check: &mut Check,
+    ) -> Result<(CheckedMachine, Vec<Arc<Definition>>), OpenError> {
+        let mut checked = CheckedMachine {
+            machine: own.name.to_string(),
+            checked: 0,
+            changes: Vec::new(),
+            blocked: Vec::new(),
+            broken_rows: 0,
+        };
+        let Definitions { intact: known, broken } = self.inner.backend.definitions().await?;
+        check.broken_definitions = broken;
+        let older = known.iter().filter(|older| older.name == own.name);
+        let changes = older.map(|older| older.compare(own));
+        checked.changes.extend(changes.filter(|comparison| !comparison.changes().is_empty()));
+        Ok((checked, known))
+    }
+
+    /// Finds the machines that keep a program from opening the store. Looks at machines only where a
+    /// definition does not fit, so that a compatible store opens immediately.
+    pub(super) async fn incompatible(&self, all: &[Named]) -> Result<Check, OpenError> {
+        let mut check = Check { broken_definitions: Vec::new(), machines: Vec::new() };
+        for Named { definition: own, .. } in all {
+            let (mut checked, known) = self.compare(own, &mut check).await?;
+            for older in known.iter().filter(|older| older.name == own.name) {
+                let comparison = older.compare(own);
+                let reason = |state: &str| {
+                    let reasons: Vec<String> =
+                        comparison.blocking(state).map(ToString::to_string).collect();
+                    reasons.join("; ")
+                };
+                for state in older.states.iter() {
+                    let reason = reason(&state.name);
+                    if reason.is_empty() {
+                        continue;
+                    }
+                    let mut query = Query::new()
+                        .machine(own.name.as_ref())
+                        .status(state.name.as_ref())
+                        .definition(older.fingerprint);
+                    loop {
+                        let (rows, next) = self.rows(&query, false).await.map_err(unavailable)?;
+                        for (_, found) in rows {
+                            checked.checked += 1;
+                            match found {
+                                Found::Row(row, _) => checked.blocked.push(Blocked {
+                                    id: row.id,
+                                    state: row.status,
+                                    reason: reason.clone(),
+                                }),
+                                _ => checked.broken_rows += 1,
+                            }
+                        }
+                        match next {
+                            Some(next) => query = query.after(next),
+                            None => break,
+                        }
+                    }
+                }
+            }
+            check.machines.push(checked);
+        }
+        Ok(check)
+    }
+}
+
+/// Reading rows for a check fails only if the storage does.
+fn unavailable(error: LoadError) -> OpenError {
+    match error {
+        LoadError::Unavailable(error) => error.into(),
+        other => super::Unavailable::other(other).into(),
+    }
+}

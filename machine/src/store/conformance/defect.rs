@@ -1,0 +1,117 @@
+use std::{mem, sync::Arc};
+
+use super::sample::CONTRACTS;
+use crate::{
+    store::{
+        attempt::Attempt,
+        backend::{Batch, Write},
+        memory::{Data, Memory},
+    },
+    stored::Hold,
+};
+
+/// What is wrong with a [`Twin`](super::twin::Twin).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Defect {
+    /// Answers first, and writes with the next batch.
+    AcknowledgesEarly,
+    /// Creates machines for what took place.
+    AllowsRepetition,
+    ClosesNever,
+    DropsSecondWrite,
+    ForgetsChain,
+    /// Ignores claims.
+    ForgetsKey,
+    /// Deletes attempts that ended without an effect.
+    FreesKeyOnDelete,
+    IgnoresCommitId,
+    IgnoresCursor,
+    IgnoresDueTime,
+    /// Treats all keys as keys of contracts.
+    IgnoresSpace,
+    IgnoresVersion,
+    /// Keeps only the newest attempt at a key.
+    KeepsOneAttempt,
+    LosesContext,
+    LosesSummary,
+    Reorders,
+    ReusesToken,
+    RingsNever,
+    RingsOnce,
+    SkipsSequenceNumber,
+    WritesDefinitionsTwice,
+    /// Checks a write only after it has written the ones before it.
+    WritesOneByOne,
+}
+
+impl Defect {
+    /// What the defect makes of a batch.
+    pub(super) fn spoil_batch(self, batch: &mut Batch, memory: &Memory) {
+        if self == Self::DropsSecondWrite {
+            batch.writes.truncate(1);
+        }
+        for write in &mut batch.writes {
+            self.spoil_write(write, memory);
+        }
+    }
+
+    fn spoil_write(self, write: &mut Write, memory: &Memory) {
+        let id = write.row.id;
+        match self {
+            Self::AllowsRepetition => write.claim = write.claim.take().filter(|it| it.takes),
+            Self::ForgetsKey => write.claim = None,
+            Self::IgnoresSpace => {
+                let claim = write.claim.as_mut().map(|it| &mut it.space);
+                let attempt = write.attempt.as_mut().map(|it| &mut it.space);
+                for space in claim.into_iter().chain(attempt) {
+                    CONTRACTS.clone_into(space);
+                }
+            }
+            Self::IgnoresVersion => {
+                let version = |data: &mut Data| data.find(id).map(|stored| stored.row.version);
+                write.expected = memory.tamper(version).flatten();
+            }
+            Self::LosesContext if write.expected.is_some() => {
+                write.row.context = Some(Arc::from("null"));
+            }
+            _ => {}
+        }
+    }
+
+    /// What the defect makes of the store after a batch; `before` is the number of its entries.
+    pub(super) fn spoil_data(self, data: &mut Data, before: usize) {
+        for attempts in data.attempts.values_mut() {
+            self.spoil_attempts(attempts);
+        }
+        for stored in &mut data.machines {
+            match self {
+                Self::IgnoresCommitId => stored.row.commit_id = 0,
+                Self::LosesSummary => stored.row.summary = String::from("{}"),
+                _ => {}
+            }
+        }
+        match (self, &mut data.entries[before..]) {
+            (Self::ForgetsChain, [.., last]) => last.chain = None,
+            (Self::SkipsSequenceNumber, [.., last]) => last.seq += 1,
+            (Self::Reorders, [.., first, second]) => {
+                mem::swap(&mut first.id, &mut second.id);
+                mem::swap(&mut first.line, &mut second.line);
+            }
+            _ => {}
+        }
+    }
+
+    fn spoil_attempts(self, attempts: &mut Vec<Attempt>) {
+        match self {
+            Self::FreesKeyOnDelete => attempts.retain(|attempt| attempt.hold != Hold::Free),
+            Self::KeepsOneAttempt => drop(attempts.drain(..attempts.len().saturating_sub(1))),
+            Self::ReusesToken => {
+                let first = attempts.first().map_or(0, |attempt| attempt.token);
+                for attempt in attempts {
+                    attempt.token = first;
+                }
+            }
+            _ => {}
+        }
+    }
+}

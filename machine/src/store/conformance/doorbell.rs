@@ -1,0 +1,59 @@
+//! The doorbell rings after each commit, when its entries can be read.
+
+use std::{
+    sync::{
+        Arc,
+        mpsc::{Receiver, channel},
+    },
+    time::Duration,
+};
+
+use super::{
+    Open, ensure,
+    sample::{Machine, batch},
+    subject::{Subject, text},
+};
+use crate::store::backend::Answer;
+
+/// Long enough for a slow computer; a backend that works never takes it.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+    let store = Subject::open(open);
+    let doorbells = [doorbell(&store), doorbell(&store)];
+    let mut machine = Machine::execution();
+    for round in 0..5 {
+        let write = if round == 0 { machine.create() } else { machine.update(1) };
+        let last = store.accepts(batch([(&machine, write)])).await?.last[0];
+        for rings in &doorbells {
+            wait_for(rings, last).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Asks for the newest number at each ring, which also shows that a doorbell may use the backend.
+fn doorbell(store: &Subject) -> Receiver<Answer<u64>> {
+    let (sender, receiver) = channel();
+    let backend = Arc::downgrade(&store.0);
+    store.0.on_commit(Arc::new(move || {
+        if let Some(backend) = backend.upgrade() {
+            // Nobody listens any more when the check is over.
+            let _ = sender.send(backend.newest());
+        }
+    }));
+    receiver
+}
+
+/// Waits for a ring after which this entry can be read. It may ring more often.
+async fn wait_for(rings: &Receiver<Answer<u64>>, last: u64) -> Result<(), String> {
+    let mut seen = None;
+    while seen < Some(last) {
+        let Ok(newest) = rings.recv_timeout(PATIENCE) else {
+            return Err(format!("no ring for entry {last}; the last one showed {seen:?}"));
+        };
+        seen = Some(newest.await.map_err(text)?);
+    }
+    ensure!(seen == Some(last), "a ring showed entry {seen:?}, the newest is {last}");
+    Ok(())
+}

@@ -1,0 +1,122 @@
+//! What every backend promises, one file per promise. A check returns what is broken instead of
+//! panicking, so that the suite itself can be tested: on backends with one defect each.
+//!
+//! To add a backend, add a test below; the opener makes a fresh, empty store at each call.
+
+#![allow(clippy::unwrap_used)]
+
+mod acknowledged;
+mod all_or_nothing;
+mod attempts_stay;
+mod chain;
+mod closed;
+mod commit_id;
+mod compare_and_set;
+mod defect;
+mod definitions;
+mod doorbell;
+mod key_applied;
+mod key_held;
+mod key_spaces;
+mod order;
+mod queries;
+mod queued;
+mod random;
+mod sample;
+mod subject;
+mod summary;
+mod token_rises;
+mod twin;
+mod twins;
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use super::{
+    backend::{Backend, Settings},
+    memory::Memory,
+    sqlite,
+};
+use crate::journal::DigestKey;
+
+/// Opens a fresh, empty store.
+pub(super) type Open<'a> = dyn Fn(Settings) -> Arc<dyn Backend> + 'a;
+
+type Check = for<'a> fn(&'a Open<'a>) -> Pin<Box<dyn Future<Output = Result<(), String>> + 'a>>;
+
+/// A table of checks, each named after its file.
+macro_rules! suite {
+    ($($promise:ident)*) => {
+        [$((stringify!($promise), |open| Box::pin($promise::check(open)))),*]
+    };
+}
+
+const SUITE: [(&str, Check); 16] = suite![
+    acknowledged
+    all_or_nothing
+    attempts_stay
+    chain
+    closed
+    commit_id
+    compare_and_set
+    definitions
+    doorbell
+    key_applied
+    key_held
+    key_spaces
+    order
+    queries
+    summary
+    token_rises
+];
+
+/// Runs the whole suite; returns the broken promises, each with what is wrong.
+pub(super) fn broken_promises(open: &Open<'_>) -> Vec<(&'static str, String)> {
+    let run = |&(promise, check): &(&'static str, Check)| {
+        pollster::block_on(check(open)).err().map(|wrong| (promise, wrong))
+    };
+    SUITE.iter().filter_map(run).collect()
+}
+
+/// Runs the whole suite on a backend that must pass it.
+fn run(name: &str, open: &Open<'_>) {
+    let broken = broken_promises(open);
+    assert!(broken.is_empty(), "{name}: {broken:#?}");
+}
+
+/// What most checks open a store with.
+fn settings() -> Settings {
+    Settings { key: DigestKey::new([7; 32]), busy_ms: 5000 }
+}
+
+#[test]
+fn memory_keeps_every_promise() {
+    run("memory", &|settings| Arc::new(Memory::new(settings)));
+}
+
+#[test]
+fn sqlite_keeps_every_promise() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = AtomicUsize::new(0);
+    run("sqlite", &|settings| {
+        let number = stores.fetch_add(1, Ordering::Relaxed);
+        let path = folder.path().join(format!("{number}.db"));
+        Arc::new(sqlite::open(&path, settings).unwrap())
+    });
+}
+
+/// Returns an error with this message unless the condition holds.
+macro_rules! ensure {
+    ($holds:expr, $($message:tt)+) => {
+        if !$holds {
+            return Err(format!($($message)+));
+        }
+    };
+}
+use ensure;

@@ -1,0 +1,229 @@
+//! Every filter selects what it says, in order, at every page size.
+
+use std::cmp::Ordering;
+
+use super::{
+    Open, ensure,
+    random::Random,
+    sample::{Machine, commit},
+    subject::Subject,
+};
+use crate::{
+    clock::Millis,
+    definition::Fingerprint,
+    id::Id,
+    journal::Digest,
+    store::backend::{Filter, Found, Row, Write},
+};
+
+const SEED: u64 = 20_261_122;
+const MACHINES: usize = 200;
+const FILTERS: usize = 30;
+
+/// The values that rows and filters choose from, so that they often match.
+const TEXTS: [&str; 5] = ["", "a", "A", "a'%_", "\u{e9}\u{1f980}"];
+const STATES: [&str; 3] = ["pending", "running", "waiting"];
+const TIMES: [Millis; 8] = [Millis::MIN, -5, 0, 1, 1000, 1001, Millis::MAX - 1, Millis::MAX];
+
+/// What a row must look like, with its number once that is known.
+struct Expected {
+    no: u64,
+    row: Row,
+    newest: Digest,
+}
+
+pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+    check_seed(open, SEED).await.map_err(|wrong| format!("seed {SEED}: {wrong}"))
+}
+
+async fn check_seed(open: &Open<'_>, seed: u64) -> Result<(), String> {
+    let store = Subject::open(open);
+    let mut random = Random::new(seed);
+    let ids: Vec<_> = (0..3).map(|_| Id::fresh()).collect();
+    let mut model = fill(&store, &mut random, &ids).await?;
+    learn_numbers(&store, &mut model).await?;
+    let fingerprints: Vec<_> = model.iter().map(|expected| expected.row.definition).collect();
+    for _ in 0..FILTERS {
+        let filter = random_filter(&mut random, &ids, &fingerprints);
+        for limit in [1, 2, 7, MACHINES, usize::MAX] {
+            pages(&store, &model, &Filter { limit, ..filter.clone() }).await?;
+        }
+        made_up_cursors(&store, &model, &mut random, &filter).await?;
+    }
+    Ok(())
+}
+
+/// Creates machines in batches of various sizes, and then changes some of them.
+async fn fill(store: &Subject, random: &mut Random, ids: &[Id]) -> Result<Vec<Expected>, String> {
+    let mut machines: Vec<Machine> = Vec::new();
+    while machines.len() < MACHINES {
+        let (mut definitions, mut writes) = (Vec::new(), Vec::new());
+        for _ in 0..=random.below(20) {
+            let mut machine = if random.chance(3) { Machine::job() } else { Machine::execution() };
+            machine.row.session = maybe_text(random);
+            machine.row.key = maybe_text(random);
+            machine.row.behind = random.chance(2).then(|| random.one_of(ids));
+            writes.push(vary(random, &mut machine, Machine::create));
+            definitions.push(machine.definition.clone());
+            machines.push(machine);
+        }
+        store.accepts(commit(definitions, writes)).await?;
+    }
+    for _ in 0..MACHINES / 2 {
+        let place = random.below(machines.len());
+        let machine = &mut machines[place];
+        let write = vary(random, machine, |machine| machine.update(1));
+        store.accepts(commit(vec![machine.definition.clone()], vec![write])).await?;
+    }
+    let expected = |it: Machine| Expected { no: 0, newest: it.newest(), row: it.row };
+    Ok(machines.into_iter().map(expected).collect())
+}
+
+/// A write whose indexed columns are chosen at random.
+fn vary(random: &mut Random, machine: &mut Machine, step: fn(&mut Machine) -> Write) -> Write {
+    machine.row.updated_at = 0;
+    let mut write = step(machine);
+    let status = random.one_of(&STATES);
+    let due_at = random.chance(2).then(|| random.one_of(&TIMES));
+    let updated_at = random.one_of(&TIMES);
+    for row in [&mut machine.row, &mut write.row] {
+        row.status = status.to_owned();
+        row.due_at = due_at;
+        row.updated_at = updated_at;
+    }
+    write
+}
+
+fn maybe_text(random: &mut Random) -> Option<String> {
+    (!random.chance(3)).then(|| random.one_of(&TEXTS).to_owned())
+}
+
+fn random_filter(random: &mut Random, ids: &[Id], fingerprints: &[Fingerprint]) -> Filter {
+    let text = |random: &mut Random| random.chance(4).then(|| random.one_of(&TEXTS).to_owned());
+    let time = |random: &mut Random, one_in| random.chance(one_in).then(|| random.one_of(&TIMES));
+    Filter {
+        machine: random.chance(4).then(|| random.one_of(&["job", "execution", "x"]).to_owned()),
+        definition: random.chance(6).then(|| random.one_of(fingerprints)),
+        status: random.chance(4).then(|| random.one_of(&STATES).to_owned()),
+        session: text(random),
+        key: text(random),
+        behind: random.chance(6).then(|| random.one_of(ids)),
+        due_by: time(random, 2),
+        unchanged_since: time(random, 4),
+        after: None,
+        limit: 0,
+        whole: random.chance(2),
+    }
+}
+
+/// Rows are numbered in the order in which they were created.
+async fn learn_numbers(store: &Subject, model: &mut [Expected]) -> Result<(), String> {
+    let all = store.select(Filter { limit: usize::MAX, ..Filter::default() }).await?;
+    ensure!(all.len() == model.len(), "{} rows of {}", all.len(), model.len());
+    let mut previous = None;
+    for ((no, found), expected) in all.into_iter().zip(model) {
+        ensure!(previous < Some(no), "row {no} follows row {previous:?}");
+        previous = Some(no);
+        let Found::Row(row, _) = found else { return Err(format!("row {no} is {found:?}")) };
+        ensure!(row.id == expected.row.id, "row {no} was not created in this order");
+        expected.no = no;
+        expected.row.commit_id = row.commit_id;
+    }
+    Ok(())
+}
+
+/// Reads all pages of a filter.
+async fn pages(store: &Subject, model: &[Expected], filter: &Filter) -> Result<(), String> {
+    let mut filter = filter.clone();
+    for _ in 0..=model.len() {
+        let page = page(store, model, &filter).await?;
+        let Some(last) = page else { return Ok(()) };
+        filter.after = Some(last);
+    }
+    Err(format!("the pages do not end: {filter:?}"))
+}
+
+/// Cursors that no page ends with give a page too: what comes after that place.
+async fn made_up_cursors(
+    store: &Subject,
+    model: &[Expected],
+    random: &mut Random,
+    filter: &Filter,
+) -> Result<(), String> {
+    for no in [0, 1, random.number() % 300, i64::MAX.cast_unsigned(), 1 << 63, u64::MAX] {
+        let after = Some((random.one_of(&TIMES), no));
+        for limit in [0, 3, usize::MAX] {
+            page(store, model, &Filter { after, limit, ..filter.clone() }).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Compares a page to the model; returns the place of its last row.
+async fn page(
+    store: &Subject,
+    model: &[Expected],
+    filter: &Filter,
+) -> Result<Option<(Millis, u64)>, String> {
+    let mut expected: Vec<_> = model.iter().filter(|it| is_selected(it, filter)).collect();
+    expected.sort_by(|a, b| order(filter, place(a), place(b)));
+    expected.truncate(filter.limit);
+    let found = store.select(filter.clone()).await?;
+
+    let numbers: Vec<_> = found.iter().map(|(no, _)| *no).collect();
+    let wanted: Vec<_> = expected.iter().map(|it| it.no).collect();
+    ensure!(numbers == wanted, "{filter:?}\nselects {numbers:?}\nand not {wanted:?}");
+    for ((no, found), expected) in found.into_iter().zip(&expected) {
+        let Found::Row(row, newest) = found else { return Err(format!("row {no} is {found:?}")) };
+        let mut wanted = expected.row.clone();
+        if !filter.whole {
+            (wanted.state, wanted.summary, wanted.context) = (String::new(), String::new(), None);
+        }
+        ensure!(row == wanted, "{filter:?}\nreads {row:#?}\nand not {wanted:#?}");
+        let wanted = filter.whole.then_some(expected.newest);
+        ensure!(newest == wanted, "{filter:?}\nreads the digest {newest:?}, not {wanted:?}");
+    }
+    Ok(expected.last().map(|it| place(it)))
+}
+
+fn place(expected: &Expected) -> (Millis, u64) {
+    (expected.row.due_at.unwrap_or(0), expected.no)
+}
+
+fn order(filter: &Filter, a: (Millis, u64), b: (Millis, u64)) -> Ordering {
+    match filter.due_by {
+        Some(_) => a.cmp(&b),
+        None => a.1.cmp(&b.1),
+    }
+}
+
+fn is_selected(expected: &Expected, filter: &Filter) -> bool {
+    let row = &expected.row;
+    if filter.machine.is_some() && filter.machine.as_ref() != Some(&row.machine) {
+        return false;
+    }
+    if filter.definition.is_some_and(|definition| definition != row.definition) {
+        return false;
+    }
+    if filter.status.is_some() && filter.status.as_ref() != Some(&row.status) {
+        return false;
+    }
+    if filter.session.is_some() && filter.session != row.session {
+        return false;
+    }
+    if filter.key.is_some() && filter.key != row.key {
+        return false;
+    }
+    if filter.behind.is_some() && filter.behind != row.behind {
+        return false;
+    }
+    if filter.unchanged_since.is_some_and(|since| row.updated_at > since) {
+        return false;
+    }
+    match (filter.due_by, row.due_at) {
+        (Some(_), None) => return false,
+        (Some(by), Some(due_at)) if due_at > by => return false,
+        _ => {}
+    }
+    filter.after.is_none_or(|after| order(filter, place(expected), after) == Ordering::Greater)
+}

@@ -1,0 +1,98 @@
+//! A row comes back byte for byte, with the context that updates leave out.
+
+use std::sync::Arc;
+
+use super::{
+    Open, ensure,
+    sample::{Machine, batch},
+    subject::Subject,
+};
+use crate::{
+    id::Id,
+    journal::Digest,
+    store::backend::{Found, Row},
+};
+
+pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+    let store = Subject::open(open);
+    for (number, text) in texts().into_iter().enumerate() {
+        let mut machine = Machine::execution();
+        machine.row.context = Some(Arc::from(text.as_str()));
+        machine.row.session = Some(text.clone());
+        machine.row.key = Some(text.clone());
+        machine.row.behind = Some(Id::fresh());
+        let mut write = machine.create();
+        for round in 0..3_u8 {
+            let row = Row {
+                state: text.clone(),
+                summary: format!("{{\"round\":{round},\"text\":{text}}}"),
+                seal: Digest::of(&[text.as_bytes(), &[round]]),
+                epoch: u64::from(round) * 1000,
+                due_at: [None, Some(i64::MIN), Some(i64::MAX)][usize::from(round)],
+                updated_at: [0, -1, i64::MAX][usize::from(round)],
+                ..write.row.clone()
+            };
+            machine.row = Row { context: machine.row.context.take(), ..row.clone() };
+            write.row = row;
+            let batch = batch([(&machine, write)]);
+            let commit_id = batch.commit_id;
+            store.accepts(batch).await?;
+            store.agrees(&machine).await.map_err(|wrong| format!("text {number}: {wrong}"))?;
+            let read = store.row(machine.id()).await?.0.commit_id;
+            ensure!(read == commit_id, "the commit id is {read}, not {commit_id}");
+            machine.row.updated_at = 0;
+            write = machine.update(u64::from(round));
+        }
+    }
+    in_this_order(&store).await
+}
+
+/// JSON texts that a backend might be tempted to change.
+fn texts() -> Vec<String> {
+    let mut texts: Vec<_> = [
+        "{}",
+        "null",
+        "\"\"",
+        "{ \"b\" : 1,\n\t\"a\":[ ] }",
+        "{\"a\":1,\"a\":2}",
+        "[1.0,1e400,0.1,18446744073709551616,-0]",
+        "\"na\u{ef}ve \u{1f980} \\u0000 'quoted'\"",
+    ]
+    .map(String::from)
+    .into();
+    texts.push(format!("\"{}\"", "long ".repeat(50_000)));
+    texts
+}
+
+/// Rows come in the order of the ids, also those that are missing or asked for twice.
+async fn in_this_order(store: &Subject) -> Result<(), String> {
+    let (mut first, mut second) = (Machine::execution(), Machine::execution());
+    let writes = [(&first.clone(), first.create()), (&second.clone(), second.create())];
+    store.accepts(batch(writes)).await?;
+    let ids = vec![second.id(), Id::fresh(), first.id(), second.id()];
+    let rows = store.0.rows(ids.clone()).await.map_err(super::subject::text)?;
+    let read: Vec<_> = rows
+        .iter()
+        .map(|found| match found {
+            Found::Row(row, _) => (row.id, true),
+            Found::Missing(id) => (*id, false),
+            Found::Broken(broken) => (broken.id.unwrap_or(ids[1]), false),
+        })
+        .collect();
+    let expected = vec![(ids[0], true), (ids[1], false), (ids[2], true), (ids[3], true)];
+    ensure!(read == expected, "the rows are {read:?}, not {expected:?}");
+    let none = store.0.rows(Vec::new()).await.map_err(super::subject::text)?;
+    ensure!(none.is_empty(), "no ids have rows: {none:#?}");
+    fixed_at_creation(store, first).await
+}
+
+/// An update cannot change what is fixed at creation.
+async fn fixed_at_creation(store: &Subject, mut machine: Machine) -> Result<(), String> {
+    let mut write = machine.update(1);
+    write.row.session = Some(String::from("another"));
+    write.row.key = Some(String::from("another"));
+    write.row.behind = Some(Id::fresh());
+    write.row.created_at += 1;
+    store.accepts(batch([(&machine, write)])).await?;
+    store.agrees(&machine).await
+}

@@ -1,0 +1,88 @@
+use std::collections::HashMap;
+
+use super::{
+    CommitError, LoadError, Query, Store,
+    attempt::{Attempt, CONTRACTS},
+    backend::{Attempts, Found},
+};
+use crate::{
+    contract::{AnyExecution, IdempotencyKey, execution},
+    id::Id,
+    stored::{Durable, Hold},
+};
+
+/// How often a difference is looked at again: another process may commit in between.
+const LOOKS: usize = 5;
+
+impl Store {
+    /// Checks that the attempts at a key are all that its executions know of. Whether the key is free
+    /// is decided by the attempts alone, in the transaction that takes it; this shows whether
+    /// somebody removed one.
+    pub(super) async fn trust_attempts(
+        &self,
+        id: Id,
+        key: &IdempotencyKey,
+    ) -> Result<(), CommitError> {
+        let mut reason = String::new();
+        for _ in 0..LOOKS {
+            match self.difference(id, key).await {
+                Ok(None) => return Ok(()),
+                Ok(Some(difference)) => reason = difference,
+                Err(LoadError::Unavailable(error)) => return Err(error.into()),
+                Err(error) => reason = error.to_string(),
+            }
+        }
+        Err(CommitError::BrokenAttempt { id, reason })
+    }
+
+    /// What an execution with this key knows of itself and its attempt does not say.
+    async fn difference(&self, id: Id, key: &IdempotencyKey) -> Result<Option<String>, LoadError> {
+        let name = execution::DEFINITION.name.as_ref();
+        let mut query = Query::new().machine(name).key(key.as_str());
+        let mut holds: HashMap<Id, Hold> = HashMap::new();
+        loop {
+            let (rows, next) = self.rows(&query, true).await?;
+            let definitions = self.definitions_of(&rows).await?;
+            for (_, found) in rows {
+                if matches!(&found, Found::Row(row, _) if row.id == id) {
+                    continue;
+                }
+                // A row that was changed says nothing, and does not keep others from the key.
+                let execution: AnyExecution = match self.restore(found, &definitions) {
+                    Ok(execution) => execution,
+                    Err(error) => {
+                        tracing::error!(%error, "skipped an execution with the same key");
+                        continue;
+                    }
+                };
+                let summary = &execution.journal().stored().summary;
+                let folded = execution.__rules().__fold(&summary.context, &[]);
+                let hold = folded.map_or(Hold::Held, |folded| folded.after.hold);
+                if hold != Hold::Free {
+                    holds.insert(execution.id(), hold);
+                }
+            }
+            match next {
+                Some(next) => query = query.after(next),
+                None => break,
+            }
+        }
+        if holds.is_empty() {
+            return Ok(None);
+        }
+        let attempts = self.inner.backend.attempts(Attempts::OfKey(key.to_string())).await?;
+        let mut newest: HashMap<Id, Attempt> = HashMap::new();
+        for attempt in attempts {
+            let attempt = attempt.map_err(LoadError::from)?;
+            if attempt.space == CONTRACTS {
+                newest.insert(attempt.by, attempt);
+            }
+        }
+        let missing = holds
+            .into_iter()
+            .find(|(by, hold)| newest.get(by).is_none_or(|attempt| attempt.hold != *hold));
+        Ok(missing.map(|(by, hold)| {
+            format!("{by} says `{hold:?}` of its key, and its attempt does not say so")
+        }))
+    }
+}

@@ -1,0 +1,323 @@
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::Duration,
+};
+
+use futures_util::future::join;
+
+use super::{
+    LoadError, Page, Query, Resume, Store,
+    attempt::{CONTRACTS, KeyState, key_state},
+    backend::{Attempts, Broken, Found, Row},
+    seal::seal,
+};
+use crate::{
+    definition::{Definition, Fingerprint},
+    id::Id,
+    journal::{Digest, Fixed, Journal, Stored, Summary},
+    stored::{Durable, Known, Restore, Verified, VerifyError, check_machine, fold, successor},
+    typed::State,
+};
+
+/// How many rows are read at once when many machines are loaded.
+const AT_ONCE: usize = 512;
+
+impl Store {
+    /// Loads a machine in any state. However long its history is, this reads its row and the digest of
+    /// its newest journal entry, and checks that the row is as it was written with that entry;
+    /// [`verify`](Self::verify) checks the whole history.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::NotFound`] if no machine has this id, [`LoadError::Unreadable`] if it is of
+    /// another kind, fails verification, or is incompatible with this program.
+    pub async fn load<M: Restore>(&self, id: Id) -> Result<M, LoadError> {
+        let mut rows = self.inner.backend.rows(vec![id]).await?;
+        let found = rows.pop().unwrap_or(Found::Missing(id));
+        let definitions = self.definition_of(&found).await?;
+        self.current(self.restore(found, &definitions)?).await
+    }
+
+    /// Loads the machines on a page of a query in one go. A machine that cannot be loaded does not
+    /// hide the others.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Unavailable`] if the storage cannot be read now.
+    pub async fn load_all<M: Restore + 'static>(
+        &self,
+        query: &Query,
+    ) -> Result<Page<Result<M, LoadError>>, LoadError> {
+        let query = query.clone().machine(M::DEFINITION.name.as_ref());
+        let mut left = query.page_limit();
+        let mut items = Vec::new();
+        // Some rows are read while those before them become machines.
+        let mut rows = self.rows(&query.clone().limit(left.min(AT_ONCE)), true).await?;
+        let next = loop {
+            let (found, next) = rows;
+            left -= found.len();
+            let ahead = next.filter(|_| left > 0);
+            let reading = async {
+                let Some(next) = ahead else { return Ok(None) };
+                let query = query.clone().limit(left.min(AT_ONCE)).after(next);
+                self.rows(&query, true).await.map(Some)
+            };
+            let (read, restored) = join(reading, self.restore_all(found)).await;
+            items.extend(restored?);
+            rows = match read? {
+                Some(rows) => rows,
+                None => break next,
+            };
+        };
+        Ok(Page { items, next })
+    }
+
+    /// Makes machines of rows on a thread of the store.
+    async fn restore_all<M: Restore + 'static>(
+        &self,
+        rows: Vec<(u64, Found)>,
+    ) -> Result<Vec<Result<M, LoadError>>, LoadError> {
+        let definitions = self.definitions_of(&rows).await?;
+        let store = self.clone();
+        let restored = self.run(move || {
+            let rows = rows.into_iter();
+            rows.map(|(_, found)| store.restore_safely(found, &definitions)).collect::<Vec<_>>()
+        });
+        let mut machines = Vec::new();
+        for machine in restored.await? {
+            machines.push(match machine {
+                Ok(machine) => self.current(machine).await,
+                Err(error) => Err(error),
+            });
+        }
+        Ok(machines)
+    }
+
+    /// Loads a waiting machine to resume it (EX-7). It must exist, pass verification, be in state `S`
+    /// and not in doubt, and no other execution may have completed its action.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`load`](Self::load), [`LoadError::OtherState`], [`LoadError::InDoubt`] and
+    /// [`LoadError::AlreadyDone`].
+    pub async fn resume<S>(&self, id: Id) -> Result<S::Machine, LoadError>
+    where
+        S: State<Any: Restore>,
+    {
+        self.resume_with::<S>(id, Resume::default()).await
+    }
+
+    /// Like [`resume`](Self::resume), with further checks.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`resume`](Self::resume), and [`LoadError::Expired`].
+    pub async fn resume_with<S>(&self, id: Id, checks: Resume) -> Result<S::Machine, LoadError>
+    where
+        S: State<Any: Restore>,
+    {
+        let machine: S::Any = self.load(id).await?;
+        let definition = machine.definition();
+        let (found, wanted) = (machine.state_index(), S::INDEX);
+        if found != wanted {
+            return Err(LoadError::OtherState {
+                id,
+                expected: &definition.states[wanted].label,
+                found: &definition.states[found].label,
+                legal: definition.legal_moves(found).to_string(),
+            });
+        }
+        let summary = &machine.journal().stored().summary;
+        let index = machine.__rules().__fold(&summary.context, &[]);
+        let index = index.map_err(|breach| VerifyError::Rules { id, breach })?.after;
+        if index.permit.is_some() {
+            return Err(LoadError::InDoubt { id });
+        }
+        // If the clock went back, the age is 0.
+        let age_ms = u64::try_from(self.now().saturating_sub(summary.updated_at)).unwrap_or(0);
+        if let Some(limit) = checks.max_age
+            && Duration::from_millis(age_ms) > limit
+        {
+            let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+            return Err(LoadError::Expired { id, age_ms, limit_ms });
+        }
+        if let (Some(key), true, true) = (&index.key, index.exclusive, index.contract) {
+            let attempts = self.inner.backend.attempts(Attempts::OfKey(key.clone())).await?;
+            let attempts: Result<Vec<_>, Broken> = attempts.into_iter().collect();
+            let attempts = attempts.map_err(|broken| history(id, broken.reason))?;
+            if let KeyState::Applied { by } = key_state(&attempts, CONTRACTS, id) {
+                return Err(LoadError::AlreadyDone { id, by });
+            }
+        }
+        if let Some(resuming) = checks.resuming {
+            self.compare_with_waiting::<S>(resuming, index.session.as_deref()).await?;
+        }
+        S::narrow(machine).map_err(|_| LoadError::NotFound { id })
+    }
+
+    /// Logs a warning if the number of machines that wait differs from that of the resumed ones.
+    async fn compare_with_waiting<S>(
+        &self,
+        resuming: usize,
+        session: Option<&str>,
+    ) -> Result<(), LoadError>
+    where
+        S: State<Any: Restore>,
+    {
+        let definition = <S::Any as Restore>::DEFINITION;
+        let mut query = Query::new()
+            .machine(definition.name.as_ref())
+            .status(definition.states[S::INDEX].name.as_ref());
+        if let Some(session) = session {
+            query = query.session(session);
+        }
+        let mut waiting = 0;
+        loop {
+            let page = self.list(&query).await?;
+            let of_session = |line: &&super::Line| line.session.as_deref() == session;
+            waiting += page.items.iter().flatten().filter(of_session).count();
+            match page.next {
+                Some(next) => query = query.after(next),
+                None => break,
+            }
+        }
+        if resuming != waiting {
+            tracing::warn!(
+                resuming,
+                waiting,
+                session,
+                "the number of resumed machines differs from the number that wait"
+            );
+        }
+        Ok(())
+    }
+
+    /// The definitions that some rows were written under.
+    pub(super) async fn definitions_of(
+        &self,
+        rows: &[(u64, Found)],
+    ) -> Result<Arc<Vec<Arc<Definition>>>, LoadError> {
+        let wanted: Vec<Fingerprint> =
+            rows.iter().filter_map(|(_, found)| found.definition()).collect();
+        Ok(self.inner.definitions.with(&*self.inner.backend, &wanted).await?)
+    }
+
+    /// The definition that a row was written under, among others.
+    pub(super) async fn definition_of(
+        &self,
+        found: &Found,
+    ) -> Result<Arc<Vec<Arc<Definition>>>, LoadError> {
+        let wanted: Vec<Fingerprint> = found.definition().into_iter().collect();
+        Ok(self.inner.definitions.with(&*self.inner.backend, &wanted).await?)
+    }
+
+    /// Makes a machine from a row. If the user's code panics, that concerns this machine only.
+    fn restore_safely<M: Restore>(
+        &self,
+        found: Found,
+        definitions: &[Arc<Definition>],
+    ) -> Result<M, LoadError> {
+        let id = match &found {
+            Found::Row(row, _) => row.id,
+            Found::Missing(id) => return Err(LoadError::NotFound { id: *id }),
+            Found::Broken(broken) => return Err(broken.clone().into()),
+        };
+        catch_unwind(AssertUnwindSafe(|| self.restore(found, definitions))).unwrap_or_else(|_| {
+            let reason = "reading it panicked; look at its `Deserialize` and its upgrade functions";
+            Err(history(id, reason.to_owned()).into())
+        })
+    }
+
+    /// Makes a machine from a row, if the row is as it was written.
+    pub(super) fn restore<M: Restore>(
+        &self,
+        found: Found,
+        definitions: &[Arc<Definition>],
+    ) -> Result<M, LoadError> {
+        let own = M::DEFINITION;
+        let (row, head) = match found {
+            Found::Row(row, head) => (row, head),
+            Found::Missing(id) => return Err(LoadError::NotFound { id }),
+            Found::Broken(broken) => return Err(broken.into()),
+        };
+        let id = row.id;
+        check_machine(own, id, &row.machine)?;
+        let (context, head) = self.intact(&row, head)?;
+        let known = Known { own, older: definitions };
+        let Some(written) = known.get(row.definition) else {
+            let (machine, found) = (own.name(), row.definition);
+            return Err(VerifyError::UnknownDefinition { id, machine, found }.into());
+        };
+        let Some(state) = written.state(&row.status) else {
+            return Err(history(id, format!("its definition has no state `{}`", row.status)).into());
+        };
+        let (state, version) = successor(own, &known, id, row.definition, state)?;
+        let mut summary: Summary = serde_json::from_str(&row.summary)
+            .map_err(|error| history(id, format!("its summary cannot be read: {error}")))?;
+        (summary.created_at, summary.updated_at) = (row.created_at, row.updated_at);
+        let stored = Stored {
+            version: row.version,
+            epoch: row.epoch,
+            head,
+            summary,
+            store: Some(self.inner.identity.store),
+            context: version == own.version,
+            commit_id: None,
+            fixed: Some(Arc::new(Fixed { session: row.session, key: row.key, behind: row.behind })),
+        };
+        let journal = Journal::of_stored(id, own.fingerprint, stored);
+        let verified =
+            Verified { journal, state, version, state_text: row.state, context_text: context };
+        Ok(M::__restore(verified).map_err(|source| VerifyError::Data { id, source })?)
+    }
+
+    /// The context of a row and the digest of its newest journal entry, if both are as the seal says.
+    pub(super) fn intact(
+        &self,
+        row: &Row,
+        head: Option<Digest>,
+    ) -> Result<(Arc<str>, Digest), VerifyError> {
+        let id = row.id;
+        let head = head.ok_or_else(|| match row.version.checked_sub(1) {
+            Some(newest) => history(id, format!("entry {newest} of its journal is missing")),
+            None => history(id, "its row says that it has no journal".to_owned()),
+        })?;
+        let context = row.context.clone();
+        let context = context.ok_or_else(|| history(id, "its context is missing".to_owned()))?;
+        if row.seal != seal(&self.inner.key, self.inner.identity.store, row, &context, &head) {
+            let reason = "its row or its newest journal entry was changed: the seal does not match";
+            return Err(history(id, reason.to_owned()));
+        }
+        Ok((context, head))
+    }
+
+    /// The machine with a summary in the format of this program: one of another format is folded
+    /// again from the whole journal.
+    async fn current<M: Restore>(&self, mut machine: M) -> Result<M, LoadError> {
+        let stored = machine.journal().stored();
+        if stored.summary.format == machine.__rules().__format() {
+            return Ok(machine);
+        }
+        let id = machine.journal().id();
+        let history = self.history(id).await?;
+        let (summary, _) = fold(machine.__rules(), &Summary::NEW, &history.entries)
+            .map_err(|breach| VerifyError::Rules { id, breach })?;
+        let stored = Stored { summary, ..stored.clone() };
+        machine.__journal_mut(crate::journal::Pass::new()).mark_stored(stored);
+        Ok(machine)
+    }
+}
+
+pub(super) fn history(id: Id, reason: String) -> VerifyError {
+    VerifyError::History { id, reason }
+}
+
+impl From<Broken> for LoadError {
+    fn from(broken: Broken) -> Self {
+        match broken.id {
+            Some(id) => history(id, broken.reason).into(),
+            None => Self::BrokenRow { reason: broken.reason },
+        }
+    }
+}

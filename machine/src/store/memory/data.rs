@@ -1,0 +1,69 @@
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+use crate::{
+    definition::Definition,
+    id::Id,
+    journal::Digest,
+    store::{
+        attempt::Attempt,
+        backend::{Row, Sequenced},
+    },
+};
+
+/// All that is stored.
+#[derive(Debug, Clone, Default)]
+pub(in crate::store) struct Data {
+    pub(in crate::store) definitions: Vec<Arc<Definition>>,
+    /// In the order in which they were created; none is ever removed.
+    pub(in crate::store) machines: Vec<Stored>,
+    /// Where a machine is in `machines`.
+    pub(super) places: HashMap<Id, usize>,
+    /// The journal, by sequence number.
+    pub(in crate::store) entries: Vec<Sequenced>,
+    /// The chain on the newest entry.
+    pub(super) chain: Option<Digest>,
+    /// The attempts at each key, oldest first.
+    pub(in crate::store) attempts: BTreeMap<String, Vec<Attempt>>,
+}
+
+/// A machine.
+#[derive(Debug, Clone)]
+pub(in crate::store) struct Stored {
+    /// Machines are numbered from 1 as they are created.
+    pub(in crate::store) no: u64,
+    pub(in crate::store) row: Row,
+    /// Where its lines are in the journal, by number.
+    pub(in crate::store) lines: Vec<usize>,
+}
+
+impl Data {
+    pub(in crate::store) fn find(&self, id: Id) -> Option<&Stored> {
+        self.places.get(&id).and_then(|&place| self.machines.get(place))
+    }
+
+    pub(super) fn find_mut(&mut self, id: Id) -> Option<&mut Stored> {
+        self.places.get(&id).and_then(|&place| self.machines.get_mut(place))
+    }
+
+    pub(super) fn newest(&self) -> u64 {
+        self.entries.last().map_or(0, |entry| entry.seq)
+    }
+
+    /// The sequence number of a machine's newest line; 0 if it has none.
+    pub(super) fn newest_of(&self, stored: &Stored) -> u64 {
+        self.seq_at(stored.lines.last())
+    }
+
+    /// The sequence number of a machine's line with this number; 0 if it has none.
+    pub(super) fn seq_of(&self, stored: &Stored, number: u64) -> u64 {
+        let number = usize::try_from(number).unwrap_or(usize::MAX);
+        self.seq_at(stored.lines.get(number))
+    }
+
+    fn seq_at(&self, place: Option<&usize>) -> u64 {
+        place.and_then(|&place| self.entries.get(place)).map_or(0, |entry| entry.seq)
+    }
+}

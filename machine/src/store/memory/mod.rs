@@ -1,0 +1,145 @@
+//! The store without a file, for tests and for work that may be lost.
+
+mod apply;
+mod attempts;
+mod data;
+mod precondition;
+mod read;
+
+use std::{
+    fmt,
+    future::ready,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+pub(in crate::store) use data::{Data, Stored};
+
+use super::{
+    Unavailable,
+    attempt::Attempt,
+    backend::{
+        Answer, Applied, Attempts, Backend, Batch, Broken, Definitions, Doorbell, Filter, Found,
+        Identity, Rejected, Sequenced, Settings,
+    },
+};
+use crate::{
+    id::Id,
+    journal::{DigestKey, Line},
+};
+
+/// Keeps everything in memory. Every call does its work at once, so that its answer is ready.
+pub(crate) struct Memory {
+    identity: Identity,
+    key: DigestKey,
+    /// `None` after [`close`](Backend::close).
+    data: Mutex<Option<Data>>,
+    doorbells: Mutex<Vec<Doorbell>>,
+}
+
+impl Memory {
+    pub(crate) fn new(settings: Settings) -> Self {
+        Self {
+            identity: Identity { store: Id::fresh(), generation: 1 },
+            key: settings.key,
+            data: Mutex::new(Some(Data::default())),
+            doorbells: Mutex::default(),
+        }
+    }
+
+    fn answer<T: Send + 'static>(&self, work: impl FnOnce(&mut Data) -> T) -> Answer<T> {
+        let answer = lock(&self.data).as_mut().map(work).ok_or_else(Unavailable::stopped);
+        Box::pin(ready(answer))
+    }
+
+    /// Rings without a lock, because a doorbell may call the backend.
+    fn ring(&self) {
+        let doorbells = lock(&self.doorbells).clone();
+        for doorbell in doorbells {
+            doorbell();
+        }
+    }
+
+    /// A copy that goes its own way.
+    #[cfg(test)]
+    pub(in crate::store) fn fork(&self) -> Self {
+        Self {
+            identity: self.identity,
+            key: self.key,
+            data: Mutex::new(lock(&self.data).clone()),
+            doorbells: Mutex::default(),
+        }
+    }
+
+    /// Edits what is stored, for backends that must fail the conformance suite.
+    #[cfg(test)]
+    pub(in crate::store) fn tamper<T>(&self, edit: impl FnOnce(&mut Data) -> T) -> Option<T> {
+        lock(&self.data).as_mut().map(edit)
+    }
+}
+
+/// A panic under the lock cannot leave half a batch: nothing is written before all is checked.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Backend for Memory {
+    fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    fn apply(&self, batch: Batch) -> Answer<Result<Applied, Rejected>> {
+        let answer = self.answer(|data| data.apply(batch, &self.key));
+        self.ring();
+        answer
+    }
+
+    fn rows(&self, ids: Vec<Id>) -> Answer<Vec<Found>> {
+        self.answer(|data| data.rows(&ids))
+    }
+
+    fn select(&self, filter: Filter) -> Answer<Vec<(u64, Found)>> {
+        self.answer(|data| data.select(&filter))
+    }
+
+    fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>> {
+        self.answer(|data| Ok(data.history(id, from, limit)))
+    }
+
+    fn entries(&self, after: u64, limit: usize) -> Answer<Vec<Sequenced>> {
+        self.answer(|data| data.entries(after, limit))
+    }
+
+    fn attempts(&self, which: Attempts) -> Answer<Vec<Result<Attempt, Broken>>> {
+        self.answer(|data| data.attempts(&which).into_iter().map(Ok).collect())
+    }
+
+    fn definitions(&self) -> Answer<Definitions> {
+        self.answer(|data| Definitions { intact: data.definitions.clone(), broken: Vec::new() })
+    }
+
+    fn newest(&self) -> Answer<u64> {
+        self.answer(|data| data.newest())
+    }
+
+    fn on_commit(&self, doorbell: Doorbell) {
+        lock(&self.doorbells).push(doorbell);
+    }
+
+    fn run(&self, work: Box<dyn FnOnce() + Send>) {
+        work();
+    }
+
+    fn close(&self) -> Answer<()> {
+        lock(&self.data).take();
+        // A doorbell may own the handle that owns this backend.
+        let doorbells = std::mem::take(&mut *lock(&self.doorbells));
+        drop(doorbells);
+        Box::pin(ready(Ok(())))
+    }
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Memory").field("identity", &self.identity).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,89 @@
+use super::{Data, Stored};
+use crate::{
+    clock::Millis,
+    id::Id,
+    journal::Line,
+    store::backend::{Filter, Found, Row, Sequenced},
+};
+
+impl Data {
+    pub(super) fn rows(&self, ids: &[Id]) -> Vec<Found> {
+        let row =
+            |&id: &Id| self.find(id).map_or(Found::Missing(id), |stored| self.found(stored, true));
+        ids.iter().map(row).collect()
+    }
+
+    pub(super) fn select(&self, filter: &Filter) -> Vec<(u64, Found)> {
+        let mut selected: Vec<_> =
+            self.machines.iter().filter(|stored| is_selected(stored, filter)).collect();
+        if filter.due_by.is_some() {
+            selected.sort_by_key(|stored| place(stored, filter));
+        }
+        selected.truncate(filter.limit);
+        selected.into_iter().map(|stored| (stored.no, self.found(stored, filter.whole))).collect()
+    }
+
+    pub(super) fn history(&self, id: Id, from: u64, limit: usize) -> Vec<Line> {
+        let Some(stored) = self.find(id) else { return Vec::new() };
+        let from = usize::try_from(from).unwrap_or(usize::MAX);
+        let entries = stored.lines.iter().skip(from).take(limit);
+        entries
+            .filter_map(|&place| self.entries.get(place))
+            .filter_map(|entry| entry.line.clone().ok())
+            .collect()
+    }
+
+    pub(super) fn entries(&self, after: u64, limit: usize) -> Vec<Sequenced> {
+        let first = self.entries.partition_point(|entry| entry.seq <= after);
+        self.entries[first..].iter().take(limit).cloned().collect()
+    }
+
+    fn found(&self, stored: &Stored, whole: bool) -> Found {
+        if !whole {
+            // The long texts are not even copied.
+            let Row { machine, status, session, key, .. } = &stored.row;
+            return Found::Row(
+                Row {
+                    machine: machine.clone(),
+                    status: status.clone(),
+                    session: session.clone(),
+                    key: key.clone(),
+                    state: String::new(),
+                    summary: String::new(),
+                    context: None,
+                    ..stored.row
+                },
+                None,
+            );
+        }
+        let newest = stored.lines.last().and_then(|&place| self.entries.get(place));
+        let digest = newest.and_then(|entry| Some(entry.line.as_ref().ok()?.digest));
+        Found::Row(stored.row.clone(), digest)
+    }
+}
+
+/// Where a row is in the order of the filter; see [`Filter::after`].
+fn place(stored: &Stored, filter: &Filter) -> (Millis, u64) {
+    let due_at = filter.due_by.and(stored.row.due_at);
+    (due_at.unwrap_or(Millis::MIN), stored.no)
+}
+
+fn is_selected(stored: &Stored, filter: &Filter) -> bool {
+    let row = &stored.row;
+    let equals = |wanted: &Option<String>, value: Option<&String>| {
+        wanted.as_ref().is_none_or(|wanted| Some(wanted) == value)
+    };
+    let is_after = filter.after.is_none_or(|(due_at, no)| match filter.due_by {
+        Some(_) => place(stored, filter) > (due_at, no),
+        None => stored.no > no,
+    });
+    is_after
+        && equals(&filter.machine, Some(&row.machine))
+        && filter.definition.is_none_or(|definition| row.definition == definition)
+        && equals(&filter.status, Some(&row.status))
+        && equals(&filter.session, row.session.as_ref())
+        && equals(&filter.key, row.key.as_ref())
+        && filter.behind.is_none_or(|behind| row.behind == Some(behind))
+        && filter.due_by.is_none_or(|by| row.due_at.is_some_and(|at| at <= by))
+        && filter.unchanged_since.is_none_or(|since| row.updated_at <= since)
+}

@@ -1,0 +1,287 @@
+use std::{fmt, str::FromStr};
+
+use super::{
+    LoadError, Store,
+    backend::{Filter, Found},
+};
+use crate::{clock::Millis, definition::Fingerprint, id::Id, stored::VerifyError};
+
+/// Which machines to list. Without a condition, all of them, in the order in which they were created.
+///
+/// ```
+/// use machine::store::{Query, Store};
+///
+/// # async fn example(store: &Store) -> Result<(), machine::store::LoadError> {
+/// let mut query = Query::new().machine("execution").status("waiting").limit(50);
+/// loop {
+///     let page = store.list(&query).await?;
+///     for line in page.items.iter().flatten() {
+///         println!("{} waits since {}", line.id, line.updated_at);
+///     }
+///     let Some(next) = page.next else { break };
+///     query = query.after(next);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Query {
+    filter: Filter,
+    due: bool,
+    unchanged_ms: Option<u64>,
+    limit: Option<usize>,
+    after: Option<Cursor>,
+}
+
+impl Query {
+    /// The default number of machines on a page.
+    pub const DEFAULT_LIMIT: usize = 100;
+
+    /// All machines.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Of this kind, such as `execution`.
+    #[must_use]
+    pub fn machine(mut self, name: impl Into<String>) -> Self {
+        self.filter.machine = Some(name.into());
+        self
+    }
+
+    /// Written under this definition.
+    #[must_use]
+    pub(super) fn definition(mut self, fingerprint: Fingerprint) -> Self {
+        self.filter.definition = Some(fingerprint);
+        self
+    }
+
+    /// In the state with this name, such as `waiting`.
+    #[must_use]
+    pub fn status(mut self, name: impl Into<String>) -> Self {
+        self.filter.status = Some(name.into());
+        self
+    }
+
+    /// Of this session.
+    #[must_use]
+    pub fn session(mut self, session: impl Into<String>) -> Self {
+        self.filter.session = Some(session.into());
+        self
+    }
+
+    /// With this idempotency key, such as all attempts at one action.
+    #[must_use]
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.filter.key = Some(key.into());
+        self
+    }
+
+    /// That wait for this confirmation.
+    #[must_use]
+    pub fn behind(mut self, gate: Id) -> Self {
+        self.filter.behind = Some(gate);
+        self
+    }
+
+    /// With a deadline that is due by the store's clock; most overdue first.
+    ///
+    /// Firing a deadline is a transition: load the machine, call `fire_deadline`, commit. A machine
+    /// stays due until that is committed, also if a guard refuses.
+    #[must_use]
+    pub fn due(mut self) -> Self {
+        self.due = true;
+        self
+    }
+
+    /// Unchanged for at least this time: the clock of the store now, against the time of the newest
+    /// journal entry, which is of the system clock.
+    #[must_use]
+    pub fn unchanged_for(mut self, time: std::time::Duration) -> Self {
+        self.unchanged_ms = Some(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        self
+    }
+
+    /// At most this many on a page, and at least one; by default
+    /// [`DEFAULT_LIMIT`](Self::DEFAULT_LIMIT).
+    #[must_use]
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+
+    pub(super) fn page_limit(&self) -> usize {
+        self.limit.unwrap_or(Self::DEFAULT_LIMIT).max(1)
+    }
+
+    /// The page after this cursor, which the previous page has as [`Page::next`].
+    #[must_use]
+    pub fn after(mut self, cursor: Cursor) -> Self {
+        self.after = Some(cursor);
+        self
+    }
+}
+
+/// A part of what a [`Query`] selects.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Page<T> {
+    /// What was found.
+    pub items: Vec<T>,
+    /// Where the next page begins; `None` after the last one.
+    pub next: Option<Cursor>,
+}
+
+/// A place in the result of a [`Query`]. It stays valid while machines are created and changed. As
+/// text it can be a part of a URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cursor {
+    due_at: Millis,
+    number: u64,
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.due_at, self.number)
+    }
+}
+
+/// The text is not a cursor.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is not a cursor; use the one that the previous page has, or none for the first page"
+)]
+pub struct InvalidCursor(String);
+
+impl FromStr for Cursor {
+    type Err = InvalidCursor;
+
+    fn from_str(text: &str) -> Result<Self, InvalidCursor> {
+        let parts = text.split_once('.').and_then(|(due_at, number)| {
+            Some(Self { due_at: due_at.parse().ok()?, number: number.parse().ok()? })
+        });
+        // The error quotes at most 40 characters of external input.
+        parts.ok_or_else(|| InvalidCursor(text.chars().take(40).collect()))
+    }
+}
+
+/// One machine in a list, from its row alone. Not verified: [`Store::load`] does that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Line {
+    /// The machine's identity.
+    pub id: Id,
+    /// The definition's name, such as `execution`.
+    pub machine: String,
+    /// The state's name.
+    pub status: String,
+    /// The session of the machine.
+    pub session: Option<String>,
+    /// The idempotency key of the machine.
+    pub key: Option<String>,
+    /// The confirmation that must complete before it may run.
+    pub behind: Option<Id>,
+    /// The number of its journal entries.
+    pub version: u64,
+    /// When it was created (milliseconds since the Unix epoch).
+    pub created_at: Millis,
+    /// When its last journal entry was made (milliseconds since the Unix epoch).
+    pub updated_at: Millis,
+    /// When its next deadline is due, if any (milliseconds since the Unix epoch).
+    pub due_at: Option<Millis>,
+}
+
+impl Store {
+    /// A page of the machines that a query selects. A row that cannot be read is an error in its
+    /// place and does not hide the others.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Unavailable`] if the storage cannot be read now.
+    pub async fn list(&self, query: &Query) -> Result<Page<Result<Line, LoadError>>, LoadError> {
+        let (rows, next) = self.rows(query, false).await?;
+        let items = rows.into_iter().map(|(_, found)| match found {
+            Found::Row(row, _) => Ok(Line {
+                id: row.id,
+                machine: row.machine,
+                status: row.status,
+                session: row.session,
+                key: row.key,
+                behind: row.behind,
+                version: row.version,
+                created_at: row.created_at,
+                updated_at: row.updated_at,
+                due_at: row.due_at,
+            }),
+            Found::Missing(id) => Err(LoadError::NotFound { id }),
+            Found::Broken(broken) => Err(broken.into()),
+        });
+        Ok(Page { items: items.collect(), next })
+    }
+
+    /// The rows of a page, and where the next page begins.
+    pub(super) async fn rows(
+        &self,
+        query: &Query,
+        whole: bool,
+    ) -> Result<(Vec<(u64, Found)>, Option<Cursor>), LoadError> {
+        let limit = query.page_limit();
+        let mut filter = query.filter.clone();
+        let now = self.now();
+        filter.due_by = query.due.then_some(now);
+        filter.unchanged_since = query
+            .unchanged_ms
+            .map(|ms| now.saturating_sub(Millis::try_from(ms).unwrap_or(Millis::MAX)));
+        filter.after = query.after.map(|cursor| (cursor.due_at, cursor.number));
+        // One more, to know whether there is another page.
+        filter.limit = limit.saturating_add(1);
+        filter.whole = whole;
+        let mut rows = self.inner.backend.select(filter).await?;
+        let more = rows.len() > limit;
+        rows.truncate(limit);
+        let next = rows.last().filter(|_| more).map(|(number, found)| {
+            let due_at = match found {
+                Found::Row(row, _) => row.due_at,
+                Found::Broken(broken) => broken.due_at,
+                Found::Missing(_) => None,
+            };
+            Cursor { due_at: due_at.unwrap_or(Millis::MIN), number: *number }
+        });
+        Ok((rows, next))
+    }
+
+    /// The stored data of a machine as plain JSON, whatever its kind: `id`, `machine`, `status`,
+    /// `version`, `state` and `context` as JSON, and the times. It is checked like a machine that is
+    /// loaded.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`load`](Self::load).
+    pub async fn json(&self, id: Id) -> Result<serde_json::Value, LoadError> {
+        let mut rows = self.inner.backend.rows(vec![id]).await?;
+        let (row, head) = match rows.pop().unwrap_or(Found::Missing(id)) {
+            Found::Row(row, head) => (row, head),
+            Found::Missing(id) => return Err(LoadError::NotFound { id }),
+            Found::Broken(broken) => return Err(broken.into()),
+        };
+        let (context, _) = self.intact(&row, head)?;
+        let value = |text: &str| {
+            serde_json::from_str::<serde_json::Value>(text)
+                .map_err(|source| VerifyError::Data { id, source })
+        };
+        Ok(serde_json::json!({
+            "id": row.id,
+            "machine": row.machine,
+            "status": row.status,
+            "version": row.version,
+            "epoch": row.epoch,
+            "session": row.session,
+            "created_at": row.created_at,
+            "updated_at": row.updated_at,
+            "due_at": row.due_at,
+            "state": value(&row.state)?,
+            "context": value(&context)?,
+        }))
+    }
+}

@@ -1,0 +1,347 @@
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{
+    attempts,
+    definitions::Numbers,
+    fail::fail_point,
+    failure::Failure,
+    places::Places,
+    precondition::{Checked, Current},
+    value::integer,
+};
+use crate::{
+    id::Id,
+    journal::{Digest, DigestKey, Line},
+    store::backend::{Applied, Batch, Row, Write},
+};
+
+/// The journal lines of one transaction. They are inserted at its end, because only the last one
+/// gets the chain, and lines cannot be updated.
+#[derive(Debug)]
+pub(super) struct Lines<'a> {
+    /// The sequence number of the newest line.
+    newest: i64,
+    /// The chain up to the previous transaction.
+    chain: Digest,
+    pending: Vec<Pending<'a>>,
+}
+
+#[derive(Debug)]
+struct Pending<'a> {
+    seq: i64,
+    instance: i64,
+    definition: i64,
+    line: &'a Line,
+}
+
+impl<'a> Lines<'a> {
+    /// Reads where the journal ends.
+    pub(super) fn begin(connection: &Connection) -> rusqlite::Result<Self> {
+        let newest = connection
+            .prepare_cached("SELECT seq, chain FROM journal ORDER BY seq DESC LIMIT 1")?
+            // A chain that is missing here breaks the chain of the file; a full verification says so.
+            .query_row([], |row| Ok((row.get(0)?, row.get::<_, [u8; 32]>(1).ok())))
+            .optional()?;
+        let (newest, chain) = newest.unwrap_or((0, None));
+        let chain = chain.map_or(Digest::ZERO, Digest::from_bytes);
+        Ok(Self { newest, chain, pending: Vec::new() })
+    }
+
+    /// The sequence number after the next lines.
+    fn after(&self, lines: &[Line]) -> Result<i64, Failure> {
+        let full = || Failure::Refused("the journal has no more sequence numbers".to_owned());
+        let count = i64::try_from(lines.len()).ok();
+        count.and_then(|count| self.newest.checked_add(count)).ok_or_else(full)
+    }
+
+    fn add(&mut self, instance: i64, definition: i64, line: &'a Line) {
+        // Not too large: see `after`.
+        self.newest += 1;
+        self.pending.push(Pending { seq: self.newest, instance, definition, line });
+    }
+
+    /// Inserts the lines. The last one covers all lines of the file so far.
+    pub(super) fn insert(&self, connection: &Connection, key: &DigestKey) -> rusqlite::Result<()> {
+        let Some(last) = self.pending.last() else { return Ok(()) };
+        let mut parts: Vec<&[u8]> = vec![self.chain.bytes()];
+        parts.extend(self.pending.iter().map(|pending| pending.line.digest.bytes().as_slice()));
+        let chain = key.digest(&parts);
+        let mut insert = connection.prepare_cached(
+            "INSERT INTO journal
+             (seq, instance, number, at, definition, actor, kind, edge, body, digest, chain)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        )?;
+        for Pending { seq, instance, definition, line } in &self.pending {
+            fail_point!("store-line");
+            insert.execute(params![
+                seq,
+                instance,
+                integer(line.number)?,
+                line.at,
+                definition,
+                line.actor,
+                line.kind as i64,
+                line.edge,
+                line.body,
+                line.digest.bytes(),
+                (*seq == last.seq).then(|| chain.bytes()),
+            ])?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes a batch that only moves one machine on, whose place is known: the update checks the version
+/// by itself. `None`, with nothing written, if the batch is of another kind or the version differs.
+pub(super) fn apply_alone<'a>(
+    connection: &Connection,
+    places: &Places,
+    numbers: &mut Numbers,
+    lines: &mut Lines<'a>,
+    batch: &'a Batch,
+) -> Result<Option<Applied>, Failure> {
+    let [write @ Write { expected: Some(expected), claim: None, attempt: None, row, .. }] =
+        &batch.writes[..]
+    else {
+        return Ok(None);
+    };
+    let Some(no) = places.get(row.id).filter(|_| row.context.is_none()) else { return Ok(None) };
+    if write.lines.is_empty() {
+        return Ok(None);
+    }
+    for definition in &batch.definitions {
+        numbers.get(connection, definition.fingerprint, &batch.definitions)?;
+    }
+    let definition = numbers.get(connection, row.definition, &batch.definitions)?;
+    let newest = lines.after(&write.lines)?;
+    let place = Place { definition, newest, commit_id: batch.commit_id };
+    if !update_if(connection, no, *expected, &place, row)? {
+        return Ok(None);
+    }
+    for line in &write.lines {
+        let definition = numbers.get(connection, line.definition, &batch.definitions)?;
+        lines.add(no, definition, line);
+    }
+    Ok(Some(Applied { last: vec![u64::try_from(newest).unwrap_or(0)] }))
+}
+
+/// Writes a batch whose preconditions hold, apart from its lines.
+pub(super) fn apply<'a>(
+    connection: &Connection,
+    key: &DigestKey,
+    (numbers, places): (&mut Numbers, &mut Places),
+    lines: &mut Lines<'a>,
+    batch: &'a Batch,
+    checked: Vec<Checked>,
+) -> Result<Applied, Failure> {
+    // Also those that only evidence refers to.
+    for definition in &batch.definitions {
+        numbers.get(connection, definition.fingerprint, &batch.definitions)?;
+    }
+    let mut last = Vec::with_capacity(batch.writes.len());
+    for (write, checked) in batch.writes.iter().zip(checked) {
+        fail_point!("store-write");
+        let definition = numbers.get(connection, write.row.definition, &batch.definitions)?;
+        // A write without lines leaves the newest one as it is.
+        let newest = match (write.lines.is_empty(), &checked.machine) {
+            (false, _) => lines.after(&write.lines)?,
+            (true, machine) => machine.as_ref().map_or(0, |machine| machine.newest),
+        };
+        let place = Place { definition, newest, commit_id: batch.commit_id };
+        let no = match &checked.machine {
+            Some(machine) => update(connection, machine.no, &place, &write.row)?,
+            None => create(connection, &place, &write.row)?,
+        };
+        places.insert(write.row.id, no);
+        if let Some(context) = &write.row.context {
+            connection
+                .prepare_cached(
+                    "INSERT INTO context (instance, body) VALUES (?1, ?2)
+                     ON CONFLICT (instance) DO UPDATE SET body = excluded.body",
+                )?
+                .execute(params![no, context])?;
+        }
+        for line in &write.lines {
+            let definition = numbers.get(connection, line.definition, &batch.definitions)?;
+            lines.add(no, definition, line);
+        }
+        let seq = u64::try_from(newest).unwrap_or(0);
+        change_attempt(connection, key, write, &checked, seq)?;
+        last.push(seq);
+    }
+    Ok(Applied { last })
+}
+
+/// The columns of a row that are not in [`Row`].
+struct Place {
+    definition: i64,
+    newest: i64,
+    commit_id: i64,
+}
+
+fn create(connection: &Connection, place: &Place, row: &Row) -> rusqlite::Result<i64> {
+    connection
+        .prepare_cached(
+            "INSERT INTO instance
+             (id, definition, status, version, epoch, created_at, updated_at, due_at, session, key,
+              behind, newest, commit_id, seal, summary, state)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+        )?
+        .execute(params![
+            row.id.bytes(),
+            place.definition,
+            row.status,
+            integer(row.version)?,
+            integer(row.epoch)?,
+            row.created_at,
+            row.updated_at,
+            row.due_at,
+            row.session,
+            row.key,
+            row.behind.as_ref().map(Id::bytes),
+            place.newest,
+            place.commit_id,
+            row.seal.bytes(),
+            row.summary,
+            row.state,
+        ])?;
+    Ok(connection.last_insert_rowid())
+}
+
+/// What identifies a machine is not among the columns: it never changes.
+fn update(connection: &Connection, no: i64, place: &Place, row: &Row) -> rusqlite::Result<i64> {
+    connection
+        .prepare_cached(
+            "UPDATE instance SET definition = ?2, status = ?3, version = ?4, epoch = ?5,
+             updated_at = ?6, due_at = ?7, newest = ?8, commit_id = ?9, seal = ?10, summary = ?11,
+             state = ?12
+             WHERE no = ?1",
+        )?
+        .execute(params![
+            no,
+            place.definition,
+            row.status,
+            integer(row.version)?,
+            integer(row.epoch)?,
+            row.updated_at,
+            row.due_at,
+            place.newest,
+            place.commit_id,
+            row.seal.bytes(),
+            row.summary,
+            row.state,
+        ])?;
+    Ok(no)
+}
+
+/// The same, if the machine is at this place and in this version.
+fn update_if(
+    connection: &Connection,
+    no: i64,
+    expected: u64,
+    place: &Place,
+    row: &Row,
+) -> rusqlite::Result<bool> {
+    let changed = connection
+        .prepare_cached(
+            "UPDATE instance SET definition = ?2, status = ?3, version = ?4, epoch = ?5,
+             updated_at = ?6, due_at = ?7, newest = ?8, commit_id = ?9, seal = ?10, summary = ?11,
+             state = ?12
+             WHERE no = ?1 AND version = ?13 AND id = ?14",
+        )?
+        .execute(params![
+            no,
+            place.definition,
+            row.status,
+            integer(row.version)?,
+            integer(row.epoch)?,
+            row.updated_at,
+            row.due_at,
+            place.newest,
+            place.commit_id,
+            row.seal.bytes(),
+            row.summary,
+            row.state,
+            integer(expected)?,
+            row.id.bytes(),
+        ])?;
+    Ok(changed == 1)
+}
+
+fn change_attempt(
+    connection: &Connection,
+    key: &DigestKey,
+    write: &Write,
+    checked: &Checked,
+    token: u64,
+) -> rusqlite::Result<()> {
+    match (&write.attempt, &checked.attempt) {
+        (None, _) => Ok(()),
+        (Some(_), Some(attempt)) => attempts::update(connection, key, attempt),
+        (Some(change), None) => {
+            attempts::insert(connection, key, &attempts::opened(change, write.row.id, token))
+        }
+    }
+}
+
+/// The sequence numbers of the last lines of a batch that was written before.
+pub(super) fn applied_before(
+    connection: &Connection,
+    batch: &Batch,
+    machines: &[Current],
+    lines: &Lines<'_>,
+) -> rusqlite::Result<Applied> {
+    let mut last = Vec::with_capacity(machines.len());
+    for (write, machine) in batch.writes.iter().zip(machines) {
+        let seq = match write.lines.last() {
+            Some(line) => seq_of(connection, machine.no, line, lines)?,
+            None => u64::try_from(machine.newest).unwrap_or(0),
+        };
+        last.push(seq);
+    }
+    Ok(Applied { last })
+}
+
+fn seq_of(
+    connection: &Connection,
+    no: i64,
+    line: &Line,
+    lines: &Lines<'_>,
+) -> rusqlite::Result<u64> {
+    let same =
+        |pending: &&Pending<'_>| pending.instance == no && pending.line.number == line.number;
+    let seq = match lines.pending.iter().find(same) {
+        Some(pending) => Some(pending.seq),
+        None => connection
+            .prepare_cached("SELECT seq FROM journal WHERE instance = ?1 AND number = ?2")?
+            .query_row(params![no, integer(line.number)?], |row| row.get(0))
+            .optional()?,
+    };
+    Ok(seq.and_then(|seq| u64::try_from(seq).ok()).unwrap_or(0))
+}
+
+/// Whether a batch is in the file whose COMMIT failed.
+pub(super) fn is_there(
+    connection: &Connection,
+    batch: &Batch,
+    applied: &Applied,
+) -> rusqlite::Result<bool> {
+    for (write, seq) in batch.writes.iter().zip(&applied.last) {
+        let commit_id: Option<i64> = connection
+            .prepare_cached("SELECT commit_id FROM instance WHERE id = ?1")?
+            .query_row(params![write.row.id.bytes()], |row| row.get(0))
+            .optional()?;
+        if commit_id == Some(batch.commit_id) {
+            return Ok(true);
+        }
+        // Another process may have committed the machine since.
+        let digest: Option<[u8; 32]> = connection
+            .prepare_cached("SELECT digest FROM journal WHERE seq = ?1")?
+            .query_row(params![integer(*seq)?], |row| row.get(0))
+            .optional()?;
+        if digest.is_some() && digest == write.lines.last().map(|line| *line.digest.bytes()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,125 @@
+use rusqlite::{Connection, params, types::ToSql};
+
+use super::value::{Columns, Read, integer};
+use crate::{
+    id::Id,
+    journal::{Digest, DigestKey},
+    store::{
+        attempt::Attempt,
+        backend::{AttemptChange, Attempts, Broken},
+    },
+    stored::Hold,
+};
+
+/// An attempt and its place in the table.
+#[derive(Debug, Clone)]
+pub(super) struct Stored {
+    pub(super) no: i64,
+    pub(super) attempt: Attempt,
+}
+
+const OF_KEY: &str = "
+    SELECT no, key, space, action, instance, token, hold, worker, expires_at, seal
+    FROM attempt WHERE key = ?1 ORDER BY no";
+
+/// Without a word about the index, SQLite would read every attempt there ever was, to save a sort.
+const UNANSWERED: &str = "
+    SELECT no, key, space, action, instance, token, hold, worker, expires_at, seal
+    FROM attempt INDEXED BY attempt_unanswered WHERE worker IS NOT NULL ORDER BY no";
+
+const ALL: &str = "
+    SELECT no, key, space, action, instance, token, hold, worker, expires_at, seal
+    FROM attempt ORDER BY no";
+
+/// The attempts that match, oldest first. Each seal is verified.
+pub(super) fn read(
+    connection: &Connection,
+    key: &DigestKey,
+    which: &Attempts,
+) -> rusqlite::Result<Vec<Result<Stored, Broken>>> {
+    let (sql, parameters): (_, &[&dyn ToSql]) = match which {
+        Attempts::OfKey(of) => (OF_KEY, &[of]),
+        Attempts::Unanswered => (UNANSWERED, &[]),
+        Attempts::All => (ALL, &[]),
+    };
+    let mut select = connection.prepare_cached(sql)?;
+    let mut rows = select.query(parameters)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let row = Columns(row);
+        let id = row.id(4, "instance").ok();
+        let stored = stored(row, key).map_err(|reason| Broken { id, reason, due_at: None });
+        found.push(stored);
+    }
+    Ok(found)
+}
+
+fn stored(row: Columns<'_, '_>, key: &DigestKey) -> Read<Stored> {
+    let attempt = Attempt {
+        key: row.text(1, "key")?.to_owned(),
+        space: row.text(2, "space")?.to_owned(),
+        action: row.optional(3, "action", Columns::digest)?,
+        by: row.id(4, "instance")?,
+        token: row.count(5, "token")?,
+        hold: Hold::from_number(row.integer(6, "hold")?)
+            .ok_or_else(|| "its column `hold` is unknown".to_owned())?,
+        worker: row.optional(7, "worker", Columns::text)?.map(str::to_owned),
+        expires_at: row.optional(8, "expires_at", Columns::integer)?,
+    };
+    if attempt.seal(key) != row.digest(9, "seal")? {
+        return Err("an attempt at its key was changed: the seal does not match".to_owned());
+    }
+    Ok(Stored { no: row.integer(0, "no")?, attempt })
+}
+
+/// Writes a new attempt of a machine.
+pub(super) fn insert(
+    connection: &Connection,
+    key: &DigestKey,
+    attempt: &Attempt,
+) -> rusqlite::Result<()> {
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO attempt (key, space, action, instance, token, hold, worker, expires_at, seal)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    )?;
+    insert.execute(params![
+        attempt.key,
+        attempt.space,
+        attempt.action.as_ref().map(Digest::bytes),
+        attempt.by.bytes(),
+        integer(attempt.token)?,
+        attempt.hold as i64,
+        attempt.worker,
+        attempt.expires_at,
+        attempt.seal(key).bytes(),
+    ])?;
+    Ok(())
+}
+
+/// Writes what may change of an attempt.
+pub(super) fn update(
+    connection: &Connection,
+    key: &DigestKey,
+    Stored { no, attempt }: &Stored,
+) -> rusqlite::Result<()> {
+    let mut update = connection.prepare_cached(
+        "UPDATE attempt SET hold = ?2, worker = ?3, expires_at = ?4, seal = ?5 WHERE no = ?1",
+    )?;
+    let seal = attempt.seal(key);
+    let hold = attempt.hold as i64;
+    update.execute(params![no, hold, attempt.worker, attempt.expires_at, seal.bytes()])?;
+    Ok(())
+}
+
+/// The attempt that a change opens.
+pub(super) fn opened(change: &AttemptChange, by: Id, token: u64) -> Attempt {
+    let AttemptChange { key, space, action, hold, worker, expires_at, .. } = change.clone();
+    Attempt { key, space, action, by, token, hold, worker, expires_at }
+}
+
+/// An attempt after a change.
+pub(super) fn changed(attempt: &mut Attempt, change: &AttemptChange) {
+    attempt.hold = change.hold;
+    attempt.worker.clone_from(&change.worker);
+    attempt.expires_at = change.expires_at;
+}

@@ -1,0 +1,54 @@
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Mutex, PoisonError,
+        mpsc::{self, Sender},
+    },
+};
+
+type Work = Box<dyn FnOnce() + Send>;
+
+/// A thread for work that may block for long, such as file locks, so that no read waits behind it.
+/// It starts with the first work.
+#[derive(Debug, Default)]
+pub(super) struct Blocking(Mutex<State>);
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Idle,
+    Running(Sender<Work>),
+    Closed,
+}
+
+impl Blocking {
+    /// Does the work, or drops it after `close`.
+    pub(super) fn run(&self, work: Work) {
+        // Poisoning is harmless: the state is changed in one step.
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let State::Idle = &*state {
+            let (sender, works) = mpsc::channel::<Work>();
+            let thread = std::thread::Builder::new().name("machine-blocking".to_owned());
+            let spawned = thread.spawn(move || {
+                for work in works {
+                    if catch_unwind(AssertUnwindSafe(work)).is_err() {
+                        tracing::error!("blocking work panicked");
+                    }
+                }
+            });
+            match spawned {
+                Ok(_) => *state = State::Running(sender),
+                Err(error) => tracing::error!(%error, "cannot start a thread; work is dropped"),
+            }
+        }
+        if let State::Running(sender) = &*state {
+            let _ = sender.send(work);
+        }
+    }
+
+    /// The thread ends when it has done what it was given. Nobody waits for that, as file locks may
+    /// take for ever.
+    pub(super) fn close(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = State::Closed;
+    }
+}

@@ -1,0 +1,189 @@
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+        mpsc::{self, Receiver, RecvTimeoutError, Sender},
+    },
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use rusqlite::{Connection, wal::CheckpointMode};
+
+use super::{
+    connection::{self, Role},
+    fail::fail_point,
+};
+
+/// After how many more frames in the write-ahead log the database is updated from it.
+const PASSIVE_FRAMES: u64 = 1000;
+
+/// How many frames the log may have before the writer waits until it starts again at its beginning:
+/// 64 MiB. A frame is a page and a header.
+const RESTART_FRAMES: u64 = 64 * 1024 * 1024 / (4096 + 24);
+
+/// How long a restart may keep the writer waiting for readers.
+const RESTART_WAIT: Duration = Duration::from_millis(100);
+
+const IDLE: Duration = Duration::from_secs(1);
+
+/// Keeps the write-ahead log short, off the commit path.
+pub(super) struct Checkpoints {
+    path: PathBuf,
+    /// The number of frames in the log after the last commit of the writing connection.
+    frames: Arc<AtomicU64>,
+    /// The number of frames at the last request.
+    passive_at: u64,
+    restart_at: u64,
+    shared: Arc<Shared>,
+    thread: Option<(Sender<Ask>, JoinHandle<()>)>,
+}
+
+#[derive(Default)]
+struct Shared {
+    commits: AtomicU64,
+    /// Locked during a checkpoint: while one runs, another cannot begin.
+    running: Mutex<()>,
+    /// Whether the thread knows that there is something in the log.
+    awake: AtomicBool,
+}
+
+enum Ask {
+    WatchForIdle,
+    Passive,
+}
+
+impl Checkpoints {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self {
+            path,
+            frames: Arc::default(),
+            passive_at: 0,
+            restart_at: RESTART_FRAMES,
+            shared: Arc::default(),
+            thread: None,
+        }
+    }
+
+    /// Replaces SQLite's own checkpoints, which happen during a commit, on the writing connection.
+    pub(super) fn hook(
+        &self,
+    ) -> impl Fn(&mut Connection) -> rusqlite::Result<()> + Send + 'static + use<> {
+        let frames = Arc::clone(&self.frames);
+        move |connection| {
+            connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+            let frames = Arc::clone(&frames);
+            connection.wal_hook(Some(move |_: &mut _, pages| {
+                frames.store(u64::try_from(pages).unwrap_or(0), Ordering::Relaxed);
+                Ok(())
+            }))
+        }
+    }
+
+    /// Called after each commit.
+    pub(super) fn committed(&mut self, connection: &Connection, busy_ms: u64) {
+        self.shared.commits.fetch_add(1, Ordering::Relaxed);
+        if !self.shared.awake.swap(true, Ordering::AcqRel) {
+            self.ask(Ask::WatchForIdle);
+        }
+        let frames = self.frames.load(Ordering::Relaxed);
+        if frames < self.passive_at {
+            // The log has started again at its beginning.
+            (self.passive_at, self.restart_at) = (0, RESTART_FRAMES);
+        }
+        if frames >= self.restart_at {
+            // If readers prevent it now, commits go on for a while before the next try.
+            self.restart_at = frames + PASSIVE_FRAMES;
+            let running = self.shared.running.lock();
+            let _ = connection.busy_timeout(RESTART_WAIT);
+            run(connection, CheckpointMode::RESTART);
+            drop(running);
+            let _ = connection.busy_timeout(Duration::from_millis(busy_ms.min(i32::MAX as u64)));
+        } else if frames >= self.passive_at + PASSIVE_FRAMES {
+            self.passive_at = frames;
+            self.ask(Ask::Passive);
+        }
+    }
+
+    fn ask(&mut self, ask: Ask) {
+        if self.thread.is_none() {
+            let (asks, inbox) = mpsc::channel();
+            let (path, shared) = (self.path.clone(), Arc::clone(&self.shared));
+            let thread = std::thread::Builder::new().name("machine-checkpoint".to_owned());
+            match thread.spawn(move || serve(&path, &shared, &inbox)) {
+                Ok(thread) => self.thread = Some((asks, thread)),
+                // The writer keeps the log bounded.
+                Err(error) => tracing::error!(%error, "cannot start the checkpoint thread"),
+            }
+        }
+        if let Some((asks, _)) = &self.thread {
+            let _ = asks.send(ask);
+        }
+    }
+
+    /// Ends the thread and closes its connection.
+    pub(super) fn stop(&mut self) {
+        if let Some((asks, thread)) = self.thread.take() {
+            drop(asks);
+            let _ = thread.join();
+        }
+    }
+}
+
+fn serve(path: &Path, shared: &Shared, inbox: &Receiver<Ask>) {
+    let mut connection = None;
+    let mut run_now = |mode| {
+        if connection.is_none() {
+            match connection::open(path, Role::Checkpoint, 0) {
+                Ok(opened) => connection = Some(opened),
+                Err(error) => tracing::debug!(%error, "cannot checkpoint now"),
+            }
+        }
+        let _running = shared.running.lock();
+        connection.as_ref().is_some_and(|connection| run(connection, mode))
+    };
+    let mut seen = None;
+    loop {
+        let asked = if shared.awake.load(Ordering::Acquire) {
+            inbox.recv_timeout(IDLE)
+        } else {
+            inbox.recv().map_err(|_| RecvTimeoutError::Disconnected)
+        };
+        match asked {
+            Ok(Ask::WatchForIdle) => {}
+            Ok(Ask::Passive) => {
+                run_now(CheckpointMode::PASSIVE);
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                let commits = Some(shared.commits.load(Ordering::Relaxed));
+                if seen == commits {
+                    // Before the checkpoint, so that a commit during it wakes this thread again.
+                    shared.awake.store(false, Ordering::Release);
+                    if !run_now(CheckpointMode::TRUNCATE) {
+                        shared.awake.store(true, Ordering::Release);
+                    }
+                }
+                seen = commits;
+            }
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+/// Whether the checkpoint was complete. It is not if somebody still reads an older part of the log.
+pub(super) fn run(connection: &Connection, mode: CheckpointMode) -> bool {
+    let name = mode as i32;
+    fail_point!("store-checkpoint");
+    match connection.wal_checkpoint_v2(Some("main"), mode) {
+        Ok((frames, done)) => {
+            fail_point!("store-checkpointed");
+            tracing::trace!(mode = name, frames, done, "checkpoint");
+            frames == done
+        }
+        Err(error) => {
+            tracing::debug!(mode = name, %error, "checkpoint was not completed");
+            false
+        }
+    }
+}

@@ -1,0 +1,86 @@
+use std::{path::Path, time::Duration};
+
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
+
+use super::failure;
+use crate::store::OpenError;
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Creates the file if needed.
+    Creator,
+    Writer,
+    /// Cannot write, and never checkpoints, even when it is the last one to close.
+    Reader,
+    /// Waits for nobody.
+    Checkpoint,
+}
+
+/// Opens a connection, and verifies that what it commits is durable.
+pub(super) fn open(path: &Path, role: Role, busy_ms: u64) -> Result<Connection, OpenError> {
+    let says = |error| failure::opening(&error, path);
+    let flags = match role {
+        Role::Creator => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+        // A file that is missing now was moved away; another one in its place is not this store.
+        Role::Writer | Role::Checkpoint => OpenFlags::SQLITE_OPEN_READ_WRITE,
+        Role::Reader => OpenFlags::SQLITE_OPEN_READ_ONLY,
+    };
+    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(says)?;
+    if role != Role::Reader && connection.is_readonly("main").map_err(says)? {
+        return Err(OpenError::ReadOnly { path: path.to_owned() });
+    }
+    let busy = if role == Role::Checkpoint { 0 } else { busy_ms.min(i32::MAX as u64) };
+    connection.busy_timeout(Duration::from_millis(busy)).map_err(says)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    // Negative: in KiB, not in pages.
+    connection
+        .execute_batch("PRAGMA synchronous = FULL; PRAGMA cache_size = -8192;")
+        .map_err(says)?;
+    read_back(&connection, "synchronous", 2, path)?;
+    if cfg!(target_vendor = "apple") {
+        // An fsync of Apple's leaves the data in the disk's cache.
+        for setting in ["fullfsync", "checkpoint_fullfsync"] {
+            connection.pragma_update(None, setting, 1).map_err(says)?;
+            read_back(&connection, setting, 1, path)?;
+        }
+    }
+    if role == Role::Reader {
+        connection.pragma_update(None, "query_only", 1).map_err(says)?;
+    }
+    if role == Role::Reader || role == Role::Checkpoint {
+        let setting = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+        connection.set_db_config(setting, true).map_err(says)?;
+    }
+    if role != Role::Creator {
+        check_wal(&connection, path)?;
+    }
+    Ok(connection)
+}
+
+/// Verifies that the connection uses a write-ahead log.
+pub(super) fn check_wal(connection: &Connection, path: &Path) -> Result<(), OpenError> {
+    let mode = connection.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0));
+    let found = mode.map_err(|error| failure::opening(&error, path))?;
+    if found.eq_ignore_ascii_case("wal") {
+        return Ok(());
+    }
+    Err(OpenError::NotDurable { path: path.to_owned(), setting: "journal_mode", found })
+}
+
+fn read_back(
+    connection: &Connection,
+    setting: &'static str,
+    wanted: i64,
+    path: &Path,
+) -> Result<(), OpenError> {
+    let found = connection.pragma_query_value(None, setting, |row| row.get::<_, i64>(0));
+    match found.map_err(|error| failure::opening(&error, path))? {
+        found if found == wanted => Ok(()),
+        found => {
+            let (path, found) = (path.to_owned(), found.to_string());
+            Err(OpenError::NotDurable { path, setting, found })
+        }
+    }
+}

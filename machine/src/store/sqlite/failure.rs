@@ -1,0 +1,62 @@
+use std::path::Path;
+
+use rusqlite::{Error, ErrorCode};
+
+use super::schema::FORMAT;
+use crate::store::{OpenError, Unavailable};
+
+/// Why a transaction has to be rolled back.
+#[derive(Debug)]
+pub(super) enum Failure {
+    Sqlite(Error),
+    Refused(String),
+    /// Another program changed the format of the file.
+    Format(i64),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<Failure> for Unavailable {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Sqlite(error) => unavailable(&error),
+            Failure::Refused(reason) => Self::other(reason),
+            Failure::Format(found) => Self::format(found, FORMAT),
+        }
+    }
+}
+
+/// An error of SQLite after which nothing was written.
+pub(super) fn unavailable(error: &Error) -> Unavailable {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Unavailable::busy(),
+        Some(ErrorCode::DiskFull) => Unavailable::full(),
+        _ => Unavailable::other(error),
+    }
+}
+
+/// An error while opening a file that has the application id of this library.
+pub(super) fn opening(error: &Error, path: &Path) -> OpenError {
+    let path = path.to_owned();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => OpenError::Damaged { path },
+        Some(ErrorCode::ReadOnly) => OpenError::ReadOnly { path },
+        Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            let reason = "check that its folder exists and that both are writable".to_owned();
+            OpenError::CannotOpen { path, reason }
+        }
+        _ => unavailable(error).into(),
+    }
+}
+
+/// The same for a connection to a file that is open already.
+pub(super) fn reopening(error: OpenError) -> Unavailable {
+    match error {
+        OpenError::Unavailable(error) => error,
+        error => Unavailable::other(error),
+    }
+}

@@ -1,0 +1,265 @@
+use std::path::PathBuf;
+
+use rusqlite::Connection;
+
+use super::{
+    apply::{self, Lines},
+    connection::{self, Role},
+    definitions::Numbers,
+    fail::{fail_point, fail_point_with_error},
+    failure::{Failure, reopening, unavailable},
+    places::Places,
+    precondition::{self, Verdict},
+    schema::FORMAT,
+};
+use crate::store::{
+    Unavailable,
+    backend::{Applied, Batch, Rejected, Settings},
+};
+
+/// What becomes of one batch.
+pub(super) type Outcome = Result<Result<Applied, Rejected>, Unavailable>;
+
+/// Called with each connection that is opened.
+pub(super) type Opened = Box<dyn Fn(&mut Connection) -> rusqlite::Result<()> + Send>;
+
+/// The writing connection, and how batches are grouped into transactions on it.
+pub(super) struct Group {
+    path: PathBuf,
+    settings: Settings,
+    /// None after an error that left the connection in doubt; it is opened again for the next group.
+    connection: Option<Connection>,
+    numbers: Numbers,
+    places: Places,
+    opened: Opened,
+    #[cfg(test)]
+    pub(super) fault: std::sync::Arc<super::tests::Fault>,
+}
+
+/// A transaction that was rolled back.
+enum Failed {
+    /// It could not begin: that concerns every batch in the group.
+    Begin(Unavailable),
+    /// One of the batches failed.
+    Write(Unavailable),
+}
+
+impl Group {
+    pub(super) fn new(
+        path: PathBuf,
+        settings: Settings,
+        mut connection: Connection,
+        opened: Opened,
+    ) -> rusqlite::Result<Self> {
+        opened(&mut connection)?;
+        Ok(Self {
+            path,
+            settings,
+            connection: Some(connection),
+            numbers: Numbers::default(),
+            places: Places::default(),
+            opened,
+            #[cfg(test)]
+            fault: std::sync::Arc::default(),
+        })
+    }
+
+    /// Writes the batches in one transaction. If one of them causes an error, each gets a transaction
+    /// of its own, so that the others succeed.
+    pub(super) fn run(&mut self, batches: &[&Batch]) -> Vec<Outcome> {
+        match self.transaction(batches) {
+            Ok(outcomes) => outcomes,
+            Err(Failed::Begin(error)) => vec![Err(error); batches.len()],
+            Err(Failed::Write(error)) if batches.len() == 1 => vec![Err(error)],
+            Err(Failed::Write(error)) => {
+                tracing::debug!(%error, count = batches.len(), "a group of commits is repeated singly");
+                batches.iter().flat_map(|batch| self.run(&[*batch])).collect()
+            }
+        }
+    }
+
+    fn transaction(&mut self, batches: &[&Batch]) -> Result<Vec<Outcome>, Failed> {
+        self.connection().map_err(Failed::Begin)?;
+        // It was opened in the line above.
+        let Some(connection) = &self.connection else { return Ok(Vec::new()) };
+        fail_point!("store-begin");
+        execute(connection, "BEGIN IMMEDIATE")
+            .map_err(|error| Failed::Begin(unavailable(&error)))?;
+        fail_point!("store-begun");
+        if let Err(failure) = check_format(connection) {
+            self.roll_back();
+            return Err(Failed::Begin(failure.into()));
+        }
+        let written =
+            write(connection, &self.settings, (&mut self.numbers, &mut self.places), batches);
+        let (outcomes, wrote) = match written {
+            Ok(written) => written,
+            Err(failure) => {
+                self.roll_back();
+                return Err(Failed::Write(failure.into()));
+            }
+        };
+        #[cfg(test)]
+        let committed = self.fault.commit(|| commit(connection));
+        #[cfg(not(test))]
+        let committed = commit(connection);
+        match committed {
+            Ok(()) => {
+                self.numbers.committed();
+                Ok(outcomes)
+            }
+            Err(error) => Ok(self.decide(batches, outcomes, wrote, &error)),
+        }
+    }
+
+    /// Opens the connection again if it was lost.
+    pub(super) fn connection(&mut self) -> Result<&Connection, Unavailable> {
+        if self.connection.is_none() {
+            let busy_ms = self.settings.busy_ms;
+            #[cfg(test)]
+            self.fault.open()?;
+            reopens().map_err(|error| unavailable(&error))?;
+            let mut connection =
+                connection::open(&self.path, Role::Writer, busy_ms).map_err(reopening)?;
+            (self.opened)(&mut connection).map_err(|error| unavailable(&error))?;
+            self.connection = Some(connection);
+        }
+        self.connection.as_ref().ok_or_else(Unavailable::stopped)
+    }
+
+    pub(super) fn close(&mut self) {
+        self.connection = None;
+    }
+
+    fn roll_back(&mut self) {
+        self.numbers.rolled_back();
+        // Some errors roll back by themselves.
+        let failed = self.connection.as_ref().is_some_and(|connection| {
+            !connection.is_autocommit() && execute(connection, "ROLLBACK").is_err()
+        });
+        if failed {
+            self.connection = None;
+        }
+    }
+
+    /// After an error of COMMIT, finds out whether the transaction is in the file.
+    fn decide(
+        &mut self,
+        batches: &[&Batch],
+        outcomes: Vec<Outcome>,
+        wrote: Option<usize>,
+        error: &rusqlite::Error,
+    ) -> Vec<Outcome> {
+        self.numbers.rolled_back();
+        self.connection = None;
+        let probe = wrote.and_then(|index| match &outcomes[index] {
+            Ok(Ok(applied)) => Some((batches[index], applied.clone())),
+            _ => None,
+        });
+        // Nothing was to be written.
+        let Some((batch, applied)) = probe else { return outcomes };
+        let nothing = unavailable(error);
+        match self.is_there(batch, &applied, nothing.is_busy() || nothing.is_full()) {
+            Ok(true) => outcomes,
+            Ok(false) => vec![Err(nothing); batches.len()],
+            Err(second) => {
+                tracing::error!(%error, %second, "the outcome of a commit is unknown");
+                let unknown = |outcome| match outcome {
+                    Ok(Ok(_)) => Err(Unavailable::indeterminate(error)),
+                    _ => Err(nothing.clone()),
+                };
+                outcomes.into_iter().map(unknown).collect()
+            }
+        }
+    }
+
+    fn is_there(
+        &mut self,
+        batch: &Batch,
+        applied: &Applied,
+        certainly_incomplete: bool,
+    ) -> Result<bool, Unavailable> {
+        let connection = self.connection()?;
+        let says = |error| unavailable(&error);
+        if certainly_incomplete {
+            return apply::is_there(connection, batch, applied).map_err(says);
+        }
+        // If only the fsync failed, the log ends with a complete transaction that nobody sees until
+        // a crash; recovery would bring it back. So the next write replaces it before anything is said.
+        execute(connection, "BEGIN IMMEDIATE").map_err(says)?;
+        let found = apply::is_there(connection, batch, applied).map_err(Failure::from);
+        let decided = found.and_then(|found| {
+            check_format(connection)?;
+            if !found {
+                connection.pragma_update(None, "user_version", FORMAT)?;
+            }
+            execute(connection, "COMMIT")?;
+            Ok(found)
+        });
+        decided.map_err(|failure| {
+            // In doubt again: the next group opens another connection.
+            self.connection = None;
+            failure.into()
+        })
+    }
+}
+
+/// Checks and writes the batches. Also returns the index of one that wrote something.
+fn write(
+    connection: &Connection,
+    settings: &Settings,
+    (numbers, places): (&mut Numbers, &mut Places),
+    batches: &[&Batch],
+) -> Result<(Vec<Outcome>, Option<usize>), Failure> {
+    let mut lines = Lines::begin(connection)?;
+    let mut wrote = None;
+    let mut outcomes = Vec::with_capacity(batches.len());
+    for (index, batch) in batches.iter().enumerate() {
+        if let Some(applied) = apply::apply_alone(connection, places, numbers, &mut lines, batch)? {
+            fail_point!("store-write");
+            wrote = Some(index);
+            outcomes.push(Ok(Ok(applied)));
+            continue;
+        }
+        let outcome = match precondition::check(connection, &settings.key, batch)? {
+            Err(rejected) => Err(rejected),
+            Ok(Verdict::Done(machines)) => {
+                Ok(apply::applied_before(connection, batch, &machines, &lines)?)
+            }
+            Ok(Verdict::Write(checked)) => {
+                fail_point!("store-checked");
+                wrote = Some(index);
+                let known = (&mut *numbers, &mut *places);
+                Ok(apply::apply(connection, &settings.key, known, &mut lines, batch, checked)?)
+            }
+        };
+        outcomes.push(Ok(outcome));
+    }
+    lines.insert(connection, &settings.key)?;
+    Ok((outcomes, wrote))
+}
+
+/// Another program may have upgraded the file since it was opened.
+fn check_format(connection: &Connection) -> Result<(), Failure> {
+    let found = connection
+        .prepare_cached("PRAGMA user_version")?
+        .query_row([], |row| row.get::<_, i64>(0))?;
+    if found == FORMAT { Ok(()) } else { Err(Failure::Format(found)) }
+}
+
+fn commit(connection: &Connection) -> rusqlite::Result<()> {
+    fail_point_with_error!("store-commit");
+    execute(connection, "COMMIT")?;
+    fail_point_with_error!("store-committed");
+    Ok(())
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "a fail point can return an error")]
+fn reopens() -> rusqlite::Result<()> {
+    fail_point_with_error!("store-reopen");
+    Ok(())
+}
+
+fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(sql)?.execute([]).map(drop)
+}

@@ -1,0 +1,14 @@
+use async_channel::Receiver;
+
+/// The receiving end of a thread's queue. When the thread ends, for whatever reason, nothing stays
+/// in the queue: whoever waits for an answer gets "stopped" instead of waiting for ever.
+#[derive(Debug)]
+pub(super) struct Inbox<T>(pub(super) Receiver<T>);
+
+impl<T> Drop for Inbox<T> {
+    fn drop(&mut self) {
+        // Nothing can be sent after this, so that the loop gets the rest.
+        self.0.close();
+        while self.0.try_recv().is_ok() {}
+    }
+}

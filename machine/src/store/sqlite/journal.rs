@@ -1,0 +1,110 @@
+use std::borrow::Cow;
+
+use rusqlite::{OptionalExtension, params};
+
+use super::{
+    definitions::Names,
+    readers::Reader,
+    value::{Columns, Read},
+};
+use crate::{
+    id::Id,
+    journal::{Kind, Line},
+    store::backend::{Broken, Sequenced},
+};
+
+/// Lines of one machine, from a number on.
+pub(super) fn history(
+    reader: &mut Reader,
+    id: Id,
+    from: u64,
+    limit: usize,
+) -> rusqlite::Result<Result<Vec<Line>, Broken>> {
+    let Reader { connection, names, .. } = reader;
+    names.refresh(connection)?;
+    let no: Option<i64> = connection
+        .prepare_cached("SELECT no FROM instance WHERE id = ?1")?
+        .query_row([id.bytes()], |row| row.get(0))
+        .optional()?;
+    let (Some(no), Ok(from)) = (no, i64::try_from(from)) else { return Ok(Ok(Vec::new())) };
+    let mut select = connection.prepare_cached(
+        "SELECT number, at, definition, actor, kind, edge, body, digest
+         FROM journal WHERE instance = ?1 AND number >= ?2 ORDER BY number LIMIT ?3",
+    )?;
+    let mut rows = select.query(params![no, from, bounded(limit as u64)])?;
+    let mut lines = Vec::new();
+    while let Some(row) = rows.next()? {
+        match line(Columns(row), names) {
+            Ok(line) => lines.push(line),
+            Err(reason) => return Ok(Err(Broken { id: Some(id), reason, due_at: None })),
+        }
+    }
+    Ok(Ok(lines))
+}
+
+/// Lines of all machines, after a sequence number.
+pub(super) fn entries(
+    reader: &mut Reader,
+    after: u64,
+    limit: usize,
+) -> rusqlite::Result<Vec<Sequenced>> {
+    let Reader { connection, names, .. } = reader;
+    names.refresh(connection)?;
+    let mut select = connection.prepare_cached(
+        "SELECT j.number, j.at, j.definition, j.actor, j.kind, j.edge, j.body, j.digest,
+                j.seq, j.chain, i.id
+         FROM journal j LEFT JOIN instance i ON i.no = j.instance
+         WHERE j.seq > ?1 ORDER BY j.seq LIMIT ?2",
+    )?;
+    let mut rows = select.query(params![bounded(after), bounded(limit as u64)])?;
+    let mut entries = Vec::new();
+    while let Some(row) = rows.next()? {
+        let row = Columns(row);
+        let id = row.id(10, "id").ok();
+        let chain = row.optional(9, "chain", Columns::digest);
+        let line = line(row, names).and_then(|line| match &chain {
+            Ok(_) if id.is_none() => Err("its machine is missing in the file".to_owned()),
+            Ok(_) => Ok(line),
+            Err(reason) => Err(reason.clone()),
+        });
+        entries.push(Sequenced {
+            // Greater than `after`, so not negative.
+            seq: row.count(8, "seq").unwrap_or(0),
+            id,
+            line: line.map_err(|reason| Broken { id, reason, due_at: None }),
+            chain: chain.unwrap_or(None),
+        });
+    }
+    Ok(entries)
+}
+
+/// The newest sequence number.
+pub(super) fn newest(reader: &mut Reader) -> rusqlite::Result<u64> {
+    let newest = reader
+        .connection
+        .prepare_cached("SELECT max(seq) FROM journal")?
+        .query_row([], |row| row.get::<_, Option<i64>>(0))?;
+    Ok(newest.and_then(|newest| u64::try_from(newest).ok()).unwrap_or(0))
+}
+
+fn line(row: Columns<'_, '_>, names: &Names) -> Read<Line> {
+    let edge = row.optional(5, "edge", Columns::integer)?;
+    Ok(Line {
+        number: row.count(0, "number")?,
+        at: row.integer(1, "at")?,
+        actor: row.optional(3, "actor", Columns::text)?.map(|actor| Cow::Owned(actor.to_owned())),
+        definition: names.get(row.integer(2, "definition")?)?.fingerprint,
+        kind: Kind::from_number(row.integer(4, "kind")?)
+            .ok_or_else(|| "its column `kind` is unknown".to_owned())?,
+        edge: edge
+            .map(u32::try_from)
+            .transpose()
+            .map_err(|_| "its column `edge` is out of range".to_owned())?,
+        body: row.optional(6, "body", Columns::text)?.map(str::to_owned),
+        digest: row.digest(7, "digest")?,
+    })
+}
+
+fn bounded(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,191 @@
+use std::collections::{HashMap, HashSet};
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::attempts::{self, Stored};
+use crate::{
+    id::Id,
+    journal::DigestKey,
+    store::{
+        attempt::{Attempt, KeyState, key_state, reused_by},
+        backend::{Attempts, Batch, Broken, Claim, Rejected, Write},
+    },
+};
+
+/// What the checks found out about one write.
+#[derive(Debug, Default)]
+pub(super) struct Checked {
+    /// The machine's row, unless it is created.
+    pub(super) machine: Option<Current>,
+    /// The attempt to change.
+    pub(super) attempt: Option<Stored>,
+}
+
+/// A batch whose preconditions hold.
+#[derive(Debug)]
+pub(super) enum Verdict {
+    Write(Vec<Checked>),
+    /// An earlier try of the same batch succeeded; these are the rows of its machines.
+    Done(Vec<Current>),
+}
+
+type Check<T> = rusqlite::Result<Result<T, Rejected>>;
+
+/// Checks everything that a batch demands, before it writes anything.
+pub(super) fn check(connection: &Connection, key: &DigestKey, batch: &Batch) -> Check<Verdict> {
+    let rows = batch
+        .writes
+        .iter()
+        .map(|write| stored(connection, write.row.id))
+        .collect::<rusqlite::Result<Vec<_>>>()?;
+    if let Some(machines) = done(batch, &rows) {
+        return Ok(Ok(Verdict::Done(machines)));
+    }
+    let mut checked = Vec::with_capacity(batch.writes.len());
+    let mut seen = HashSet::new();
+    for (write, row) in batch.writes.iter().zip(&rows) {
+        let id = write.row.id;
+        let machine = match (write.expected, row) {
+            (None, None) => None,
+            (None, Some(_)) => return Ok(Err(Rejected::AlreadyStored(id))),
+            (Some(_), None) => return Ok(Err(Rejected::NotFound(id))),
+            (Some(expected), Some(row)) if row.has(expected) => Some(*row),
+            _ => return Ok(Err(Rejected::Conflict(id))),
+        };
+        // The second write of one machine would follow another version than the one that it expects.
+        if !seen.insert(id) {
+            return Ok(Err(Rejected::Conflict(id)));
+        }
+        checked.push(Checked { machine, attempt: None });
+    }
+    let mut keys = Keys { connection, digest: key, read: HashMap::new() };
+    for (write, checked) in batch.writes.iter().zip(&mut checked) {
+        match keys.check(write)? {
+            Ok(attempt) => checked.attempt = attempt,
+            Err(rejected) => return Ok(Err(rejected)),
+        }
+    }
+    Ok(Ok(Verdict::Write(checked)))
+}
+
+/// The columns of a row that a compare-and-set needs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Current {
+    pub(super) no: i64,
+    pub(super) newest: i64,
+    version: i64,
+    commit_id: i64,
+}
+
+impl Current {
+    fn has(&self, version: u64) -> bool {
+        u64::try_from(self.version) == Ok(version)
+    }
+}
+
+fn stored(connection: &Connection, id: Id) -> rusqlite::Result<Option<Current>> {
+    connection
+        .prepare_cached("SELECT no, newest, version, commit_id FROM instance WHERE id = ?1")?
+        .query_row(params![id.bytes()], |row| {
+            Ok(Current {
+                no: row.get(0)?,
+                newest: row.get(1)?,
+                version: row.get(2)?,
+                commit_id: row.get(3)?,
+            })
+        })
+        .optional()
+}
+
+/// Whether an earlier try of this batch succeeded: one row with its commit id proves that. The other
+/// machines may have moved on since, but not back.
+fn done(batch: &Batch, rows: &[Option<Current>]) -> Option<Vec<Current>> {
+    let mut any = false;
+    let mut machines = Vec::with_capacity(rows.len());
+    for (write, row) in batch.writes.iter().zip(rows) {
+        let row = row.as_ref()?;
+        let after = write.expected.unwrap_or(0).saturating_add(write.lines.len() as u64);
+        any |= row.commit_id == batch.commit_id && row.has(after);
+        if u64::try_from(row.version).ok()? < after {
+            return None;
+        }
+        machines.push(*row);
+    }
+    any.then_some(machines)
+}
+
+/// The attempts at the keys of a batch, as they are after its writes so far: two machines of one
+/// batch must not both get a key.
+struct Keys<'a> {
+    connection: &'a Connection,
+    digest: &'a DigestKey,
+    read: HashMap<String, Vec<Result<Stored, Broken>>>,
+}
+
+impl Keys<'_> {
+    /// Checks the claim of a write, and notes what it does to its attempt. Returns the attempt that
+    /// it changes.
+    fn check(&mut self, write: &Write) -> Check<Option<Stored>> {
+        let id = write.row.id;
+        if let Some(claim) = &write.claim {
+            let attempts = match self.of(&claim.key)?.iter().cloned().collect::<Result<Vec<_>, _>>()
+            {
+                Ok(attempts) => attempts,
+                Err(broken) => return Ok(Err(not_trusted(id, broken))),
+            };
+            let attempts: Vec<Attempt> =
+                attempts.into_iter().map(|stored| stored.attempt).collect();
+            if let Some(rejected) = refused(claim, &attempts, id) {
+                return Ok(Err(rejected));
+            }
+        }
+        let Some(change) = &write.attempt else { return Ok(Ok(None)) };
+        let attempts = self.of(&change.key)?;
+        if change.opens {
+            let attempt = attempts::opened(change, id, 0);
+            attempts.push(Ok(Stored { no: 0, attempt }));
+            return Ok(Ok(None));
+        }
+        let mut newest = attempts.iter_mut().rev().filter(|stored| match stored {
+            Ok(Stored { attempt, .. }) => attempt.by == id && attempt.space == change.space,
+            Err(broken) => broken.id.is_none_or(|by| by == id),
+        });
+        match newest.next() {
+            Some(Ok(stored)) => {
+                attempts::changed(&mut stored.attempt, change);
+                Ok(Ok(Some(stored.clone())))
+            }
+            Some(Err(broken)) => Ok(Err(not_trusted(id, broken.clone()))),
+            None => {
+                let reason = "there is no attempt at its key".to_owned();
+                Ok(Err(Rejected::BrokenAttempt { id, reason }))
+            }
+        }
+    }
+
+    fn of(&mut self, key: &str) -> rusqlite::Result<&mut Vec<Result<Stored, Broken>>> {
+        if !self.read.contains_key(key) {
+            let which = Attempts::OfKey(key.to_owned());
+            let attempts = attempts::read(self.connection, self.digest, &which)?;
+            self.read.insert(key.to_owned(), attempts);
+        }
+        Ok(self.read.entry(key.to_owned()).or_default())
+    }
+}
+
+fn not_trusted(id: Id, broken: Broken) -> Rejected {
+    Rejected::BrokenAttempt { id, reason: broken.reason }
+}
+
+/// Why the key is not the machine's.
+fn refused(claim: &Claim, attempts: &[Attempt], id: Id) -> Option<Rejected> {
+    let Claim { space, action, takes, .. } = claim;
+    if let Some(by) = reused_by(attempts, space, *action, id) {
+        return Some(Rejected::KeyReused { id, by });
+    }
+    match key_state(attempts, space, id) {
+        KeyState::Applied { by } => Some(Rejected::AlreadyDone { id, by }),
+        KeyState::Held { by } if *takes => Some(Rejected::KeyHeld { id, by }),
+        KeyState::Held { .. } | KeyState::Free => None,
+    }
+}

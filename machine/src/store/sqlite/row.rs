@@ -1,0 +1,93 @@
+use rusqlite::Connection;
+
+use super::{
+    definitions::Names,
+    value::{Columns, Read},
+};
+use crate::{
+    id::Id,
+    journal::Digest,
+    store::backend::{Broken, Found, Row},
+};
+
+/// The columns of a row for a list. The names of the table are `i` and, for whole rows, `c`.
+pub(super) const LIST: &str = "
+    SELECT i.no, i.id, i.definition, i.status, i.version, i.epoch, i.created_at, i.updated_at,
+           i.due_at, i.session, i.key, i.behind, i.commit_id, i.seal
+    FROM instance i";
+
+/// All columns of a row, its context, and the digest of its newest line. Its place is only a hint: the
+/// line must be the right one. (The plus signs keep SQLite from choosing the index.)
+pub(super) const WHOLE: &str = "
+    SELECT i.no, i.id, i.definition, i.status, i.version, i.epoch, i.created_at, i.updated_at,
+           i.due_at, i.session, i.key, i.behind, i.commit_id, i.seal, i.summary, i.state, c.body,
+           j.digest
+    FROM instance i LEFT JOIN context c ON c.instance = i.no
+    LEFT JOIN journal j
+    ON j.seq = i.newest AND +j.instance = i.no AND +j.number = i.version - 1";
+
+/// The machine that a row was selected for, and what is in it. What is wrong in a row concerns that
+/// machine only.
+pub(super) fn found(row: Columns<'_, '_>, names: &Names, whole: bool) -> (u64, Found) {
+    let no = row.integer(0, "no").map_or(0, |no| u64::try_from(no).unwrap_or(0));
+    let id = row.id(1, "id");
+    let found = match id.clone().and_then(|id| read(row, id, names, whole)) {
+        Ok((row, digest)) => Found::Row(row, digest),
+        Err(reason) => {
+            let due_at = row.integer(8, "due_at").ok();
+            Found::Broken(Broken { id: id.ok(), reason, due_at })
+        }
+    };
+    (no, found)
+}
+
+fn read(row: Columns<'_, '_>, id: Id, names: &Names, whole: bool) -> Read<(Row, Option<Digest>)> {
+    let name = names.get(row.integer(2, "definition")?)?;
+    let (mut summary, mut state) = ("", "");
+    let (mut context, mut digest) = (None, None);
+    if whole {
+        summary = row.text(14, "summary")?;
+        state = row.text(15, "state")?;
+        context = row.optional(16, "context", Columns::text)?.map(Into::into);
+        digest = row.optional(17, "digest", Columns::digest)?;
+    }
+    let row = Row {
+        id,
+        machine: name.machine.clone(),
+        definition: name.fingerprint,
+        status: row.text(3, "status")?.to_owned(),
+        version: row.count(4, "version")?,
+        epoch: row.count(5, "epoch")?,
+        created_at: row.integer(6, "created_at")?,
+        updated_at: row.integer(7, "updated_at")?,
+        due_at: row.optional(8, "due_at", Columns::integer)?,
+        session: row.optional(9, "session", Columns::text)?.map(str::to_owned),
+        key: row.optional(10, "key", Columns::text)?.map(str::to_owned),
+        behind: row.optional(11, "behind", Columns::id)?,
+        commit_id: row.integer(12, "commit_id")?,
+        seal: row.digest(13, "seal")?,
+        state: state.to_owned(),
+        summary: summary.to_owned(),
+        context,
+    };
+    Ok((row, digest))
+}
+
+/// The whole rows of some machines, in this order.
+pub(super) fn of(
+    connection: &Connection,
+    names: &mut Names,
+    ids: &[Id],
+) -> rusqlite::Result<Vec<Found>> {
+    names.refresh(connection)?;
+    let mut select = connection.prepare_cached(&format!("{WHOLE} WHERE i.id = ?1"))?;
+    let mut all = Vec::with_capacity(ids.len());
+    for id in ids {
+        let mut rows = select.query([id.bytes()])?;
+        all.push(match rows.next()? {
+            Some(row) => found(Columns(row), names, true).1,
+            None => Found::Missing(*id),
+        });
+    }
+    Ok(all)
+}

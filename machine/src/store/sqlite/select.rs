@@ -1,0 +1,107 @@
+use rusqlite::{params_from_iter, types::Value};
+
+use super::{
+    readers::Reader,
+    row::{LIST, WHOLE, found},
+    value::Columns,
+};
+use crate::store::backend::{Filter, Found};
+
+/// A page of rows. There is a statement for each combination of conditions, so that SQLite can choose
+/// an index for it.
+pub(super) fn select(reader: &mut Reader, filter: &Filter) -> rusqlite::Result<Vec<(u64, Found)>> {
+    reader.names.refresh(&reader.connection)?;
+    if filter.machine.is_none() && filter.definition.is_none() {
+        return select_of(reader, filter, None);
+    }
+    let numbers = reader.names.numbers(filter.machine.as_deref(), filter.definition);
+    if let [only] = numbers[..] {
+        return select_of(reader, filter, Some(only));
+    }
+    // With several definitions in one statement, SQLite would sort all rows for each page.
+    let mut all = Vec::new();
+    for number in numbers {
+        all.extend(select_of(reader, filter, Some(number))?);
+    }
+    all.sort_by_key(|(no, found)| match (filter.due_by, found) {
+        (Some(_), Found::Row(row, _)) => (row.due_at, *no),
+        (Some(_), Found::Broken(broken)) => (broken.due_at, *no),
+        _ => (None, *no),
+    });
+    all.truncate(filter.limit);
+    Ok(all)
+}
+
+fn select_of(
+    reader: &Reader,
+    filter: &Filter,
+    definition: Option<i64>,
+) -> rusqlite::Result<Vec<(u64, Found)>> {
+    let (sql, values) = statement(filter, definition);
+    let mut select = reader.connection.prepare_cached(&sql)?;
+    let mut rows = select.query(params_from_iter(values))?;
+    let mut page = Vec::with_capacity(filter.limit.min(256));
+    while let Some(row) = rows.next()? {
+        page.push(found(Columns(row), &reader.names, filter.whole));
+    }
+    Ok(page)
+}
+
+fn statement(filter: &Filter, definition: Option<i64>) -> (String, Vec<Value>) {
+    let mut sql = if filter.whole { WHOLE } else { LIST }.to_owned();
+    let mut values: Vec<Value> = Vec::new();
+    let mut and = |condition: &str, value: Value| {
+        sql.push_str(if values.is_empty() { " WHERE " } else { " AND " });
+        sql.push_str(condition);
+        values.push(value);
+    };
+    let text = |text: &String| Value::Text(text.clone());
+    if let Some(definition) = definition {
+        // The plus sign keeps SQLite from this index where another one selects less.
+        let selects_less = filter.session.is_some()
+            || filter.key.is_some()
+            || filter.behind.is_some()
+            || filter.due_by.is_some();
+        let condition = if selects_less { "+i.definition = ?" } else { "i.definition = ?" };
+        and(condition, Value::Integer(definition));
+    }
+    if let Some(status) = &filter.status {
+        and("i.status = ?", text(status));
+    }
+    if let Some(session) = &filter.session {
+        and("i.session = ?", text(session));
+    }
+    if let Some(key) = &filter.key {
+        and("i.key = ?", text(key));
+    }
+    if let Some(behind) = &filter.behind {
+        and("i.behind = ?", Value::Blob(behind.bytes().to_vec()));
+    }
+    if let Some(at) = filter.unchanged_since {
+        and("i.updated_at <= ?", Value::Integer(at));
+    }
+    if let Some(at) = filter.due_by {
+        and("i.due_at <= ?", Value::Integer(at));
+    }
+    let number = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
+    let order = match (filter.due_by, filter.after) {
+        (Some(_), Some((due_at, no))) => {
+            and("i.due_at >= ?", Value::Integer(due_at));
+            and("(i.due_at > ?", Value::Integer(due_at));
+            // One condition of two values.
+            sql.push_str(" OR i.no > ?)");
+            values.push(number(no));
+            " ORDER BY i.due_at, i.no LIMIT ?"
+        }
+        (Some(_), None) => " ORDER BY i.due_at, i.no LIMIT ?",
+        (None, after) => {
+            if let Some((_, no)) = after {
+                and("i.no > ?", number(no));
+            }
+            " ORDER BY i.no LIMIT ?"
+        }
+    };
+    sql.push_str(order);
+    values.push(number(filter.limit as u64));
+    (sql, values)
+}

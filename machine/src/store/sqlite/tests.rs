@@ -1,0 +1,244 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod attempts;
+mod commits;
+mod failures;
+mod opening;
+mod reading;
+mod speed;
+mod upkeep;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU8, Ordering},
+    },
+};
+
+use rusqlite::{Connection, ffi};
+
+use super::Sqlite;
+use crate::{
+    contract::execution,
+    id::Id,
+    journal::{Digest, DigestKey, Kind, Line},
+    store::{
+        Unavailable,
+        backend::{Answer, Applied, Backend, Batch, Filter, Found, Rejected, Row, Settings, Write},
+    },
+};
+
+/// What goes wrong in the writing thread.
+#[derive(Debug, Default)]
+pub(super) struct Fault {
+    pub(super) commit: AtomicU8,
+    pub(super) open: AtomicU8,
+}
+
+impl Fault {
+    /// The error of a COMMIT that took place.
+    const LATE: u8 = 1;
+    /// The error of one that did not.
+    const EARLY: u8 = 2;
+    const FULL: u8 = 3;
+    const PANIC: u8 = 4;
+
+    fn next(&self, fault: u8) {
+        self.commit.store(fault, Ordering::SeqCst);
+    }
+
+    pub(super) fn commit(
+        &self,
+        commit: impl FnOnce() -> rusqlite::Result<()>,
+    ) -> rusqlite::Result<()> {
+        let error = |code| rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+        match self.commit.swap(0, Ordering::SeqCst) {
+            0 => commit(),
+            Self::LATE => commit().and(Err(error(ffi::SQLITE_IOERR_FSYNC))),
+            Self::EARLY => Err(error(ffi::SQLITE_IOERR_FSYNC)),
+            Self::FULL => Err(error(ffi::SQLITE_FULL)),
+            _ => panic!("a fault of a test"),
+        }
+    }
+
+    pub(super) fn open(&self) -> Result<(), Unavailable> {
+        match self.open.load(Ordering::SeqCst) {
+            0 => Ok(()),
+            _ => Err(Unavailable::other("a fault of a test")),
+        }
+    }
+}
+
+/// Waits for an answer on this thread.
+fn wait<T>(mut answer: Answer<T>) -> Result<T, Unavailable> {
+    struct Unpark(std::thread::Thread);
+    impl std::task::Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Arc::new(Unpark(std::thread::current())).into();
+    let mut context = std::task::Context::from_waker(&waker);
+    loop {
+        match answer.as_mut().poll(&mut context) {
+            std::task::Poll::Ready(result) => return result,
+            std::task::Poll::Pending => std::thread::park(),
+        }
+    }
+}
+
+fn settings() -> Settings {
+    Settings { key: DigestKey::new([7; 32]), busy_ms: 5000 }
+}
+
+/// A folder with a file in it.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().join("a %?#b.db")
+    }
+
+    fn open(&self) -> Sqlite {
+        super::open(&self.path(), settings()).unwrap()
+    }
+
+    fn raw(&self) -> Connection {
+        let connection = Connection::open(self.path()).unwrap();
+        connection.busy_timeout(std::time::Duration::from_secs(5)).unwrap();
+        connection
+    }
+
+    /// The files in the folder.
+    fn files(&self) -> Vec<String> {
+        let name = |file: std::io::Result<std::fs::DirEntry>| {
+            file.unwrap().file_name().into_string().unwrap()
+        };
+        std::fs::read_dir(self.0.path()).unwrap().map(name).collect()
+    }
+
+    /// Waits until every thread of the stores has closed its connection.
+    fn wait_for_one_file(&self) {
+        for _ in 0..500 {
+            if self.files().len() == 1 {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        panic!("still there: {:?}", self.files());
+    }
+}
+
+/// A machine of a test, without anything typed.
+#[derive(Clone)]
+struct Machine {
+    row: Row,
+    newest: Digest,
+}
+
+impl Machine {
+    fn new() -> Self {
+        let row = Row {
+            id: Id::fresh(),
+            machine: execution::DEFINITION.name.to_string(),
+            definition: execution::DEFINITION.fingerprint,
+            status: "planned".to_owned(),
+            version: 0,
+            epoch: 0,
+            created_at: 1000,
+            updated_at: 1000,
+            due_at: None,
+            session: None,
+            key: None,
+            behind: None,
+            commit_id: 0,
+            seal: Digest::of(&[b"seal"]),
+            state: "{}".to_owned(),
+            summary: "{}".to_owned(),
+            context: None,
+        };
+        Self { row, newest: Digest::ZERO }
+    }
+
+    /// The next write: a machine that was not written yet is created.
+    fn write(&mut self, lines: usize) -> Write {
+        let before = self.row.version;
+        let lines: Vec<Line> = (0..lines).map(|_| self.line()).collect();
+        self.row.context = (before == 0).then(|| "{\"context\":1}".into());
+        let expected = (before > 0).then_some(before);
+        Write { expected, row: self.row.clone(), lines, claim: None, attempt: None }
+    }
+
+    fn line(&mut self) -> Line {
+        let number = self.row.version;
+        let mut line = Line {
+            number,
+            at: 1000,
+            actor: (number > 0).then_some("person".into()),
+            definition: self.row.definition,
+            kind: if number == 0 { Kind::Created } else { Kind::Moved },
+            edge: (number > 0).then_some(1),
+            body: Some(format!("{{\"number\":{number}}}")),
+            digest: Digest::ZERO,
+        };
+        line.digest = line.expected_digest(&settings().key, &self.newest);
+        self.newest = line.digest;
+        self.row.version += 1;
+        line
+    }
+}
+
+fn batch(writes: Vec<Write>) -> Batch {
+    let commit_id = i64::from_le_bytes(Id::fresh().bytes()[8..].try_into().unwrap());
+    let definitions = vec![Arc::new(execution::DEFINITION.clone())];
+    Batch { commit_id, definitions, writes }
+}
+
+fn apply(store: &Sqlite, writes: Vec<Write>) -> Result<Applied, Rejected> {
+    wait(store.apply(batch(writes))).unwrap()
+}
+
+/// A stored machine with this number of lines.
+fn stored(store: &Sqlite, lines: usize) -> Machine {
+    let mut machine = Machine::new();
+    apply(store, vec![machine.write(lines)]).unwrap();
+    machine
+}
+
+fn row(store: &Sqlite, id: Id) -> Found {
+    wait(store.rows(vec![id])).unwrap().remove(0)
+}
+
+fn all(store: &Sqlite, filter: Filter) -> Vec<(u64, Found)> {
+    wait(store.select(Filter { limit: 1000, ..filter })).unwrap()
+}
+
+/// Checks sequence numbers and chain of the whole journal, and returns its length.
+fn verify(store: &Sqlite) -> usize {
+    let entries = wait(store.entries(0, usize::MAX)).unwrap();
+    let key = settings().key;
+    let mut previous = Digest::ZERO;
+    let mut digests = Vec::new();
+    for (entry, seq) in entries.iter().zip(1..) {
+        assert_eq!(entry.seq, seq);
+        digests.push(*entry.line.as_ref().unwrap().digest.bytes());
+        if let Some(chain) = entry.chain {
+            let mut parts = vec![previous.bytes().as_slice()];
+            parts.extend(digests.iter().map(<[u8; 32]>::as_slice));
+            assert_eq!(chain, key.digest(&parts));
+            previous = chain;
+            digests.clear();
+        }
+    }
+    assert!(digests.is_empty(), "the last line has a chain");
+    entries.len()
+}
+
+fn wal_bytes(path: &Path) -> u64 {
+    std::fs::metadata(super::inspect::wal(path)).map_or(0, |file| file.len())
+}

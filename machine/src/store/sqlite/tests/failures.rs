@@ -1,0 +1,161 @@
+use super::*;
+
+/// Sends batches so that they form a group: the writer waits for a lock meanwhile.
+fn in_a_group(
+    place: &Place,
+    store: &Sqlite,
+    batches: Vec<Batch>,
+) -> Vec<super::super::group::Outcome> {
+    let raw = place.raw();
+    raw.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut blocker = Machine::new();
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| apply(store, vec![blocker.write(1)]).unwrap());
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        let answers: Vec<_> = batches
+            .into_iter()
+            .map(|batch| {
+                let thread = scope.spawn(move || wait(store.apply(batch)));
+                std::thread::sleep(std::time::Duration::from_millis(20));
+                thread
+            })
+            .collect();
+        raw.execute_batch("COMMIT").unwrap();
+        first.join().unwrap();
+        answers.into_iter().map(|answer| answer.join().unwrap()).collect()
+    })
+}
+
+#[test]
+fn an_error_in_a_group_concerns_one_batch_only() {
+    let place = Place::new();
+    let store = place.open();
+    let (mut good, mut bad, mut last) = (Machine::new(), stored(&store, 1), Machine::new());
+    // The next line of `bad` is there already.
+    place
+        .raw()
+        .execute(
+            "INSERT INTO journal (seq, instance, number, at, definition, kind, digest)
+             SELECT 2, no, 1, 0, definition, 1, x'00' FROM instance",
+            [],
+        )
+        .unwrap();
+    let mut without = batch(vec![Machine::new().write(1)]);
+    without.writes[0].row.definition = crate::definition::Fingerprint::from_u64(1);
+    let bad_id = bad.row.id;
+    let batches = vec![
+        batch(vec![good.write(1)]),
+        batch(vec![bad.write(1)]),
+        without,
+        batch(vec![last.write(1)]),
+    ];
+    let outcomes = in_a_group(&place, &store, batches);
+    assert_eq!(outcomes[0].clone().unwrap().unwrap().last, [4]);
+    assert!(outcomes[1].as_ref().unwrap_err().to_string().contains("UNIQUE"), "{outcomes:?}");
+    assert!(outcomes[2].as_ref().unwrap_err().to_string().contains("definition"), "{outcomes:?}");
+    assert_eq!(outcomes[3].clone().unwrap().unwrap().last, [5]);
+    let Found::Row(row, _) = row(&store, bad_id) else { panic!("no row") };
+    assert_eq!(row.version, 1);
+}
+
+#[test]
+fn a_definition_of_a_batch_that_failed_is_written_by_the_next() {
+    let place = Place::new();
+    let store = place.open();
+    let mut bad = Machine::new();
+    let mut failing = batch(vec![bad.write(1)]);
+    failing.writes[0].lines[0].number = u64::MAX;
+    assert!(wait(store.apply(failing)).is_err());
+    assert!(wait(store.definitions()).unwrap().intact.is_empty());
+    stored(&store, 1);
+    assert_eq!(wait(store.definitions()).unwrap().intact.len(), 1);
+    assert_eq!(verify(&store), 1);
+}
+
+#[test]
+fn a_commit_whose_error_came_late_has_succeeded() {
+    let place = Place::new();
+    let store = place.open();
+    store.fault.next(Fault::LATE);
+    let mut machine = stored(&store, 2);
+    apply(&store, vec![machine.write(1)]).unwrap();
+    assert_eq!(verify(&store), 3);
+}
+
+#[test]
+fn a_commit_that_failed_says_that_nothing_was_written() {
+    let place = Place::new();
+    let store = place.open();
+    let mut machine = Machine::new();
+    let create = batch(vec![machine.write(1)]);
+    for (fault, full) in [(Fault::EARLY, false), (Fault::FULL, true)] {
+        store.fault.next(fault);
+        let error = wait(store.apply(create.clone())).unwrap_err();
+        assert!(!error.is_indeterminate());
+        assert_eq!(error.is_full(), full);
+        assert!(matches!(row(&store, machine.row.id), Found::Missing(_)));
+    }
+    assert_eq!(wait(store.apply(create)).unwrap().unwrap().last, [1]);
+    assert_eq!(verify(&store), 1);
+}
+
+#[test]
+fn a_commit_in_doubt_is_decided_by_the_next_try() {
+    let place = Place::new();
+    let store = place.open();
+    for fault in [Fault::LATE, Fault::EARLY] {
+        let mut machine = Machine::new();
+        let create = batch(vec![machine.write(1)]);
+        store.fault.next(fault);
+        store.fault.open.store(1, Ordering::SeqCst);
+        assert!(wait(store.apply(create.clone())).unwrap_err().is_indeterminate());
+        let error = wait(store.apply(create.clone())).unwrap_err();
+        assert!(!error.is_indeterminate(), "the second try began nothing: {error}");
+        store.fault.open.store(0, Ordering::SeqCst);
+        wait(store.apply(create)).unwrap().unwrap();
+    }
+    assert_eq!(verify(&store), 2);
+}
+
+#[test]
+fn a_panic_stops_the_store_and_nobody_waits_for_ever() {
+    let place = Place::new();
+    let store = place.open();
+    store.fault.next(Fault::PANIC);
+    let batches = (0..3).map(|_| batch(vec![Machine::new().write(1)])).collect();
+    let raw = place.raw();
+    raw.execute_batch("BEGIN IMMEDIATE").unwrap();
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = Vec::into_iter(batches)
+            .map(|batch| scope.spawn(|| wait(store.apply(batch)).unwrap_err()))
+            .collect();
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        raw.execute_batch("COMMIT").unwrap();
+        for thread in threads {
+            assert!(thread.join().unwrap().is_stopped());
+        }
+    });
+    assert!(wait(store.apply(batch(vec![Machine::new().write(1)]))).unwrap_err().is_stopped());
+    assert!(wait(store.close()).unwrap_err().is_stopped());
+    assert!(wait(store.newest()).unwrap_err().is_stopped());
+}
+
+#[test]
+fn another_process_that_holds_the_lock_is_busy() {
+    let place = Place::new();
+    let store = super::super::open(&place.path(), Settings { busy_ms: 30, ..settings() }).unwrap();
+    let raw = place.raw();
+    raw.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert!(wait(store.apply(batch(vec![Machine::new().write(1)]))).unwrap_err().is_busy());
+    raw.execute_batch("COMMIT").unwrap();
+    stored(&store, 1);
+}
+
+#[test]
+fn a_newer_format_is_noticed_while_the_file_is_open() {
+    let place = Place::new();
+    let store = place.open();
+    place.raw().pragma_update(None, "user_version", 4).unwrap();
+    let error = wait(store.apply(batch(vec![Machine::new().write(1)]))).unwrap_err();
+    assert!(error.to_string().contains("format 4"), "{error}");
+}

@@ -1,0 +1,139 @@
+use std::{
+    sync::{atomic::AtomicUsize, mpsc},
+    time::{Duration, Instant},
+};
+
+use super::*;
+
+#[test]
+fn close_finishes_what_is_queued_and_leaves_one_file() {
+    let place = Place::new();
+    let store = place.open();
+    store.on_commit(Arc::new(|| {}));
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut written = 0;
+                    while wait(store.apply(batch(vec![Machine::new().write(1)]))).is_ok() {
+                        written += 1;
+                    }
+                    written
+                })
+            })
+            .collect();
+        std::thread::sleep(Duration::from_millis(100));
+        wait(store.close()).unwrap();
+        assert_eq!(place.files().len(), 1);
+        let written: usize = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
+        let copy = Place::new();
+        std::fs::copy(place.path(), copy.path()).unwrap();
+        assert_eq!(verify(&copy.open()), written);
+    });
+    wait(store.close()).unwrap();
+    assert!(wait(store.newest()).unwrap_err().is_stopped());
+    assert!(wait(store.apply(batch(vec![]))).unwrap_err().is_stopped());
+}
+
+#[test]
+fn a_dropped_store_ends_its_threads() {
+    let place = Place::new();
+    let store = place.open();
+    store.on_commit(Arc::new(|| {}));
+    let machine = stored(&store, 1);
+    let pending = store.apply(batch(vec![Machine::new().write(1)]));
+    drop(store);
+    place.wait_for_one_file();
+    assert!(wait(pending).unwrap_err().is_stopped());
+    assert!(matches!(row(&place.open(), machine.row.id), Found::Row(..)));
+}
+
+#[test]
+fn doorbells_ring_for_every_commit_of_two_stores() {
+    let place = Place::new();
+    let (one, two) = (place.open(), place.open());
+    let (rings, heard) = mpsc::channel();
+    one.on_commit(Arc::new(move || rings.send(()).unwrap_or_default()));
+    let mut slowest = Duration::ZERO;
+    for round in 0..20 {
+        // Until it is silent.
+        while heard.recv_timeout(Duration::from_millis(100)).is_ok() {}
+        let store = if round % 2 == 0 { &two } else { &one };
+        stored(store, 1);
+        let start = Instant::now();
+        heard.recv_timeout(Duration::from_secs(5)).unwrap();
+        slowest = slowest.max(start.elapsed());
+    }
+    // Generous: without notifications, the sweep takes up to a second.
+    assert!(slowest < Duration::from_millis(2500), "{slowest:?}");
+}
+
+#[test]
+fn blocking_work_holds_up_no_read() {
+    let place = Place::new();
+    let store = place.open();
+    let (go, wait_for_it) = mpsc::channel::<()>();
+    let done = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&done);
+    store.run(Box::new(move || wait_for_it.recv().unwrap_or_default()));
+    store.run(Box::new(|| panic!("in a test")));
+    store.run(Box::new(move || {
+        counted.fetch_add(1, Ordering::SeqCst);
+    }));
+    stored(&store, 1);
+    assert_eq!(wait(store.newest()).unwrap(), 1);
+    go.send(()).unwrap();
+    let start = Instant::now();
+    while done.load(Ordering::SeqCst) == 0 {
+        assert!(start.elapsed() < Duration::from_secs(5));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn checkpoints_bound_the_log() {
+    let place = Place::new();
+    let store = place.open();
+    let large = "x".repeat(400_000);
+    let mut most = 0;
+    for _ in 0..400 {
+        let mut machine = Machine::new();
+        machine.row.state.clone_from(&large);
+        apply(&store, vec![machine.write(1)]).unwrap();
+        most = most.max(wal_bytes(&place.path()));
+    }
+    // 400 commits wrote 160 MB. A checkpoint that is not restarted before the next commit frees
+    // nothing in the log, so that a busy writer needs its bound.
+    assert!(most < 72 << 20, "{most}");
+    let start = Instant::now();
+    while wal_bytes(&place.path()) > 0 {
+        assert!(start.elapsed() < Duration::from_secs(10), "not truncated when idle");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_reader_that_stays_delays_only_the_checkpoint() {
+    let place = Place::new();
+    let store = place.open();
+    stored(&store, 1);
+    let raw = place.raw();
+    raw.execute_batch("BEGIN; SELECT count(*) FROM instance").unwrap();
+    raw.query_row("SELECT count(*) FROM instance", [], |_| Ok(())).unwrap();
+    let large = "x".repeat(1_000_000);
+    for _ in 0..75 {
+        let mut machine = Machine::new();
+        machine.row.state.clone_from(&large);
+        apply(&store, vec![machine.write(1)]).unwrap();
+    }
+    let grown = wal_bytes(&place.path());
+    assert!(grown > 64 << 20);
+    raw.execute_batch("COMMIT").unwrap();
+    for _ in 0..75 {
+        let mut machine = Machine::new();
+        machine.row.state.clone_from(&large);
+        apply(&store, vec![machine.write(1)]).unwrap();
+    }
+    let most = wal_bytes(&place.path());
+    assert!(most < grown + (16 << 20), "the log did not start again: {most} after {grown}");
+}

@@ -1,0 +1,75 @@
+use rusqlite::{Error, Row, types::ValueRef};
+
+use crate::{id::Id, journal::Digest};
+
+/// A number for an INTEGER column.
+pub(super) fn integer(number: u64) -> rusqlite::Result<i64> {
+    i64::try_from(number).map_err(|error| Error::ToSqlConversionFailure(Box::new(error)))
+}
+
+/// What a column that was changed by something else is: a reason, without quoting its content.
+pub(super) type Read<T> = Result<T, String>;
+
+fn wrong<T>(column: &str, what: &str) -> Read<T> {
+    Err(format!("its column `{column}` {what}"))
+}
+
+/// A row by column numbers. Columns have names only for messages.
+#[derive(Clone, Copy)]
+pub(super) struct Columns<'a, 'statement>(pub(super) &'a Row<'statement>);
+
+impl<'a> Columns<'a, '_> {
+    fn value(self, index: usize) -> ValueRef<'a> {
+        // The queries of this module select more columns than they read.
+        self.0.get_ref(index).unwrap_or(ValueRef::Null)
+    }
+
+    pub(super) fn integer(self, index: usize, name: &str) -> Read<i64> {
+        match self.value(index) {
+            ValueRef::Integer(number) => Ok(number),
+            _ => wrong(name, "is not an integer"),
+        }
+    }
+
+    pub(super) fn count(self, index: usize, name: &str) -> Read<u64> {
+        let number = self.integer(index, name)?;
+        u64::try_from(number).or_else(|_| wrong(name, "is negative"))
+    }
+
+    pub(super) fn text(self, index: usize, name: &str) -> Read<&'a str> {
+        match self.value(index) {
+            ValueRef::Text(bytes) => {
+                std::str::from_utf8(bytes).or_else(|_| wrong(name, "is not valid UTF-8"))
+            }
+            _ => wrong(name, "is not text"),
+        }
+    }
+
+    fn bytes<const N: usize>(self, index: usize, name: &str) -> Read<[u8; N]> {
+        let ValueRef::Blob(bytes) = self.value(index) else {
+            return wrong(name, "is not a blob");
+        };
+        bytes.try_into().or_else(|_| wrong(name, &format!("does not have {N} bytes")))
+    }
+
+    pub(super) fn id(self, index: usize, name: &str) -> Read<Id> {
+        self.bytes(index, name).map(Id::from_bytes)
+    }
+
+    pub(super) fn digest(self, index: usize, name: &str) -> Read<Digest> {
+        self.bytes(index, name).map(Digest::from_bytes)
+    }
+
+    /// A column that may be null, read by `read` if it is not.
+    pub(super) fn optional<T>(
+        self,
+        index: usize,
+        name: &str,
+        read: impl FnOnce(Self, usize, &str) -> Read<T>,
+    ) -> Read<Option<T>> {
+        match self.value(index) {
+            ValueRef::Null => Ok(None),
+            _ => read(self, index, name).map(Some),
+        }
+    }
+}

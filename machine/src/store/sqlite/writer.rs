@@ -1,0 +1,144 @@
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, OnceLock},
+    time::{Duration, Instant},
+};
+
+use async_channel::TryRecvError;
+use futures_channel::oneshot;
+use rusqlite::wal::CheckpointMode;
+
+use super::{
+    checkpoint::{self, Checkpoints},
+    fail::fail_point,
+    group::{Group, Outcome},
+    inbox::Inbox,
+    readers::Readers,
+    watch::{Doorbells, Watch},
+};
+use crate::store::{Unavailable, backend::Batch};
+
+/// How many batches one transaction has at most, and after how much text it takes no more of them.
+const MOST_JOBS: usize = 256;
+const MOST_TEXT: usize = 1024 * 1024;
+
+/// How long the thread looks for the next job before it sleeps.
+const AWAKE: Duration = Duration::from_micros(50);
+
+/// A batch to write, and who waits for it.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) batch: Batch,
+    pub(super) answer: oneshot::Sender<Outcome>,
+}
+
+impl Job {
+    fn text(&self) -> usize {
+        let text = |text: Option<&str>| text.map_or(0, str::len);
+        let lines = |lines: &[crate::journal::Line]| {
+            lines.iter().map(|line| text(line.body.as_deref())).sum::<usize>()
+        };
+        let row = |row: &crate::store::backend::Row| {
+            row.state.len() + row.summary.len() + text(row.context.as_deref())
+        };
+        self.batch.writes.iter().map(|write| row(&write.row) + lines(&write.lines)).sum()
+    }
+}
+
+/// The thread that writes. It also closes the store, because it ends last.
+pub(super) struct Writer {
+    pub(super) inbox: Inbox<Job>,
+    pub(super) group: Group,
+    pub(super) busy_ms: u64,
+    pub(super) checkpoints: Checkpoints,
+    pub(super) readers: Arc<Readers>,
+    pub(super) doorbells: Arc<Doorbells>,
+    pub(super) watch: Arc<Watch>,
+    pub(super) closed: Arc<OnceLock<Result<(), Unavailable>>>,
+}
+
+impl Writer {
+    pub(super) fn run(mut self) {
+        let served = catch_unwind(AssertUnwindSafe(|| self.serve()));
+        if served.is_err() {
+            tracing::error!("the thread that writes panicked; the store has stopped");
+        }
+        let closed = catch_unwind(AssertUnwindSafe(|| self.close()));
+        let result = match (served, closed) {
+            (Ok(()), Ok(result)) => result,
+            _ => Err(Unavailable::stopped()),
+        };
+        // It is empty: nobody else sets it.
+        let _ = self.closed.set(result);
+    }
+
+    /// Until the queue is closed and empty.
+    fn serve(&mut self) {
+        let mut alone = false;
+        while let Some(first) = self.next(alone) {
+            let mut text = first.text();
+            let mut jobs = vec![first];
+            // Those that came during the last commit share the next one. Nobody waits for more.
+            while jobs.len() < MOST_JOBS && text < MOST_TEXT {
+                let Ok(job) = self.inbox.0.try_recv() else { break };
+                text += job.text();
+                jobs.push(job);
+            }
+            alone = jobs.len() == 1;
+            let batches: Vec<&Batch> = jobs.iter().map(|job| &job.batch).collect();
+            let outcomes = self.group.run(&batches);
+            let committed = outcomes.iter().any(|outcome| !matches!(outcome, Ok(Err(_))));
+            for (job, outcome) in jobs.into_iter().zip(outcomes) {
+                // Nobody listens if the caller's future was dropped; the batch is written anyway.
+                let _ = job.answer.send(outcome);
+            }
+            if committed {
+                self.doorbells.ring();
+                if let Ok(connection) = self.group.connection() {
+                    self.checkpoints.committed(connection, self.busy_ms);
+                }
+            }
+        }
+    }
+
+    /// The next job. A client that is alone and commits again and again sends it right after it had its
+    /// answer, and putting this thread to sleep and waking it would take longer. Several clients need
+    /// some time to queue up, so that they share a commit.
+    fn next(&mut self, alone: bool) -> Option<Job> {
+        let start = Instant::now();
+        while alone && start.elapsed() < AWAKE {
+            match self.inbox.0.try_recv() {
+                Ok(job) => return Some(job),
+                Err(TryRecvError::Empty) => std::thread::yield_now(),
+                Err(TryRecvError::Closed) => return None,
+            }
+        }
+        self.inbox.0.recv_blocking().ok()
+    }
+
+    /// Closes every connection, this one last, so that it can fold the log into the file.
+    fn close(&mut self) -> Result<(), Unavailable> {
+        fail_point!("store-close");
+        self.inbox.0.close();
+        self.readers.join();
+        self.watch.stop();
+        self.checkpoints.stop();
+        self.doorbells.clear();
+        let start = Instant::now();
+        let complete = loop {
+            let connection = self.group.connection()?;
+            if checkpoint::run(connection, CheckpointMode::TRUNCATE) {
+                break true;
+            }
+            // Another store of this process may just be closing.
+            if start.elapsed() >= Duration::from_millis(self.busy_ms) {
+                break false;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        self.group.close();
+        fail_point!("store-closed");
+        // Everything is durable, but the file alone is not everything.
+        if complete { Ok(()) } else { Err(Unavailable::in_use()) }
+    }
+}

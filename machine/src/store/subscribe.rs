@@ -1,0 +1,164 @@
+use std::{collections::VecDeque, fmt, str::FromStr, sync::Arc};
+
+use event_listener::Event;
+
+use super::{LoadError, Store, backend::Sequenced};
+use crate::{id::Id, journal::Entry};
+
+/// A place in the journal of a store. As text it can be the id of a server-sent event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    generation: u64,
+    sequence: u64,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.generation, self.sequence)
+    }
+}
+
+/// The text is not a position.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a position; positions look like 1.42")]
+pub struct InvalidPosition(String);
+
+impl FromStr for Position {
+    type Err = InvalidPosition;
+
+    fn from_str(text: &str) -> Result<Self, InvalidPosition> {
+        let parts = text.split_once('.').and_then(|(generation, sequence)| {
+            Some(Self { generation: generation.parse().ok()?, sequence: sequence.parse().ok()? })
+        });
+        // The error quotes at most 40 characters of external input.
+        parts.ok_or_else(|| InvalidPosition(text.chars().take(40).collect()))
+    }
+}
+
+/// An entry that was committed.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Committed {
+    /// Its place in the journal of the store.
+    pub position: Position,
+    /// The machine.
+    pub id: Id,
+    /// The entry.
+    pub entry: Entry,
+}
+
+/// The entries of a store in the order in which they were committed, by any process. It misses
+/// nothing and repeats nothing.
+///
+/// ```
+/// # use machine::store::Store;
+/// # async fn example(store: &Store) -> Result<(), machine::store::LoadError> {
+/// let mut entries = store.subscribe(None).await?;
+/// loop {
+///     let committed = entries.next().await?;
+///     println!("{}: {:?}", committed.id, committed.entry.fact);
+/// }
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Subscription {
+    store: Store,
+    after: u64,
+    read: VecDeque<Sequenced>,
+    commits: Arc<Event>,
+}
+
+/// How many entries are read at once.
+const PAGE: usize = 256;
+
+impl Store {
+    /// The position of the newest entry.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Unavailable`] if the storage cannot be read now.
+    pub async fn position(&self) -> Result<Position, LoadError> {
+        let sequence = self.inner.backend.newest().await?;
+        Ok(Position { generation: self.inner.identity.generation, sequence })
+    }
+
+    /// The entries after a position, and all that follow; without a position, from the first entry
+    /// on.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::UnknownPosition`] if the store does not have the position: it is of another
+    /// generation, or later than the newest entry.
+    pub async fn subscribe(&self, from: Option<Position>) -> Result<Subscription, LoadError> {
+        let newest = self.position().await?;
+        let from = from.unwrap_or(Position { generation: newest.generation, sequence: 0 });
+        if from.generation != newest.generation || from.sequence > newest.sequence {
+            return Err(LoadError::UnknownPosition { position: from, newest });
+        }
+        let commits = Arc::clone(self.inner.commits.get_or_init(|| {
+            let commits = Arc::new(Event::new());
+            let bell = Arc::clone(&commits);
+            self.inner.backend.on_commit(Arc::new(move || {
+                bell.notify(usize::MAX);
+            }));
+            commits
+        }));
+        Ok(Subscription {
+            store: self.clone(),
+            after: from.sequence,
+            read: VecDeque::new(),
+            commits,
+        })
+    }
+}
+
+impl Subscription {
+    /// The next entry; waits for it if there is none yet. If the future is dropped, nothing is lost.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::BrokenEntry`] if the entry cannot be read; the next call returns the one after
+    /// it. [`LoadError::Unavailable`] if the storage cannot be read now: call it again.
+    pub async fn next(&mut self) -> Result<Committed, LoadError> {
+        let found = loop {
+            if let Some(found) = self.read.pop_front() {
+                break found;
+            }
+            // Listen before looking, so that a commit in between is not missed.
+            let commit = self.commits.listen();
+            self.read = self.store.inner.backend.entries(self.after, PAGE).await?.into();
+            if self.read.is_empty() {
+                commit.await;
+            }
+        };
+        let sequence = found.seq;
+        let broken = |reason: String| LoadError::BrokenEntry { sequence, reason };
+        // A page is dropped with the future, so the place moves only with what is returned.
+        self.after = sequence;
+        let line = found.line.map_err(|error| broken(error.reason))?;
+        let id = found.id.ok_or_else(|| broken("its machine is unknown".to_owned()))?;
+        let inner = &self.store.inner;
+        let fingerprint = line.definition;
+        let known = match inner.definitions.with(&*inner.backend, &[fingerprint]).await {
+            Ok(known) => known,
+            Err(error) => {
+                self.after = sequence - 1;
+                self.read.clear();
+                return Err(error.into());
+            }
+        };
+        let mut known = known.iter();
+        let definition = known.find(|definition| definition.fingerprint == fingerprint);
+        let definition =
+            definition.ok_or_else(|| broken("its definition is missing".to_owned()))?;
+        let entry = Entry::of_line(line, definition).map_err(broken)?;
+        let position = Position { generation: inner.identity.generation, sequence };
+        Ok(Committed { position, id, entry })
+    }
+
+    /// The position of the last entry that was returned.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        Position { generation: self.store.inner.identity.generation, sequence: self.after }
+    }
+}

@@ -1,0 +1,93 @@
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{Index, Rules};
+use crate::journal::Entry;
+
+/// The data of a durable machine that do not depend on its state: fixed at creation, the same in
+/// every state.
+///
+/// `#[machine(durable, context = Order)]` declares one. The methods let a store enforce rules that
+/// only the context knows; the defaults enforce nothing.
+///
+/// ```
+/// use machine::stored::Context;
+///
+/// #[derive(Debug, serde::Serialize, serde::Deserialize)]
+/// struct Order {
+///     number: u64,
+/// }
+///
+/// impl Context for Order {
+///     type Summary = ();
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the context of a durable machine",
+    label = "this type does not say what it asks of stores",
+    note = "write `impl machine::stored::Context for {Self} {{ type Summary = (); }}`; it asks nothing by default"
+)]
+pub trait Context: Send + Sync + 'static {
+    /// What the rules of this context need to know of the past: a fold over the journal, stored with
+    /// the machine, so that no rule needs the whole journal. It should stay below 1 KiB.
+    ///
+    /// `()` if the rules need nothing.
+    type Summary: Default + Serialize + DeserializeOwned;
+
+    /// The format of [`Summary`](Self::Summary). Raise it when [`fold`](Self::fold) changes: a
+    /// machine whose summary has another format is folded again from its whole journal.
+    const FORMAT: u32 = 0;
+
+    /// The kind of the actor that creates machines with this context, for the journal.
+    fn author(&self) -> Option<&str> {
+        None
+    }
+
+    /// Adds the next entry of the journal to the summary.
+    ///
+    /// # Errors
+    ///
+    /// If a rule of this context forbids the entry: what is wrong with it, and how to fix it.
+    fn fold(&self, _summary: &mut Self::Summary, _entry: &Entry) -> Result<(), Breach> {
+        Ok(())
+    }
+
+    /// Checks what a commit leaves behind.
+    ///
+    /// # Errors
+    ///
+    /// If a rule of this context forbids it: what is wrong, and how to fix it.
+    fn check(&self, _summary: &Self::Summary) -> Result<(), Breach> {
+        Ok(())
+    }
+
+    /// What stores index.
+    fn index(&self, _summary: &Self::Summary) -> Index {
+        Index::default()
+    }
+
+    /// Generated code calls this, so that a missing implementation is reported only where the user
+    /// names the type.
+    #[doc(hidden)]
+    fn __as_dyn(&self) -> &dyn Rules
+    where
+        Self: Sized,
+    {
+        self
+    }
+}
+
+impl Context for () {
+    type Summary = ();
+}
+
+/// The rule of a context that a history breaks.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Breach(pub(crate) String);
+
+impl Breach {
+    /// A breach with this message: what is wrong, and how to fix it.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}

@@ -1,0 +1,92 @@
+use std::sync::{Arc, OnceLock};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::Rules;
+use crate::{
+    definition::Definition,
+    journal::{Journal, Payload},
+    typed::Deadline,
+};
+
+/// The data of a durable machine in every state. It is boxed once, at creation, so that a
+/// transition moves only a few words and allocates only for the journal.
+///
+/// Its fields are private: nothing but a transition changes the journal.
+#[derive(Debug)]
+pub struct Core<C> {
+    journal: Journal,
+    context: C,
+    /// The context as JSON text. One that was loaded is written back as it is, so that a program
+    /// that does not know all of its fields does not lose the others.
+    text: OnceLock<Arc<str>>,
+}
+
+impl<C> Core<C> {
+    // `rules` replaces the bound `C: Context`, so that a missing implementation makes one error.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn __create(
+        definition: &'static Definition,
+        context: C,
+        rules: fn(&C) -> &dyn Rules,
+    ) -> Box<Self> {
+        let journal = Journal::create(definition, rules(&context).__author());
+        Box::new(Self { journal, context, text: OnceLock::new() })
+    }
+
+    pub(crate) fn restored(journal: Journal, context: C, text: Option<Arc<str>>) -> Self {
+        Self { journal, context, text: text.map_or_else(OnceLock::new, OnceLock::from) }
+    }
+
+    #[doc(hidden)]
+    pub fn __journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    #[doc(hidden)]
+    pub fn __journal_mut(&mut self, _: crate::journal::Pass) -> &mut Journal {
+        &mut self.journal
+    }
+
+    #[doc(hidden)]
+    pub fn __context(&self) -> &C {
+        &self.context
+    }
+
+    /// Starts the deadlines of the initial state.
+    #[doc(hidden)]
+    pub fn __created(
+        &mut self,
+        definition: &'static Definition,
+        started: &[(usize, Option<Deadline>)],
+    ) {
+        self.journal.created(definition, started);
+    }
+
+    /// Records a transition.
+    #[doc(hidden)]
+    pub fn __moved(
+        &mut self,
+        definition: &'static Definition,
+        edge: usize,
+        actor: Option<&'static str>,
+        payload: Payload,
+        started: &[(usize, Option<Deadline>)],
+    ) {
+        self.journal.moved(definition, edge, actor, payload, started);
+    }
+
+    /// The context as JSON text.
+    #[doc(hidden)]
+    pub fn __context_text(&self) -> serde_json::Result<Arc<str>>
+    where
+        C: Serialize + DeserializeOwned,
+    {
+        if let Some(text) = self.text.get() {
+            return Ok(Arc::clone(text));
+        }
+        let text = Arc::from(crate::__private::encode(&self.context)?);
+        Ok(Arc::clone(self.text.get_or_init(|| text)))
+    }
+}

@@ -1,0 +1,44 @@
+use std::sync::Arc;
+
+use super::{Rules, Verified};
+use crate::{
+    definition::Definition,
+    journal::{Journal, Pass},
+};
+
+/// A machine that a store can write, typed or erased. `#[machine(durable)]` implements it.
+pub trait Durable: Send {
+    /// The definition of the machine.
+    fn definition(&self) -> &'static Definition;
+
+    /// The current state, as an index into the definition's states.
+    fn state_index(&self) -> usize;
+
+    /// The journal.
+    fn journal(&self) -> &Journal;
+
+    /// The rules of its context.
+    #[doc(hidden)]
+    fn __rules(&self) -> &dyn Rules;
+
+    #[doc(hidden)]
+    fn __journal_mut(&mut self, pass: Pass) -> &mut Journal;
+
+    /// The state as JSON text.
+    #[doc(hidden)]
+    fn __state_text(&self) -> Result<String, serde_json::Error>;
+
+    /// The context as JSON text.
+    #[doc(hidden)]
+    fn __context_text(&self) -> Result<Arc<str>, serde_json::Error>;
+}
+
+/// An erased machine that can be loaded from storage. `#[machine(durable)]` implements it.
+pub trait Restore: Durable + Sized {
+    /// The definition of the machine.
+    const DEFINITION: &'static Definition;
+
+    /// Makes the machine from a verified record.
+    #[doc(hidden)]
+    fn __restore(verified: Verified) -> Result<Self, serde_json::Error>;
+}

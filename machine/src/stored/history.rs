@@ -1,0 +1,56 @@
+use std::sync::Arc;
+
+use super::Durable;
+use crate::{definition::Definition, id::Id, journal::Entry};
+
+/// The whole journal of a machine, with the definitions that it was written under.
+///
+/// `Store::history` reads one. A machine that was never stored has its history with it:
+///
+/// ```
+/// use machine::actor::{ReasoningNode, ToolNode};
+/// use machine::contract::{Contract, Execution, Tool};
+/// use machine::stored::History;
+///
+/// let tool = Tool::idempotent("files", "read")?;
+/// let contract = Contract::tool_call(&tool, r#"{"path": "notes.txt"}"#, &ReasoningNode)?;
+/// let running = Execution::new(contract).start(&ToolNode);
+/// assert_eq!(History::of(&running).unwrap().entries.len(), 2);
+/// # Ok::<(), machine::contract::InvalidContract>(())
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct History {
+    /// The machine.
+    pub id: Id,
+    /// What happened, oldest first.
+    pub entries: Vec<Entry>,
+    definitions: Vec<Arc<Definition>>,
+}
+
+impl History {
+    /// The history of a machine that was never stored; `None` if some of it is in a store.
+    #[must_use]
+    pub fn of(machine: &dyn Durable) -> Option<Self> {
+        let journal = machine.journal();
+        if journal.version() > 0 {
+            return None;
+        }
+        let mut definitions = journal.older().to_vec();
+        definitions.push(Arc::new(machine.definition().clone()));
+        Some(Self::new(journal.id(), journal.uncommitted().to_vec(), definitions))
+    }
+
+    pub(crate) fn new(id: Id, entries: Vec<Entry>, definitions: Vec<Arc<Definition>>) -> Self {
+        Self { id, entries, definitions }
+    }
+
+    /// The definition that an entry was written under.
+    #[must_use]
+    pub fn definition(&self, entry: &Entry) -> Option<&Definition> {
+        let mut definitions = self.definitions.iter();
+        definitions
+            .find(|definition| definition.fingerprint == entry.definition)
+            .map(|definition| &**definition)
+    }
+}

@@ -1,0 +1,62 @@
+use crate::{clock::Millis, id::Id, journal::Digest};
+
+/// What a store indexes of a machine, projected from its context and summary.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Index {
+    /// The session of the machine. Fixed at creation.
+    pub session: Option<String>,
+    /// The idempotency key, whether held or not. Fixed at creation.
+    ///
+    /// The machines of a context share their keys with machines of the same name; no machine can
+    /// take a key of execution contracts.
+    pub key: Option<String>,
+    /// The machine is not created if what its key protects took place.
+    pub exclusive: bool,
+    /// Whether the machine holds its key.
+    pub hold: Hold,
+    /// The digest of the action; a key belongs to one action.
+    pub action: Option<Digest>,
+    /// The machine that must complete before this one may run. Fixed at creation.
+    pub behind: Option<Id>,
+    /// The digest of the action that this machine confirms.
+    pub confirms: Option<Digest>,
+    /// The permit without a definite answer, if any.
+    pub permit: Option<Permitted>,
+    /// It is an execution contract, with keys of its own.
+    pub(crate) contract: bool,
+}
+
+/// Whether a machine holds its key.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Hold {
+    /// It never took the key.
+    #[default]
+    Free = 0,
+    /// It holds the key: what the key protects may be taking place.
+    Held = 1,
+    /// What the key protects took place. This is final.
+    Applied = 2,
+    /// It gave the key back, because nothing took place.
+    Released = 3,
+}
+
+impl Hold {
+    /// The one with this number.
+    pub(crate) fn from_number(number: i64) -> Option<Self> {
+        [Self::Free, Self::Held, Self::Applied, Self::Released]
+            .into_iter()
+            .find(|hold| *hold as i64 == number)
+    }
+}
+
+/// A permit without a definite answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Permitted {
+    /// The worker that got it.
+    pub worker: String,
+    /// When it expires (milliseconds since the Unix epoch).
+    pub expires_at: Millis,
+    /// The epoch in which it was issued.
+    pub epoch: u64,
+}

@@ -1,0 +1,35 @@
+//! Machines as data: what a store keeps of them, and how data from outside become machines again.
+
+mod context;
+#[allow(clippy::module_inception)]
+mod core;
+mod durable;
+mod history;
+mod index;
+mod rules;
+#[cfg(feature = "sqlite")]
+mod snapshot;
+mod unverified;
+mod upgrade;
+mod verify;
+
+pub use context::{Breach, Context};
+#[doc(hidden)]
+pub use core::Core;
+pub use durable::{Durable, Restore};
+pub use history::History;
+pub use index::{Hold, Index, Permitted};
+#[cfg(feature = "sqlite")]
+pub(crate) use rules::fold;
+#[doc(hidden)]
+pub use rules::{Folded, Rules};
+#[cfg(feature = "sqlite")]
+pub(crate) use snapshot::Snapshot;
+pub use unverified::{Record, Unverified};
+#[doc(hidden)]
+pub use upgrade::{upgrade, upgrade_from};
+#[doc(hidden)]
+pub use verify::Parts;
+#[cfg(feature = "sqlite")]
+pub(crate) use verify::{Known, check_machine, replay, successor, walk_as_data};
+pub use verify::{Verified, VerifyError};

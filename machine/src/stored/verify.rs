@@ -1,0 +1,361 @@
+use std::sync::Arc;
+
+use serde_json::Error;
+
+use super::{Breach, Core, Record, Unverified};
+use crate::{
+    definition::{Definition, Fingerprint},
+    id::Id,
+    journal::{Digest, DigestKey, Entry, Fact, Journal},
+};
+
+/// Stored data that passed verification, from which generated code makes a machine.
+#[derive(Debug)]
+pub struct Verified {
+    pub(crate) journal: Journal,
+    /// The state, as an index into the program's definition.
+    pub(crate) state: usize,
+    /// The version of the data.
+    pub(crate) version: u32,
+    pub(crate) state_text: String,
+    pub(crate) context_text: Arc<str>,
+}
+
+impl Verified {
+    /// The parts from which generated code restores the machine.
+    #[doc(hidden)]
+    pub fn __into_parts<C>(
+        self,
+        definition: &'static Definition,
+        context: impl FnOnce(u32, &str) -> Result<C, Error>,
+    ) -> Result<Parts<C>, Error> {
+        let Self { journal, state, version, state_text, context_text } = self;
+        let context = context(version, &context_text)?;
+        // Data of an older version may have been upgraded.
+        let text = (version == definition.version).then_some(context_text);
+        let core = Box::new(Core::restored(journal, context, text));
+        Ok(Parts { state, version, text: state_text, core })
+    }
+}
+
+/// The parts of a verified machine.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Parts<C> {
+    /// The state, as an index into the program's definition.
+    pub state: usize,
+    /// The version of the data.
+    pub version: u32,
+    /// The data of the state, as JSON text.
+    pub text: String,
+    /// The journal and the context.
+    pub core: Box<Core<C>>,
+}
+
+/// Why a stored machine cannot be read. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum VerifyError {
+    /// The machine with this id is of another kind.
+    #[error("{id} is a `{found}`, not a `{expected}`; load it as `{found}`")]
+    OtherMachine {
+        /// The machine's id.
+        id: Id,
+        /// The requested kind.
+        expected: &'static str,
+        /// The actual kind.
+        found: String,
+    },
+    /// It was written under a definition that is neither the program's own nor stored.
+    #[error(
+        "{id} was written under an unknown definition of `{machine}` (fingerprint {found}); run \
+         the program that wrote it, or add the definition to its record"
+    )]
+    UnknownDefinition {
+        /// The machine's id.
+        id: Id,
+        /// The machine's name.
+        machine: &'static str,
+        /// The fingerprint of the definition.
+        found: Fingerprint,
+    },
+    /// The definition has changed since, and this machine's data are incompatible with it.
+    #[error(
+        "{id} is in state `{state}` of an older definition of `{machine}` and cannot be read: {}",
+        reasons.join("; ")
+    )]
+    Incompatible {
+        /// The machine's id.
+        id: Id,
+        /// The machine's name.
+        machine: &'static str,
+        /// The state, by its name in the older definition.
+        state: String,
+        /// The incompatibilities, each with a fix.
+        reasons: Vec<String>,
+    },
+    /// The record does not match the journal, or the journal is invalid.
+    #[error("{id} failed verification: {reason}; restore it from a backup")]
+    History {
+        /// The machine's id.
+        id: Id,
+        /// The first problem.
+        reason: String,
+    },
+    /// The data of the state or the context do not match their types.
+    #[error(
+        "the data of {id} do not match the types of this program: {source}; run the program that \
+         wrote them, or add an upgrade"
+    )]
+    Data {
+        /// The machine's id.
+        id: Id,
+        /// The deserialization error.
+        source: serde_json::Error,
+    },
+    /// The history breaks a rule of the context.
+    #[error("{id} failed verification: {breach}")]
+    Rules {
+        /// The machine's id.
+        id: Id,
+        /// The broken rule.
+        breach: Breach,
+    },
+}
+
+/// Replays the journal under the definitions that its entries were written under. Checks that it
+/// starts in the initial state, that every step is legal and its actor allowed, that the digest
+/// chain has no gap, and that it ends in the state of the record. Then finds the corresponding
+/// state of the program's definition. Returns the digest of the newest entry too.
+pub(crate) fn replay(
+    own: &'static Definition,
+    claim: &Unverified,
+    key: &DigestKey,
+) -> Result<(Verified, Digest), VerifyError> {
+    let record = &claim.record;
+    let id = record.id;
+    check_machine(own, id, &record.machine)?;
+    let known = Known { own, older: &claim.definitions };
+    let entries = claim.journal.iter().map(|entry| entry.definition);
+    for found in entries.chain([record.fingerprint]) {
+        if known.get(found).is_none() {
+            return Err(VerifyError::UnknownDefinition { id, machine: own.name(), found });
+        }
+    }
+    let (state, head) =
+        walk(&known, claim, key).map_err(|reason| VerifyError::History { id, reason })?;
+    let (state, version) = successor(own, &known, id, record.fingerprint, state)?;
+    let mut older = claim.definitions.clone();
+    older.retain(|older| {
+        let mut entries = claim.journal.iter();
+        older.fingerprint != own.fingerprint
+            && entries.any(|entry| entry.definition == older.fingerprint)
+    });
+    let entries = claim.journal.clone();
+    let journal = Journal::of_entries(id, own.fingerprint, record.epoch, entries, older);
+    let (state_text, context_text) = (record.state.clone(), record.context.as_str().into());
+    Ok((Verified { journal, state, version, state_text, context_text }, head))
+}
+
+/// Replays a journal whose machine the program does not know, along the stored definitions. Returns the
+/// digest of the newest entry.
+#[cfg(feature = "sqlite")]
+pub(crate) fn walk_as_data(claim: &Unverified, key: &DigestKey) -> Result<Digest, String> {
+    let mut definitions = claim.definitions.iter();
+    let own = definitions.find(|known| known.fingerprint == claim.record.fingerprint);
+    let own = own.ok_or("it was written under an unknown definition")?;
+    let known = Known { own, older: &claim.definitions };
+    walk(&known, claim, key).map(|(_, head)| head)
+}
+
+/// Refuses a machine of another kind.
+pub(crate) fn check_machine(
+    own: &'static Definition,
+    id: Id,
+    found: &str,
+) -> Result<(), VerifyError> {
+    if found == own.name {
+        return Ok(());
+    }
+    Err(VerifyError::OtherMachine { id, expected: own.name(), found: found.to_owned() })
+}
+
+/// The state of the program's definition that data written under another one are in, and the version
+/// of these data.
+pub(crate) fn successor(
+    own: &'static Definition,
+    known: &Known<'_>,
+    id: Id,
+    fingerprint: Fingerprint,
+    state: usize,
+) -> Result<(usize, u32), VerifyError> {
+    let machine = own.name();
+    let Some(written) = known.get(fingerprint) else {
+        return Err(VerifyError::UnknownDefinition { id, machine, found: fingerprint });
+    };
+    let version = written.version;
+    if written.fingerprint == own.fingerprint {
+        return Ok((state, version));
+    }
+    let comparison = written.compare(own);
+    let name = &written.states[state].name;
+    let reasons: Vec<String> = comparison.blocking(name).map(ToString::to_string).collect();
+    let successor = written.successor(state, own);
+    let reasons = match contradiction(known.older, written, state, own) {
+        Some(reason) if reasons.is_empty() => vec![reason],
+        _ => reasons,
+    };
+    match successor {
+        Some(state) if reasons.is_empty() => Ok((state, version)),
+        _ => Err(VerifyError::Incompatible { id, machine, state: name.to_string(), reasons }),
+    }
+}
+
+/// A definition in between may have renamed the state, while the program's own uses the name for
+/// another one: then the machine must not become that other one.
+fn contradiction(
+    definitions: &[Arc<Definition>],
+    written: &Definition,
+    state: usize,
+    own: &Definition,
+) -> Option<String> {
+    let direct = written.successor(state, own)?;
+    definitions.iter().filter(|between| between.name == own.name).find_map(|between| {
+        let renamed = written.successor(state, between)?;
+        let (old, new) = (&written.states[state].name, &between.states[renamed].name);
+        let indirect = between.successor(renamed, own)?;
+        (old != new && indirect != direct).then(|| {
+            format!(
+                "`{old}` was renamed to `{new}` by definition {}, and this program uses `{old}` for \
+                 another state: load and commit the machine with a program in between",
+                between.fingerprint
+            )
+        })
+    })
+}
+
+/// The definitions with which a journal can be read.
+pub(crate) struct Known<'a> {
+    pub(crate) own: &'a Definition,
+    pub(crate) older: &'a [Arc<Definition>],
+}
+
+impl Known<'_> {
+    pub(crate) fn get(&self, fingerprint: Fingerprint) -> Option<&Definition> {
+        if fingerprint == self.own.fingerprint {
+            return Some(self.own);
+        }
+        let mut older = self.older.iter().filter(|older| older.name == self.own.name);
+        older.find(|older| older.fingerprint == fingerprint).map(|older| &**older)
+    }
+}
+
+/// The position of a replay: a state of a definition.
+#[derive(Clone, Copy)]
+struct Position<'a> {
+    definition: &'a Definition,
+    state: usize,
+}
+
+impl<'a> Position<'a> {
+    /// The same position under another definition.
+    fn under(self, definition: &'a Definition) -> Result<Self, String> {
+        if definition.fingerprint == self.definition.fingerprint {
+            return Ok(self);
+        }
+        let state = self.definition.successor(self.state, definition).ok_or_else(|| {
+            let name = &self.definition.states[self.state].name;
+            format!("it continued from `{name}` under a definition without that state")
+        })?;
+        Ok(Self { definition, state })
+    }
+}
+
+/// The final state of the journal, in the definition of the record, and the digest of its newest
+/// entry.
+fn walk(known: &Known<'_>, claim: &Unverified, key: &DigestKey) -> Result<(usize, Digest), String> {
+    let Unverified { record, journal, .. } = claim;
+    let mut head = Digest::ZERO;
+    let mut position: Option<Position<'_>> = None;
+    let mut epoch = 0;
+    let mut at = i64::MIN;
+
+    for (number, entry) in journal.iter().enumerate() {
+        if entry.number != number as u64 {
+            return Err(format!("entry {number} of its journal is missing"));
+        }
+        if entry.at < at {
+            return Err(format!("entry {number} of its journal goes back in time"));
+        }
+        let Some(definition) = known.get(entry.definition) else {
+            return Err(format!("entry {number} was written under an unknown definition"));
+        };
+        let here = position.map(|position| position.under(definition)).transpose()?;
+        position = Some(follow(entry, definition, here, record, &mut epoch)?);
+        let line = entry.to_line(definition, key, &head)?;
+        if entry.digest != Some(line.digest) {
+            return Err(format!("entry {number} of its journal was changed"));
+        }
+        (head, at) = (line.digest, entry.at);
+    }
+
+    let Some(position) = position else { return Err("it has no journal".to_owned()) };
+    let Some(definition) = known.get(record.fingerprint) else {
+        return Err("it was written under an unknown definition".to_owned());
+    };
+    let Position { state, .. } = position.under(definition)?;
+    let reached = &definition.states[state].name;
+    if record.status != *reached {
+        return Err(format!("it claims `{}`, but its journal ends in `{reached}`", record.status));
+    }
+    if record.epoch != epoch {
+        return Err(format!("it claims epoch {}, but its journal has {epoch}", record.epoch));
+    }
+    Ok((state, head))
+}
+
+/// The position after one entry, if the entry is legal.
+fn follow<'a>(
+    entry: &Entry,
+    definition: &'a Definition,
+    here: Option<Position<'a>>,
+    record: &Record,
+    epoch: &mut u64,
+) -> Result<Position<'a>, String> {
+    match (&entry.fact, here) {
+        (Fact::Created { state: initial, machine, .. }, None) => {
+            if *machine != record.machine {
+                return Err(format!("it was created as another machine, a `{machine}`"));
+            }
+            if *initial != definition.states[definition.initial].name {
+                return Err(format!("it was created as `{initial}`, which is not initial"));
+            }
+            Ok(Position { definition, state: definition.initial })
+        }
+        (Fact::Created { .. }, Some(_)) => Err("it was created twice".to_owned()),
+        (_, None) => Err("its journal does not start with its creation".to_owned()),
+        (Fact::Moved { from, to, trigger, .. }, Some(Position { state, .. })) => {
+            let step = || format!("`{from}` -{trigger}-> `{to}`");
+            let target = definition.state(to);
+            let edge = target
+                .and_then(|target| definition.edge(state, trigger, target))
+                .filter(|_| definition.states[state].name == *from)
+                .ok_or_else(|| {
+                    format!("{} is not a legal move; {}", step(), definition.legal_moves(state))
+                })?;
+            let actor = entry.actor.as_deref().unwrap_or_default();
+            if !edge.is_for_kind(actor) {
+                return Err(format!("`{actor}` may not take {}", step()));
+            }
+            Ok(Position { definition, state: edge.to })
+        }
+        (Fact::Fenced { epoch: raised, .. }, Some(here)) => {
+            if *raised != *epoch + 1 {
+                return Err(format!("its epoch jumps from {epoch} to {raised}"));
+            }
+            *epoch = *raised;
+            Ok(here)
+        }
+        (Fact::Recorded { .. }, Some(here)) => Ok(here),
+    }
+}

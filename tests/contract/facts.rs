@@ -1,0 +1,106 @@
+//! The facts of an irreversible call, as its journal has them.
+
+use machine::{
+    actor::ToolNode,
+    contract::{Applied, CallFact, Evidence, Execution, Settled},
+    journal::Fact,
+    store::Store,
+};
+use machine_tests::samples::mail;
+use serde_json::{Value, json};
+
+/// Held, permitted, and the evidence, in this order, with the names that other programs read.
+#[tokio::test]
+async fn a_call_is_written_down() {
+    let store = Store::memory();
+    let contract = mail("bob").timeout_seconds(30);
+    let key = contract.idempotency_key().unwrap().to_string();
+    let digest = contract.action().digest();
+    let mut pending = Execution::new(contract);
+    let id = pending.id();
+    store.create(&mut pending).await.unwrap();
+    let before = machine::clock::now();
+    let (running, permit) = store.begin(pending, &ToolNode).await.unwrap();
+    let outcome = permit.call(async |_permit| Ok(Applied::new("250 queued"))).await;
+    let settled = store.settle(running, outcome, &ToolNode).await.unwrap();
+    assert!(matches!(settled, Settled::Completed(_)));
+
+    let history = store.history(id).await.unwrap();
+    let facts: Vec<CallFact> = history.entries.iter().filter_map(CallFact::of).collect();
+    let [held, permitted, evidence] = facts.as_slice() else { panic!("{facts:?}") };
+    assert_eq!(held, &CallFact::Held { key: key.clone() });
+    let CallFact::Permitted { worker, epoch: 0, action, expires_at } = permitted else {
+        panic!("{permitted:?}")
+    };
+    assert_eq!(action, &digest);
+    assert!((before + 30_000..before + 60_000).contains(expires_at), "{expires_at}");
+    let applied = Evidence::Applied("250 queued".to_owned());
+    assert_eq!(evidence, &CallFact::Evidence { epoch: 0, evidence: applied, late: false });
+
+    let recorded: Vec<Value> = history
+        .entries
+        .iter()
+        .filter(|entry| matches!(entry.fact, Fact::Recorded { .. }))
+        .map(|entry| {
+            assert_eq!(entry.actor.as_deref(), Some("tool_node"));
+            serde_json::to_value(&entry.fact).unwrap()
+        })
+        .collect();
+    let fact = |data: Value| json!({ "recorded": { "name": "contract", "data": data } });
+    let permitted = json!({
+        "worker": worker, "epoch": 0, "action": digest, "expires_at": expires_at,
+    });
+    assert_eq!(
+        recorded,
+        [
+            fact(json!({ "held": { "key": key } })),
+            fact(json!({ "permitted": permitted })),
+            fact(json!({ "evidence": { "epoch": 0, "evidence": { "applied": "250 queued" } } })),
+        ]
+    );
+}
+
+/// A creation, a transition and a fact of another module are not about a call.
+#[tokio::test]
+async fn other_entries_are_not_about_a_call() {
+    let store = Store::memory();
+    let mut pending = Execution::new(mail("bob"));
+    store.create(&mut pending).await.unwrap();
+    let (running, permit) = store.begin(pending, &ToolNode).await.unwrap();
+    drop(permit);
+    let history = store.history(running.id()).await.unwrap();
+    for entry in &history.entries {
+        let about_a_call = matches!(entry.fact, Fact::Recorded { .. });
+        assert_eq!(CallFact::of(entry).is_some(), about_a_call, "{entry:?}");
+    }
+    let held = json!({ "held": { "key": "k" } });
+    for (name, data, found) in [
+        ("contract", held.clone(), true),
+        ("contracts", held, false),
+        ("contract", json!({ "held": {} }), false),
+        ("contract", json!("held"), false),
+    ] {
+        let mut entry = serde_json::to_value(&history.entries[1]).unwrap();
+        entry["fact"] = json!({ "recorded": { "name": name, "data": data } });
+        let entry = serde_json::from_value(entry).unwrap();
+        assert_eq!(CallFact::of(&entry).is_some(), found, "{entry:?}");
+    }
+}
+
+/// Tokens rise from attempt to attempt, as values and as text.
+#[tokio::test]
+async fn tokens_rise() {
+    let store = Store::memory();
+    let mut tokens = Vec::new();
+    for number in 0..12 {
+        let mut pending = Execution::new(mail(&format!("bob{number}@example.com")));
+        store.create(&mut pending).await.unwrap();
+        let (_running, permit) = store.begin(pending, &ToolNode).await.unwrap();
+        tokens.push(permit.token());
+    }
+    assert!(tokens.is_sorted_by(|a, b| a < b), "{tokens:?}");
+    let texts: Vec<String> = tokens.iter().map(ToString::to_string).collect();
+    assert!(texts.is_sorted_by(|a, b| a < b), "{texts:?}");
+    assert!(tokens.last().unwrap().sequence() > 9, "the text must not sort by its first digit");
+    assert!(tokens.iter().all(|token| token.generation() == tokens[0].generation()));
+}

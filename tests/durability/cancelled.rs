@@ -1,0 +1,234 @@
+//! Futures that are dropped before they complete: the same machine, committed again, or loaded, gives
+//! a consistent result.
+
+use std::{
+    collections::BTreeSet,
+    pin::pin,
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
+
+use machine::{
+    actor::{GraphRunner, ToolNode},
+    contract::{
+        AnyExecution, Settled,
+        execution::{Pending, Status},
+    },
+    store::{Begin, CommitError, Settle, Store},
+    typed::State,
+};
+use machine_tests::samples::mail;
+
+use crate::{
+    machines::{AnyMeter, Meter, meter::Counting},
+    random::Random,
+    support::{
+        BEGUN, PARKED, applied, assert_intact, begun, block_on, history, new_file, options, stored,
+    },
+};
+
+/// How often each kind of operation is cancelled.
+const TIMES: usize = 150;
+
+/// Polls the future a few times, with random pauses, and drops it. Returns what it returned.
+fn cancel<T>(random: &mut Random, future: impl Future<Output = T>) -> Option<T> {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    for _ in 0..random.below(6) {
+        if let Poll::Ready(result) = future.as_mut().poll(&mut context) {
+            return Some(result);
+        }
+        if random.percent(50) {
+            std::thread::sleep(Duration::from_micros(random.next() % 3000));
+        }
+    }
+    None
+}
+
+/// A memory and a file store.
+async fn on_both(name: &str, test: impl AsyncFn(&Store, &mut Random)) {
+    let mut random = Random::of(name);
+    let memory = options().memory();
+    test(&memory, &mut random).await;
+    assert_intact(&memory).await;
+    let (_folder, file) = new_file();
+    let store = options().sqlite(&file).await.unwrap();
+    test(&store, &mut random).await;
+    assert_intact(&store).await;
+    store.close().await.unwrap();
+    crate::support::assert_file_intact(&file);
+}
+
+/// Committed again: exactly one entry, however far the first try came.
+#[test]
+fn a_cancelled_commit_can_be_repeated() {
+    block_on(on_both("a_cancelled_commit_can_be_repeated", async |store, random| {
+        let mut meter = Meter::new().add("0".to_owned());
+        store.create(&mut meter).await.unwrap();
+        let mut expected = vec!["created".to_owned(), "add 0".to_owned()];
+        for round in 1..=TIMES {
+            meter = meter.add(round.to_string());
+            expected.push(format!("add {round}"));
+            for _ in 0..random.below(3) {
+                if let Some(result) = cancel(random, store.commit(&mut meter)) {
+                    result.unwrap();
+                }
+            }
+            store.commit(&mut meter).await.unwrap();
+            assert_eq!(meter.journal().version(), expected.len() as u64);
+        }
+        assert_eq!(history(store, meter.id()).await, expected);
+    }));
+}
+
+/// Created again, alone or with another machine.
+#[test]
+fn a_cancelled_batch_can_be_repeated() {
+    block_on(on_both("a_cancelled_batch_can_be_repeated", async |store, random| {
+        let mut meter = Meter::new().add("0".to_owned());
+        store.create(&mut meter).await.unwrap();
+        for round in 1..=TIMES {
+            meter = meter.add(round.to_string());
+            let mut new = Meter::new().add("one".to_owned());
+            let batch = store.batch().create(&mut new).commit(&mut meter);
+            if let Some(result) = cancel(random, batch.write()) {
+                result.unwrap();
+            } else {
+                let batch = store.batch().create(&mut new).commit(&mut meter);
+                batch.write().await.unwrap();
+            }
+            assert_eq!(history(store, new.id()).await, ["created", "add one"]);
+            assert_eq!(store.load::<AnyMeter>(new.id()).await.unwrap().journal().version(), 2);
+        }
+        assert_eq!(history(store, meter.id()).await.len(), TIMES + 2);
+    }));
+}
+
+/// Loaded again: the entry is there or not, and whoever loaded too early gets a conflict.
+#[test]
+fn after_a_cancelled_commit_the_machine_can_be_loaded() {
+    let name = "after_a_cancelled_commit_the_machine_can_be_loaded";
+    block_on(on_both(name, async |store, random| {
+        let mut meter = Meter::new().add("0".to_owned());
+        let id = meter.id();
+        store.create(&mut meter).await.unwrap();
+        let mut certain = vec!["add 0".to_owned()];
+        let mut cancelled = Vec::new();
+        for round in 1..=TIMES {
+            meter = meter.add(format!("cancelled {round}"));
+            match cancel(random, store.commit(&mut meter)) {
+                Some(result) => {
+                    result.unwrap();
+                    certain.push(format!("add cancelled {round}"));
+                }
+                None => cancelled.push(format!("add cancelled {round}")),
+            }
+            loop {
+                meter = store.resume::<Counting>(id).await.unwrap().add(round.to_string());
+                match store.commit(&mut meter).await {
+                    Ok(()) => break,
+                    Err(CommitError::Conflict { .. }) => {}
+                    Err(error) => panic!("{error}"),
+                }
+            }
+            certain.push(format!("add {round}"));
+        }
+        let found = history(store, id).await;
+        let there: BTreeSet<_> = found.iter().collect();
+        assert_eq!(there.len(), found.len(), "an entry is there twice: {found:?}");
+        let acknowledged: Vec<_> =
+            found[1..].iter().filter(|entry| !cancelled.contains(entry)).collect();
+        assert_eq!(acknowledged, certain.iter().collect::<Vec<_>>());
+    }));
+}
+
+/// A begin that was cancelled can be repeated with the same [`Begin`], and gives one permit.
+#[test]
+fn a_cancelled_begin_can_be_repeated() {
+    block_on(on_both("a_cancelled_begin_can_be_repeated", async |store, random| {
+        for round in 0..TIMES / 3 {
+            let pending = stored(store, mail(&format!("person {round}"))).await;
+            let id = pending.id();
+            let mut begin = Begin::new(pending, &ToolNode);
+            let done = cancel(random, store.batch().begin(&mut begin).write());
+            if done.is_none() {
+                store.batch().begin(&mut begin).write().await.unwrap();
+            }
+            let (running, permit) = begin.begun().unwrap();
+            assert_eq!(history(store, id).await[1..], BEGUN);
+            assert!(permit.token().sequence() > 0);
+            let outcome = applied(permit, "sent").await;
+            let mut settle = Settle::new(running, outcome, &ToolNode);
+            let done = cancel(random, store.batch().settle(&mut settle).write());
+            if done.is_none() {
+                store.batch().settle(&mut settle).write().await.unwrap();
+            }
+            assert!(matches!(settle.settled(), Some(Settled::Completed(_))));
+            assert_eq!(history(store, id).await[4..], ["applied sent", "succeed sent"]);
+        }
+    }));
+}
+
+/// A begin that is dropped with everything leaves the execution as it was, or in doubt.
+#[test]
+fn after_a_cancelled_begin_it_is_pending_or_in_doubt() {
+    let name = "after_a_cancelled_begin_it_is_pending_or_in_doubt";
+    block_on(on_both(name, async |store, random| {
+        for round in 0..TIMES / 3 {
+            let pending = stored(store, mail(&format!("person {round}"))).await;
+            let id = pending.id();
+            drop(cancel(random, store.begin(pending, &ToolNode)));
+            loop {
+                let found = store.load::<AnyExecution>(id).await.unwrap();
+                match Pending::narrow(found) {
+                    Ok(pending) => match store.begin(pending, &ToolNode).await {
+                        Ok((running, permit)) => {
+                            let outcome = applied(permit, "sent").await;
+                            let _ = store.settle(running, outcome, &ToolNode).await.unwrap();
+                            break;
+                        }
+                        // The first one was still on its way.
+                        Err(refused) => {
+                            assert!(matches!(refused.reason, CommitError::Conflict { .. }));
+                        }
+                    },
+                    Err(running) => {
+                        assert_eq!(running.status(), Status::Running);
+                        let mut found = store.recover().await.unwrap().in_doubt;
+                        assert_eq!(found.len(), 1);
+                        let doubt = found.remove(0);
+                        assert_eq!(history(store, id).await[4..], PARKED);
+                        let _ = store.confirm_applied(doubt, "sent", &GraphRunner).await.unwrap();
+                        break;
+                    }
+                }
+            }
+            let found = history(store, id).await;
+            let sent = found.iter().filter(|entry| *entry == "applied sent").count();
+            assert_eq!(sent, 1, "{found:?}");
+        }
+    }));
+}
+
+/// A settle that is dropped with everything is recorded, or in doubt.
+#[test]
+fn after_a_cancelled_settle_it_is_settled_or_in_doubt() {
+    let name = "after_a_cancelled_settle_it_is_settled_or_in_doubt";
+    block_on(on_both(name, async |store, random| {
+        for round in 0..TIMES / 3 {
+            let (running, permit) = begun(store, mail(&format!("person {round}"))).await;
+            let id = running.id();
+            let outcome = applied(permit, "sent").await;
+            drop(cancel(random, store.settle(running, outcome, &ToolNode)));
+            // Recovering may come before or after a commit that is still on its way.
+            let doubts = store.recover().await.unwrap().in_doubt;
+            for doubt in doubts {
+                let _ = store.confirm_applied(doubt, "sent", &GraphRunner).await.unwrap();
+            }
+            let found = history(store, id).await;
+            let sent = found.iter().filter(|entry| *entry == "applied sent").count();
+            let ended = found.iter().filter(|entry| *entry == "succeed sent").count();
+            assert_eq!((sent, ended), (1, 1), "{found:?}");
+        }
+    }));
+}

@@ -1,0 +1,111 @@
+//! A store is closed while others use it, and its file is copied.
+
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+
+use machine::{
+    Id,
+    store::{CommitError, Query, Store},
+};
+
+use crate::{
+    machines::Meter,
+    process::{Process, orders, path_in, say},
+    random::Random,
+    support::{assert_file_intact, assert_intact, block_on, lines, new_file, options},
+};
+
+const TASKS: usize = 8;
+
+/// Commits until the store has stopped. Returns the versions that were acknowledged.
+async fn commits_until_stopped(store: Arc<Store>, mut random: Random) -> BTreeMap<Id, u64> {
+    let mut acknowledged = BTreeMap::new();
+    let stopped = |error: &CommitError| matches!(error, CommitError::Unavailable(error) if error.is_stopped());
+    loop {
+        let mut meter = Meter::new().add("0".to_owned());
+        match store.create(&mut meter).await {
+            Ok(()) => acknowledged.insert(meter.id(), 2),
+            Err(error) if stopped(&error) => return acknowledged,
+            Err(error) => panic!("{error}"),
+        };
+        for round in 1..random.below(30) {
+            meter = meter.add(round.to_string());
+            match store.commit(&mut meter).await {
+                Ok(()) => acknowledged.insert(meter.id(), meter.journal().version()),
+                Err(error) if stopped(&error) => return acknowledged,
+                Err(error) => panic!("{error}"),
+            };
+        }
+    }
+}
+
+/// Each commit gets an answer; what was done is in the file alone, without its log.
+#[test]
+fn what_was_done_is_in_the_copied_file() {
+    let mut random = Random::of("what_was_done_is_in_the_copied_file");
+    for _ in 0..10 {
+        let (folder, file) = new_file();
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build();
+        let acknowledged = runtime.unwrap().block_on(async {
+            let store = Arc::new(options().sqlite(&file).await.unwrap());
+            let mut tasks = tokio::task::JoinSet::new();
+            for _ in 0..TASKS {
+                let random = Random::new(random.next());
+                tasks.spawn(commits_until_stopped(Arc::clone(&store), random));
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(random.next() % 150)).await;
+            // Several callers may close at once.
+            let (one, other) = tokio::join!(store.close(), store.close());
+            one.unwrap();
+            other.unwrap();
+            // From here on nothing changes the file.
+            let copied = path_in(folder.path()).with_extension("copy");
+            std::fs::copy(&file, &copied).unwrap();
+            let mut acknowledged = BTreeMap::new();
+            while let Some(task) = tasks.join_next().await {
+                acknowledged.extend(task.unwrap());
+            }
+            acknowledged
+        });
+        let copied = path_in(folder.path()).with_extension("copy");
+        block_on(compare(copied, &acknowledged));
+    }
+}
+
+/// Exactly what was acknowledged is in the file: a commit without success was not written.
+async fn compare(file: PathBuf, acknowledged: &BTreeMap<Id, u64>) {
+    let store = options().sqlite(&file).await.unwrap();
+    let found = lines(&store, &Query::new()).await;
+    let found: BTreeMap<Id, u64> = found.into_iter().map(|line| (line.id, line.version)).collect();
+    assert_eq!(&found, acknowledged);
+    assert_intact(&store).await;
+    store.close().await.unwrap();
+    assert_file_intact(&file);
+}
+
+/// The last handle is dropped while the process ends: what was acknowledged is there.
+#[test]
+fn a_process_that_just_ends_loses_nothing() {
+    for _ in 0..5 {
+        let (_folder, file) = new_file();
+        let mut process = Process::start("close::just_ends", &file);
+        let acknowledged: BTreeMap<Id, u64> = process.must_say();
+        assert!(process.join().success());
+        block_on(compare(file, &acknowledged));
+    }
+}
+
+#[tokio::test]
+#[ignore = "another test runs it as another process"]
+async fn just_ends() {
+    let file: PathBuf = orders();
+    let store = options().sqlite(file).await.unwrap();
+    let mut acknowledged = BTreeMap::new();
+    for _ in 0..20 {
+        let mut meter = Meter::new().add("0".to_owned());
+        store.create(&mut meter).await.unwrap();
+        acknowledged.insert(meter.id(), 2);
+    }
+    say(&acknowledged.into_iter().collect::<BTreeMap<_, _>>());
+    std::process::exit(0);
+}

@@ -1,0 +1,57 @@
+//! What the child says to the parent.
+
+use machine::Id;
+use serde::{Deserialize, Serialize};
+
+/// What the parent orders.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Orders {
+    pub(super) file: std::path::PathBuf,
+    pub(super) seed: u64,
+    /// How many tasks work at once.
+    pub(super) workers: usize,
+    /// How many operations each of them does.
+    pub(super) operations: usize,
+    /// The text of a transition has so many more characters, so that checkpoints take place.
+    pub(super) padding: usize,
+    /// The child kills itself when it comes to this fail point for the n-th time.
+    pub(super) point: Option<(String, usize)>,
+}
+
+/// One line of the child. What it will do is said before it does it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Said {
+    Will {
+        operation: u64,
+        writes: Vec<Planned>,
+    },
+    /// All of it is durable.
+    Did {
+        operation: u64,
+    },
+    /// Nothing of it was written.
+    Refused {
+        operation: u64,
+    },
+    WillRecover,
+    /// These are in doubt.
+    DidRecover {
+        in_doubt: Vec<Id>,
+    },
+    /// Every operation is done.
+    End,
+}
+
+/// What an operation writes for one machine.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Planned {
+    pub(super) id: Id,
+    /// The number of its entries before; 0 creates it.
+    pub(super) from: u64,
+    /// The new entries in short.
+    pub(super) entries: Vec<String>,
+    /// The name of its state afterwards.
+    pub(super) status: String,
+    /// The text of its last transition, which is in the data of the state.
+    pub(super) text: Option<String>,
+}

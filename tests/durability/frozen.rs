@@ -1,0 +1,104 @@
+//! A process is stopped in the middle of a transaction, and continues later.
+
+use std::{path::PathBuf, time::Duration};
+
+use machine::{
+    Id,
+    actor::ToolNode,
+    contract::{Settled, execution::Status},
+    store::{CommitError, Query},
+};
+use machine_tests::{assert_err, samples::mail};
+
+use crate::{
+    machines::{Meter, meter::Counting},
+    process::{Process, freeze, orders, say},
+    support::{
+        applied, assert_file_intact, assert_intact, begun, block_on, history, lines, new_file,
+        options, status,
+    },
+};
+
+/// How long the others wait for the frozen process.
+const BUSY: Duration = Duration::from_millis(500);
+
+/// Commits, and is frozen at a fail point while it does.
+#[tokio::test]
+#[ignore = "another test runs it as another process"]
+async fn freezes() {
+    let (file, id, point): (PathBuf, Id, String) = orders();
+    let store = options().sqlite(file).await.unwrap();
+    let mut meter = store.resume::<Counting>(id).await.unwrap().add("frozen".to_owned());
+    let mut new = Meter::new().add("frozen".to_owned());
+    let mut first = true;
+    let once = std::sync::Mutex::new(move || {
+        if std::mem::take(&mut first) {
+            freeze();
+        }
+    });
+    fail::cfg_callback(point, move || once.lock().unwrap()()).unwrap();
+    let written = store.batch().create(&mut new).commit(&mut meter).write().await;
+    say(&written.map(|()| new.id()).map_err(|error| error.to_string()));
+}
+
+/// Freezes a process that has the write lock, and lets it continue while an outcome waits.
+fn frozen_at(point: &str) {
+    block_on(async {
+        let (_folder, file) = new_file();
+        let store = options().busy_timeout(BUSY).sqlite(&file).await.unwrap();
+        let other = options().busy_timeout(BUSY).sqlite(&file).await.unwrap();
+        let mut meter = Meter::new().add("one".to_owned());
+        store.create(&mut meter).await.unwrap();
+        let (running, permit) = begun(&store, mail("bob")).await;
+        let (mail, outcome) = (running.id(), applied(permit, "sent").await);
+
+        let mut process = Process::start("frozen::freezes", &(&file, meter.id(), point));
+        process.wait_until_frozen();
+        // Readers do not wait, and see nothing of it.
+        assert_eq!(lines(&store, &Query::new()).await.len(), 2);
+        assert_eq!(history(&store, meter.id()).await, ["created", "add one"]);
+        assert_eq!(store.recover().await.unwrap().in_doubt.len(), 0);
+        let writes = async {
+            let mut new = Meter::new();
+            let refused = other.create(&mut new).await;
+            assert_err!(refused, CommitError::Unavailable(error) if error.is_busy());
+            assert_eq!(new.journal().version(), 0);
+            process.thaw();
+            other.create(&mut new).await.unwrap();
+            new.id()
+        };
+        let (settled, new) = tokio::join!(store.settle(running, outcome, &ToolNode), writes);
+        assert!(matches!(settled.unwrap(), Settled::Completed(_)));
+        assert_eq!(status(&store, mail).await, Status::Completed);
+
+        let created: Id = process.must_say::<Result<Id, String>>().unwrap();
+        assert!(process.join().success());
+        assert_eq!(history(&store, meter.id()).await, ["created", "add one", "add frozen"]);
+        assert_eq!(history(&store, created).await, ["created", "add frozen"]);
+        assert_eq!(history(&store, new).await, ["created"]);
+        let mut meter = meter.add("late".to_owned());
+        assert_err!(store.commit(&mut meter).await, CommitError::Conflict { .. });
+        assert_intact(&store).await;
+        other.close().await.unwrap();
+        store.close().await.unwrap();
+        assert_file_intact(&file);
+    });
+}
+
+/// It has read, and written nothing.
+#[test]
+fn frozen_before_its_first_write() {
+    frozen_at("store-checked");
+}
+
+/// It has written half of a batch.
+#[test]
+fn frozen_between_two_writes() {
+    frozen_at("store-line");
+}
+
+/// Everything is written but not committed.
+#[test]
+fn frozen_before_its_commit() {
+    frozen_at("store-commit");
+}

@@ -1,0 +1,19 @@
+//! Tests that kill processes, race, and compare with a model.
+//!
+//! `MACHINE_CRASH_ROUNDS`, `MACHINE_STRESS_SECONDS` and `PROPTEST_CASES` make them longer, and
+//! `MACHINE_SEED` repeats a run.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used)]
+
+mod cancelled;
+mod close;
+mod crash;
+mod frozen;
+mod indeterminate;
+mod machines;
+mod model;
+mod process;
+mod random;
+mod spawn;
+mod stress;
+mod support;

@@ -1,0 +1,128 @@
+//! What several of these tests need.
+
+use std::path::Path;
+
+use machine::{
+    Id,
+    actor::ToolNode,
+    contract::{AnyExecution, Applied, Contract, Execution, NotDone, Outcome, Permit, execution},
+    journal::{Entry, Fact},
+    store::{Line, OpenOptions, Query, Store},
+};
+
+use crate::machines::AnyMeter;
+
+pub(crate) use crate::process::new_file;
+
+/// Waits for a future on this thread.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+/// Options that name the machines of these tests, so that verification knows their types.
+pub(crate) fn options() -> OpenOptions {
+    OpenOptions::new().machine::<AnyMeter>().machine::<AnyExecution>()
+}
+
+/// All machines that a query selects, over all of its pages.
+pub(crate) async fn lines(store: &Store, query: &Query) -> Vec<Line> {
+    let mut query = query.clone();
+    let mut lines = Vec::new();
+    loop {
+        let page = store.list(&query).await.unwrap();
+        lines.extend(page.items.into_iter().map(Result::unwrap));
+        match page.next {
+            Some(next) => query = query.after(next),
+            None => return lines,
+        }
+    }
+}
+
+/// Every digest, seal and rule of the store holds.
+pub(crate) async fn assert_intact(store: &Store) {
+    let report = store.verify_all(|_| {}).await.unwrap();
+    assert!(report.is_clean(), "{report:?}");
+}
+
+/// What SQLite and the journal's numbers say about a file, without the library.
+pub(crate) fn assert_file_intact(file: &Path) {
+    let raw = rusqlite::Connection::open(file).unwrap();
+    let text = |sql: &str| -> String { raw.query_row(sql, [], |row| row.get(0)).unwrap() };
+    let count = |sql: &str| -> i64 { raw.query_row(sql, [], |row| row.get(0)).unwrap() };
+    assert_eq!(text("PRAGMA integrity_check"), "ok");
+    let twice = "SELECT count(*) FROM (SELECT 1 FROM attempt WHERE hold = 2
+                 GROUP BY space, key HAVING count(*) > 1)";
+    assert_eq!(count(twice), 0, "a key has two applied attempts");
+    let gaps = "SELECT count(*) FROM instance i WHERE version <> (
+                SELECT count(*) FROM journal j WHERE j.instance = i.no)
+                OR version <> (SELECT max(number) + 1 FROM journal j WHERE j.instance = i.no)";
+    assert_eq!(count(gaps), 0, "the numbers of a journal have gaps");
+    let sequence = "SELECT count(*) - coalesce(max(seq), 0) FROM journal";
+    assert_eq!(count(sequence), 0, "the journal of the store has gaps");
+}
+
+/// The journal of a machine in short.
+pub(crate) async fn history(store: &Store, id: Id) -> Vec<String> {
+    store.history(id).await.unwrap().entries.iter().map(in_short).collect()
+}
+
+/// What an entry says: the trigger and its payload, or the kind of fact and its text.
+pub(crate) fn in_short(entry: &Entry) -> String {
+    use machine::contract::{CallFact, Evidence};
+
+    match &entry.fact {
+        Fact::Created { .. } => "created".to_owned(),
+        // The question that the library puts to a person.
+        Fact::Moved { trigger, .. } if trigger == "suspend" => trigger.to_string(),
+        Fact::Moved { trigger, payload, .. } => match payload.values().next() {
+            Some(value) => format!("{trigger} {}", value.as_str().unwrap()),
+            None => trigger.to_string(),
+        },
+        Fact::Fenced { .. } => "fenced".to_owned(),
+        _ => match CallFact::of(entry).unwrap() {
+            CallFact::Held { .. } => "held".to_owned(),
+            CallFact::Permitted { .. } => "permitted".to_owned(),
+            CallFact::Evidence { evidence: Evidence::Applied(text), .. } => {
+                format!("applied {text}")
+            }
+            CallFact::Evidence { evidence: Evidence::NotApplied(text), .. } => {
+                format!("not applied {text}")
+            }
+            CallFact::Evidence { evidence: Evidence::Unknown(_), .. } => "unknown".to_owned(),
+            other => panic!("{other:?}"),
+        },
+    }
+}
+
+/// What the journal says after `begin`, `settle` with a receipt, and taking over.
+pub(crate) const BEGUN: [&str; 3] = ["held", "start", "permitted"];
+pub(crate) const PARKED: [&str; 3] = ["fenced", "unknown", "suspend"];
+
+pub(crate) async fn stored(store: &Store, contract: Contract) -> Execution<execution::Pending> {
+    let mut pending = Execution::new(contract);
+    store.create(&mut pending).await.unwrap();
+    pending
+}
+
+pub(crate) async fn begun(
+    store: &Store,
+    contract: Contract,
+) -> (Execution<execution::Running>, Permit) {
+    store.begin(stored(store, contract).await, &ToolNode).await.unwrap()
+}
+
+pub(crate) async fn status(store: &Store, id: Id) -> execution::Status {
+    store.load::<AnyExecution>(id).await.unwrap().status()
+}
+
+pub(crate) async fn applied(permit: Permit, receipt: &str) -> Outcome {
+    permit.call(async |_permit| Ok(Applied::new(receipt))).await
+}
+
+pub(crate) async fn not_applied(permit: Permit, reason: &str) -> Outcome {
+    permit.call(async |_permit| Err(NotDone::not_applied(reason))).await
+}
+
+pub(crate) async fn unknown(permit: Permit, reason: &str) -> Outcome {
+    permit.call(async |_permit| Err(NotDone::unknown(reason))).await
+}

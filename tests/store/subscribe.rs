@@ -1,0 +1,312 @@
+//! A subscription returns every entry once, in order, whoever commits.
+
+use std::time::Duration;
+
+use machine::{
+    Id,
+    actor::ToolNode,
+    journal::{Entry, Fact},
+    store::{Committed, LoadError, Position, Store, Subscription},
+};
+use machine_tests::{
+    assert_err,
+    samples::{Ticket, mail, read},
+};
+
+use crate::{
+    child::{self, Other},
+    support::{Place, block_on, edit, on_both},
+};
+
+on_both! {
+    everything_comes_once_and_in_order,
+    it_starts_anywhere,
+    it_waits_for_what_comes_later,
+    several_subscriptions_get_everything,
+    a_batch_comes_as_it_was_written,
+    a_position_that_the_store_does_not_have_is_refused,
+    a_dropped_future_loses_nothing,
+    closing_ends_the_wait,
+    it_keeps_up_with_many_commits,
+}
+
+/// The next entries; fails if they do not come.
+async fn next(subscription: &mut Subscription, count: usize) -> Vec<Committed> {
+    let mut entries = Vec::new();
+    for _ in 0..count {
+        let next = tokio::time::timeout(Duration::from_secs(20), subscription.next()).await;
+        let next = next.unwrap_or_else(|_| panic!("only {} of {count} came", entries.len()));
+        entries.push(next.unwrap());
+    }
+    entries
+}
+
+/// There is nothing more to come.
+async fn assert_quiet(subscription: &mut Subscription) {
+    let more = tokio::time::timeout(Duration::from_millis(50), subscription.next()).await;
+    assert!(more.is_err(), "{more:?}");
+}
+
+/// Some commits of several machines; returns how many entries they have.
+async fn filled(place: &Place) -> usize {
+    let _ = place.done(mail("bob")).await;
+    let mut ticket = Ticket::new();
+    place.store.create(&mut ticket).await.unwrap();
+    let mut running = place.stored(read("a.txt")).await.start(&ToolNode);
+    let mut parked = ticket.park();
+    place.store.batch().commit(&mut running).commit(&mut parked).write().await.unwrap();
+    6 + 2 + 2
+}
+
+/// All histories, each by machine, as a store that is asked for them returns them.
+async fn agree_with_histories(store: &Store, entries: &[Committed]) {
+    let mut ids: Vec<Id> = entries.iter().map(|committed| committed.id).collect();
+    ids.sort();
+    ids.dedup();
+    for id in ids {
+        let of_machine = entries.iter().filter(|committed| committed.id == id);
+        let of_machine: Vec<&Entry> = of_machine.map(|committed| &committed.entry).collect();
+        let history = store.history(id).await.unwrap();
+        assert_eq!(of_machine, history.entries.iter().collect::<Vec<_>>());
+    }
+}
+
+fn sequence(position: Position) -> u64 {
+    position.to_string().split_once('.').unwrap().1.parse().unwrap()
+}
+
+async fn everything_comes_once_and_in_order(place: Place) {
+    let count = filled(&place).await;
+    let mut subscription = place.store.subscribe(None).await.unwrap();
+    let entries = next(&mut subscription, count).await;
+    assert_quiet(&mut subscription).await;
+    for (committed, expected) in entries.iter().zip(1..) {
+        assert_eq!(sequence(committed.position), expected);
+    }
+    assert_eq!(entries.last().unwrap().position, place.store.position().await.unwrap());
+    assert_eq!(subscription.position(), place.store.position().await.unwrap());
+    agree_with_histories(&place.store, &entries).await;
+}
+
+/// Also from a position that was text in between.
+async fn it_starts_anywhere(place: Place) {
+    let count = filled(&place).await;
+    let mut all = place.store.subscribe(None).await.unwrap();
+    let start = all.position();
+    let all = next(&mut all, count).await;
+    for skipped in 0..=count {
+        let from = if skipped == 0 { start } else { all[skipped - 1].position };
+        let from: Position = from.to_string().parse().unwrap();
+        let mut subscription = place.store.subscribe(Some(from)).await.unwrap();
+        assert_eq!(subscription.position(), from);
+        assert_eq!(next(&mut subscription, count - skipped).await, all[skipped..]);
+        assert_quiet(&mut subscription).await;
+    }
+}
+
+async fn it_waits_for_what_comes_later(place: Place) {
+    let mut subscription = place.store.subscribe(None).await.unwrap();
+    let store = place.store.clone();
+    let later = tokio::spawn(async move {
+        for _ in 0..20 {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+            store.create(&mut Ticket::new()).await.unwrap();
+        }
+    });
+    let entries = next(&mut subscription, 20).await;
+    later.await.unwrap();
+    assert!(entries.iter().all(|committed| matches!(committed.entry.fact, Fact::Created { .. })));
+    assert_quiet(&mut subscription).await;
+}
+
+async fn several_subscriptions_get_everything(place: Place) {
+    let mut early = Vec::new();
+    for _ in 0..3 {
+        early.push(place.store.subscribe(None).await.unwrap());
+    }
+    let count = filled(&place).await;
+    let mut late = place.open_again().await.subscribe(None).await.unwrap();
+    let expected = next(&mut late, count).await;
+    for subscription in &mut early {
+        assert_eq!(next(subscription, count).await, expected);
+        assert_quiet(subscription).await;
+    }
+}
+
+/// The machines of a batch come in the order of the batch, with nothing in between.
+async fn a_batch_comes_as_it_was_written(place: Place) {
+    let (mut one, mut other) = (Ticket::new().park(), Ticket::new());
+    let batch = place.store.batch().create(&mut one).create(&mut other);
+    batch.write().await.unwrap();
+    let mut subscription = place.store.subscribe(None).await.unwrap();
+    let ids: Vec<_> =
+        next(&mut subscription, 3).await.into_iter().map(|committed| committed.id).collect();
+    assert_eq!(ids, [one.id(), one.id(), other.id()]);
+}
+
+/// Beyond the newest entry, or of another generation: the store was replaced by an older copy.
+async fn a_position_that_the_store_does_not_have_is_refused(place: Place) {
+    let count = filled(&place).await;
+    let newest = place.store.position().await.unwrap();
+    let generation: u64 = newest.to_string().split_once('.').unwrap().0.parse().unwrap();
+    for from in [
+        format!("{generation}.{}", count + 1),
+        format!("{generation}.{}", u64::MAX),
+        format!("{}.0", generation + 1),
+        format!("{}.{count}", generation + 1),
+        format!("{}.0", generation.wrapping_sub(1)),
+        format!("{}.1", u64::MAX),
+    ] {
+        let from: Position = from.parse().unwrap();
+        let refused = place.store.subscribe(Some(from)).await;
+        assert_err!(&refused, LoadError::UnknownPosition { position, newest: known }
+            if *position == from && *known == newest);
+        assert!(refused.unwrap_err().to_string().contains(&newest.to_string()));
+    }
+    let mut at_the_end = place.store.subscribe(Some(newest)).await.unwrap();
+    assert_quiet(&mut at_the_end).await;
+}
+
+#[test]
+fn what_is_not_a_position_is_refused() {
+    for text in
+        ["", ".", "1", "1.", ".1", "1.x", "1.-1", "-1.1", "1.2.3", " 1.2", "1.99999999999999999999"]
+    {
+        let refused = text.parse::<Position>().unwrap_err().to_string();
+        assert!(refused.contains("is not a position"), "{refused}");
+    }
+}
+
+/// Whether it is dropped before it is polled, while it waits, or while it reads.
+async fn a_dropped_future_loses_nothing(place: Place) {
+    let count = filled(&place).await;
+    let mut expected = place.store.subscribe(None).await.unwrap();
+    let expected = next(&mut expected, count).await;
+    let mut subscription = place.store.subscribe(None).await.unwrap();
+    let mut entries = Vec::new();
+    let mut polls = 0;
+    while entries.len() < count {
+        // A future that is given up after some polls; sometimes it is ready by then.
+        let mut future = Box::pin(subscription.next());
+        for _ in 0..polls % 4 {
+            if let std::task::Poll::Ready(committed) = futures_poll(future.as_mut()).await {
+                entries.push(committed.unwrap());
+                break;
+            }
+            tokio::time::sleep(Duration::from_micros(200)).await;
+        }
+        drop(future);
+        polls += 1;
+        assert!(polls < 10_000, "{} of {count} came", entries.len());
+    }
+    assert_eq!(entries, expected);
+    assert_quiet(&mut subscription).await;
+    place.store.create(&mut Ticket::new()).await.unwrap();
+    next(&mut subscription, 1).await;
+}
+
+/// Polls a future once.
+async fn futures_poll<F: Future>(mut future: std::pin::Pin<&mut F>) -> std::task::Poll<F::Output> {
+    std::future::poll_fn(|context| std::task::Poll::Ready(future.as_mut().poll(context))).await
+}
+
+/// Whoever waits learns that the store was closed, instead of waiting for ever.
+async fn closing_ends_the_wait(place: Place) {
+    let mut subscription = place.store.subscribe(None).await.unwrap();
+    let waiting = tokio::spawn(async move {
+        tokio::time::timeout(Duration::from_secs(10), subscription.next()).await
+    });
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    place.store.close().await.unwrap();
+    let ended = waiting.await.unwrap().expect("it still waits for a store that was closed");
+    assert_err!(ended, LoadError::Unavailable(error) if error.is_stopped());
+}
+
+/// More entries than are read at once, while more are written.
+async fn it_keeps_up_with_many_commits(place: Place) {
+    let mut subscription = place.store.subscribe(None).await.unwrap();
+    let store = place.store.clone();
+    let writer = std::thread::spawn(move || {
+        block_on(async {
+            for round in 0..30 {
+                let mut tickets: Vec<_> = (0..30).map(|_| Ticket::new()).collect();
+                let batch =
+                    tickets.iter_mut().fold(store.batch(), |batch, ticket| batch.create(ticket));
+                batch.write().await.unwrap();
+                if round % 10 == 0 {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+            }
+        });
+    });
+    let entries = next(&mut subscription, 900).await;
+    writer.join().unwrap();
+    assert_quiet(&mut subscription).await;
+    let mut ids: Vec<_> = entries.iter().map(|committed| committed.id).collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 900);
+}
+
+/// Two stores of one process on one file, both writing.
+#[tokio::test]
+async fn two_stores_on_one_file_see_each_other() {
+    let place = Place::new().await;
+    let other = place.open_again().await;
+    let mut subscriptions =
+        [place.store.subscribe(None).await.unwrap(), other.subscribe(None).await.unwrap()];
+    for round in 0..20 {
+        let store = if round % 2 == 0 { &place.store } else { &other };
+        store.create(&mut Ticket::new()).await.unwrap();
+    }
+    let [mine, theirs] = &mut subscriptions;
+    let mine = next(mine, 20).await;
+    assert_eq!(mine, next(theirs, 20).await);
+    agree_with_histories(&place.store, &mine).await;
+}
+
+/// Another process writes, and so does this one.
+#[tokio::test]
+async fn another_process_is_seen() {
+    let place = Place::new().await;
+    let mut other = Other::start("child::writes", &place.file(), &[]);
+    other.wait_for("ready");
+    let mut subscription = place.store.subscribe(None).await.unwrap();
+    other.go();
+    for _ in 0..20 {
+        place.store.create(&mut Ticket::new()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let entries = next(&mut subscription, 2 * child::WRITTEN + 20).await;
+    other.wait_for("written");
+    other.join();
+    assert_quiet(&mut subscription).await;
+    for (committed, expected) in entries.iter().zip(1..) {
+        assert_eq!(sequence(committed.position), expected);
+    }
+    agree_with_histories(&place.store, &entries).await;
+}
+
+/// An entry that cannot be read is an error once; the ones after it come.
+#[tokio::test]
+async fn a_broken_entry_does_not_end_it() {
+    let place = Place::new().await;
+    let mut ids = Vec::new();
+    for number in 0..5 {
+        ids.push(place.stored(read(&format!("{number}.txt"))).await.id());
+    }
+    let raw = place.unprotected();
+    edit(&raw, "UPDATE journal SET kind = 9 WHERE instance = ?2", ids[1]);
+    edit(&raw, "UPDATE journal SET instance = 99 WHERE instance = ?2", ids[3]);
+    let mut subscription = place.store.subscribe(None).await.unwrap();
+    for (id, expected) in ids.iter().zip(1_u64..) {
+        let next = subscription.next().await;
+        match expected {
+            2 | 4 => assert_err!(next, LoadError::BrokenEntry { sequence, .. }
+                if *sequence == expected),
+            _ => assert_eq!(next.unwrap().id, *id),
+        }
+        assert_eq!(sequence(subscription.position()), expected);
+    }
+    assert_quiet(&mut subscription).await;
+}

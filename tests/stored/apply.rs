@@ -1,0 +1,85 @@
+//! Events that arrive at run time follow the same rules as the types (EX-2, EX-4).
+
+use machine::{
+    contract::{AnyExecution, Execution, execution::Event},
+    journal::Fact,
+    stored::{Durable, Unverified},
+};
+use machine_tests::samples::read;
+use proptest::prelude::*;
+
+use crate::model::{Who, actors, apply, apply_mut, events, next};
+
+fn pending() -> AnyExecution {
+    Execution::new(read("a.txt")).into()
+}
+
+/// The complete state of a machine, including its journal.
+fn all_of(machine: &AnyExecution) -> String {
+    let claim = Unverified::of(machine as &dyn Durable).unwrap();
+    serde_json::to_string(&claim).unwrap()
+}
+
+/// Moves one machine with `apply` and another with `apply_mut`, and compares both with the model.
+fn walk(steps: Vec<(Event, Who)>) -> Result<(), TestCaseError> {
+    let (mut moved, mut in_place) = (pending(), pending());
+    let mut status = moved.status();
+    for (event, who) in steps {
+        let (trigger, before) = (event.trigger(), all_of(&moved));
+        let before_in_place = all_of(&in_place);
+        let expected = next(status, trigger, who);
+        let result = apply(moved, event.clone(), who);
+        let result_in_place = apply_mut(&mut in_place, event, who);
+        moved = match (result, expected) {
+            (Ok(machine), Some(to)) => {
+                status = to;
+                let last = &machine.journal().uncommitted().last().unwrap().fact;
+                prop_assert!(
+                    matches!(last, Fact::Moved { trigger: by, .. } if by == trigger),
+                    "{last:?}"
+                );
+                prop_assert_eq!(result_in_place, Ok(()));
+                machine
+            }
+            (Err(refused), None) => {
+                prop_assert_eq!(&all_of(&refused.machine), &before);
+                prop_assert_eq!(all_of(&in_place), before_in_place);
+                prop_assert_eq!(result_in_place, Err(refused.reason));
+                refused.machine
+            }
+            (result, expected) => {
+                return Err(TestCaseError::fail(format!(
+                    "{status} -{trigger}-> by {who:?}: expected {expected:?}, found {result:?}"
+                )));
+            }
+        };
+        prop_assert_eq!(moved.status(), status);
+        prop_assert_eq!(in_place.status(), status);
+        prop_assert_eq!(
+            moved.journal().uncommitted().len(),
+            in_place.journal().uncommitted().len()
+        );
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// The model and the machine agree, step by step.
+    #[test]
+    fn the_machine_does_what_the_model_says(
+        steps in prop::collection::vec((events(), actors()), 1..20)
+    ) {
+        walk(steps)?;
+    }
+
+    /// Starts first, so that the walks get further.
+    #[test]
+    fn the_machine_does_what_the_model_says_when_running(
+        steps in prop::collection::vec((events(), actors()), 1..20)
+    ) {
+        let start = (Event::Start, Who::Tool);
+        walk(std::iter::once(start).chain(steps).collect())?;
+    }
+}

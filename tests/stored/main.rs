@@ -1,0 +1,13 @@
+//! Tests of the module `stored`.
+#![allow(clippy::unwrap_used)]
+
+mod apply;
+mod border;
+mod context;
+mod forged_moves;
+mod forged_records;
+mod model;
+mod single_change;
+mod stable_bytes;
+mod summary;
+mod walk;
