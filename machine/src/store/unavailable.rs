@@ -106,7 +106,11 @@ impl fmt::Display for Unavailable {
                  format {known}; nothing was written; update this program"
             ),
             Kind::Other(reason) => {
-                write!(f, "the storage failed: {reason}; nothing was written")
+                write!(
+                    f,
+                    "the storage failed: {reason}; nothing was written; check the disk and that the \
+                     file is still in its place, then open the store again"
+                )
             }
         }
     }
