@@ -36,7 +36,7 @@ const OPERATIONS: usize = 40;
 #[test]
 fn a_killed_process_loses_nothing_and_leaves_no_half() {
     let rounds = std::env::var("MACHINE_CRASH_ROUNDS");
-    let rounds = rounds.map_or(40, |rounds| rounds.parse().unwrap());
+    let rounds = rounds.map_or(24, |rounds| rounds.parse().unwrap());
     let mut random = Random::of("crash");
     let mut all = Figures::default();
     let (mut killed, mut ended) = (0, 0);
