@@ -46,7 +46,14 @@ impl FromStr for Id {
     type Err = InvalidId;
 
     fn from_str(text: &str) -> Result<Self, InvalidId> {
-        // The error quotes at most 40 characters of external input.
-        text.parse().map(Self).map_err(|_| InvalidId(text.chars().take(40).collect()))
+        text.parse().map(Self).map_err(|_| InvalidId(shortened(text)))
+    }
+}
+
+/// External input for an error: at most 40 characters.
+pub(crate) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-use super::{CommitError, Store, tries::Tries};
+use super::{CommitError, Store, retry::Retry};
 use crate::{
     actor::{Actor, ToolNode},
     contract::{
@@ -30,7 +30,7 @@ impl Store {
         by: &ToolNode,
     ) -> Result<(Execution<Running>, Permit), Refused<Execution<Pending>, CommitError>> {
         let mut begin = Begin::new(pending, by);
-        let mut tries = Tries::default();
+        let mut retry = Retry::default();
         let error = loop {
             match self.batch().begin(&mut begin).write().await {
                 Ok(()) => match begin.0 {
@@ -38,7 +38,7 @@ impl Store {
                     _ => unreachable!("a batch that was written has issued the permit"),
                 },
                 Err(error) => {
-                    if let Some(error) = tries.failed(error) {
+                    if let Some(error) = retry.after(error) {
                         break error;
                     }
                 }

@@ -1,4 +1,4 @@
-use super::{CommitError, LoadError, Store, tries::Tries};
+use super::{CommitError, LoadError, Store, retry::Retry};
 use crate::{
     actor::GraphRunner,
     contract::{
@@ -67,12 +67,12 @@ impl Store {
             }
         };
         let mut settled = settle(doubt);
-        let mut tries = Tries::default();
+        let mut retry = Retry::default();
         let reason = loop {
             match self.commit(&mut settled).await {
                 Ok(()) => return Ok(settled),
                 Err(error) => {
-                    if let Some(error) = tries.failed(error) {
+                    if let Some(error) = retry.after(error) {
                         break error;
                     }
                 }

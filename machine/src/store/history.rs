@@ -66,6 +66,15 @@ impl Store {
     /// A machine with its whole history as data, for another store or for JSON. Its digests are made
     /// without the key of this store.
     ///
+    /// ```
+    /// # use machine::{Id, contract::AnyExecution, store::Store};
+    /// # async fn example(here: &Store, there: &Store, id: Id) -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut copy: AnyExecution = here.export(id).await?.verify()?;
+    /// there.create(&mut copy).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// Those of [`history`](Self::history).

@@ -4,7 +4,12 @@ use super::{
     LoadError, Store,
     backend::{Filter, Found},
 };
-use crate::{clock::Millis, definition::Fingerprint, id::Id, stored::VerifyError};
+use crate::{
+    clock::Millis,
+    definition::Fingerprint,
+    id::{Id, shortened},
+    stored::VerifyError,
+};
 
 /// Which machines to list. Without a condition, all of them, in the order in which they were created.
 ///
@@ -161,8 +166,7 @@ impl FromStr for Cursor {
         let parts = text.split_once('.').and_then(|(due_at, number)| {
             Some(Self { due_at: due_at.parse().ok()?, number: number.parse().ok()? })
         });
-        // The error quotes at most 40 characters of external input.
-        parts.ok_or_else(|| InvalidCursor(text.chars().take(40).collect()))
+        parts.ok_or_else(|| InvalidCursor(shortened(text)))
     }
 }
 

@@ -1,4 +1,4 @@
-use super::{CommitError, LoadError, Store, tries::Tries};
+use super::{CommitError, LoadError, Store, retry::Retry};
 use crate::{
     actor::{Actor, ToolNode},
     contract::{
@@ -27,7 +27,7 @@ impl Store {
         by: &ToolNode,
     ) -> Result<Settled, Refused<(Execution<Running>, Outcome), CommitError>> {
         let mut settle = Settle::new(running, outcome, by);
-        let mut tries = Tries::patient();
+        let mut retry = Retry::patient();
         let error = loop {
             match self.batch().settle(&mut settle).write().await {
                 Ok(()) => match settle.0 {
@@ -35,7 +35,7 @@ impl Store {
                     _ => unreachable!("a batch that was written has settled the execution"),
                 },
                 Err(error) => {
-                    if let Some(error) = tries.failed(error) {
+                    if let Some(error) = retry.after(error) {
                         break error;
                     }
                 }
@@ -123,6 +123,19 @@ fn unsettled(id: Id, outcome: &Outcome, source: CommitError) -> CommitError {
 
 /// The outcome of an irreversible call, as a part of a [`Batch`](super::Batch). See
 /// [`Store::settle`].
+///
+/// ```
+/// # use machine::{actor::ToolNode, contract::{Execution, Outcome, Settled, execution::Running}};
+/// # use machine::{store::{CommitError, Settle, Store}, stored::Durable};
+/// # async fn example(store: &Store, order: &mut dyn Durable, running: Execution<Running>, outcome: Outcome) -> Result<(), CommitError> {
+/// let mut settle = Settle::new(running, outcome, &ToolNode);
+/// store.batch().commit(order).settle(&mut settle).write().await?;
+/// if let Some(Settled::Completed(sent)) = settle.settled() {
+///     println!("{}", sent.state().result);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Settle(Step);
 

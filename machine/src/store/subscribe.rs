@@ -3,7 +3,10 @@ use std::{collections::VecDeque, fmt, str::FromStr, sync::Arc};
 use event_listener::Event;
 
 use super::{LoadError, Store, backend::Sequenced};
-use crate::{id::Id, journal::Entry};
+use crate::{
+    id::{Id, shortened},
+    journal::Entry,
+};
 
 /// A place in the journal of a store. As text it can be the id of a server-sent event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,8 +33,7 @@ impl FromStr for Position {
         let parts = text.split_once('.').and_then(|(generation, sequence)| {
             Some(Self { generation: generation.parse().ok()?, sequence: sequence.parse().ok()? })
         });
-        // The error quotes at most 40 characters of external input.
-        parts.ok_or_else(|| InvalidPosition(text.chars().take(40).collect()))
+        parts.ok_or_else(|| InvalidPosition(shortened(text)))
     }
 }
 

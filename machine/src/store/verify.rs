@@ -104,7 +104,19 @@ impl Store {
     /// declared with [`OpenOptions::machine`](super::OpenOptions::machine) are replayed along their
     /// stored definitions, but the rules of their contexts are not known.
     ///
-    /// Calls `progress` from time to time.
+    /// Calls `progress` after each machine.
+    ///
+    /// ```
+    /// # async fn example(store: &machine::store::Store) -> Result<(), machine::store::LoadError> {
+    /// let report = store.verify_all(|progress| {
+    ///     eprintln!("{} of {} entries", progress.entries, progress.total_entries);
+    /// }).await?;
+    /// for problem in &report.problems {
+    ///     eprintln!("{:?}: {}", problem.id, problem.reason);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

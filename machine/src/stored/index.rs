@@ -1,6 +1,36 @@
 use crate::{clock::Millis, id::Id, journal::Digest};
 
 /// What a store indexes of a machine, projected from its context and summary.
+///
+/// ```
+/// use machine::{
+///     journal::{Entry, Fact},
+///     stored::{Breach, Context, Hold, Index},
+/// };
+///
+/// #[derive(serde::Serialize, serde::Deserialize)]
+/// struct Seat {
+///     number: String,
+/// }
+///
+/// impl Context for Seat {
+///     /// Whether the seat was booked.
+///     type Summary = bool;
+///
+///     fn fold(&self, booked: &mut bool, entry: &Entry) -> Result<(), Breach> {
+///         *booked |= matches!(&entry.fact, Fact::Moved { to, .. } if to == "booked");
+///         Ok(())
+///     }
+///
+///     /// Of all machines with the same seat, one can be booked.
+///     fn index(&self, booked: &bool) -> Index {
+///         let mut index = Index::default();
+///         index.key = Some(self.number.clone());
+///         index.hold = if *booked { Hold::Held } else { Hold::Free };
+///         index
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Index {

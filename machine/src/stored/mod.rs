@@ -1,7 +1,6 @@
 //! Machines as data: what a store keeps of them, and how data from outside become machines again.
 
 mod context;
-#[allow(clippy::module_inception)]
 mod core;
 mod durable;
 mod history;

@@ -57,7 +57,7 @@ pub struct Parts<C> {
 #[non_exhaustive]
 pub enum VerifyError {
     /// The machine with this id is of another kind.
-    #[error("{id} is a `{found}`, not a `{expected}`; load it as `{found}`")]
+    #[error("{id} is of the kind `{found}`, not `{expected}`; load it as `{found}`")]
     OtherMachine {
         /// The machine's id.
         id: Id,

@@ -115,7 +115,7 @@ pub(super) fn apply_alone<'a>(
     let definition = numbers.get(connection, row.definition, &batch.definitions)?;
     let newest = lines.after(&write.lines)?;
     let place = Place { definition, newest, commit_id: batch.commit_id };
-    if !update_if(connection, no, *expected, &place, row)? {
+    if !update(connection, no, *expected, &place, row)? {
         return Ok(None);
     }
     for line in &write.lines {
@@ -148,9 +148,17 @@ pub(super) fn apply<'a>(
             (true, machine) => machine.as_ref().map_or(0, |machine| machine.newest),
         };
         let place = Place { definition, newest, commit_id: batch.commit_id };
-        let no = match &checked.machine {
-            Some(machine) => update(connection, machine.no, &place, &write.row)?,
-            None => create(connection, &place, &write.row)?,
+        let no = match (&checked.machine, write.expected) {
+            (Some(Current { no, .. }), Some(expected)) => {
+                // It was there when the preconditions were checked, in this transaction.
+                if !update(connection, *no, expected, &place, &write.row)? {
+                    return Err(Failure::Refused(
+                        "a machine moved during a transaction".to_owned(),
+                    ));
+                }
+                *no
+            }
+            _ => create(connection, &place, &write.row)?,
         };
         places.insert(write.row.id, no);
         if let Some(context) = &write.row.context {
@@ -208,34 +216,9 @@ fn create(connection: &Connection, place: &Place, row: &Row) -> rusqlite::Result
     Ok(connection.last_insert_rowid())
 }
 
-/// What identifies a machine is not among the columns: it never changes.
-fn update(connection: &Connection, no: i64, place: &Place, row: &Row) -> rusqlite::Result<i64> {
-    connection
-        .prepare_cached(
-            "UPDATE instance SET definition = ?2, status = ?3, version = ?4, epoch = ?5,
-             updated_at = ?6, due_at = ?7, newest = ?8, commit_id = ?9, seal = ?10, summary = ?11,
-             state = ?12
-             WHERE no = ?1",
-        )?
-        .execute(params![
-            no,
-            place.definition,
-            row.status,
-            integer(row.version)?,
-            integer(row.epoch)?,
-            row.updated_at,
-            row.due_at,
-            place.newest,
-            place.commit_id,
-            row.seal.bytes(),
-            row.summary,
-            row.state,
-        ])?;
-    Ok(no)
-}
-
-/// The same, if the machine is at this place and in this version.
-fn update_if(
+/// Updates a machine, if it is at this place and in this version. What identifies it is not among the
+/// columns: it never changes.
+fn update(
     connection: &Connection,
     no: i64,
     expected: u64,

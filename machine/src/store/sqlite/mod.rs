@@ -15,7 +15,6 @@ mod journal;
 mod open;
 mod places;
 mod precondition;
-mod read_only;
 mod readers;
 mod row;
 mod schema;
@@ -25,6 +24,7 @@ mod sqlite;
 mod value;
 mod watch;
 mod writer;
+mod writing;
 
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,6 @@ use super::{
     connection::{self, Role},
     failure,
     inspect::{self, cannot_open, inspect},
-    read_only::ReadOnly,
     schema,
 };
 use crate::{
@@ -43,7 +42,7 @@ pub(crate) fn open(given: &Path, settings: Settings) -> Result<Sqlite, OpenError
 }
 
 /// Opens a file without changing it. Blocks.
-pub(crate) fn open_for_reading(given: &Path, settings: Settings) -> Result<ReadOnly, OpenError> {
+pub(crate) fn open_for_reading(given: &Path, settings: Settings) -> Result<Sqlite, OpenError> {
     let path = std::fs::canonicalize(given).map_err(|error| cannot_open(given, &error))?;
     inspect(&path)?;
     let says = |error| failure::opening(&error, &path);
@@ -58,7 +57,7 @@ pub(crate) fn open_for_reading(given: &Path, settings: Settings) -> Result<ReadO
     }
     schema::check_format(format, &path)?;
     let identity = identity(&connection, &path, &settings.key)?;
-    ReadOnly::start(&path, settings, identity, connection)
+    Sqlite::start_for_reading(path, settings, identity, connection)
 }
 
 /// Opens a connection to the file, with the schema in it and in WAL mode.

@@ -1,25 +1,13 @@
 use std::{
-    convert::Infallible,
     path::{Path, PathBuf},
-    sync::{Arc, OnceLock},
+    sync::Arc,
 };
 
-use async_channel::{Receiver, Sender};
-use futures_channel::oneshot;
 use rusqlite::Connection;
 
 use super::{
-    attempts,
-    blocking::Blocking,
-    checkpoint::Checkpoints,
-    definitions, failure,
-    group::Group,
-    inbox::Inbox,
-    journal,
-    readers::Readers,
-    row, select,
-    watch::{Doorbells, Watch},
-    writer::{Job, Writer},
+    attempts, blocking::Blocking, definitions, journal, readers::Readers, row, select,
+    writing::Writing,
 };
 use crate::{
     id::Id,
@@ -34,25 +22,16 @@ use crate::{
     },
 };
 
-/// How many batches may wait before callers have to.
-const QUEUE: usize = 1024;
-
 /// A SQLite file. All work on it is done by threads; this is their handle. They end when it is closed
 /// or dropped.
 #[derive(Debug)]
 pub(crate) struct Sqlite {
     path: PathBuf,
     identity: Identity,
-    jobs: Sender<Job>,
     readers: Arc<Readers>,
     blocking: Blocking,
-    doorbells: Arc<Doorbells>,
-    watch: Arc<Watch>,
-    /// Ends when the writing thread has ended.
-    done: Receiver<Infallible>,
-    closed: Arc<OnceLock<Result<(), Unavailable>>>,
-    #[cfg(test)]
-    pub(super) fault: Arc<super::tests::Fault>,
+    /// None if the file was opened for reading only.
+    writing: Option<Writing>,
 }
 
 impl Sqlite {
@@ -63,51 +42,23 @@ impl Sqlite {
         writer: Connection,
         reader: Connection,
     ) -> Result<Self, OpenError> {
-        let (file, busy_ms) = (path.clone(), settings.busy_ms);
-        let checkpoints = Checkpoints::new(path.clone());
-        let group = Group::new(path.clone(), settings, writer, Box::new(checkpoints.hook()))
-            .map_err(|error| failure::opening(&error, &path))?;
         let readers = Arc::new(Readers::start(path.clone(), settings, reader)?);
-        let watch = Arc::new(Watch::new(path, busy_ms));
-        let doorbells = Arc::new(Doorbells::default());
-        let closed = Arc::new(OnceLock::new());
-        let (jobs, inbox) = async_channel::bounded(QUEUE);
-        let (running, done) = async_channel::bounded::<Infallible>(1);
-        #[cfg(test)]
-        let fault = Arc::clone(&group.fault);
-        let thread = Writer {
-            inbox: Inbox(inbox),
-            group,
-            busy_ms,
-            checkpoints,
-            readers: Arc::clone(&readers),
-            doorbells: Arc::clone(&doorbells),
-            watch: Arc::clone(&watch),
-            closed: Arc::clone(&closed),
-        };
-        let spawned =
-            std::thread::Builder::new().name("machine-writer".to_owned()).spawn(move || {
-                thread.run();
-                drop(running);
-            });
-        if let Err(error) = spawned {
-            readers.close();
-            return Err(Unavailable::other(error).into());
-        }
-        let blocking = Blocking::default();
-        Ok(Self {
-            path: file,
-            identity,
-            jobs,
-            readers,
-            blocking,
-            doorbells,
-            watch,
-            done,
-            closed,
-            #[cfg(test)]
-            fault,
-        })
+        let writing =
+            Writing::start(&path, settings, writer, &readers).inspect_err(|_| readers.close())?;
+        let (blocking, writing) = (Blocking::default(), Some(writing));
+        Ok(Self { path, identity, readers, blocking, writing })
+    }
+
+    /// A file that is only read, and not changed in any way. It has one connection: opening it a
+    /// second time could create files next to it.
+    pub(super) fn start_for_reading(
+        path: PathBuf,
+        settings: Settings,
+        identity: Identity,
+        reader: Connection,
+    ) -> Result<Self, OpenError> {
+        let readers = Arc::new(Readers::start_one(path.clone(), settings, reader)?);
+        Ok(Self { path, identity, readers, blocking: Blocking::default(), writing: None })
     }
 
     /// The file, without symbolic links.
@@ -115,9 +66,16 @@ impl Sqlite {
         &self.path
     }
 
+    #[cfg(test)]
+    pub(super) fn fault(&self) -> &super::tests::Fault {
+        &self.writing.as_ref().expect("it was opened for writing").fault
+    }
+
     /// Accepts nothing more. The writing thread finishes what is queued, and closes the file.
     fn stop(&self) {
-        self.jobs.close();
+        if let Some(writing) = &self.writing {
+            writing.stop();
+        }
         self.readers.close();
         self.blocking.close();
     }
@@ -135,12 +93,12 @@ impl Backend for Sqlite {
     }
 
     fn apply(&self, batch: Batch) -> Answer<Result<Applied, Rejected>> {
-        let jobs = self.jobs.clone();
-        Box::pin(async move {
-            let (answer, outcome) = oneshot::channel();
-            jobs.send(Job { batch, answer }).await.map_err(|_| Unavailable::stopped())?;
-            outcome.await.map_err(|_| Unavailable::stopped())?
-        })
+        match &self.writing {
+            Some(writing) => writing.apply(batch),
+            None => {
+                Box::pin(async { Err(Unavailable::other("the file was opened for reading only")) })
+            }
+        }
     }
 
     fn rows(&self, ids: Vec<Id>) -> Answer<Vec<Found>> {
@@ -175,8 +133,10 @@ impl Backend for Sqlite {
     }
 
     fn on_commit(&self, doorbell: Doorbell) {
-        self.doorbells.add(doorbell);
-        self.watch.start(&self.doorbells);
+        // What is only read does not change.
+        if let Some(writing) = &self.writing {
+            writing.on_commit(doorbell);
+        }
     }
 
     fn run(&self, work: Box<dyn FnOnce() + Send>) {
@@ -185,10 +145,11 @@ impl Backend for Sqlite {
 
     fn close(&self) -> Answer<()> {
         self.stop();
-        let (done, closed) = (self.done.clone(), Arc::clone(&self.closed));
-        Box::pin(async move {
-            let _ = done.recv().await;
-            closed.get().cloned().unwrap_or_else(|| Err(Unavailable::stopped()))
-        })
+        let Some(writing) = &self.writing else {
+            // This blocks only until the read in progress ends.
+            self.readers.join();
+            return Box::pin(async { Ok(()) });
+        };
+        writing.closed()
     }
 }

@@ -5,7 +5,6 @@ mod commits;
 mod failures;
 mod opening;
 mod reading;
-mod speed;
 mod upkeep;
 
 use std::{

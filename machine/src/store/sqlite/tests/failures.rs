@@ -76,7 +76,7 @@ fn a_definition_of_a_batch_that_failed_is_written_by_the_next() {
 fn a_commit_whose_error_came_late_has_succeeded() {
     let place = Place::new();
     let store = place.open();
-    store.fault.next(Fault::LATE);
+    store.fault().next(Fault::LATE);
     let mut machine = stored(&store, 2);
     apply(&store, vec![machine.write(1)]).unwrap();
     assert_eq!(verify(&store), 3);
@@ -89,7 +89,7 @@ fn a_commit_that_failed_says_that_nothing_was_written() {
     let mut machine = Machine::new();
     let create = batch(vec![machine.write(1)]);
     for (fault, full) in [(Fault::EARLY, false), (Fault::FULL, true)] {
-        store.fault.next(fault);
+        store.fault().next(fault);
         let error = wait(store.apply(create.clone())).unwrap_err();
         assert!(!error.is_indeterminate());
         assert_eq!(error.is_full(), full);
@@ -106,12 +106,12 @@ fn a_commit_in_doubt_is_decided_by_the_next_try() {
     for fault in [Fault::LATE, Fault::EARLY] {
         let mut machine = Machine::new();
         let create = batch(vec![machine.write(1)]);
-        store.fault.next(fault);
-        store.fault.open.store(1, Ordering::SeqCst);
+        store.fault().next(fault);
+        store.fault().open.store(1, Ordering::SeqCst);
         assert!(wait(store.apply(create.clone())).unwrap_err().is_indeterminate());
         let error = wait(store.apply(create.clone())).unwrap_err();
         assert!(!error.is_indeterminate(), "the second try began nothing: {error}");
-        store.fault.open.store(0, Ordering::SeqCst);
+        store.fault().open.store(0, Ordering::SeqCst);
         wait(store.apply(create)).unwrap().unwrap();
     }
     assert_eq!(verify(&store), 2);
@@ -121,7 +121,7 @@ fn a_commit_in_doubt_is_decided_by_the_next_try() {
 fn a_panic_stops_the_store_and_nobody_waits_for_ever() {
     let place = Place::new();
     let store = place.open();
-    store.fault.next(Fault::PANIC);
+    store.fault().next(Fault::PANIC);
     let batches = (0..3).map(|_| batch(vec![Machine::new().write(1)])).collect();
     let raw = place.raw();
     raw.execute_batch("BEGIN IMMEDIATE").unwrap();

@@ -6,7 +6,7 @@ const MOST: usize = 6;
 /// Decides whether a commit is tried again. The same commit finds out by itself whether an earlier try
 /// succeeded.
 #[derive(Debug, Default)]
-pub(super) struct Tries {
+pub(super) struct Retry {
     failed: usize,
     /// Also while another process uses the file; each try waits for the busy timeout.
     patient: bool,
@@ -15,14 +15,14 @@ pub(super) struct Tries {
     open: Option<Unavailable>,
 }
 
-impl Tries {
+impl Retry {
     /// For evidence, which must not be lost.
     pub(super) fn patient() -> Self {
         Self { patient: true, ..Self::default() }
     }
 
-    /// `None` if the commit should be tried again, otherwise what to say.
-    pub(super) fn failed(&mut self, error: CommitError) -> Option<CommitError> {
+    /// `None` if the commit should be tried again after this error, otherwise what to say.
+    pub(super) fn after(&mut self, error: CommitError) -> Option<CommitError> {
         let CommitError::Unavailable(error) = error else { return Some(error) };
         self.failed += 1;
         let again = self.patient && error.is_busy() || error.is_indeterminate();

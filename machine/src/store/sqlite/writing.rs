@@ -1,0 +1,115 @@
+use std::{
+    convert::Infallible,
+    path::Path,
+    sync::{Arc, OnceLock},
+};
+
+use async_channel::{Receiver, Sender};
+use futures_channel::oneshot;
+use rusqlite::Connection;
+
+use super::{
+    checkpoint::Checkpoints,
+    failure,
+    group::Group,
+    inbox::Inbox,
+    readers::Readers,
+    watch::{Doorbells, Watch},
+    writer::{Job, Writer},
+};
+use crate::store::{
+    OpenError, Unavailable,
+    backend::{Answer, Applied, Batch, Doorbell, Rejected, Settings},
+};
+
+/// How many batches may wait before callers have to.
+const QUEUE: usize = 1024;
+
+/// The handle of the thread that writes.
+#[derive(Debug)]
+pub(super) struct Writing {
+    jobs: Sender<Job>,
+    doorbells: Arc<Doorbells>,
+    watch: Arc<Watch>,
+    /// Ends when the thread has ended.
+    done: Receiver<Infallible>,
+    closed: Arc<OnceLock<Result<(), Unavailable>>>,
+    #[cfg(test)]
+    pub(super) fault: Arc<super::tests::Fault>,
+}
+
+impl Writing {
+    pub(super) fn start(
+        path: &Path,
+        settings: Settings,
+        connection: Connection,
+        readers: &Arc<Readers>,
+    ) -> Result<Self, OpenError> {
+        let busy_ms = settings.busy_ms;
+        let checkpoints = Checkpoints::new(path.to_owned());
+        let hook = Box::new(checkpoints.hook());
+        let group = Group::new(path.to_owned(), settings, connection, hook)
+            .map_err(|error| failure::opening(&error, path))?;
+        let watch = Arc::new(Watch::new(path.to_owned(), busy_ms));
+        let doorbells = Arc::new(Doorbells::default());
+        let closed = Arc::new(OnceLock::new());
+        let (jobs, inbox) = async_channel::bounded(QUEUE);
+        let (running, done) = async_channel::bounded::<Infallible>(1);
+        #[cfg(test)]
+        let fault = Arc::clone(&group.fault);
+        let thread = Writer {
+            inbox: Inbox(inbox),
+            group,
+            busy_ms,
+            checkpoints,
+            readers: Arc::clone(readers),
+            doorbells: Arc::clone(&doorbells),
+            watch: Arc::clone(&watch),
+            closed: Arc::clone(&closed),
+        };
+        std::thread::Builder::new()
+            .name("machine-writer".to_owned())
+            .spawn(move || {
+                thread.run();
+                drop(running);
+            })
+            .map_err(Unavailable::other)?;
+        Ok(Self {
+            jobs,
+            doorbells,
+            watch,
+            done,
+            closed,
+            #[cfg(test)]
+            fault,
+        })
+    }
+
+    pub(super) fn apply(&self, batch: Batch) -> Answer<Result<Applied, Rejected>> {
+        let jobs = self.jobs.clone();
+        Box::pin(async move {
+            let (answer, outcome) = oneshot::channel();
+            jobs.send(Job { batch, answer }).await.map_err(|_| Unavailable::stopped())?;
+            outcome.await.map_err(|_| Unavailable::stopped())?
+        })
+    }
+
+    pub(super) fn on_commit(&self, doorbell: Doorbell) {
+        self.doorbells.add(doorbell);
+        self.watch.start(&self.doorbells);
+    }
+
+    /// Accepts nothing more; what is queued is written.
+    pub(super) fn stop(&self) {
+        self.jobs.close();
+    }
+
+    /// Waits until the thread has ended.
+    pub(super) fn closed(&self) -> Answer<()> {
+        let (done, closed) = (self.done.clone(), Arc::clone(&self.closed));
+        Box::pin(async move {
+            let _ = done.recv().await;
+            closed.get().cloned().unwrap_or_else(|| Err(Unavailable::stopped()))
+        })
+    }
+}
