@@ -73,7 +73,10 @@ pub fn entry_digest(
     });
     let edge = edge.map(u32::to_le_bytes);
     let body = in_body.iter().filter_map(|name| Some((*name, fact.get(*name)?.clone())));
-    let body: Map<String, Value> = body.map(|(name, value)| (name.to_owned(), value)).collect();
+    let mut body: Map<String, Value> = body.map(|(name, value)| (name.to_owned(), value)).collect();
+    if let Some(by) = &entry.by {
+        body.insert("by".to_owned(), Value::from(&**by));
+    }
     let body = (!body.is_empty()).then(|| canonical(&Value::Object(body)));
     hash(&[
         previous,

@@ -1,6 +1,7 @@
 //! External tests of the library, one folder per module. This crate holds the shared helpers.
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
 
+pub mod actors;
 pub mod forge;
 pub mod samples;
 

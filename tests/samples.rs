@@ -1,29 +1,33 @@
 //! Contracts and machines shared by many tests.
 
+use crate::actors::{ecs_node, reasoning_node};
 use machine::{
-    actor::{EcsNode, ReasoningNode},
+    actor::EcsNode,
     contract::{
-        Contract, Execution, Tool,
+        Action, Answer, Applied, Call, Contract, Execution, Perform, ToolSpec,
         execution::{Pending, Waiting},
+        service_fn,
     },
     machine,
 };
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
-/// Sends a mail to `to`: irreversible, `email.send`.
+/// Sends a mail to `to`: irreversible, `email.send`, settled at once.
 #[must_use]
 pub fn mail(to: &str) -> Contract {
-    let tool = Tool::irreversible("email", "send").unwrap();
+    let tool = ToolSpec::irreversible("email", "send").unwrap().settling_time(Duration::ZERO);
     let arguments = serde_json::json!({ "to": to }).to_string();
-    Contract::tool_call(&tool, &arguments, &ReasoningNode).unwrap().about(to)
+    Contract::tool_call(&tool, &arguments, reasoning_node()).unwrap().about(to)
 }
 
 /// Reads the file `path`: idempotent, `files.read`.
 #[must_use]
 pub fn read(path: &str) -> Contract {
-    let tool = Tool::idempotent("files", "read").unwrap();
+    let tool = ToolSpec::idempotent("files", "read").unwrap();
     let arguments = serde_json::json!({ "path": path }).to_string();
-    Contract::tool_call(&tool, &arguments, &ReasoningNode).unwrap()
+    Contract::tool_call(&tool, &arguments, reasoning_node()).unwrap()
 }
 
 /// An execution that sends a mail to `to`.
@@ -31,9 +35,24 @@ pub fn pending_mail(to: &str) -> Execution<Pending> {
     Execution::new(mail(to))
 }
 
+/// A service that gives this answer to every call.
+#[must_use]
+pub fn answers(answer: Answer) -> impl Perform<Action> + 'static {
+    service_fn(move |_call: &Call<Action>| {
+        let answer = answer.clone();
+        Box::pin(async move { answer })
+    })
+}
+
+/// A service that did it, with this receipt.
+#[must_use]
+pub fn receipt(text: &str) -> impl Perform<Action> + 'static {
+    answers(Ok(Applied::new(text)))
+}
+
 /// A question to a person, asked but not answered.
 pub fn asked(question: &str) -> Execution<Waiting> {
-    asked_in(Contract::ecs_request(question, &ReasoningNode).unwrap())
+    asked_in(Contract::ecs_request(question, reasoning_node()).unwrap())
 }
 
 /// The same for a given contract.
@@ -43,7 +62,7 @@ pub fn asked_in(contract: Contract) -> Execution<Waiting> {
 
 /// Puts a question to a person.
 pub fn ask(question: Execution<Pending>) -> Execution<Waiting> {
-    question.start(&EcsNode).suspend("yes or no?".to_owned(), &EcsNode)
+    question.start(ecs_node()).suspend("yes or no?".to_owned(), ecs_node())
 }
 
 /// A user-defined durable machine: no context, no actors, and also with a state `waiting`.

@@ -2,226 +2,239 @@
 
 use std::{
     io::{self, Write},
-    path::Path,
+    path::PathBuf,
 };
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
+use jiff::SignedDuration;
 use machine::{
     Id,
-    actor::{EcsNode, GraphRunner, ReasoningNode, ToolNode},
+    actor::Actors,
     contract::{
-        AnyExecution, Contract, Execution, Settled, Tool, defer,
-        execution::{Pending, Waiting},
+        AnyExecution, Contract, Gate, Planned, Settled,
+        execution::{Failed, Pending},
     },
-    store::{LoadError, Query, Store},
-    typed::State,
+    store::{CommitError, LoadError, Query, Store},
+    typed::{Refused, State},
 };
+use mailin::response;
 
 use crate::{
-    Command, Found, MailArguments, Smtp,
-    mail::{self, Mail},
-    server::{SmtpServer, TakeAll},
-    show,
+    Command, Decided, Found,
+    mail::{SendMail, Smtp},
+    server::SmtpServer,
+    show::{self, say},
 };
 
-pub async fn run(command: Command) -> anyhow::Result<()> {
-    let store = Store::sqlite(command.db()).await?;
-    // Every command first reports what earlier processes left in doubt.
-    let recovered = store.recover().await?;
-    if !matches!(command, Command::Settle { .. }) {
-        for doubt in &recovered.in_doubt {
-            show::doubt(&store, doubt).await?;
-        }
-    }
-    // One that cannot be read does not keep the others from being used.
-    recovered.failed.iter().for_each(|(_, error)| show::unreadable(error));
-    match command {
-        Command::Ask { mail, timeout, .. } => ask(&store, mail, timeout).await,
-        Command::Approve { at, smtp, id, yes } => {
-            approve(&store, &Mailer::new(smtp, &at.db)?, id, yes).await
-        }
-        Command::Reject { id, reason, .. } => reject(&store, id, reason).await,
-        Command::Retry { at, smtp, id } => retry(&store, &Mailer::new(smtp, &at.db)?, id).await,
-        Command::Settle { id, found, .. } => settle(&store, id, found).await,
-        Command::Status { .. } => show::status(&store).await,
-    }
+/// What a command needs.
+pub struct Desk {
+    store: Store,
+    actors: Actors,
+    db: PathBuf,
+    smtp: Option<String>,
 }
 
-/// The reasoner asks for a mail. It makes two contracts: the question and the deferred mail.
-async fn ask(store: &Store, arguments: MailArguments, timeout: Option<u64>) -> anyhow::Result<()> {
-    let detail = match arguments {
-        MailArguments { detail: Some(detail), .. } => detail,
-        MailArguments { to, subject, body, .. } => {
-            let mail = Mail { to: to.unwrap_or_default(), subject, body };
-            serde_json::to_string(&mail)?
-        }
-    };
-    let email = Tool::irreversible("email", "send")?;
-    let mut contract = Contract::tool_call(&email, &detail, &ReasoningNode)?;
-    let mail = Mail::of(&contract)?;
-    contract = contract.about(&mail.to);
-    if let Some(seconds) = timeout {
-        contract = contract.timeout_seconds(seconds);
+impl Desk {
+    pub async fn open(db: PathBuf, smtp: Option<String>, actors: Actors) -> anyhow::Result<Self> {
+        Ok(Self { store: Store::sqlite(&db).await?, actors, db, smtp })
     }
 
-    let question = format!("Send \"{}\" to {}?", mail.subject, mail.to);
-    let (gate, mut deferred) = defer(contract, &question, &ReasoningNode)?;
-    let mut waiting = gate.start(&EcsNode).suspend(question, &EcsNode);
-    // Both, or neither: a mail without its question would wait forever.
-    store.batch().create(&mut waiting).create(&mut deferred).write().await?;
-
-    show::transitions(store, waiting.id()).await?;
-    show::say(format_args!("{}", waiting.state().prompt));
-    show::say(format_args!("  yes: approve --db FILE {}", waiting.id()));
-    show::say(format_args!("  no:  reject --db FILE {}", waiting.id()));
-    Ok(())
-}
-
-/// The person said yes: the question completes, then the mail goes out.
-async fn approve(store: &Store, mailer: &Mailer, id: Option<Id>, yes: bool) -> anyhow::Result<()> {
-    let id = the_question(store, id).await?;
-    if let AnyExecution::Completed(gate) = store.load(id).await?
-        && let Some(approved) = behind::<Pending>(store, id).await?
-    {
-        show::say(format_args!("{} was approved before, and not sent yet", gate.id()));
-        return send(store, mailer, approved).await;
-    }
-    let waiting = store.resume::<Waiting>(id).await?;
-    if !yes && !agreed(&waiting.state().prompt)? {
-        show::say(format_args!("nothing was changed; it still waits"));
-        return Ok(());
-    }
-    let mut confirmed =
-        waiting.resume(&GraphRunner).succeed("the person said yes".to_owned(), &GraphRunner);
-    store.commit(&mut confirmed).await?;
-    show::transitions(store, confirmed.id()).await?;
-
-    match behind::<Pending>(store, id).await? {
-        Some(approved) => send(store, mailer, approved).await,
-        None => Ok(()),
-    }
-}
-
-/// The person said no: the question is rejected, and the mail never runs.
-async fn reject(store: &Store, id: Option<Id>, reason: String) -> anyhow::Result<()> {
-    let id = the_question(store, id).await?;
-    let waiting = store.resume::<Waiting>(id).await?;
-    let mut rejected = waiting.resume(&GraphRunner).reject(reason, &GraphRunner);
-    store.commit(&mut rejected).await?;
-    show::transitions(store, rejected.id()).await?;
-    show::consequence(&rejected.into());
-    Ok(())
-}
-
-/// Another attempt at a mail that failed: a new contract with the same key.
-async fn retry(store: &Store, mailer: &Mailer, id: Id) -> anyhow::Result<()> {
-    let failed = match store.load(id).await? {
-        AnyExecution::Failed(failed) => failed,
-        // An attempt whose process ended before it began.
-        AnyExecution::Pending(again) if again.context().retry_of().is_some() => {
-            return send(store, mailer, again).await;
-        }
-        other => bail!(
-            "{id} is {}; only a FAILED mail can be retried, see `status`",
-            other.status().definition().label
-        ),
-    };
-    let mut again = Execution::new(Contract::retry(&failed, &ReasoningNode));
-    store.create(&mut again).await?;
-    send(store, mailer, again).await
-}
-
-/// The person checked whether the mail arrived.
-async fn settle(store: &Store, id: Id, found: Found) -> anyhow::Result<()> {
-    let doubt = store.in_doubt(id).await?;
-    let settled: AnyExecution = match found {
-        Found::Sent => {
-            store.confirm_applied(doubt, "a person found the mail", &GraphRunner).await?.into()
-        }
-        Found::NotSent => {
-            let reason = "a person checked: no mail arrived";
-            store.confirm_not_applied(doubt, reason, &GraphRunner).await?.into()
-        }
-    };
-    show::transitions(store, settled.id()).await?;
-    show::consequence(&settled);
-    Ok(())
-}
-
-/// The irreversible step: the permit exists once, and only after the intent is on disk.
-async fn send(store: &Store, mailer: &Mailer, approved: Execution<Pending>) -> anyhow::Result<()> {
-    let mail = Mail::of(approved.context())?;
-    let (running, permit) = store.begin(approved, &ToolNode).await?;
-    let outcome = permit.call(|permit| mail::send(permit, &mail, &mailer.address)).await;
-    match store.settle(running, outcome, &ToolNode).await? {
-        Settled::Completed(sent) => {
-            show::transitions(store, sent.id()).await?;
-            show::consequence(&sent.into());
-            Ok(())
-        }
-        Settled::Failed(failed) => {
-            let id = failed.id();
-            show::transitions(store, id).await?;
-            show::consequence(&failed.into());
-            bail!("the mail was not sent; to try again: retry --db FILE {id}")
-        }
-        Settled::InDoubt(doubt) => {
-            show::doubt(store, &doubt).await?;
-            bail!("it is unknown whether the mail was sent")
+    pub async fn run(&self, command: Command) -> anyhow::Result<()> {
+        let (store, runner) = (&self.store, &self.actors.graph_runner);
+        // `status` shows what is in doubt by itself, and first.
+        self.recover(!matches!(command, Command::Status { .. })).await?;
+        match command {
+            Command::Ask { mail, json, expires, timeout } => {
+                let json = json.as_deref().map(serde_json::from_str).transpose();
+                let mail = json.context("this JSON is not a mail")?.or(mail);
+                self.ask(mail.context("pass a mail")?, expires, timeout).await
+            }
+            Command::Approve { decided: Decided { id, by }, yes } => {
+                if !yes && !agreed(self.gate(id).await?.question())? {
+                    say(format_args!("nothing was changed; it still waits"));
+                    return Ok(());
+                }
+                let mail = self.answer(id, async |gate| store.approve(gate, &by).await).await?;
+                self.send(mail).await
+            }
+            Command::Decline { decided: Decided { id, by }, reason } => {
+                let declined =
+                    self.answer(id, async |gate| store.decline(gate, &reason, &by).await);
+                self.cancel(declined.await?, &reason).await
+            }
+            Command::Withdraw { id } => {
+                let reason = "nobody needs to answer any more";
+                let withdrawn =
+                    self.answer(id, async |gate| store.withdraw(gate, reason, runner).await);
+                self.cancel(withdrawn.await?, reason).await
+            }
+            Command::Send { id } => self.send(id).await,
+            Command::Retry(decided) => self.retry(decided).await,
+            Command::Settle { decided, found, overridden } => {
+                self.settle(decided, found, overridden).await
+            }
+            Command::Fence { id } => {
+                show::doubt(&store.fence(id, "its process was shut out", runner).await?);
+                Ok(())
+            }
+            Command::Cancel { id } => self.cancel(id, "cancelled").await,
+            Command::Status { all } => show::status(store, all).await,
         }
     }
-}
 
-/// The question with this id or, without an id, the only one that waits.
-async fn the_question(store: &Store, id: Option<Id>) -> anyhow::Result<Id> {
-    if let Some(id) = id {
-        return Ok(id);
+    /// What earlier processes left behind: every command begins with it.
+    async fn recover(&self, show_doubts: bool) -> anyhow::Result<()> {
+        let found = self.store.recover().await?;
+        found.in_doubt.iter().filter(|_| show_doubts).for_each(show::doubt);
+        // Their processes were given up on, and have answered since.
+        found.settled.iter().for_each(show::execution);
+        // Idempotent calls could simply run again; this program has none.
+        found.interrupted.into_iter().for_each(|running| show::execution(&running.into()));
+        // One that cannot be read does not keep the others from being used.
+        found.failed.iter().for_each(|(_, error)| say(format_args!("unreadable: {error}")));
+
+        let due = self.store.list(&Query::new().due()).await?;
+        for line in due.items.into_iter().flatten() {
+            let runner = &self.actors.graph_runner;
+            let expired =
+                self.answer(line.id, async |gate| self.store.expire(gate, runner).await).await;
+            // Or another process was faster.
+            if let Ok(mail) = expired {
+                self.cancel(mail, "nobody approved it in time").await.ok();
+            }
+        }
+        Ok(())
     }
-    // Two are enough to know that there are several.
-    let page = store.list(&Query::new().status("waiting").limit(2)).await?;
-    let mut waiting = page.items.into_iter();
-    match (waiting.next().transpose()?, waiting.next()) {
-        (Some(only), None) => Ok(only.id),
-        (None, _) => bail!("no question waits for an answer; see `status`"),
-        (Some(_), Some(_)) => {
-            bail!("several questions wait for an answer; pass an id from `status`")
+
+    /// The reasoner asks for a mail. The question and the mail that waits for its answer are one
+    /// batch, and then the process ends.
+    async fn ask(
+        &self,
+        mail: SendMail,
+        expires: Option<SignedDuration>,
+        timeout: Option<SignedDuration>,
+    ) -> anyhow::Result<()> {
+        let mut contract = Contract::of(&mail, &self.actors.reasoning_node)?;
+        if let Some(timeout) = timeout {
+            contract = contract.timeout_after(timeout.unsigned_abs());
+        }
+        let expires = expires.map(SignedDuration::unsigned_abs);
+        let (mut gate, mut mail) = contract.ask::<SendMail>(expires, &self.actors.ecs_node)?;
+        self.store.ask(&mut gate, &mut mail).await?;
+        show::question(&gate);
+        Ok(())
+    }
+
+    /// Answers a question, and returns the mail that waits for the answer.
+    async fn answer<T>(
+        &self,
+        id: Id,
+        answer: impl AsyncFnOnce(Gate) -> Result<T, Refused<Gate, CommitError>>,
+    ) -> anyhow::Result<Id> {
+        let gate = self.gate(id).await?;
+        let mail = gate.approval().execution();
+        match answer(gate).await {
+            Ok(_) => show::execution(&self.store.load(id).await?),
+            // If somebody else was faster, `gate` says who.
+            Err(refused) => return Err(self.gate(id).await.err().unwrap_or(refused.reason.into())),
+        }
+        Ok(mail)
+    }
+
+    /// The question with this id; an error if it was answered, with who did, and when.
+    async fn gate(&self, id: Id) -> anyhow::Result<Gate> {
+        self.store.gate(id).await.map_err(|error| match error {
+            LoadError::AlreadyDecided { at, .. } => {
+                anyhow::Error::new(error).context(format!("answered at {}", show::time(at)))
+            }
+            other => other.into(),
+        })
+    }
+
+    /// A person wants another attempt: a new execution with the same key.
+    async fn retry(&self, Decided { id, by }: Decided) -> anyhow::Result<()> {
+        let failed = self.load::<Failed>(id).await?;
+        let mut again = Planned::<SendMail>::retry(&failed, &by)?;
+        self.store.batch().create(again.machine()).write().await?;
+        self.send(again.id()).await
+    }
+
+    /// The irreversible step: under a permit, which exists once.
+    async fn send(&self, id: Id) -> anyhow::Result<()> {
+        let mail = self.store.planned::<SendMail>(id).await?;
+        let settled = self.store.perform(mail, self.smtp()?, &self.actors.tool_node);
+        match settled.await? {
+            Settled::Completed(sent) => {
+                show::execution(&sent.into());
+                Ok(())
+            }
+            Settled::Failed(failed) => {
+                show::execution(&failed.into());
+                bail!("the mail was not sent; to try again: retry {id} --as NAME")
+            }
+            Settled::InDoubt(doubt) => {
+                show::doubt(&doubt);
+                bail!("nobody knows whether the mail was sent")
+            }
+            // The call goes on, and its receipt counts even if it is late.
+            Settled::TimedOut(_, call) | Settled::Fenced(_, call) => {
+                say(format_args!("{id}  no answer in time; still waiting for it"));
+                call.await.map_err(anyhow::Error::from_boxed)?;
+                bail!("the answer came late; the next command takes it into account")
+            }
         }
     }
-}
 
-/// The execution that waits behind a gate, if it is in state `S`.
-async fn behind<S>(store: &Store, gate: Id) -> Result<Option<S::Machine>, LoadError>
-where
-    S: State<Any = AnyExecution>,
-{
-    let page = store.load_all(&Query::new().behind(gate).limit(1)).await?;
-    match page.items.into_iter().next() {
-        Some(deferred) => Ok(S::narrow(deferred?).ok()),
-        None => Ok(None),
+    /// A person looked into the mailbox.
+    async fn settle(
+        &self,
+        Decided { id, by }: Decided,
+        found: Found,
+        overridden: bool,
+    ) -> anyhow::Result<()> {
+        let (store, doubt) = (&self.store, self.store.in_doubt(id).await?);
+        let reason = "a person found no mail";
+        let settled: AnyExecution = match found {
+            Found::Sent => store.confirm_applied(doubt, "a person found it", &by).await?.into(),
+            Found::NotSent if overridden => {
+                store.override_not_applied(doubt, reason, &by).await?.into()
+            }
+            Found::NotSent => store.confirm_not_applied(doubt, reason, &by).await?.into(),
+        };
+        show::execution(&settled);
+        Ok(())
+    }
+
+    /// A mail whose question was not approved, or that lost its key to another attempt.
+    async fn cancel(&self, id: Id, reason: &str) -> anyhow::Result<()> {
+        let pending = self.load::<Pending>(id).await?;
+        let cancelled = self.store.cancel(pending, reason, &self.actors.tool_node).await?;
+        show::execution(&cancelled.into());
+        Ok(())
+    }
+
+    /// The mail with this id, if it is in this state.
+    async fn load<S: State<Any = AnyExecution>>(&self, id: Id) -> anyhow::Result<S::Machine> {
+        S::narrow(self.store.load(id).await?).map_err(|other| {
+            anyhow!("{id} is {}; `status` shows what you can do", show::label(&other))
+        })
+    }
+
+    fn smtp(&self) -> anyhow::Result<Smtp> {
+        let address = match &self.smtp {
+            Some(address) => address.clone(),
+            None => SmtpServer::start(&self.db.with_extension("mails"), |_| response::OK)
+                .context("cannot start an SMTP server on loopback; pass one with --smtp")?
+                .address(),
+        };
+        Ok(Smtp { address })
     }
 }
 
 fn agreed(question: &str) -> anyhow::Result<bool> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "{question} [y/N]")?;
+    say(format_args!("{question}\n[y/N]"));
+    io::stdout().flush()?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer).context("cannot read the answer; pass --yes instead")?;
     Ok(matches!(answer.trim(), "y" | "yes"))
-}
-
-/// Where mails go.
-struct Mailer {
-    address: String,
-}
-
-impl Mailer {
-    fn new(smtp: Smtp, db: &Path) -> anyhow::Result<Self> {
-        let address = match smtp.smtp {
-            Some(address) => address,
-            None => SmtpServer::start(&db.with_extension("mails"), TakeAll)
-                .context("cannot start an SMTP server on loopback; pass one with --smtp")?
-                .address(),
-        };
-        Ok(Self { address })
-    }
 }

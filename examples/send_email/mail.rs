@@ -2,100 +2,113 @@
 
 use std::{error::Error, io, time::Duration};
 
-use anyhow::{Context, ensure};
 use lettre::{
-    Message,
-    address::AddressError,
-    message::Mailbox,
-    transport::smtp::{client::AsyncSmtpConnection, extension::ClientId},
+    Address, Message,
+    transport::smtp::{
+        self,
+        client::AsyncSmtpConnection,
+        commands::{Data, Mail, Rcpt},
+        extension::ClientId,
+    },
 };
-use machine::contract::{Answer, Applied, Contract, NotDone, Permit};
+use machine::contract::{Answer, Applied, Call, Irreversible, NotDone, Perform, Tool};
 use serde::{Deserialize, Serialize};
 
-/// The arguments of `email.send`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+/// Sends a mail. The fields are the arguments; a person sees all of them before it is sent.
+#[derive(Debug, clap::Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Mail {
-    pub to: String,
-    pub subject: String,
-    pub body: String,
+pub struct SendMail {
+    /// The recipient.
+    #[arg(long)]
+    to: Address,
+    /// The subject.
+    #[arg(long, default_value = "Meeting")]
+    subject: String,
+    /// The body.
+    #[arg(long, default_value = "Shall we meet on Monday at ten?")]
+    body: String,
 }
 
-impl Mail {
-    /// Reads the arguments of a contract.
-    pub fn of(contract: &Contract) -> anyhow::Result<Self> {
-        let arguments = contract.action().detail().get("args").cloned().unwrap_or_default();
-        Self::check(serde_json::from_value(arguments).context("the contract is not a mail")?)
-    }
+impl Tool for SendMail {
+    const SERVICE: &'static str = "email";
+    const METHOD: &'static str = "send";
+    type Effect = Irreversible;
+    type Receipt = String;
+    /// How long a killed process's bytes can still be on their way to the server. On loopback they
+    /// have arrived after two seconds; across a network that takes minutes.
+    const SETTLING_TIME: Duration = Duration::from_secs(2);
 
-    /// Refuses mails that no server would accept, before a person is asked.
-    pub fn check(self) -> anyhow::Result<Self> {
-        self.recipient().with_context(|| {
-            format!("`{}` is not a mail address; pass one such as bob@example.com", self.to)
-        })?;
-        ensure!(!self.subject.trim().is_empty(), "the subject is empty; pass a subject");
-        Ok(self)
-    }
-
-    fn recipient(&self) -> Result<Mailbox, AddressError> {
-        self.to.parse()
-    }
-
-    fn message(&self, permit: &Permit) -> Result<Message, Box<dyn Error>> {
-        // The same for every attempt at this mail, so that mail systems can deduplicate too.
-        let id = permit.key().map(|key| {
-            let digest = key.as_str().rsplit(':').next().unwrap_or_default();
-            format!("<{digest}@agent.example>")
-        });
-        let mail = Message::builder()
-            .from("Agent <agent@agent.example>".parse()?)
-            .to(self.recipient()?)
-            .subject(&self.subject)
-            .message_id(id)
-            .body(self.body.clone())?;
-        Ok(mail)
+    fn subject(&self, _language: &str) -> Option<String> {
+        Some(self.to.to_string())
     }
 }
 
-/// Sends the mail. Answers with evidence, not with assumptions.
-pub async fn send(permit: Permit, mail: &Mail, smtp: &str) -> Answer {
-    let limit = permit.timeout().map(Duration::from_secs);
-    let message = mail.message(&permit).map_err(NotDone::not_applied)?;
-    let call = async {
-        // An error while connecting proves that nothing happened: the server has no mail yet.
+/// The mail server.
+pub struct Smtp {
+    /// `HOST:PORT`.
+    pub address: String,
+}
+
+impl Perform<SendMail> for Smtp {
+    /// Answers with evidence, not with assumptions.
+    async fn perform(&self, call: &Call<SendMail>) -> Answer {
+        let mail = message(call).map_err(NotDone::not_applied)?;
+        // Without the content there is no mail, so an error until then proves that there is none.
+        let ready = self.announce(&mail, call.timeout()).await;
+        let mut server = ready.map_err(|error| not_sent(&error))?;
+        // That may have taken long, so that another process has given up on this one.
+        if !call.still_valid().await {
+            return Err(NotDone::not_applied("this process was shut out before it sent the mail"));
+        }
+        match server.message(&mail.formatted()).await {
+            Ok(reply) => {
+                let words: Vec<&str> = reply.message().collect();
+                Ok(Applied::new(format!("{} {}", reply.code(), words.join(" "))))
+            }
+            // A reply with an error: the server did not take the mail.
+            Err(refusal) if refusal.status().is_some() => Err(not_sent(&refusal)),
+            // The connection broke. The server may have the mail, so this is `Unknown`.
+            Err(broken) => Err(broken.into()),
+        }
+    }
+}
+
+impl Smtp {
+    /// Everything that comes before the content of a mail.
+    async fn announce(
+        &self,
+        mail: &Message,
+        timeout: Option<Duration>,
+    ) -> Result<AsyncSmtpConnection, smtp::Error> {
+        let me = ClientId::default();
         let mut server =
-            AsyncSmtpConnection::connect_tokio1(smtp, limit, &ClientId::default(), None, None)
-                .await
-                .map_err(|error| NotDone::not_applied(words(&error)))?;
-        match server.send(message.envelope(), &message.formatted()).await {
-            Ok(response) => {
-                let said: Vec<&str> = response.message().collect();
-                Ok(Applied::new(format!("mail sent: {} {}", response.code(), said.join(" "))))
-            }
-            // The server replied with an error, so it did not accept the mail.
-            Err(refusal) if refusal.is_permanent() || refusal.is_transient() => {
-                Err(NotDone::not_applied(words(&refusal)))
-            }
-            // The connection broke after the server may have received the whole mail.
-            Err(unclear) => Err(unclear.into()),
+            AsyncSmtpConnection::connect_tokio1(&self.address, timeout, &me, None, None).await?;
+        server.command(Mail::new(mail.envelope().from().cloned(), vec![])).await?;
+        for to in mail.envelope().to() {
+            server.command(Rcpt::new(to.clone(), vec![])).await?;
         }
-    };
-    match limit {
-        // An elapsed timeout is an error like any other: unknown.
-        Some(limit) => tokio::time::timeout(limit, call).await?,
-        None => call.await,
+        server.command(Data).await?;
+        Ok(server)
     }
 }
 
-fn words(error: &lettre::transport::smtp::Error) -> String {
-    let mut cause: Option<&dyn Error> = Some(error);
-    while let Some(current) = cause {
-        if let Some(io) = current.downcast_ref::<io::Error>()
-            && io.kind() == io::ErrorKind::ConnectionRefused
-        {
-            return "SMTP connection refused".to_owned();
-        }
-        cause = current.source();
-    }
-    format!("SMTP {error}")
+fn message(call: &Call<SendMail>) -> Result<Message, Box<dyn Error>> {
+    let SendMail { to, subject, body } = call.arguments();
+    // The same for every attempt at this mail, so that mail systems can deduplicate too.
+    let digest = call.key().and_then(|key| key.as_str().rsplit(':').next());
+    let mail = Message::builder()
+        .from("Agent <agent@agent.example>".parse()?)
+        .to(to.clone().into())
+        .subject(subject)
+        .message_id(digest.map(|digest| format!("<{digest}@agent.example>")))
+        .body(body.clone())?;
+    Ok(mail)
+}
+
+fn not_sent(error: &smtp::Error) -> NotDone {
+    let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
+    NotDone::not_applied(match cause.map(io::Error::kind) {
+        Some(io::ErrorKind::ConnectionRefused) => "SMTP connection refused".to_owned(),
+        _ => format!("SMTP {error}"),
+    })
 }

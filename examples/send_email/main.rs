@@ -1,6 +1,6 @@
-//! An agent sends a mail: it asks first, its process ends, and another process approves and sends.
+//! An agent asks for mails, and a person approves each of them before it is sent.
 //!
-//! Without a subcommand it runs the whole demo, each step in its own process.
+//! Every command is a process of its own. Without a command it runs the whole story.
 
 #![allow(unreachable_pub, reason = "`pub` marks the interface of a module, as in a library")]
 
@@ -10,140 +10,116 @@ mod server;
 mod show;
 mod story;
 
-use std::{
-    path::{Path, PathBuf},
-    process::ExitCode,
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use jiff::SignedDuration;
+use machine::{
+    Id,
+    actor::{Actors, Human},
 };
 
-use clap::{Args, Parser, Subcommand};
-use machine::Id;
+use crate::{commands::Desk, mail::SendMail};
 
-/// Send a mail that a person approves first.
+/// Send mails that a person approves first. Without a command: the whole story.
 #[derive(Debug, Parser)]
 #[command(version, about)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
+    /// The database; created if it does not exist.
+    #[arg(long, global = true, value_name = "FILE", default_value = "agent.db")]
+    db: PathBuf,
+    /// The SMTP server; by default one on loopback that stores the mails next to the database.
+    #[arg(long, global = true, value_name = "HOST:PORT")]
+    smtp: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Ask for a mail to be sent. It waits for a person's approval.
+    /// Ask for a mail to be sent. A person has to approve it.
     Ask {
         #[command(flatten)]
-        at: Database,
-        #[command(flatten)]
-        mail: MailArguments,
-        /// The timeout for sending, in seconds.
-        #[arg(long, value_name = "SECONDS")]
-        timeout: Option<u64>,
+        mail: Option<SendMail>,
+        /// The whole mail as JSON, as a model writes it.
+        #[arg(
+            long,
+            value_name = "JSON",
+            conflicts_with = "SendMail",
+            required_unless_present = "SendMail"
+        )]
+        json: Option<String>,
+        /// The approval has to be given, and used, within this time, such as `1h`.
+        #[arg(long, value_name = "TIME")]
+        expires: Option<SignedDuration>,
+        /// How long to wait for the mail server, such as `10s`.
+        #[arg(long, value_name = "TIME")]
+        timeout: Option<SignedDuration>,
     },
-    /// Approve a waiting mail and send it.
+    /// Approve a mail, and send it.
     Approve {
         #[command(flatten)]
-        at: Database,
-        #[command(flatten)]
-        smtp: Smtp,
-        /// Which question; may be left out while only one waits.
-        id: Option<Id>,
-        /// Don't ask again.
+        decided: Decided,
+        /// Don't show the question first.
         #[arg(long, short)]
         yes: bool,
     },
-    /// Refuse a waiting mail: it is never sent.
-    Reject {
+    /// Decline a mail: it is never sent.
+    Decline {
         #[command(flatten)]
-        at: Database,
-        /// Which question; may be left out while only one waits.
-        id: Option<Id>,
+        decided: Decided,
         /// Why not.
-        #[arg(long, default_value = "the person said no")]
+        #[arg(long, default_value = "declined")]
         reason: String,
     },
-    /// Retry a failed mail, as a new attempt with the same key.
-    Retry {
-        #[command(flatten)]
-        at: Database,
-        #[command(flatten)]
-        smtp: Smtp,
-        /// Which mail.
-        id: Id,
-    },
-    /// Settle a mail in doubt, after checking whether it was sent.
+    /// Take a question back: nobody needs to answer it any more.
+    Withdraw { id: Id },
+    /// Send a mail that was approved, if the process that should have sent it ended before.
+    Send { id: Id },
+    /// Send a mail again that was not sent.
+    Retry(Decided),
+    /// Settle a mail in doubt, after checking whether it arrived.
     Settle {
         #[command(flatten)]
-        at: Database,
-        /// Which mail.
-        id: Id,
-        /// What you found.
+        decided: Decided,
         found: Found,
+        /// It was not sent, although its process may be alive: I take responsibility.
+        #[arg(long = "override")]
+        overridden: bool,
     },
-    /// Show what happened, and what waits for an answer.
+    /// Shut out the process that is sending a mail.
+    Fence { id: Id },
+    /// End a mail that will not be sent.
+    Cancel { id: Id },
+    /// Show what waits for somebody, and what to do about it.
     Status {
-        #[command(flatten)]
-        at: Database,
+        /// Show everything, with its history.
+        #[arg(long)]
+        all: bool,
     },
 }
 
-impl Command {
-    fn db(&self) -> &Path {
-        match self {
-            Self::Ask { at, .. }
-            | Self::Approve { at, .. }
-            | Self::Reject { at, .. }
-            | Self::Retry { at, .. }
-            | Self::Settle { at, .. }
-            | Self::Status { at } => &at.db,
-        }
-    }
-}
-
+/// What a person decides about. Nothing is decided without an id and a name.
 #[derive(Debug, Args)]
-struct Database {
-    /// The database; created if it does not exist.
-    #[arg(long, value_name = "FILE")]
-    db: PathBuf,
+struct Decided {
+    /// The id, as `status` shows it.
+    id: Id,
+    /// The name of the person who decides.
+    #[arg(long = "as", value_name = "NAME", value_parser = Human::new)]
+    by: Human,
 }
 
-#[derive(Debug, Args)]
-struct Smtp {
-    /// The SMTP server; by default one on loopback that stores the mails next to the database.
-    #[arg(long, value_name = "HOST:PORT")]
-    smtp: Option<String>,
-}
-
-#[derive(Debug, Args)]
-struct MailArguments {
-    /// The recipient.
-    #[arg(long, required_unless_present = "detail")]
-    to: Option<String>,
-    /// The subject.
-    #[arg(long, default_value = "Meeting")]
-    subject: String,
-    /// The body.
-    #[arg(long, default_value = "Shall we meet on Monday at ten?")]
-    body: String,
-    /// The whole mail as JSON: {"to": .., "subject": .., "body": ..}.
-    #[arg(long, value_name = "JSON", conflicts_with_all = ["to", "subject", "body"])]
-    detail: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+/// What a person found in the mailbox.
+#[derive(Debug, Clone, Copy, ValueEnum)]
 enum Found {
-    /// The mail was sent.
     Sent,
-    /// The mail was not sent.
     NotSent,
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
-        Some(command) => tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(Into::into)
-            .and_then(|runtime| runtime.block_on(commands::run(command))),
+        Some(command) => run(command, cli.db, cli.smtp),
         None => story::tell(),
     };
     match result {
@@ -153,4 +129,11 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn run(command: Command, db: PathBuf, smtp: Option<String>) -> anyhow::Result<()> {
+    // The only place where actors are made: the rest of the program is handed what it needs.
+    let actors = Actors::issue("mailer")?;
+    Desk::open(db, smtp, actors).await?.run(command).await
 }

@@ -10,24 +10,14 @@ use std::{
 
 use mailin::{Action, Handler, Response, SessionBuilder, response};
 
-/// What a server accepts. The defaults accept every mail.
-pub trait Policy: Send + Sync + 'static {
-    /// Whether to accept a mail for this recipient.
-    fn recipient(&self, _to: &str) -> Response {
-        response::OK
-    }
-
-    /// The response after a mail was received and stored.
-    fn received(&self) -> Response {
-        response::OK
-    }
+/// What the server is about to answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step<'a> {
+    /// Whether it accepts a mail for this recipient.
+    Recipient(&'a str),
+    /// This mail was received and stored.
+    Stored(&'a [u8]),
 }
-
-/// Accepts every mail.
-#[derive(Debug)]
-pub struct TakeAll;
-
-impl Policy for TakeAll {}
 
 /// The server. It runs until the process ends.
 #[derive(Debug)]
@@ -43,19 +33,21 @@ struct Kept {
 }
 
 impl SmtpServer {
-    /// Listens on a free port of the loopback address and stores mails as files in `folder`.
-    pub fn start(folder: &Path, policy: impl Policy) -> io::Result<Self> {
+    /// Listens on a free port of loopback, and stores mails as files in `folder`.
+    pub fn start(
+        folder: &Path,
+        policy: impl Fn(Step<'_>) -> Response + Send + Sync + 'static,
+    ) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let count = std::fs::read_dir(folder)?.count();
         let kept = Arc::new(Kept { folder: folder.to_owned(), count: Mutex::new(count) });
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
-        let policy: Arc<dyn Policy> = Arc::new(policy);
-        let shared = Arc::clone(&kept);
+        let (policy, shared) = (Arc::new(policy), Arc::clone(&kept));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let inbox =
-                    Inbox { kept: Arc::clone(&shared), policy: Arc::clone(&policy), mail: vec![] };
+                let (kept, policy) = (Arc::clone(&shared), Arc::clone(&policy));
+                let inbox = Inbox { kept, policy, mail: vec![] };
                 // A client that disconnects ends only its own session.
                 thread::spawn(move || serve(&stream, inbox));
             }
@@ -74,7 +66,7 @@ impl SmtpServer {
     }
 }
 
-fn serve(stream: &TcpStream, inbox: Inbox) -> io::Result<()> {
+fn serve(stream: &TcpStream, inbox: impl Handler) -> io::Result<()> {
     let mut lines = BufReader::new(stream.try_clone()?);
     let mut answers = BufWriter::new(stream);
     let mut session =
@@ -94,15 +86,15 @@ fn serve(stream: &TcpStream, inbox: Inbox) -> io::Result<()> {
 }
 
 /// The mail of one session.
-struct Inbox {
+struct Inbox<P> {
     kept: Arc<Kept>,
-    policy: Arc<dyn Policy>,
+    policy: Arc<P>,
     mail: Vec<u8>,
 }
 
-impl Handler for Inbox {
+impl<P: Fn(Step<'_>) -> Response> Handler for Inbox<P> {
     fn rcpt(&mut self, to: &str) -> Response {
-        self.policy.recipient(to)
+        (self.policy)(Step::Recipient(to))
     }
 
     fn data(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -113,11 +105,11 @@ impl Handler for Inbox {
     fn data_end(&mut self) -> Response {
         let mut count = self.kept.count.lock().unwrap_or_else(PoisonError::into_inner);
         let file = self.kept.folder.join(format!("{:04}.eml", *count + 1));
-        if std::fs::write(file, std::mem::take(&mut self.mail)).is_err() {
+        if std::fs::write(file, &self.mail).is_err() {
             return response::INTERNAL_ERROR;
         }
         *count += 1;
         drop(count);
-        self.policy.received()
+        (self.policy)(Step::Stored(&std::mem::take(&mut self.mail)))
     }
 }

@@ -1,4 +1,4 @@
-//! Output for people. No keys, no actor ids, no raw detail (OB-14).
+//! Output for people. No keys, no ids of actors, no raw data (OB-14).
 
 use std::{
     fmt,
@@ -8,10 +8,9 @@ use std::{
 use jiff::{Timestamp, tz::TimeZone};
 use machine::{
     Id,
-    contract::{AnyExecution, Evidence, InDoubt},
-    store::{LoadError, Query, Store},
-    stored::History,
-    view::{ConsequenceView, late_evidence, render, transitions as records},
+    contract::{AnyExecution, Gate, InDoubt, waits_for},
+    store::{Query, Store},
+    view::{ConsequenceView, Label, TransitionRecord, transitions},
 };
 
 /// Prints a line. Ignores a closed pipe: what is committed stays committed.
@@ -19,122 +18,108 @@ pub fn say(line: fmt::Arguments<'_>) {
     let _ = writeln!(io::stdout(), "{line}");
 }
 
-/// The transitions of one machine, on one line.
-pub async fn transitions(store: &Store, id: Id) -> anyhow::Result<()> {
-    let records = records(&store.history(id).await?);
-    let mut path = records.first().map(|first| first.from_status.clone()).unwrap_or_default();
-    for record in &records {
-        path = format!("{path} -{}-> {}", record.trigger, record.to_status);
-    }
-    say(format_args!("committed {id}: {path}"));
-    Ok(())
+/// The line that a reasoner sees, too.
+pub fn execution(execution: &AnyExecution) {
+    say(format_args!("{}  {}", execution.id(), ConsequenceView::of(execution)));
 }
 
-/// The line that a reasoner sees.
-pub fn consequence(execution: &AnyExecution) {
-    say(format_args!("{}", render(&[ConsequenceView::of(execution)])));
+/// A question to a person, and how to answer it.
+pub fn question(gate: &Gate) {
+    let id = gate.id();
+    say(format_args!("{id}  {}", gate.question().replace('\n', "\n    ")));
+    say(format_args!("    next: approve {id} --as NAME, or decline {id} --as NAME"));
 }
 
-/// An execution in doubt, and how to settle it.
-pub async fn doubt(store: &Store, doubt: &InDoubt) -> anyhow::Result<()> {
+/// A mail in doubt, and how to settle it.
+pub fn doubt(doubt: &InDoubt) {
     let id = doubt.execution().id();
-    say(format_args!("IN DOUBT {id}: {}", doubt.question()));
-    late(&store.history(id).await?);
-    say(format_args!("  check whether it arrived, then: settle --db FILE {id} sent|not-sent"));
-    Ok(())
+    say(format_args!("{id}  [IN_DOUBT] {}", doubt.question().replace('\n', "\n    ")));
+    say(format_args!("    next: settle {id} sent|not-sent --as NAME"));
 }
 
-/// A machine that cannot be read.
-pub fn unreadable(error: &LoadError) {
-    say(format_args!("unreadable: {error}"));
-}
-
-/// Late evidence of fenced workers. It may contradict how the execution was settled.
-fn late(history: &History) {
-    for evidence in late_evidence(history).into_iter().map(|late| late.evidence) {
-        let (Evidence::Applied(words) | Evidence::NotApplied(words) | Evidence::Unknown(words)) =
-            evidence;
-        say(format_args!("    late evidence: {words}"));
-    }
-}
-
-/// All machines of the database.
-pub async fn status(store: &Store) -> anyhow::Result<()> {
+/// What waits for somebody, or everything. What is in doubt or contradicts itself comes first.
+pub async fn status(store: &Store, all: bool) -> anyhow::Result<()> {
     let mut executions: Vec<AnyExecution> = Vec::new();
     let mut query = Query::new();
     loop {
         let page = store.load_all(&query).await?;
         for found in page.items {
-            // A machine that fails verification does not hide the others.
+            // One that cannot be read does not hide the others.
             match found {
                 Ok(execution) => executions.push(execution),
-                Err(error) => unreadable(&error),
+                Err(error) => say(format_args!("unreadable: {error}")),
             }
         }
         let Some(next) = page.next else { break };
         query = query.after(next);
     }
-    for execution in &executions {
-        let label = &execution.status().definition().label;
-        say(format_args!("{}  {label:<9}  {}", execution.id(), execution.context().summary()));
-        let history = match store.history(execution.id()).await {
-            Ok(history) => history,
-            Err(error) => {
-                unreadable(&error);
-                continue;
-            }
-        };
-        for record in records(&history) {
-            say(format_args!(
-                "    {}  {} -> {} ({})",
-                time(record.timestamp),
-                record.from_status,
-                record.to_status,
-                record.actor_category
-            ));
+    executions.sort_by_key(|any| !matches!(label(any), Label::InDoubt | Label::Contradicted));
+    for any in &executions {
+        let next = next(any, &executions);
+        if next.is_none() && !all {
+            continue;
         }
-        say(format_args!("    {}", ConsequenceView::of(execution)));
-        late(&history);
-        if let Some(next) = next_step(execution, &executions) {
+        execution(any);
+        if let AnyExecution::Waiting(waiting) = any {
+            say(format_args!("    {}", waits_for(waiting).replace('\n', "\n    ")));
+        }
+        if all {
+            match store.history(any.id()).await {
+                Ok(history) => transitions(&history).iter().for_each(transition),
+                Err(error) => say(format_args!("    unreadable: {error}")),
+            }
+        }
+        if let Some(next) = next {
             say(format_args!("    next: {next}"));
         }
     }
     Ok(())
 }
 
-/// What a person can do next.
-fn next_step(execution: &AnyExecution, all: &[AnyExecution]) -> Option<String> {
-    let id = execution.id();
-    let gate = execution.context().behind();
-    let gate = gate.and_then(|gate| all.iter().find(|other| other.id() == gate));
-    match (execution, gate) {
-        (AnyExecution::Waiting(waiting), _) if waiting.context().is_irreversible() => {
-            Some(format!("settle {id} sent|not-sent"))
+fn transition(step: &TransitionRecord) {
+    let (at, who) = (time(step.timestamp), step.actor_category);
+    say(format_args!("    {at}  {} -> {} ({who})", step.from_status, step.to_status));
+}
+
+/// What a person can do. Nothing that has not ended is without it.
+fn next(any: &AnyExecution, all: &[AnyExecution]) -> Option<String> {
+    let (id, contract) = (any.id(), any.context());
+    let find = |id: Id| all.iter().find(|other| other.id() == id).map(label);
+    match (label(any), contract.behind().map(find)) {
+        (Label::InDoubt, _) => Some(format!("settle {id} sent|not-sent --as NAME")),
+        (Label::Waiting, _) => Some(format!("approve {id} --as NAME, or decline {id} --as NAME")),
+        (Label::InProgress, _) => Some(format!("wait, or fence {id}")),
+        (Label::NotStarted, None | Some(Some(Label::Success))) => {
+            Some(format!("send {id}, or cancel {id}"))
         }
-        (AnyExecution::Waiting(_), _) => Some(format!("approve {id} or reject {id}")),
-        (AnyExecution::Failed(_), _) => {
-            let mut others = all.iter();
-            let again = others.find(|other| other.context().retry_of() == Some(id));
-            Some(match again {
-                Some(again) => format!("none; it was retried as {}", again.id()),
-                None => format!("retry {id}"),
-            })
+        (Label::NotStarted, Some(Some(Label::Waiting))) => None, // its gate says what to do
+        (Label::NotStarted, _) => Some(format!("cancel {id}")),
+        (Label::Failed, _) => {
+            // Unless another attempt at the same mail is newer, open, or took place.
+            let mut others = all
+                .iter()
+                .filter(|other| other.id() != id)
+                .filter(|other| other.context().idempotency_key() == contract.idempotency_key());
+            let superseded = others.any(|other| match label(other) {
+                Label::Failed => other.id() > id,
+                other => other != Label::Cancelled,
+            });
+            (!superseded).then(|| format!("retry {id} --as NAME"))
         }
-        (AnyExecution::Pending(_), None) => Some(format!("retry {id}")),
-        (AnyExecution::Pending(_), Some(AnyExecution::Completed(gate))) => {
-            Some(format!("approve {} (approved, but not sent yet)", gate.id()))
-        }
-        (AnyExecution::Pending(_), Some(AnyExecution::Waiting(_))) => {
-            Some("it waits for approval".to_owned())
-        }
-        (AnyExecution::Pending(_), Some(_)) => {
-            Some("it never runs: approval was refused".to_owned())
+        (Label::Contradicted, _) => {
+            Some("tell the recipient: it was sent, perhaps twice".to_owned())
         }
         _ => None,
     }
 }
 
-fn time(ms: i64) -> String {
+/// What a reasoner would be told.
+pub fn label(any: &AnyExecution) -> Label {
+    ConsequenceView::of(any).consequence_label
+}
+
+/// The time of day.
+pub fn time(ms: i64) -> String {
     match Timestamp::from_millisecond(ms) {
         Ok(at) => at.to_zoned(TimeZone::system()).strftime("%H:%M:%S%.3f").to_string(),
         Err(_) => ms.to_string(),

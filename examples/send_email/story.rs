@@ -1,184 +1,195 @@
-//! The whole demo in a temporary folder, each step in its own process.
+//! The whole story in a temporary folder: each step is a process of its own, the server is real, and
+//! so are the signals.
 
 use std::{
     io::{BufRead, BufReader, PipeReader},
     process::{Child, Command, Stdio},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::Duration,
 };
 
 use anyhow::{Context, ensure};
-use machine::store::{Query, blocking::Store};
+use machine::Id;
 use mailin::{Response, response};
 use tempfile::TempDir;
 
 use crate::{
-    server::{Policy, SmtpServer},
+    server::{SmtpServer, Step},
     show::say,
 };
 
 pub fn tell() -> anyhow::Result<()> {
-    let story = Story::begin()?;
+    let mut story = Story::begin()?;
 
-    chapter("An agent wants to send a mail. It asks, and its process ends.");
-    story.ask("bob@example.com", "Meeting")?;
-    chapter("Later, in another process, a person approves. The mail goes out.");
-    story.run(&["approve", "--yes"], &[&story.find("waiting")?])?;
-    story.count_mails(1)?;
+    chapter(
+        "An agent asks for a mail, and its process ends. Later Ann approves; the mail goes out.",
+    );
+    story.run(OK, "ask --to bob@example.com")?;
+    let question = story.id.clone();
+    story.run(OK, "approve ID --as ann --yes")?;
+    story.has_received(1)?;
+    chapter("Tom answers too. He is told that Ann was faster; nothing else is approved.");
+    story.run(REFUSED, &format!("approve {question} --as tom --yes"))?;
 
-    chapter("Another mail. This time the process is killed (SIGKILL) once the server has it.");
-    story.ask("carol@example.com", "Contract")?;
-    *story.plan() = Plan::KillSender;
-    story.run_to_its_death(&["approve", "--yes"], &[&story.find("waiting")?])?;
-    chapter("The next process finds the mail in doubt and asks. It does not send it again.");
-    story.run(&["status"], &[])?;
-    story.count_mails(2)?;
-    chapter("The person checks, sees that it arrived, and confirms. It is not sent again.");
-    story.run(&["settle"], &[&story.find("waiting")?, "sent"])?;
-    story.count_mails(2)?;
+    chapter("A question that nobody answers in time.");
+    story.run(OK, "ask --to eve@example.com --expires 1s")?;
+    let question = story.id.clone();
+    thread::sleep(Duration::from_secs(1));
+    story.run(REFUSED, &format!("approve {question} --as ann --yes"))?;
 
-    chapter("A third mail. This time the server refuses.");
-    story.ask("dave@example.com", "Invoice")?;
-    *story.plan() = Plan::Refuse;
-    story.run_and_fail(&["approve", "--yes"], &[&story.find("waiting")?])?;
-    story.count_mails(2)?;
-    chapter("Provably nothing was sent, so the key is free: a retry succeeds.");
-    *story.plan() = Plan::Take;
-    story.run(&["retry"], &[&story.find("failed")?])?;
-    story.count_mails(3)?;
+    chapter("The server refuses a mail. Provably nothing was sent, so a person may retry.");
+    story.run(OK, "ask --to dave@example.com")?;
+    story.plan(Plan::Refuse);
+    story.run(REFUSED, "approve ID --as ann --yes")?;
+    story.plan(Plan::Take);
+    story.run(OK, "retry ID --as ann")?;
+    story.has_received(2)?;
 
-    chapter("The whole history:");
-    story.run(&["status"], &[])?;
-    Ok(())
+    chapter("A process is killed (SIGKILL) after the server took its mail. Nobody sends it again.");
+    story.run(OK, "ask --to carol@example.com")?;
+    story.plan(Plan::Kill);
+    story.run(KILLED, "approve ID --as ann --yes")?;
+    story.run(OK, "status")?;
+    story.run(REFUSED, "retry ID --as ann")?;
+    story.run(OK, "settle ID sent --as ann")?;
+    story.has_received(3)?;
+
+    chapter("A process is frozen (SIGSTOP) after the server took its mail, and becomes overdue.");
+    story.run(OK, "ask --to frank@example.com --timeout 1s")?;
+    story.plan(Plan::Freeze);
+    let mut frozen = story.start("approve ID --as ann --yes")?;
+    while story.server.received() < 4 && frozen.0.try_wait()?.is_none() {
+        thread::sleep(Duration::from_millis(10));
+    }
+    thread::sleep(Duration::from_secs(1));
+    story.run(OK, "status")?;
+    chapter("Ann has seen no mail. But the process is alive, so that proves nothing.");
+    story.run(REFUSED, "settle ID not-sent --as ann")?;
+    story.run(REFUSED, "retry ID --as ann")?;
+    chapter("It thaws (SIGCONT). Its receipt is late, and counts.");
+    story.plan(Plan::Take);
+    signal(frozen.0.id(), "CONT");
+    story.finish(REFUSED, frozen)?;
+    story.run(OK, "status")?;
+    story.has_received(4)
 }
+
+/// The exit codes of a command; a process that was killed has none.
+const OK: Option<i32> = Some(0);
+const REFUSED: Option<i32> = Some(1);
+const KILLED: Option<i32> = None;
 
 /// What the server does with the next mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Plan {
     Take,
     Refuse,
-    KillSender,
+    /// Kills the sender when it has the mail, before it answers.
+    Kill,
+    /// The same with SIGSTOP.
+    Freeze,
 }
 
-/// The state shared by the demo and its server.
+/// What the story and its server share.
 #[derive(Debug)]
 struct Stage {
-    plan: Mutex<Plan>,
-    sender: Mutex<Option<Child>>,
-}
-
-impl Policy for Arc<Stage> {
-    fn recipient(&self, _to: &str) -> Response {
-        match *self.plan.lock().unwrap_or_else(PoisonError::into_inner) {
-            Plan::Refuse => Response::custom(554, "5.7.1 no mail from agents today".to_owned()),
-            Plan::Take | Plan::KillSender => response::OK,
-        }
-    }
-
-    fn received(&self) -> Response {
-        let plan = *self.plan.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
-        if let (Plan::KillSender, Some(sender)) = (plan, sender.as_mut()) {
-            // The server has the mail; the sender is killed before it gets the response.
-            let _ = sender.kill();
-            let _ = sender.wait();
-        }
-        response::OK
-    }
+    plan: Plan,
+    /// The process that sends.
+    sender: u32,
 }
 
 struct Story {
     folder: TempDir,
     server: SmtpServer,
-    stage: Arc<Stage>,
+    stage: Arc<Mutex<Stage>>,
+    /// The id that was printed last.
+    id: String,
 }
 
 impl Story {
     fn begin() -> anyhow::Result<Self> {
         let folder = TempDir::with_prefix("send_email-").context("cannot create a folder")?;
-        let stage = Arc::new(Stage { plan: Mutex::new(Plan::Take), sender: Mutex::new(None) });
-        let server = SmtpServer::start(&folder.path().join("mails"), Arc::clone(&stage))?;
-        Ok(Self { folder, server, stage })
+        let stage = Arc::new(Mutex::new(Stage { plan: Plan::Take, sender: 0 }));
+        let shared = Arc::clone(&stage);
+        let server =
+            SmtpServer::start(&folder.path().join("mails"), move |step| answer(step, &shared))?;
+        Ok(Self { folder, server, stage, id: String::new() })
     }
 
-    fn plan(&self) -> std::sync::MutexGuard<'_, Plan> {
-        self.stage.plan.lock().unwrap_or_else(PoisonError::into_inner)
+    fn plan(&self, plan: Plan) {
+        lock(&self.stage).plan = plan;
     }
 
-    fn ask(&self, to: &str, subject: &str) -> anyhow::Result<()> {
-        self.run(&["ask", "--to", to, "--subject", subject], &[])
+    /// Runs a command. `ID` stands for the last id.
+    fn run(&mut self, end: Option<i32>, command: &str) -> anyhow::Result<()> {
+        let process = self.start(command)?;
+        self.finish(end, process)
     }
 
-    /// Runs a command that must succeed, and shows what it prints.
-    fn run(&self, command: &[&str], rest: &[&str]) -> anyhow::Result<()> {
-        let (mut child, output) = self.start(command, rest)?;
-        relay(output);
-        let status = child.wait()?;
-        ensure!(status.success(), "`{}` ended with {status}", command.join(" "));
-        Ok(())
-    }
-
-    /// Runs a command that must report an error.
-    fn run_and_fail(&self, command: &[&str], rest: &[&str]) -> anyhow::Result<()> {
-        let (mut child, output) = self.start(command, rest)?;
-        relay(output);
-        let status = child.wait()?;
-        ensure!(status.code() == Some(1), "`{}` ended with {status}", command.join(" "));
-        Ok(())
-    }
-
-    /// Runs a command that the server kills.
-    fn run_to_its_death(&self, command: &[&str], rest: &[&str]) -> anyhow::Result<()> {
-        let sender = || self.stage.sender.lock().unwrap_or_else(PoisonError::into_inner);
-        // Locked until the child is stored, so that the server finds it.
-        let mut place = sender();
-        let (child, output) = self.start(command, rest)?;
-        *place = Some(child);
-        drop(place);
-        relay(output);
-        let status = sender().take().context("the sender is gone")?.wait()?;
-        ensure!(status.code().is_none(), "the sender should have been killed, not {status}");
-        say(format_args!("    ({status})"));
-        Ok(())
-    }
-
-    /// Starts a command with stdout and stderr connected to the pipe.
-    fn start(&self, command: &[&str], rest: &[&str]) -> anyhow::Result<(Child, PipeReader)> {
-        let mut process = Command::new(std::env::current_exe()?);
-        process.args(command).arg("--db").arg(self.folder.path().join("agent.db")).args(rest);
-        let mut shown = format!("{} --db agent.db {}", command.join(" "), rest.join(" "));
-        if matches!(command, ["approve" | "retry", ..]) {
-            let address = self.server.address();
-            process.args(["--smtp", &address]);
-            shown = format!("{shown} --smtp {address}");
+    /// Shows what a process prints, and checks how it ends.
+    fn finish(
+        &mut self,
+        end: Option<i32>,
+        (mut child, output): (Child, PipeReader),
+    ) -> anyhow::Result<()> {
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            // The lines below a line are its details.
+            if !line.starts_with(' ') {
+                say(format_args!("    {line}"));
+            }
+            let id = line.split(' ').next().filter(|word| word.parse::<Id>().is_ok());
+            self.id = id.unwrap_or(&self.id).to_owned();
         }
-        say(format_args!("  $ send_email {shown}"));
+        let status = child.wait()?;
+        ensure!(status.code() == end, "it ended with {status}");
+        Ok(())
+    }
+
+    fn start(&self, command: &str) -> anyhow::Result<(Child, PipeReader)> {
+        let command = command.replace("ID", &self.id);
+        say(format_args!("  $ send_email {command}"));
         let (output, writer) = std::io::pipe()?;
+        let mut process = Command::new(std::env::current_exe()?);
+        process.args(command.split(' ')).arg("--db").arg(self.folder.path().join("agent.db"));
+        process.args(["--smtp", &self.server.address()]);
         process.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
-        // Dropping the command closes our ends of the pipe, so that the pipe ends with the child.
+        // Locked, so that the server knows the process before it hears from it.
+        let mut stage = lock(&self.stage);
         let child = process.spawn().context("cannot start the next process")?;
+        stage.sender = child.id();
         Ok((child, output))
     }
 
-    fn count_mails(&self, expected: usize) -> anyhow::Result<()> {
+    fn has_received(&self, expected: usize) -> anyhow::Result<()> {
         let received = self.server.received();
-        say(format_args!("  (the server has received {received} in all)"));
-        ensure!(received == expected, "the server should have {expected}");
+        say(format_args!("  (mails that the server has: {received})"));
+        ensure!(received == expected, "it should have {expected}");
         Ok(())
-    }
-
-    /// The one execution in this state, read from the database like any program would.
-    fn find(&self, status: &str) -> anyhow::Result<String> {
-        let store = Store::sqlite(self.folder.path().join("agent.db"))?;
-        let mut page = store.list(&Query::new().status(status).limit(1))?;
-        let found = page.items.pop().with_context(|| format!("nothing is {status}"))?;
-        Ok(found?.id.to_string())
     }
 }
 
-fn relay(output: PipeReader) {
-    for line in BufReader::new(output).lines().map_while(Result::ok) {
-        say(format_args!("    {line}"));
+/// The policy of the server.
+fn answer(step: Step<'_>, stage: &Mutex<Stage>) -> Response {
+    let Stage { plan, sender } = *lock(stage);
+    match (step, plan) {
+        (Step::Recipient(_), Plan::Refuse) => {
+            return Response::custom(554, "5.7.1 no mail from agents today".to_owned());
+        }
+        (Step::Stored(_), Plan::Kill) => signal(sender, "KILL"),
+        (Step::Stored(_), Plan::Freeze) => signal(sender, "STOP"),
+        _ => {}
     }
+    response::OK
+}
+
+/// `sh` has a `kill` on every Unix.
+fn signal(process: u32, name: &str) {
+    let _ = Command::new("sh").args(["-c", &format!("kill -{name} {process}")]).status();
+}
+
+fn lock(stage: &Mutex<Stage>) -> MutexGuard<'_, Stage> {
+    stage.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn chapter(title: &str) {

@@ -8,23 +8,25 @@
 mod harness;
 mod raw;
 
-use std::{path::Path, time::Instant};
+use std::{path::Path, sync::LazyLock, time::Instant};
 
 use harness::ratio;
 use machine::{
     Id,
-    actor::{EcsNode, GraphRunner, ReasoningNode},
+    actor::Actors,
     contract::{
         AnyExecution, Contract, Execution,
         execution::{Pending, Waiting},
     },
     store::{Query, Store},
 };
-use raw::{GroupCommit, Raw};
+use raw::{GroupCommit, Raw, Terms};
 use tokio::runtime::{Builder, Runtime};
 
 /// The payload of a transition, in bytes.
 const PAYLOAD: usize = 256;
+
+static ACTORS: LazyLock<Actors> = LazyLock::new(|| Actors::issue("bench").unwrap());
 
 fn main() {
     let arguments: Vec<String> =
@@ -59,20 +61,25 @@ fn text() -> String {
 }
 
 fn fresh() -> Execution<Pending> {
-    Execution::new(Contract::ecs_request("Deploy to production?", &ReasoningNode).unwrap())
+    let author = &ACTORS.reasoning_node;
+    Execution::new(Contract::ecs_request("Deploy to production?", author).unwrap())
+}
+
+fn waiting() -> Execution<Waiting> {
+    fresh().start(&ACTORS.ecs_node).suspend(text(), &ACTORS.ecs_node)
 }
 
 /// Create, start, suspend, resume, succeed, a commit each.
 async fn execute(store: &Store) -> Id {
     let mut pending = fresh();
     store.create(&mut pending).await.unwrap();
-    let mut running = pending.start(&EcsNode);
+    let mut running = pending.start(&ACTORS.ecs_node);
     store.commit(&mut running).await.unwrap();
-    let mut waiting = running.suspend(text(), &EcsNode);
+    let mut waiting = running.suspend(text(), &ACTORS.ecs_node);
     store.commit(&mut waiting).await.unwrap();
-    let mut running = waiting.resume(&GraphRunner);
+    let mut running = waiting.resume(&ACTORS.graph_runner);
     store.commit(&mut running).await.unwrap();
-    let mut completed = running.succeed(text(), &EcsNode);
+    let mut completed = running.succeed(text(), &ACTORS.ecs_node);
     store.commit(&mut completed).await.unwrap();
     completed.id()
 }
@@ -169,8 +176,7 @@ fn load() {
     let store = runtime.block_on(Store::sqlite(folder.path().join("ours.db"))).unwrap();
     let mut raw = Raw::open(&folder.path().join("raw.db"));
     runtime.block_on(async {
-        let mut machines: Vec<_> =
-            (0..SUSPENDED).map(|_| fresh().start(&EcsNode).suspend(text(), &EcsNode)).collect();
+        let mut machines: Vec<_> = (0..SUSPENDED).map(|_| waiting()).collect();
         let mut batch = store.batch();
         for machine in &mut machines {
             batch = batch.create(machine);
@@ -189,7 +195,7 @@ fn load() {
                 assert!(matches!(loaded.unwrap(), AnyExecution::Waiting(_)));
             }
         },
-        || assert_eq!(raw.load::<Waiting, Contract>().len(), SUSPENDED),
+        || assert_eq!(raw.load::<Waiting, Terms>().len(), SUSPENDED),
     );
 }
 
@@ -199,9 +205,9 @@ fn resume_growth() {
     let store = runtime.block_on(Store::sqlite(folder.path().join("ours.db"))).unwrap();
     let grown = |transitions: usize| {
         runtime.block_on(async {
-            let mut waiting = fresh().start(&EcsNode).suspend(text(), &EcsNode);
+            let mut waiting = waiting();
             for _ in 0..transitions / 2 {
-                waiting = waiting.resume(&GraphRunner).suspend(text(), &EcsNode);
+                waiting = waiting.resume(&ACTORS.graph_runner).suspend(text(), &ACTORS.ecs_node);
             }
             store.create(&mut waiting).await.unwrap();
             waiting.id()
@@ -229,8 +235,7 @@ fn million() {
     let start = Instant::now();
     runtime.block_on(async {
         for _ in 0..machines.div_ceil(10_000) {
-            let mut some: Vec<_> =
-                (0..10_000).map(|_| fresh().start(&EcsNode).suspend(text(), &EcsNode)).collect();
+            let mut some: Vec<_> = (0..10_000).map(|_| waiting()).collect();
             let mut batch = full.batch();
             for machine in &mut some {
                 batch = batch.create(machine);

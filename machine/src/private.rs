@@ -28,6 +28,46 @@ pub fn kind<A: Actor>(_: &A) -> &'static str {
     A::KIND
 }
 
+/// Who acts, for the journal.
+#[derive(Debug, Clone, Copy)]
+pub struct Who<'a> {
+    pub(crate) kind: &'static str,
+    pub(crate) name: Option<&'a str>,
+}
+
+/// Who acts, for the journal.
+#[must_use]
+pub fn who<A: Actor>(by: &A) -> Who<'_> {
+    Who { kind: A::KIND, name: by.name() }
+}
+
+/// An actor of this kind that nobody in particular plays, such as the one that fires deadlines.
+#[must_use]
+pub const fn unnamed(kind: &'static str) -> Who<'static> {
+    Who { kind, name: None }
+}
+
+/// A type that may be an actor. If it is not, the table reports that, and nothing else does.
+#[derive(Debug)]
+pub struct Named<'a, A>(pub &'a A);
+
+impl<'a, A: Actor> Named<'a, A> {
+    #[must_use]
+    pub fn who(self, kind: &'static str) -> Who<'a> {
+        Who { kind, name: self.0.name() }
+    }
+}
+
+/// For types that are no actors.
+pub trait Unnamed<'a>: Sized {
+    #[must_use]
+    fn who(self, kind: &'static str) -> Who<'a> {
+        unnamed(kind)
+    }
+}
+
+impl<'a, A> Unnamed<'a> for Named<'a, A> {}
+
 /// The moves out of a state that this actor may make.
 pub fn available<A: Actor>(
     definition: &'static Definition,
@@ -64,7 +104,7 @@ pub use self::durable::*;
 mod durable {
     pub use crate::{
         journal::{Journal, Pass, Payload},
-        stored::{Context, Core, Durable, Parts, Restore, Rules, Unverified, Verified},
+        stored::{Context, Core, Data, Durable, Parts, Restore, Rules, Unverified, Verified},
     };
     pub use serde;
     pub use serde_json;

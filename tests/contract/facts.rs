@@ -1,35 +1,38 @@
 //! The facts of an irreversible call, as its journal has them.
 
+use std::time::Duration;
+
 use machine::{
-    actor::ToolNode,
-    contract::{Applied, CallFact, Evidence, Execution, Settled},
+    contract::{CallFact, Evidence, Execution, Settled},
     journal::Fact,
     store::Store,
 };
-use machine_tests::samples::mail;
+use machine_tests::actors::tool_node;
+use machine_tests::samples::{mail, receipt};
 use serde_json::{Value, json};
 
 /// Held, permitted, and the evidence, in this order, with the names that other programs read.
 #[tokio::test]
 async fn a_call_is_written_down() {
     let store = Store::memory();
-    let contract = mail("bob").timeout_seconds(30);
+    let contract = mail("bob").timeout_after(Duration::from_secs(30));
     let key = contract.idempotency_key().unwrap().to_string();
     let digest = contract.action().digest();
     let mut pending = Execution::new(contract);
     let id = pending.id();
     store.create(&mut pending).await.unwrap();
     let before = machine::clock::now();
-    let (running, permit) = store.begin(pending, &ToolNode).await.unwrap();
-    let outcome = permit.call(async |_permit| Ok(Applied::new("250 queued"))).await;
-    let settled = store.settle(running, outcome, &ToolNode).await.unwrap();
+    let (running, permit) = store.begin(pending, tool_node()).await.unwrap();
+    let outcome = permit.call(receipt("250 queued")).await;
+    let settled = store.settle(running, outcome, tool_node()).await.unwrap();
     assert!(matches!(settled, Settled::Completed(_)));
 
     let history = store.history(id).await.unwrap();
     let facts: Vec<CallFact> = history.entries.iter().filter_map(CallFact::of).collect();
     let [held, permitted, evidence] = facts.as_slice() else { panic!("{facts:?}") };
     assert_eq!(held, &CallFact::Held { key: key.clone() });
-    let CallFact::Permitted { worker, epoch: 0, action, expires_at } = permitted else {
+    let CallFact::Permitted { worker, epoch: 0, action, expires_at, approved_by: None } = permitted
+    else {
         panic!("{permitted:?}")
     };
     assert_eq!(action, &digest);
@@ -43,6 +46,7 @@ async fn a_call_is_written_down() {
         .filter(|entry| matches!(entry.fact, Fact::Recorded { .. }))
         .map(|entry| {
             assert_eq!(entry.actor.as_deref(), Some("tool_node"));
+            assert_eq!(entry.by.as_deref(), Some("test"));
             serde_json::to_value(&entry.fact).unwrap()
         })
         .collect();
@@ -66,7 +70,7 @@ async fn other_entries_are_not_about_a_call() {
     let store = Store::memory();
     let mut pending = Execution::new(mail("bob"));
     store.create(&mut pending).await.unwrap();
-    let (running, permit) = store.begin(pending, &ToolNode).await.unwrap();
+    let (running, permit) = store.begin(pending, tool_node()).await.unwrap();
     drop(permit);
     let history = store.history(running.id()).await.unwrap();
     for entry in &history.entries {
@@ -95,7 +99,7 @@ async fn tokens_rise() {
     for number in 0..12 {
         let mut pending = Execution::new(mail(&format!("bob{number}@example.com")));
         store.create(&mut pending).await.unwrap();
-        let (_running, permit) = store.begin(pending, &ToolNode).await.unwrap();
+        let (_running, permit) = store.begin(pending, tool_node()).await.unwrap();
         tokens.push(permit.token());
     }
     assert!(tokens.is_sorted_by(|a, b| a < b), "{tokens:?}");

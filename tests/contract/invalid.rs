@@ -1,14 +1,16 @@
 //! Invalid input is refused, and the error suggests a fix.
 
-use machine::{
-    actor::ReasoningNode,
-    contract::{Contract, InvalidContract, Tool, defer},
-};
-use machine_tests::{assert_err, samples::mail};
+use machine::contract::{Contract, InvalidContract, ToolSpec};
+use machine_tests::actors::reasoning_node;
+use machine_tests::assert_err;
 use proptest::prelude::*;
 
 fn call(arguments: &str) -> Result<Contract, InvalidContract> {
-    Contract::tool_call(&Tool::irreversible("email", "send").unwrap(), arguments, &ReasoningNode)
+    Contract::tool_call(
+        &ToolSpec::irreversible("email", "send").unwrap(),
+        arguments,
+        reasoning_node(),
+    )
 }
 
 /// Text that is not valid JSON.
@@ -43,10 +45,9 @@ fn json_that_is_not_an_object_is_refused() {
 /// Names and questions must not be empty.
 #[test]
 fn empty_names_and_questions_are_refused() {
-    assert_err!(Tool::irreversible("", "send"), InvalidContract::Empty("service"));
-    assert_err!(Tool::idempotent("email", ""), InvalidContract::Empty("method"));
-    assert_err!(Contract::ecs_request("", &ReasoningNode), InvalidContract::Empty("question"));
-    let refused = defer(mail("bob"), "", &ReasoningNode);
+    assert_err!(ToolSpec::irreversible("", "send"), InvalidContract::Empty("service"));
+    assert_err!(ToolSpec::idempotent("email", ""), InvalidContract::Empty("method"));
+    let refused = Contract::ecs_request("", reasoning_node());
     assert_err!(refused, InvalidContract::Empty("question"));
     assert_eq!(
         refused.unwrap_err().to_string(),

@@ -1,15 +1,13 @@
 //! The idempotency key: service, method and arguments, independent of key order (EX-5).
 
-use machine::{
-    actor::ReasoningNode,
-    contract::{Contract, Tool},
-};
+use machine::contract::{Contract, ToolSpec};
+use machine_tests::actors::reasoning_node;
 use proptest::{prelude::*, sample::Index};
 use serde_json::{Map, Value};
 
 fn key(service: &str, method: &str, arguments: &str) -> String {
-    let tool = Tool::irreversible(service, method).unwrap();
-    let contract = Contract::tool_call(&tool, arguments, &ReasoningNode).unwrap();
+    let tool = ToolSpec::irreversible(service, method).unwrap();
+    let contract = Contract::tool_call(&tool, arguments, reasoning_node()).unwrap();
     contract.idempotency_key().unwrap().to_string()
 }
 
@@ -171,4 +169,33 @@ fn escapes_do_not_matter() {
         key("email", "send", r#"{"to":"b\u00f6b\/x"}"#),
         key("email", "send", r#"{ "to" : "böb/x" }"#)
     );
+}
+
+/// Whole numbers are one value however they are written, and two values that differ are two keys. With
+/// `--features odd-json`, numbers of any length are kept as they are written.
+#[test]
+fn equal_keys_mean_equal_arguments() {
+    let call = |number: &str| {
+        let tool = ToolSpec::irreversible("bank", "pay").unwrap();
+        let arguments = format!(r#"{{"cents":{number}}}"#);
+        Contract::tool_call(&tool, &arguments, reasoning_node()).unwrap()
+    };
+    for (one, other) in [("1", "1.0"), ("100", "1e2"), ("-0", "0"), ("1.50", "1.5")] {
+        assert_eq!(call(one).idempotency_key(), call(other).idempotency_key(), "{one} {other}");
+    }
+    for (one, other) in [
+        ("9007199254740993", "9007199254740992"),
+        ("18446744073709551615", "18446744073709551614"),
+        ("123456789012345678901234567890", "123456789012345678901234567891"),
+        ("0.1", "0.10000000000000001"),
+    ] {
+        let (one, other) = (call(one), call(other));
+        let text = |call: &Contract| call.action().detail()["args"].to_string();
+        if one.idempotency_key() == other.idempotency_key() {
+            assert_eq!(text(&one), text(&other), "one key for two payments");
+        }
+        if one.action().digest() == other.action().digest() {
+            assert_eq!(text(&one), text(&other), "one approval for two payments");
+        }
+    }
 }

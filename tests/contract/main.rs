@@ -1,11 +1,22 @@
 //! Tests of the module `contract`.
 #![allow(clippy::unwrap_used)]
 
-mod defer;
+mod action;
+mod decider;
 mod facts;
 mod fields;
+mod forged;
+mod gate;
 mod invalid;
 mod key;
+mod names;
+mod occurrence;
 mod permit;
+mod question;
+mod receipts;
+mod registry;
 mod risk;
+mod rollback;
 mod size;
+mod strangers;
+mod tool;

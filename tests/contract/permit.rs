@@ -1,25 +1,34 @@
-//! The evidence of a call under a permit (DESIGN 4).
+//! The evidence of a call under a permit (DESIGN 5).
 
-use std::{error::Error, fmt};
+use std::{error::Error, fmt, sync::Arc, time::Duration};
 
 use machine::{
-    actor::ToolNode,
-    contract::{Answer, Applied, Evidence, Execution, NotDone, Outcome, Permit},
+    contract::{
+        Action, Answer, Applied, Call, Contract, Evidence, Execution, NotDone, Outcome, Perform,
+        Settled, service_fn,
+    },
     store::Store,
 };
-use machine_tests::samples::mail;
+use machine_tests::{
+    actors::tool_node,
+    samples::{answers, mail, receipt},
+};
 
-/// Calls the tool under a real permit.
-async fn call<Fut: Future<Output = Answer>>(tool: impl FnOnce(Permit) -> Fut) -> Outcome {
-    let store = Store::memory();
-    let mut pending = Execution::new(mail("bob"));
-    store.create(&mut pending).await.unwrap();
-    let (_running, permit) = store.begin(pending, &ToolNode).await.unwrap();
-    permit.call(tool).await
+/// Calls the service under a real permit.
+async fn call(service: impl Perform<Action> + 'static) -> Outcome {
+    call_of(mail("bob"), service).await
 }
 
-async fn reason<Fut: Future<Output = Answer>>(tool: impl FnOnce(Permit) -> Fut) -> String {
-    match call(tool).await.evidence() {
+async fn call_of(contract: Contract, service: impl Perform<Action> + 'static) -> Outcome {
+    let store = Store::memory();
+    let mut pending = Execution::new(contract);
+    store.create(&mut pending).await.unwrap();
+    let (_running, permit) = store.begin(pending, tool_node()).await.unwrap();
+    permit.call(service).await
+}
+
+async fn reason(service: impl Perform<Action> + 'static) -> String {
+    match call(service).await.evidence() {
         Evidence::Unknown(reason) => reason.clone(),
         other => panic!("expected Unknown, found {other:?}"),
     }
@@ -27,17 +36,30 @@ async fn reason<Fut: Future<Output = Answer>>(tool: impl FnOnce(Permit) -> Fut) 
 
 #[tokio::test]
 async fn a_receipt_is_evidence() {
-    let outcome = call(async |_permit| Ok(Applied::new("250 queued"))).await;
+    let outcome = call(receipt("250 queued")).await;
     assert_eq!(outcome.evidence(), &Evidence::Applied("250 queued".to_owned()));
 }
 
-/// The tool receives the permit, with the key and the fencing token for the remote side.
+/// The service receives the approved action, and what the remote side needs: key and fencing token.
 #[tokio::test]
-async fn the_tool_gets_the_permit() {
-    let key = mail("bob").idempotency_key().unwrap().to_string();
-    let outcome = call(async |permit: Permit| {
-        Ok(Applied::new(format!("{} {}", permit.key().unwrap(), permit.token())))
-    })
+async fn the_service_gets_the_call() {
+    let contract = mail("bob").timeout_after(Duration::from_secs(9));
+    let (key, action) =
+        (contract.idempotency_key().unwrap().to_string(), contract.action().clone());
+    let before = machine::clock::now();
+    let outcome = call_of(
+        contract,
+        service_fn(move |call: &Call<Action>| {
+            assert_eq!(call.arguments(), &action);
+            assert_eq!(call.timeout(), Some(Duration::from_secs(9)));
+            let expires_at = call.expires_at().unwrap();
+            assert!(expires_at >= before + 9000, "{expires_at} < {before} + 9000");
+            Box::pin(async move {
+                assert!(call.still_valid().await);
+                Ok(Applied::new(format!("{} {}", call.key().unwrap(), call.token())))
+            })
+        }),
+    )
     .await;
     // The permit is the fourth entry of a new store: created, held, moved, permitted.
     let expected = format!("{key} 0000000001-00000000000000000004");
@@ -47,18 +69,20 @@ async fn the_tool_gets_the_permit() {
 /// Only an explicit `NotApplied` means that nothing happened.
 #[tokio::test]
 async fn not_applied_is_said() {
-    let outcome = call(async |_permit| Err(NotDone::not_applied("connection refused"))).await;
+    let outcome = call(answers(Err(NotDone::not_applied("connection refused")))).await;
     assert_eq!(outcome.evidence(), &Evidence::NotApplied("connection refused".to_owned()));
 }
 
 /// `?` on any error means unknown, even if the error suggests that nothing happened.
 #[tokio::test]
 async fn an_error_is_unknown() {
-    let reason = reason(async |_permit| {
-        let refused = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
-        Err(refused)?;
-        Ok(Applied::new("unreachable"))
-    })
+    let reason = reason(service_fn(|_call: &Call<Action>| {
+        Box::pin(async {
+            let refused = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
+            Err(refused)?;
+            Ok(Applied::new("unreachable"))
+        })
+    }))
     .await;
     assert_eq!(reason, "connection refused");
 }
@@ -81,38 +105,77 @@ impl Error for Outer {
 /// The reason contains the whole chain of causes.
 #[tokio::test]
 async fn the_causes_are_kept() {
-    let reason = reason(async |_permit| {
-        "x".parse::<u8>().map_err(Outer)?;
-        Ok(Applied::new("unreachable"))
-    })
+    let reason = reason(service_fn(|_call: &Call<Action>| {
+        Box::pin(async {
+            "x".parse::<u8>().map_err(Outer)?;
+            Ok(Applied::new("unreachable"))
+        })
+    }))
     .await;
     assert_eq!(reason, "the answer makes no sense: invalid digit found in string");
 }
 
-fn panics_before_there_is_a_future(_permit: Permit) -> std::future::Ready<Answer> {
-    panic!("at once")
+/// Panics in all the places that a service has.
+struct Panics {
+    at_once: bool,
 }
 
-/// A panic means unknown, before the first await and after it.
+impl Perform<Action> for Panics {
+    #[allow(clippy::manual_async_fn, reason = "it panics before there is a future")]
+    fn perform(&self, _call: &Call<Action>) -> impl Future<Output = Answer> + Send {
+        assert!(!self.at_once, "before there is a future");
+        async {
+            tokio::task::yield_now().await;
+            panic!("later")
+        }
+    }
+}
+
+/// A panic means unknown, wherever it is.
 #[tokio::test]
 async fn a_panic_is_unknown() {
-    assert_eq!(reason(async |_permit| panic!("at once")).await, "the tool panicked");
-    let later = async |_permit| {
-        tokio::task::yield_now().await;
-        panic!("later")
-    };
-    assert_eq!(reason(later).await, "the tool panicked");
-    assert_eq!(reason(panics_before_there_is_a_future).await, "the tool panicked");
+    for at_once in [true, false] {
+        assert_eq!(reason(Panics { at_once }).await, "the service panicked");
+    }
+    let shared = Arc::new(Panics { at_once: false });
+    assert_eq!(reason(shared).await, "the service panicked");
 }
 
-/// An elapsed timeout is an error like any other.
+/// An elapsed timeout of the service's own is an error like any other.
 #[tokio::test]
-async fn a_timeout_is_unknown() {
-    let reason = reason(async |_permit| {
-        let limit = std::time::Duration::from_millis(1);
-        tokio::time::timeout(limit, std::future::pending::<()>()).await?;
-        Ok(Applied::new("unreachable"))
-    })
+async fn a_timeout_of_the_service_is_unknown() {
+    let reason = reason(service_fn(|_call: &Call<Action>| {
+        Box::pin(async {
+            let limit = Duration::from_millis(1);
+            tokio::time::timeout(limit, std::future::pending::<()>()).await?;
+            Ok(Applied::new("unreachable"))
+        })
+    }))
     .await;
     assert!(reason.contains("elapsed"), "{reason}");
+}
+
+/// After the timeout of the contract the outcome is unknown, and the call itself goes on.
+#[tokio::test]
+async fn a_timeout_stops_waiting_and_not_the_call() {
+    let (answer, answered) = tokio::sync::oneshot::channel::<String>();
+    let answered = Arc::new(tokio::sync::Mutex::new(Some(answered)));
+    let service = service_fn(move |_call: &Call<Action>| {
+        let answered = Arc::clone(&answered);
+        Box::pin(async move {
+            let answered = answered.lock().await.take().ok_or(NotDone::unknown("called twice"))?;
+            Ok(Applied::new(answered.await?))
+        })
+    });
+    let store = Store::memory();
+    let mut pending = Execution::new(mail("bob").timeout_after(Duration::from_millis(1)));
+    store.create(&mut pending).await.unwrap();
+    let settled = store.perform(pending, service, tool_node()).await.unwrap();
+    let Settled::TimedOut(doubt, late) = settled else { panic!("{settled:?}") };
+    assert!(doubt.question().contains("no answer within 1 ms"), "{}", doubt.question());
+    answer.send("250 queued".to_owned()).unwrap();
+    assert_eq!(late.await.unwrap(), Evidence::Applied("250 queued".to_owned()));
+    let id = doubt.execution().id();
+    let question = store.in_doubt(id).await.unwrap().question();
+    assert!(question.starts_with("It took place: 250 queued."), "{question}");
 }

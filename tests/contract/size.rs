@@ -1,16 +1,22 @@
 //! Size limits of an action.
 
-use machine::{
-    actor::ReasoningNode,
-    contract::{Action, ActionType, Contract, InvalidContract, Tool},
-};
+use machine::contract::{Action, ActionType, Contract, InvalidContract, ToolSpec};
+use machine_tests::actors::reasoning_node;
 use machine_tests::assert_err;
 use serde_json::{Map, Value};
 
 const LIMIT: usize = Action::MAX_DETAIL_BYTES;
 
 fn call(arguments: &str) -> Result<Contract, InvalidContract> {
-    Contract::tool_call(&Tool::irreversible("email", "send").unwrap(), arguments, &ReasoningNode)
+    Contract::tool_call(
+        &ToolSpec::irreversible("email", "send").unwrap(),
+        arguments,
+        reasoning_node(),
+    )
+}
+
+fn webhook(detail: Map<String, Value>) -> Result<Action, InvalidContract> {
+    Action::new(ActionType::Other("webhook".to_owned()), detail)
 }
 
 /// A detail whose JSON text has this many bytes: `{"a":"xx.."}`.
@@ -24,9 +30,9 @@ fn detail(bytes: usize) -> Map<String, Value> {
 #[test]
 fn the_limit_is_exact() {
     assert_eq!(LIMIT, 256 * 1024);
-    let action = Action::new(ActionType::ToolCall, detail(LIMIT)).unwrap();
+    let action = webhook(detail(LIMIT)).unwrap();
     assert_eq!(action.detail().len(), 1);
-    let refused = Action::new(ActionType::ToolCall, detail(LIMIT + 1));
+    let refused = webhook(detail(LIMIT + 1));
     assert_err!(refused, InvalidContract::TooLarge { bytes } if *bytes == LIMIT + 1);
 }
 
@@ -34,7 +40,7 @@ fn the_limit_is_exact() {
 #[test]
 fn bytes_are_counted() {
     let wide = Map::from_iter([("a".to_owned(), Value::from("邮".repeat(LIMIT / 3)))]);
-    assert_err!(Action::new(ActionType::ToolCall, wide), InvalidContract::TooLarge { .. });
+    assert_err!(webhook(wide), InvalidContract::TooLarge { .. });
 }
 
 /// For a tool call, service and method count too: they are part of the stored detail.
@@ -58,7 +64,7 @@ fn a_megabyte_is_refused() {
     assert!(text.contains("store the content elsewhere"), "{text}");
     assert_err!(call(&"[".repeat(1_000_000)), InvalidContract::TooLarge { .. });
 
-    let question = Contract::ecs_request(&"x".repeat(1_000_000), &ReasoningNode);
+    let question = Contract::ecs_request(&"x".repeat(1_000_000), reasoning_node());
     assert_err!(question, InvalidContract::TooLarge { .. });
 }
 

@@ -1,9 +1,10 @@
 //! Who may take an edge (EX-4).
 
 use machine::{
-    actor::{Actor, Category, EcsNode, GraphRunner, ReasoningNode, ToolNode},
+    actor::{Actor, Category, ReasoningNode},
     contract::execution::DEFINITION,
 };
+use machine_tests::actors::{ecs_node, graph_runner, reasoning_node, tool_node};
 
 /// Only the tool node, the human interaction node and the graph runner advance a contract.
 #[test]
@@ -35,11 +36,13 @@ fn nodes_have_names_and_categories() {
     fn of<A: Actor>(_: &A) -> (&'static str, Category) {
         (A::KIND, A::CATEGORY)
     }
-    assert_eq!(of(&ToolNode), ("tool_node", Category::Tool));
-    assert_eq!(of(&EcsNode), ("ecs_node", Category::System));
-    assert_eq!(of(&GraphRunner), ("graph_runner", Category::System));
-    assert_eq!(of(&ReasoningNode), ("reasoning", Category::Agent));
-    for (kind, category) in [of(&ToolNode), of(&EcsNode), of(&GraphRunner), of(&ReasoningNode)] {
+    assert_eq!(of(tool_node()), ("tool_node", Category::Tool));
+    assert_eq!(of(ecs_node()), ("ecs_node", Category::System));
+    assert_eq!(of(graph_runner()), ("graph_runner", Category::System));
+    assert_eq!(of(reasoning_node()), ("reasoning", Category::Agent));
+    for (kind, category) in
+        [of(tool_node()), of(ecs_node()), of(graph_runner()), of(reasoning_node())]
+    {
         assert_eq!(Category::of_kind(kind), category);
     }
 }

@@ -1,5 +1,6 @@
 //! How two definitions of a machine differ, in words, and whether stored data stay readable.
 
+use machine_tests::actors::tool_node;
 use std::sync::Arc;
 
 use machine::{
@@ -652,7 +653,7 @@ fn a_compatible_change_reads_what_was_stored() {
     let refused = stored(waiting.into()).verify::<second::AnyVisit>().unwrap_err().to_string();
     assert!(refused.contains("nobody waits for more than four hours"), "{refused}");
 
-    let inside = first::Visit::new().greet("Bob".to_owned(), 1, None, &Clerk).call_in(&ToolNode);
+    let inside = first::Visit::new().greet("Bob".to_owned(), 1, None, &Clerk).call_in(tool_node());
     let read: second::AnyVisit = stored(inside.into()).verify().unwrap();
     let second::AnyVisit::Inside(inside) = read else { panic!("{read:?}") };
     assert_eq!(inside.state().guest, "Bob");

@@ -1,5 +1,6 @@
 //! The fingerprint changes with what counts, and with nothing else (DESIGN 4).
 
+use machine_tests::actors::tool_node;
 use std::time::Duration;
 
 use machine::{
@@ -440,10 +441,10 @@ fn guards_conditions_and_durations_do_not_count() {
 fn guards_and_conditions_from_outside_the_module_are_called() {
     use machine::typed::Refused;
 
-    let refused = guarded::Parcel::new().arrive(Vec::new(), &ToolNode).unwrap_err();
+    let refused = guarded::Parcel::new().arrive(Vec::new(), tool_node()).unwrap_err();
     let Refused { machine, reason } = refused;
     assert_eq!(reason, "nowhere");
-    assert!(machine.arrive(vec!["shelf".to_owned()], &ToolNode).is_ok());
+    assert!(machine.arrive(vec!["shelf".to_owned()], tool_node()).is_ok());
 
     let arrive = |count: usize| {
         let place = vec![String::new(); count];

@@ -9,7 +9,6 @@ use std::{
 };
 
 use machine::{
-    actor::{GraphRunner, ToolNode},
     contract::{
         AnyExecution, Settled,
         execution::{Pending, Status},
@@ -17,6 +16,7 @@ use machine::{
     store::{Begin, CommitError, Settle, Store},
     typed::State,
 };
+use machine_tests::actors::{ann, tool_node};
 use machine_tests::samples::mail;
 
 use crate::{
@@ -149,7 +149,7 @@ fn a_cancelled_begin_can_be_repeated() {
         for round in 0..TIMES / 3 {
             let pending = stored(store, mail(&format!("person {round}"))).await;
             let id = pending.id();
-            let mut begin = Begin::new(pending, &ToolNode);
+            let mut begin = Begin::new(pending.into(), tool_node());
             let done = cancel(random, store.batch().begin(&mut begin).write());
             if done.is_none() {
                 store.batch().begin(&mut begin).write().await.unwrap();
@@ -158,7 +158,7 @@ fn a_cancelled_begin_can_be_repeated() {
             assert_eq!(history(store, id).await[1..], BEGUN);
             assert!(permit.token().sequence() > 0);
             let outcome = applied(permit, "sent").await;
-            let mut settle = Settle::new(running, outcome, &ToolNode);
+            let mut settle = Settle::new(running, outcome, tool_node());
             let done = cancel(random, store.batch().settle(&mut settle).write());
             if done.is_none() {
                 store.batch().settle(&mut settle).write().await.unwrap();
@@ -177,14 +177,14 @@ fn after_a_cancelled_begin_it_is_pending_or_in_doubt() {
         for round in 0..TIMES / 3 {
             let pending = stored(store, mail(&format!("person {round}"))).await;
             let id = pending.id();
-            drop(cancel(random, store.begin(pending, &ToolNode)));
+            drop(cancel(random, store.begin(pending, tool_node())));
             loop {
                 let found = store.load::<AnyExecution>(id).await.unwrap();
                 match Pending::narrow(found) {
-                    Ok(pending) => match store.begin(pending, &ToolNode).await {
+                    Ok(pending) => match store.begin(pending, tool_node()).await {
                         Ok((running, permit)) => {
                             let outcome = applied(permit, "sent").await;
-                            let _ = store.settle(running, outcome, &ToolNode).await.unwrap();
+                            let _ = store.settle(running, outcome, tool_node()).await.unwrap();
                             break;
                         }
                         // The first one was still on its way.
@@ -198,13 +198,13 @@ fn after_a_cancelled_begin_it_is_pending_or_in_doubt() {
                         assert_eq!(found.len(), 1);
                         let doubt = found.remove(0);
                         assert_eq!(history(store, id).await[4..], PARKED);
-                        let _ = store.confirm_applied(doubt, "sent", &GraphRunner).await.unwrap();
+                        let _ = store.confirm_applied(doubt, "sent", ann()).await.unwrap();
                         break;
                     }
                 }
             }
             let found = history(store, id).await;
-            let sent = found.iter().filter(|entry| *entry == "applied sent").count();
+            let sent = found.iter().filter(|entry| entry.ends_with("applied sent")).count();
             assert_eq!(sent, 1, "{found:?}");
         }
     }));
@@ -219,14 +219,14 @@ fn after_a_cancelled_settle_it_is_settled_or_in_doubt() {
             let (running, permit) = begun(store, mail(&format!("person {round}"))).await;
             let id = running.id();
             let outcome = applied(permit, "sent").await;
-            drop(cancel(random, store.settle(running, outcome, &ToolNode)));
+            drop(cancel(random, store.settle(running, outcome, tool_node())));
             // Recovering may come before or after a commit that is still on its way.
             let doubts = store.recover().await.unwrap().in_doubt;
             for doubt in doubts {
-                let _ = store.confirm_applied(doubt, "sent", &GraphRunner).await.unwrap();
+                let _ = store.confirm_applied(doubt, "sent", ann()).await.unwrap();
             }
             let found = history(store, id).await;
-            let sent = found.iter().filter(|entry| *entry == "applied sent").count();
+            let sent = found.iter().filter(|entry| entry.ends_with("applied sent")).count();
             let ended = found.iter().filter(|entry| *entry == "succeed sent").count();
             assert_eq!((sent, ended), (1, 1), "{found:?}");
         }

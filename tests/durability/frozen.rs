@@ -1,10 +1,10 @@
 //! A process is stopped in the middle of a transaction, and continues later.
 
+use machine_tests::actors::tool_node;
 use std::{path::PathBuf, time::Duration};
 
 use machine::{
     Id,
-    actor::ToolNode,
     contract::{Settled, execution::Status},
     store::{CommitError, Query},
 };
@@ -67,7 +67,7 @@ fn frozen_at(point: &str) {
             other.create(&mut new).await.unwrap();
             new.id()
         };
-        let (settled, new) = tokio::join!(store.settle(running, outcome, &ToolNode), writes);
+        let (settled, new) = tokio::join!(store.settle(running, outcome, tool_node()), writes);
         assert!(matches!(settled.unwrap(), Settled::Completed(_)));
         assert_eq!(status(&store, mail).await, Status::Completed);
 

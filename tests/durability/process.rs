@@ -115,6 +115,8 @@ pub(crate) fn die() {
 /// Stops this process with SIGSTOP until the parent lets it continue.
 pub(crate) fn freeze() {
     kill_process(getpid(), Signal::STOP).unwrap();
+    // The main thread gets the signal first, and this thread could run on for a moment.
+    std::thread::sleep(std::time::Duration::from_millis(100));
 }
 
 /// Runs a test in a process of its own, because fail points concern every store of a process.

@@ -1,11 +1,16 @@
 //! Every future of a store can be spawned on a runtime with several threads.
 
+use std::time::Duration;
+
 use machine::{
     Id,
-    actor::{GraphRunner, ToolNode},
-    contract::{AnyExecution, Execution, InDoubt, Outcome, execution},
-    store::{Query, Store},
+    contract::{
+        Action, AnyExecution, Execution, Gate, InDoubt, LateCall, Outcome, Perform, Permit,
+        Planned, execution,
+    },
+    store::{Begin, Decide, Query, Settle, Store},
 };
+use machine_tests::actors::{ann, graph_runner, tool_node};
 
 use crate::machines::{AnyMeter, Meter, meter::Counting};
 
@@ -37,14 +42,63 @@ fn can_be_spawned(store: &'static Store, id: Id) {
 #[allow(dead_code, reason = "it only has to compile")]
 fn executions_can_be_spawned(
     store: &'static Store,
-    pending: Execution<execution::Pending>,
-    (running, outcome): (Execution<execution::Running>, Outcome),
-    (one, other): (InDoubt, InDoubt),
+    mut pending: impl FnMut() -> Execution<execution::Pending>,
+    mut outcome: impl FnMut() -> (Execution<execution::Running>, Outcome),
+    mut doubt: impl FnMut() -> InDoubt,
+    (permit, late): (Permit<Action>, LateCall),
+    service: impl Perform<Action> + Clone + 'static,
 ) {
     fn spawned<T: Send>(_: impl Future<Output = T> + Send + 'static) {}
 
-    spawned(async move { store.begin(pending, &ToolNode).await });
-    spawned(async move { store.settle(running, outcome, &ToolNode).await });
-    spawned(async move { store.confirm_applied(one, "seen", &GraphRunner).await });
-    spawned(async move { store.confirm_not_applied(other, "not seen", &GraphRunner).await });
+    let id = pending().id();
+    let (one, other) = (pending(), pending());
+    spawned(async move { store.begin(one, tool_node()).await });
+    spawned(async move { store.cancel(other, "no", tool_node()).await });
+    let (one, to_settle) = (pending(), outcome());
+    spawned(async move {
+        let mut begin = Begin::new(one.into(), tool_node());
+        let mut settle = Settle::new(to_settle.0, to_settle.1, tool_node());
+        store.batch().begin(&mut begin).settle(&mut settle).write().await
+    });
+    let (running, ended) = outcome();
+    spawned(async move { store.settle(running, ended, tool_node()).await });
+    let given = service.clone();
+    spawned(async move { permit.call(given).await });
+    spawned(late);
+    let (planned, given) = (Planned::<Action>::from(pending()), service.clone());
+    spawned(async move { store.perform(planned, given, tool_node()).await });
+    let (planned, given) = (Planned::<Action>::from(pending()), service.clone());
+    let delays = [Duration::ZERO].into_iter();
+    spawned(async move { store.perform_with_retries(planned, given, delays, tool_node()).await });
+    let (running, given) = (outcome().0, service.clone());
+    spawned(async move { store.perform_again::<Action>(running, given, tool_node()).await });
+
+    spawned(async move { store.fence(id, "no", graph_runner()).await });
+    let (one, two, three, four) = (doubt(), doubt(), doubt(), doubt());
+    spawned(async move { store.confirm_applied(one, "seen", ann()).await });
+    spawned(async move { store.confirm_not_applied(two, "not seen", ann()).await });
+    spawned(async move { store.override_not_applied(three, "not seen", ann()).await });
+    spawned(async move { store.ask_service(four, &service, tool_node()).await });
+}
+
+/// The same for those that take a gate.
+#[allow(dead_code, reason = "it only has to compile")]
+fn gates_can_be_spawned(
+    store: &'static Store,
+    (id, mut gate): (Id, impl FnMut() -> (Gate, Planned<Action>)),
+) {
+    fn spawned<T: Send>(_: impl Future<Output = T> + Send + 'static) {}
+
+    let (mut asked, mut planned) = gate();
+    spawned(async move { store.ask(&mut asked, &mut planned).await });
+    spawned(async move { store.gate(id).await });
+    let [one, two, three, four, five] = [(); 5].map(|()| gate().0);
+    spawned(async move { store.approve(one, ann()).await });
+    spawned(async move { store.decline(two, "no", ann()).await });
+    spawned(async move { store.expire(three, graph_runner()).await });
+    spawned(async move { store.withdraw(four, "no", graph_runner()).await });
+    spawned(async move {
+        let mut decide = Decide::approve(five, ann());
+        store.batch().decide(&mut decide).write().await
+    });
 }

@@ -1,5 +1,6 @@
 //! Many threads of two processes on one file.
 
+use machine_tests::actors::tool_node;
 use std::{
     collections::BTreeMap,
     path::PathBuf,
@@ -9,7 +10,6 @@ use std::{
 
 use machine::{
     Id,
-    actor::ToolNode,
     store::{CommitError, Query, Store},
 };
 use machine_tests::samples::mail;
@@ -146,10 +146,10 @@ fn one_key_goes_from_hand_to_hand() {
 async fn takes_the_key(store: &Store, stop: Instant) -> usize {
     let mut taken = 0;
     while Instant::now() < stop {
-        match store.begin(stored(store, mail("bob")).await, &ToolNode).await {
+        match store.begin(stored(store, mail("bob")).await, tool_node()).await {
             Ok((running, permit)) => {
                 let outcome = not_applied(permit, "not now").await;
-                let _ = store.settle(running, outcome, &ToolNode).await.unwrap();
+                let _ = store.settle(running, outcome, tool_node()).await.unwrap();
                 taken += 1;
             }
             Err(refused) => match refused.reason {

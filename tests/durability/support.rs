@@ -1,11 +1,14 @@
 //! What several of these tests need.
 
+use machine_tests::actors::tool_node;
 use std::path::Path;
 
 use machine::{
     Id,
-    actor::ToolNode,
-    contract::{AnyExecution, Applied, Contract, Execution, NotDone, Outcome, Permit, execution},
+    contract::{
+        Action, Answer, AnyExecution, Applied, Call, Contract, Execution, Liveness, NotDone,
+        Outcome, Permit, execution, service_fn,
+    },
     journal::{Entry, Fact},
     store::{Line, OpenOptions, Query, Store},
 };
@@ -89,6 +92,18 @@ pub(crate) fn in_short(entry: &Entry) -> String {
                 format!("not applied {text}")
             }
             CallFact::Evidence { evidence: Evidence::Unknown(_), .. } => "unknown".to_owned(),
+            CallFact::Parked { worker: Liveness::Ended, .. } => "parked".to_owned(),
+            CallFact::Parked { worker, .. } => format!("parked {worker:?}"),
+            CallFact::WorkerEnded { .. } => "ended".to_owned(),
+            CallFact::Closed { .. } => "closed".to_owned(),
+            CallFact::Decided { approved: true, .. } => "approved".to_owned(),
+            CallFact::Decided { .. } => "declined".to_owned(),
+            CallFact::Confirmed { applied: true, reason, .. } => {
+                format!("confirmed applied {reason}")
+            }
+            CallFact::Confirmed { applied: false, reason, .. } => {
+                format!("confirmed not applied {reason}")
+            }
             other => panic!("{other:?}"),
         },
     }
@@ -96,7 +111,7 @@ pub(crate) fn in_short(entry: &Entry) -> String {
 
 /// What the journal says after `begin`, `settle` with a receipt, and taking over.
 pub(crate) const BEGUN: [&str; 3] = ["held", "start", "permitted"];
-pub(crate) const PARKED: [&str; 3] = ["fenced", "unknown", "suspend"];
+pub(crate) const PARKED: [&str; 4] = ["fenced", "unknown", "parked", "suspend"];
 
 pub(crate) async fn stored(store: &Store, contract: Contract) -> Execution<execution::Pending> {
     let mut pending = Execution::new(contract);
@@ -107,22 +122,30 @@ pub(crate) async fn stored(store: &Store, contract: Contract) -> Execution<execu
 pub(crate) async fn begun(
     store: &Store,
     contract: Contract,
-) -> (Execution<execution::Running>, Permit) {
-    store.begin(stored(store, contract).await, &ToolNode).await.unwrap()
+) -> (Execution<execution::Running>, Permit<Action>) {
+    store.begin(stored(store, contract).await, tool_node()).await.unwrap()
 }
 
 pub(crate) async fn status(store: &Store, id: Id) -> execution::Status {
     store.load::<AnyExecution>(id).await.unwrap().status()
 }
 
-pub(crate) async fn applied(permit: Permit, receipt: &str) -> Outcome {
-    permit.call(async |_permit| Ok(Applied::new(receipt))).await
+async fn answered(permit: Permit<Action>, answer: Answer) -> Outcome {
+    let service = service_fn(move |_call: &Call<Action>| {
+        let answer = answer.clone();
+        Box::pin(async move { answer })
+    });
+    permit.call(service).await
 }
 
-pub(crate) async fn not_applied(permit: Permit, reason: &str) -> Outcome {
-    permit.call(async |_permit| Err(NotDone::not_applied(reason))).await
+pub(crate) async fn applied(permit: Permit<Action>, receipt: &str) -> Outcome {
+    answered(permit, Ok(Applied::new(receipt))).await
 }
 
-pub(crate) async fn unknown(permit: Permit, reason: &str) -> Outcome {
-    permit.call(async |_permit| Err(NotDone::unknown(reason))).await
+pub(crate) async fn not_applied(permit: Permit<Action>, reason: &str) -> Outcome {
+    answered(permit, Err(NotDone::not_applied(reason))).await
+}
+
+pub(crate) async fn unknown(permit: Permit<Action>, reason: &str) -> Outcome {
+    answered(permit, Err(NotDone::unknown(reason))).await
 }

@@ -1,9 +1,10 @@
 //! Machines declared in another crate: driven from here, and extended with methods.
 
+use machine_tests::actors::{ecs_node, graph_runner, tool_node};
 use std::str::FromStr;
 
 use machine::{
-    actor::{Anyone, EcsNode, GraphRunner, ToolNode},
+    actor::Anyone,
     contract::{
         AnyExecution, Execution,
         execution::{self, Completed, Running},
@@ -22,7 +23,7 @@ trait RunHere {
 
 impl RunHere for Execution<Running> {
     fn run(self, tool: impl FnOnce() -> String) -> Execution<Completed> {
-        self.succeed(tool(), &ToolNode)
+        self.succeed(tool(), tool_node())
     }
 }
 
@@ -46,13 +47,13 @@ impl Describe for AnyExecution {
 
 #[test]
 fn a_library_machine_can_be_given_methods() {
-    let running = Execution::new(read("a.txt").session("reading")).start(&ToolNode);
+    let running = Execution::new(read("a.txt").session("reading")).start(tool_node());
     assert_eq!(running.describe(), "reading is RUNNING");
     let done = running.run(|| "text".to_owned());
     assert_eq!((done.describe().as_str(), &*done.state().result), ("reading is COMPLETED", "text"));
     let mut any = AnyExecution::from(asked("yes?"));
     assert_eq!(any.describe(), "it is WAITING");
-    any.apply_mut(execution::Event::Resume, &GraphRunner).unwrap();
+    any.apply_mut(execution::Event::Resume, graph_runner()).unwrap();
     assert_eq!(any.describe(), "it is RUNNING");
 }
 
@@ -91,18 +92,18 @@ impl<S: lease::Held + std::fmt::Debug> Remind for Lease<S> {
 
 #[test]
 fn typed_another_crates_machine_is_driven_and_extended() {
-    let granted = Lease::new(60).grant("ann".to_owned(), &EcsNode);
+    let granted = Lease::new(60).grant("ann".to_owned(), ecs_node());
     assert!(granted.remind().starts_with("remember Granted"));
     let expiring = granted.warn();
     assert!(expiring.remind().starts_with("remember Expiring"));
     let ended = expiring.renew(30).give_back();
     assert_eq!(ended.state(), &lease::Ended { reason: "ann is done".to_owned() });
-    assert_eq!(Lease::new(1).refuse("no".to_owned(), &EcsNode).state().reason, "no");
+    assert_eq!(Lease::new(1).refuse("no".to_owned(), ecs_node()).state().reason, "no");
 }
 
 /// Code that is generic over machines.
 fn drive<M: Erased>(machine: M, events: Vec<M::Event>) -> Result<M, Refused<M>> {
-    events.into_iter().try_fold(machine, |machine, event| machine.apply(event, &EcsNode))
+    events.into_iter().try_fold(machine, |machine, event| machine.apply(event, ecs_node()))
 }
 
 fn label<M: Erased>(machine: &M) -> &'static str {

@@ -1,5 +1,6 @@
 //! The coding orchestrator (OR-1, with the events of OR-2 and a plan after OR-3).
 
+use machine_tests::actors::graph_runner;
 use std::time::Duration;
 
 use machine::{
@@ -383,10 +384,10 @@ fn typed_time_is_limited() {
     let deadline = awaiting().deadlines().next().unwrap();
     assert_eq!((deadline.trigger, deadline.after), ("timeout", limits().request));
     assert_eq!(Orchestrator::new(limits()).deadlines().count(), 0);
-    let summarizing = awaiting().timeout(&GraphRunner);
+    let summarizing = awaiting().timeout(graph_runner());
     assert_eq!(summarizing.state().blocked.as_deref(), Some("the time is up"));
     assert_eq!(summarizing.deadlines().count(), 1);
-    assert_eq!(summarizing.timeout(&GraphRunner).state().summary, "");
+    assert_eq!(summarizing.timeout(graph_runner()).state().summary, "");
 }
 
 #[test]

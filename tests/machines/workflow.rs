@@ -1,5 +1,6 @@
 //! The workflow engine with manual intervention (WF-1, WF-2).
 
+use machine_tests::actors::graph_runner;
 use std::{fmt, time::Duration};
 
 use machine::{
@@ -220,7 +221,7 @@ fn typed_a_task_has_one_deadline() {
             .filter_map(|edge| edge.deadline.as_ref())
             .all(|one| { one.group == Some(0) })
     );
-    let terminated = executing.system_timeout(&GraphRunner);
+    let terminated = executing.system_timeout(graph_runner());
     assert_eq!(terminated.state().reason, "the task ran out of time while executing");
     assert_eq!(terminated.deadlines().count(), 0);
 

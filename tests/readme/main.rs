@@ -17,12 +17,16 @@ fn blocks(language: &str) -> Vec<&'static str> {
 #[test]
 fn the_program_is_the_one_that_runs() {
     let source = include_str!("snippet.rs");
-    let shown =
-        source.split("// [README\n").nth(1).unwrap().split("    // README]").next().unwrap();
-    let lines: Vec<&str> =
-        shown.lines().map(|line| line.strip_prefix("    ").unwrap_or(line)).collect();
-    let shown = format!("{}\n", lines.join("\n"));
-    assert!(blocks("rust").contains(&shown.as_str()), "the README lacks:\n{shown}");
+    let parts: Vec<&str> = source.split("// [README\n").skip(1).collect();
+    assert_eq!(parts.len(), 2, "a part outside a function, and one inside");
+    for part in parts {
+        let shown = part.split("// README]").next().unwrap().trim_end_matches(' ');
+        let indent = if shown.starts_with("    ") { "    " } else { "" };
+        let lines: Vec<&str> =
+            shown.lines().map(|line| line.strip_prefix(indent).unwrap_or(line)).collect();
+        let shown = format!("{}\n", lines.join("\n"));
+        assert!(blocks("rust").contains(&shown.as_str()), "the README lacks:\n{shown}");
+    }
 }
 
 /// The compile error is the compiler's output; the README omits the note about the bound.

@@ -1,14 +1,44 @@
 //! The README's program.
 
 use machine::{
-    actor::{EcsNode, GraphRunner, ReasoningNode, ToolNode},
-    contract::{Answer, Applied, Contract, Permit, Settled, Tool, defer, execution::Waiting},
+    actor::{Actors, Human},
+    contract::{Answer, Applied, Call, Contract, Irreversible, Perform, Settled, Tool},
     store::Store,
 };
+use serde::{Deserialize, Serialize};
 
-async fn send_mail(permit: Permit) -> Answer {
-    Ok(Applied::new(format!("sent as {}", permit.execution_id())))
+struct Smtp;
+
+impl Smtp {
+    async fn send(&self, to: &str, subject: &str) -> std::io::Result<String> {
+        tokio::task::yield_now().await;
+        Ok(format!("250 queued {subject:?} for {to}"))
+    }
 }
+
+// [README
+#[derive(Serialize, Deserialize)]
+struct SendMail {
+    to: String,
+    subject: String,
+}
+
+/// A tool is a type; its fields are the arguments.
+impl Tool for SendMail {
+    const SERVICE: &'static str = "email";
+    const METHOD: &'static str = "send";
+    type Effect = Irreversible;
+    type Receipt = String;
+}
+
+/// The call has the arguments that were approved, as they are stored.
+impl Perform<SendMail> for Smtp {
+    async fn perform(&self, call: &Call<SendMail>) -> Answer {
+        let mail = call.arguments();
+        Ok(Applied::new(self.send(&mail.to, &mail.subject).await?)) // `?` means unknown
+    }
+}
+// README]
 
 #[tokio::test]
 #[allow(clippy::print_stdout, reason = "as in the README")]
@@ -17,27 +47,28 @@ async fn runs() -> Result<(), Box<dyn std::error::Error>> {
     std::env::set_current_dir(folder.path())?;
 
     // [README
-    let email = Tool::irreversible("email", "send")?;
-    let mail = Contract::tool_call(&email, r#"{"to": "bob@example.com"}"#, &ReasoningNode)?;
+    let actors = Actors::issue("assistant")?;
+    let store = Store::sqlite("agent.db").await?;
 
     // The mail waits behind a question. Both are on disk, and the process may end.
-    let (gate, mut mail) = defer(mail, "Send it to bob@example.com?", &ReasoningNode)?;
-    let mut gate = gate.start(&EcsNode).suspend("Send it?".to_owned(), &EcsNode);
-    let store = Store::sqlite("agent.db").await?;
-    store.batch().create(&mut gate).create(&mut mail).write().await?;
+    let mail = SendMail { to: "bob@example.com".to_owned(), subject: "Meeting".to_owned() };
+    let contract = Contract::of(&mail, &actors.reasoning_node)?;
+    let (mut gate, mut mail) = contract.ask::<SendMail>(None, &actors.ecs_node)?;
+    store.ask(&mut gate, &mut mail).await?;
 
-    // The person said yes.
-    let gate = store.resume::<Waiting>(gate.id()).await?;
-    let mut gate = gate.resume(&GraphRunner).succeed("yes".to_owned(), &GraphRunner);
-    store.commit(&mut gate).await?;
+    // A person answers, in any process. The question is made from the action.
+    let gate = store.gate(gate.id()).await?;
+    println!("{}", gate.question());
+    store.approve(gate, &Human::new("ann@example.com")?).await?;
 
     // The permit exists once, and only after RUNNING and the hold on the key are on disk.
-    let (running, permit) = store.begin(mail, &ToolNode).await?;
-    let outcome = permit.call(send_mail).await;
-    match store.settle(running, outcome, &ToolNode).await? {
+    let mail = store.planned::<SendMail>(mail.id()).await?;
+    match store.perform(mail, Smtp, &actors.tool_node).await? {
         Settled::Completed(sent) => println!("{}", sent.state().result),
         Settled::Failed(failed) => println!("not sent: {}", failed.state().error),
         Settled::InDoubt(doubt) => println!("{}", doubt.question()),
+        // The call goes on: a receipt that arrives late is not lost.
+        Settled::TimedOut(_, late) | Settled::Fenced(_, late) => drop(tokio::spawn(late)),
     }
     // README]
     Ok(())

@@ -2,18 +2,24 @@
 
 use machine::{
     Id,
-    actor::{GraphRunner, ReasoningNode, ToolNode},
-    clock,
-    contract::{CallFact, Contract, Evidence, Settled, execution::Status},
-    store::{Begin, CommitError},
+    contract::{
+        CallFact, Contract, Evidence, Execution, NotDone, Settled,
+        execution::{Failed, Status},
+    },
+    store::CommitError,
     typed::Refused,
+    view::Label,
 };
+use machine_tests::actors::{ann, graph_runner, tool_node};
 use machine_tests::{
     assert_err,
     samples::{mail, pending_mail},
 };
 
-use crate::support::{Place, applied, begin, edit, not_applied, on_both};
+use crate::{
+    service::{in_flight, receipt},
+    support::{Place, applied, begin, begin_of, edit, not_applied, on_both},
+};
 
 on_both! {
     two_machines_of_a_batch_do_not_both_get_a_key,
@@ -34,6 +40,8 @@ async fn the_file_refuses_to_free_a_key() {
         ("DELETE FROM journal", "append-only"),
         ("DELETE FROM context", "contexts are never deleted"),
         ("DELETE FROM definition", "definitions are never deleted"),
+        ("DELETE FROM tool", "stays so"),
+        ("UPDATE tool SET name = 'x'", "stays so"),
         ("UPDATE instance SET key = NULL", "keeps its identity"),
         ("UPDATE instance SET id = zeroblob(16)", "keeps its identity"),
         ("UPDATE instance SET no = no + 100", "keeps its identity"),
@@ -134,20 +142,20 @@ async fn what_was_deleted_is_not_found() {
     let place = Place::new().await;
     let (running, permit) = place.begun(mail("bob")).await;
     let id = running.id();
+    let outcome = applied(permit, "250 queued").await;
     let raw = place.unprotected();
     raw.execute("CREATE TABLE kept AS SELECT * FROM instance", []).unwrap();
     edit(&raw, "DELETE FROM instance WHERE id = ?1", id);
     let before = place.dump().await;
-    let outcome = applied(permit, "250 queued").await;
     let Err(Refused { machine: (running, outcome), reason }) =
-        place.store.settle(running, outcome, &ToolNode).await
+        place.store.settle(running, outcome, tool_node()).await
     else {
         panic!("there is no such machine");
     };
     assert_err!(Err::<(), _>(reason), CommitError::NotFound { id: of } if *of == id);
     assert_eq!(place.dump().await, before);
     raw.execute("INSERT INTO instance SELECT * FROM kept", []).unwrap();
-    let settled = place.store.settle(running, outcome, &ToolNode).await.unwrap();
+    let settled = place.store.settle(running, outcome, tool_node()).await.unwrap();
     assert!(matches!(settled, Settled::Completed(_)));
 }
 
@@ -156,75 +164,70 @@ async fn two_machines_of_a_batch_do_not_both_get_a_key(place: Place) {
     let (first, second) = (place.stored(mail("bob")).await, place.stored(mail("bob")).await);
     let ids = [first.id(), second.id()];
     let before = place.dump().await;
-    let mut begins = [Begin::new(first, &ToolNode), Begin::new(second, &ToolNode)];
+    let mut begins = [begin_of(first), begin_of(second)];
     let [one, other] = &mut begins;
     let refused = place.store.batch().begin(one).begin(other).write().await;
     assert_err!(refused, CommitError::KeyHeld { id, by } if [*by, *id] == ids);
     assert_eq!(place.dump().await, before);
-    let [one, other] = begins.map(|begin| begin.into_pending().unwrap());
+    let [one, other] = begins.map(|begin| begin.into_planned().unwrap());
     let (running, _permit) = begin(&place.store, one).await.unwrap();
     let refused = begin(&place.store, other).await;
     assert_err!(refused, CommitError::KeyHeld { by, .. } if *by == running.id());
 }
 
-/// A worker is fenced, a person says that nothing happened, and a retry begins. Then the worker comes
-/// back: it did take place.
+/// A worker is fenced, a person says by name that nothing happened, although the worker is alive, and
+/// a retry begins. Then the worker comes back: it did take place.
 async fn late_evidence_holds_the_key_even_while_a_retry_runs(place: Place) {
-    let (running, late_permit) = place.begun(mail("bob").timeout_seconds(0)).await;
-    let first = running.id();
-    pass(clock::now());
-    let doubt = place.recovered().await.pop().unwrap();
-    let failed =
-        place.store.confirm_not_applied(doubt, "nothing there", &GraphRunner).await.unwrap();
-    let retry = Contract::retry(&failed, &ReasoningNode).timeout_seconds(3600);
-    let (retrying, permit) = place.begun(retry).await;
-    assert!(permit.token() > late_permit.token());
+    let (running, late_permit) = place.begun(mail("bob")).await;
+    let (first, late_token) = (running.id(), late_permit.token());
+    let late = in_flight(late_permit).await;
+    let doubt = place.store.fence(first, "no answer", graph_runner()).await.unwrap();
+    let failed = place.store.override_not_applied(doubt, "nothing there", ann()).await.unwrap();
+    let (retrying, permit) = place.begun(Contract::retry(&failed, ann())).await;
+    assert!(permit.token() > late_token);
 
-    let outcome = applied(late_permit, "250 queued").await;
-    let settled = place.store.settle(running, outcome, &ToolNode).await;
+    let outcome = late.answer(receipt("250 queued")).await;
+    let settled = place.store.settle(running, outcome, tool_node()).await;
     assert_err!(settled, Refused { reason: CommitError::Fenced { id }, .. } if *id == first);
-    let last = place.entries(first).await.pop().unwrap();
-    let Some(CallFact::Evidence { evidence, late: true, epoch: 0 }) = CallFact::of(&last) else {
-        panic!("{last:?}");
-    };
-    assert_eq!(evidence, Evidence::Applied("250 queued".to_owned()));
+    let evidence = Evidence::Applied("250 queued".to_owned());
+    let late = CallFact::Evidence { epoch: 0, evidence, late: true };
+    assert!(place.facts(first).await.contains(&late));
+    assert_eq!(place.view(first).await.consequence_label, Label::Contradicted);
 
     // The retry is not refused its own outcome, whatever that is, and frees nothing.
     let outcome = not_applied(permit, "connection refused").await;
-    let settled = place.store.settle(retrying, outcome, &ToolNode).await.unwrap();
-    assert!(matches!(settled, Settled::Failed(_)));
-    refuse_for_good(&place, first).await;
+    let settled = place.store.settle(retrying, outcome, tool_node()).await.unwrap();
+    let Settled::Failed(failed) = settled else { panic!("{settled:?}") };
+    refuse_for_good(&place, first, &failed).await;
     let place = place.reopened().await;
-    refuse_for_good(&place, first).await;
+    refuse_for_good(&place, first, &failed).await;
     assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
 }
 
-async fn refuse_for_good(place: &Place, by: Id) {
-    let mut again = pending_mail("bob");
-    let refused = place.store.create(&mut again).await;
-    assert_err!(refused, CommitError::AlreadyDone { by: of, .. } if *of == by);
+/// Neither the same action nor a retry that a person decides.
+async fn refuse_for_good(place: &Place, by: Id, failed: &Execution<Failed>) {
+    for contract in [mail("bob"), Contract::retry(failed, ann())] {
+        let mut again = Execution::new(contract);
+        let refused = place.store.create(&mut again).await;
+        assert_err!(refused, CommitError::AlreadyDone { by: of, .. } if *of == by);
+    }
 }
 
 /// The same, but the worker has nothing to report.
 async fn late_evidence_that_nothing_happened_holds_nothing(place: Place) {
-    let (running, late_permit) = place.begun(mail("bob").timeout_seconds(0)).await;
-    pass(clock::now());
-    let doubt = place.recovered().await.pop().unwrap();
-    let _ = place.store.confirm_not_applied(doubt, "nothing there", &GraphRunner).await.unwrap();
+    let (running, permit) = place.begun(mail("bob")).await;
+    let first = running.id();
+    let late = in_flight(permit).await;
+    let doubt = place.store.fence(first, "no answer", graph_runner()).await.unwrap();
+    let failed = place.store.override_not_applied(doubt, "nothing there", ann()).await.unwrap();
     let (retrying, permit) = place.begun(mail("bob")).await;
-    let outcome = not_applied(late_permit, "never sent").await;
-    let settled = place.store.settle(running, outcome, &ToolNode).await;
+    let outcome = late.answer(Err(NotDone::not_applied("never sent"))).await;
+    let settled = place.store.settle(running, outcome, tool_node()).await;
     assert_err!(settled, Refused { reason: CommitError::Fenced { .. }, .. });
+    assert_eq!(place.view(first).await.consequence_label, Label::Failed);
     let outcome = applied(permit, "sent").await;
-    let settled = place.store.settle(retrying, outcome, &ToolNode).await.unwrap();
+    let settled = place.store.settle(retrying, outcome, tool_node()).await.unwrap();
     let Settled::Completed(done) = settled else { panic!("{settled:?}") };
-    refuse_for_good(&place, done.id()).await;
+    refuse_for_good(&place, done.id(), &failed).await;
     assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
-}
-
-/// Waits until the clock has passed `since`.
-fn pass(since: i64) {
-    while clock::now() <= since {
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
 }

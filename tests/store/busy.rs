@@ -1,9 +1,9 @@
 //! Another process holds the lock on the file.
 
+use machine_tests::actors::tool_node;
 use std::time::Duration;
 
 use machine::{
-    actor::ToolNode,
     contract::{AnyExecution, Settled, execution::Status},
     store::{CommitError, OpenError, OpenOptions, Query, Store},
     typed::Refused,
@@ -31,7 +31,7 @@ fn assert_busy<T: std::fmt::Debug>(result: &Result<T, CommitError>) {
 async fn a_busy_commit_can_be_retried() {
     let place = Place::new().await;
     let store = impatient(&place).await;
-    let mut running = place.stored(read("a.txt")).await.start(&ToolNode);
+    let mut running = place.stored(read("a.txt")).await.start(tool_node());
     let holder = place.raw();
     holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
     for _ in 0..2 {
@@ -57,14 +57,14 @@ async fn a_begin_gives_no_permit() {
     let mine = pending(&store, id).await;
     let holder = place.raw();
     holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    let Err(Refused { machine: mine, reason }) = store.begin(mine, &ToolNode).await else {
+    let Err(Refused { machine: mine, reason }) = store.begin(mine, tool_node()).await else {
         panic!("the file was held");
     };
     assert_busy(&Err::<(), _>(reason));
-    assert!(mine.journal().uncommitted().is_empty());
+    assert!(mine.execution().journal().uncommitted().is_empty());
     holder.execute_batch("ROLLBACK").unwrap();
     assert_eq!(place.status(id).await, Status::Pending);
-    let _ = store.begin(mine, &ToolNode).await.unwrap();
+    let _ = store.begin(mine, tool_node()).await.unwrap();
 }
 
 /// A receipt is not lost: the refusal returns it, and it can be settled again.
@@ -73,7 +73,7 @@ async fn a_receipt_is_not_lost() {
     let place = Place::new().await;
     let store = impatient(&place).await;
     let pending = pending(&store, place.stored(mail("bob")).await.id()).await;
-    let (running, permit) = store.begin(pending, &ToolNode).await.unwrap();
+    let (running, permit) = store.begin(pending, tool_node()).await.unwrap();
     let outcome = applied(permit, "250 queued").await;
     let holder = place.raw();
     holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
@@ -81,7 +81,7 @@ async fn a_receipt_is_not_lost() {
     let Err(Refused {
         machine: (running, outcome),
         reason: CommitError::Unsettled { id: of, at_stake, source },
-    }) = store.settle(running, outcome, &ToolNode).await
+    }) = store.settle(running, outcome, tool_node()).await
     else {
         panic!("the file was held");
     };
@@ -89,7 +89,7 @@ async fn a_receipt_is_not_lost() {
     assert!(at_stake.contains("250 queued"), "{at_stake}");
     assert_busy(&Err::<(), _>(*source));
     holder.execute_batch("ROLLBACK").unwrap();
-    let Settled::Completed(completed) = store.settle(running, outcome, &ToolNode).await.unwrap()
+    let Settled::Completed(completed) = store.settle(running, outcome, tool_node()).await.unwrap()
     else {
         panic!("it was applied");
     };
@@ -102,20 +102,20 @@ async fn a_receipt_is_not_lost_to_a_recover_in_between() {
     let place = Place::new().await;
     let store = impatient(&place).await;
     let pending = pending(&store, place.stored(mail("bob")).await.id()).await;
-    let (running, permit) = store.begin(pending, &ToolNode).await.unwrap();
+    let (running, permit) = store.begin(pending, tool_node()).await.unwrap();
     let id = running.id();
     let outcome = applied(permit, "250 queued").await;
     let holder = place.raw();
     holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
     let Err(Refused { machine: (running, outcome), .. }) =
-        store.settle(running, outcome, &ToolNode).await
+        store.settle(running, outcome, tool_node()).await
     else {
         panic!("the file was held");
     };
     holder.execute_batch("ROLLBACK").unwrap();
     assert_eq!(recovered(&store).await.len(), 0);
     assert_eq!(recovered(&place.open_again().await).await.len(), 0);
-    let _ = store.settle(running, outcome, &ToolNode).await.unwrap();
+    let _ = store.settle(running, outcome, tool_node()).await.unwrap();
     assert_eq!(place.status(id).await, Status::Completed);
 }
 

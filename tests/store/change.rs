@@ -1,17 +1,18 @@
 //! Definitions that change while machines are stored: what opens, what is refused, and the errors.
 
+mod programs;
+
 use machine::{
     Id,
-    actor::{Actor, Anyone, Category},
+    actor::Anyone,
     definition::Definition,
     journal::Fact,
-    machine,
     store::{LoadError, OpenError, OpenOptions, Store},
     stored::{History, Restore, VerifyError},
 };
 use machine_tests::assert_err;
-use serde::{Deserialize, Serialize};
 
+use self::programs::{additions, first, removals, renames, retyped, upgraded};
 use crate::support::{Place, on_both};
 
 on_both! {
@@ -22,212 +23,6 @@ on_both! {
     a_changed_type_is_refused_without_an_upgrade,
     a_changed_type_is_upgraded_from_version_to_version,
     a_machine_in_json_explains_itself,
-}
-
-/// The first version, which writes the initial data of the tests.
-mod first {
-    use super::{Actor, Category, Deserialize, Serialize, machine};
-
-    pub(super) struct Clerk;
-
-    impl Actor for Clerk {
-        const KIND: &'static str = "clerk";
-        const CATEGORY: Category = Category::Human;
-    }
-
-    #[machine(durable)]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Order {
-        #[initial]
-        #[on(pack(boxes) => Packed, by = Clerk)]
-        #[on(lose(note: String) => Lost)]
-        Placed { customer: String },
-        #[stable]
-        #[on(ship => Shipped)]
-        #[on(unpack => Placed)]
-        Packed { customer: String, boxes: u32 },
-        #[on(find => Placed)]
-        #[on(write_off => Shipped)]
-        Lost { customer: String },
-        #[terminal]
-        Shipped { customer: String },
-    }
-}
-
-/// Adds a move, a state and an optional field.
-mod additions {
-    use super::{Deserialize, Serialize, first::Clerk, machine};
-
-    #[machine(durable)]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Order {
-        #[initial]
-        #[on(pack(boxes, weight = None, fragile = false) => Packed, by = Clerk)]
-        #[on(lose(note: String) => Lost)]
-        #[on(cancel => Cancelled)]
-        Placed { customer: String },
-        #[stable]
-        #[on(ship => Shipped)]
-        #[on(unpack => Placed)]
-        #[on(cancel => Cancelled)]
-        Packed {
-            customer: String,
-            boxes: u32,
-            weight: Option<u32>,
-            #[serde(default)]
-            fragile: bool,
-        },
-        #[on(find => Placed)]
-        #[on(write_off => Shipped)]
-        Lost { customer: String },
-        #[terminal]
-        Shipped { customer: String },
-        #[terminal]
-        Cancelled { customer: String },
-    }
-}
-
-/// Renames one of everything.
-mod renames {
-    use super::{Actor, Category, Deserialize, Serialize, machine};
-
-    pub(super) struct Packer;
-
-    impl Actor for Packer {
-        const KIND: &'static str = "packer";
-        const CATEGORY: Category = Category::Human;
-        const WAS: Option<&'static str> = Some("clerk");
-    }
-
-    #[machine(durable)]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Order {
-        #[initial]
-        #[was = "placed"]
-        #[on(wrap(parcels) => Wrapped, by = Packer, was = "pack")]
-        #[on(lose(#[was = "note"] remark: String) => Lost)]
-        Received {
-            #[was = "customer"]
-            buyer: String,
-        },
-        #[stable]
-        #[was = "Packed"]
-        #[on(ship => Shipped)]
-        #[on(unpack => Received)]
-        Wrapped {
-            #[was = "customer"]
-            buyer: String,
-            #[was = "boxes"]
-            parcels: u32,
-        },
-        #[on(find => Received)]
-        #[on(write_off => Shipped)]
-        Lost {
-            #[was = "customer"]
-            buyer: String,
-        },
-        #[terminal]
-        Shipped {
-            #[was = "customer"]
-            buyer: String,
-        },
-    }
-}
-
-/// Removes a move that the history used, and a state.
-mod removals {
-    use super::{Deserialize, Serialize, first::Clerk, machine};
-
-    #[machine(durable)]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Order {
-        #[initial]
-        #[on(pack(boxes) => Packed, by = Clerk)]
-        Placed { customer: String },
-        #[stable]
-        #[on(ship => Shipped)]
-        Packed { customer: String, boxes: u32 },
-        #[terminal]
-        Shipped { customer: String },
-    }
-}
-
-/// Changes the type of a field without an upgrade.
-mod retyped {
-    use super::{Deserialize, Serialize, first::Clerk, machine};
-
-    #[machine(durable)]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Order {
-        #[initial]
-        #[on(pack(boxes) => Packed, by = Clerk)]
-        #[on(lose(note: String) => Lost)]
-        Placed { customer: String },
-        #[stable]
-        #[on(ship => Shipped)]
-        #[on(unpack => Placed)]
-        Packed { customer: String, boxes: Vec<u32> },
-        #[on(find => Placed)]
-        #[on(write_off => Shipped)]
-        Lost { customer: String },
-        #[terminal]
-        Shipped { customer: String },
-    }
-}
-
-/// Changes it in two steps, each with an upgrade function.
-mod upgraded {
-    use super::{Deserialize, Serialize, first::Clerk, machine};
-
-    /// Packed, in version 1.
-    #[derive(Deserialize)]
-    pub(super) struct Packed1 {
-        customer: String,
-        boxes: u32,
-    }
-
-    /// Packed, in version 2.
-    #[derive(Serialize, Deserialize)]
-    pub(super) struct Packed2 {
-        customer: String,
-        weights: Vec<u32>,
-    }
-
-    #[derive(Debug, thiserror::Error)]
-    #[error("{0} boxes are too many")]
-    pub(super) struct TooMany(u32);
-
-    pub(super) fn to_weights(old: Packed1) -> Result<Packed2, TooMany> {
-        if old.boxes > 1000 {
-            return Err(TooMany(old.boxes));
-        }
-        Ok(Packed2 { customer: old.customer, weights: vec![0; old.boxes as usize] })
-    }
-
-    #[allow(clippy::unnecessary_wraps, reason = "the signature of an upgrade")]
-    pub(super) fn to_sum(old: Packed2) -> Result<order::Packed, std::convert::Infallible> {
-        let boxes = old.weights.len();
-        Ok(order::Packed { customer: old.customer, weight: old.weights.iter().sum(), boxes })
-    }
-
-    #[machine(durable, version = 3)]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Order {
-        #[initial]
-        #[on(pack(weight, boxes) => Packed, by = Clerk)]
-        #[on(lose(note: String) => Lost)]
-        Placed { customer: String },
-        #[stable]
-        #[upgrade(1 => to_weights, 2 => to_sum)]
-        #[on(ship => Shipped)]
-        #[on(unpack => Placed)]
-        Packed { customer: String, boxes: usize, weight: u32 },
-        #[on(find => Placed)]
-        #[on(write_off => Shipped)]
-        Lost { customer: String },
-        #[terminal]
-        Shipped { customer: String },
-    }
 }
 
 /// Stores an order of the first version that was lost, found and packed.

@@ -1,12 +1,13 @@
 //! Runs this test program as another process: the child's tests, and how they are started.
 
+use machine_tests::actors::tool_node;
 use std::{
     io::{BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, Stdio},
 };
 
-use machine::{Id, actor::ToolNode, store::Store};
+use machine::{Id, store::Store};
 use machine_tests::samples::Ticket;
 
 use crate::support::{applied, begin, pending};
@@ -116,9 +117,16 @@ async fn settles() {
     let store = Store::sqlite(file).await.unwrap();
     let (running, permit) = begin(&store, pending(&store, ids[0]).await).await.unwrap();
     let outcome = applied(permit, "sent").await;
-    let _ = store.settle(running, outcome, &ToolNode).await.unwrap();
+    let _ = store.settle(running, outcome, tool_node()).await.unwrap();
     say("settled");
     wait();
+}
+
+#[tokio::test]
+#[ignore = "other tests run it as another process"]
+async fn opens_and_closes() {
+    let (file, _) = given();
+    Store::sqlite(file).await.unwrap().close().await.unwrap();
 }
 
 /// How many tickets [`writes`] creates; it parks each of them.

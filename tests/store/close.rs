@@ -4,11 +4,11 @@ use std::{fmt::Debug, time::Duration};
 
 use machine::{
     Id,
-    actor::{GraphRunner, ToolNode},
     contract::{AnyExecution, execution::Waiting},
     store::{CommitError, LoadError, OpenOptions, Query, Settle, Store},
     typed::Refused,
 };
+use machine_tests::actors::{ann, graph_runner, tool_node};
 use machine_tests::{
     assert_err,
     samples::{Ticket, asked, mail, pending_mail, read},
@@ -78,7 +78,7 @@ async fn closing_one_of_two_stores_leaves_the_other() {
     if let Err(error) = closed {
         assert!(error.is_busy(), "{error}");
     }
-    let mut running = pending(&other, id).await.start(&ToolNode);
+    let mut running = pending(&other, id).await.start(tool_node());
     other.commit(&mut running).await.unwrap();
     assert_eq!(lines(&other, &Query::new()).await.len(), 1);
     other.close().await.unwrap();
@@ -115,7 +115,7 @@ async fn every_later_call_says_stopped(place: Place) {
     drop(permit);
     let doubt = place.recovered().await.pop().unwrap();
     let mut subscription = store.subscribe(None).await.unwrap();
-    let mut moved = question.resume(&GraphRunner);
+    let mut moved = question.resume(graph_runner());
     store.close().await.unwrap();
 
     assert_unreadable("load", store.load::<AnyExecution>(id).await);
@@ -135,11 +135,12 @@ async fn every_later_call_says_stopped(place: Place) {
     assert_stopped("create", store.create(&mut Ticket::new()).await);
     assert_stopped("commit", store.commit(&mut moved).await);
     assert_stopped("recover", store.recover().await);
-    let begun = store.begin(to_begin, &ToolNode).await.map_err(|refused| refused.reason);
+    let begun = store.begin(to_begin, tool_node()).await.map_err(|refused| refused.reason);
     assert_stopped("begin", begun);
-    let settled = store.settle(running, outcome, &ToolNode).await.map_err(|refused| refused.reason);
+    let settled =
+        store.settle(running, outcome, tool_node()).await.map_err(|refused| refused.reason);
     assert_stopped("settle", settled);
-    let confirmed = store.confirm_applied(doubt, "it arrived", &GraphRunner).await;
+    let confirmed = store.confirm_applied(doubt, "it arrived", ann()).await;
     assert_stopped("confirm_applied", confirmed.map_err(|refused| refused.reason));
 }
 
@@ -182,11 +183,11 @@ async fn what_a_closed_store_refuses_comes_back(place: Place) {
     let id = running.id();
     let outcome = applied(permit, "250 queued").await;
     place.store.close().await.unwrap();
-    let mut settle = Settle::new(running, outcome, &ToolNode);
+    let mut settle = Settle::new(running, outcome, tool_node());
     assert_stopped("batch", place.store.batch().settle(&mut settle).write().await);
     let (running, outcome) = settle.into_running().unwrap();
     let Err(Refused { machine: (running, outcome), reason }) =
-        place.store.settle(running, outcome, &ToolNode).await
+        place.store.settle(running, outcome, tool_node()).await
     else {
         panic!("the store was closed");
     };
@@ -194,6 +195,6 @@ async fn what_a_closed_store_refuses_comes_back(place: Place) {
     assert_eq!((running.id(), running.journal().uncommitted().len()), (id, 0));
     if place.is_file() {
         let store = OpenOptions::new().sqlite(place.file()).await.unwrap();
-        let _ = store.settle(running, outcome, &ToolNode).await.unwrap();
+        let _ = store.settle(running, outcome, tool_node()).await.unwrap();
     }
 }

@@ -1,10 +1,10 @@
 //! Commits are atomic and use compare-and-set.
 
 use machine::{
-    actor::{GraphRunner, ToolNode},
     contract::{AnyExecution, execution::Status},
     store::{CommitError, Query},
 };
+use machine_tests::actors::{graph_runner, tool_node};
 use machine_tests::{
     assert_err,
     samples::{Ticket, asked, read},
@@ -25,10 +25,10 @@ on_both! {
 async fn several_transitions_are_one_commit(place: Place) {
     let pending = place.stored(read("a.txt")).await;
     let mut completed = pending
-        .start(&ToolNode)
-        .suspend("which encoding?".to_owned(), &ToolNode)
-        .resume(&GraphRunner)
-        .succeed("42 lines".to_owned(), &ToolNode);
+        .start(tool_node())
+        .suspend("which encoding?".to_owned(), tool_node())
+        .resume(graph_runner())
+        .succeed("42 lines".to_owned(), tool_node());
     assert_eq!(completed.journal().uncommitted().len(), 4);
     assert_eq!(place.status(completed.id()).await, Status::Pending);
     let mut written = place.entries(completed.id()).await;
@@ -66,8 +66,8 @@ async fn the_second_of_two_commits_conflicts(place: Place) {
 
     let AnyExecution::Waiting(mine) = first.load(id).await.unwrap() else { panic!() };
     let AnyExecution::Waiting(theirs) = second.load(id).await.unwrap() else { panic!() };
-    let mut mine = mine.resume(&GraphRunner).succeed("yes".to_owned(), &GraphRunner);
-    let mut theirs = theirs.cancel("no".to_owned(), &GraphRunner);
+    let mut mine = mine.resume(graph_runner()).succeed("yes".to_owned(), graph_runner());
+    let mut theirs = theirs.cancel("no".to_owned(), graph_runner());
     first.commit(&mut mine).await.unwrap();
     let before = place.dump().await;
 
@@ -85,8 +85,8 @@ async fn the_second_of_two_commits_conflicts(place: Place) {
 /// The same holds if both moves are the same.
 async fn the_same_move_twice_conflicts_too(place: Place) {
     let id = place.stored(read("a.txt")).await.id();
-    let mut mine = place.pending(id).await.start(&ToolNode);
-    let mut theirs = place.pending(id).await.start(&ToolNode);
+    let mut mine = place.pending(id).await.start(tool_node());
+    let mut theirs = place.pending(id).await.start(tool_node());
     place.store.commit(&mut mine).await.unwrap();
     assert_err!(place.store.commit(&mut theirs).await, CommitError::Conflict { .. });
 }

@@ -1,10 +1,10 @@
 //! A real process is killed between `begin` and its answer.
 
 use machine::{
-    actor::GraphRunner,
     contract::{InDoubt, execution::Status},
     store::CommitError,
 };
+use machine_tests::actors::ann;
 use machine_tests::{
     assert_err,
     samples::{mail, pending_mail},
@@ -45,7 +45,7 @@ async fn a_killed_process_leaves_doubt() {
 #[tokio::test]
 async fn it_had_been_done() {
     let (place, doubt) = crashed().await;
-    let done = place.store.confirm_applied(doubt, "bob has it", &GraphRunner).await.unwrap();
+    let done = place.store.confirm_applied(doubt, "bob has it", ann()).await.unwrap();
     assert_eq!(place.status(done.id()).await, Status::Completed);
     let mut again = pending_mail("bob");
     assert_err!(place.store.create(&mut again).await, CommitError::AlreadyDone { .. });
@@ -55,7 +55,7 @@ async fn it_had_been_done() {
 #[tokio::test]
 async fn it_had_not_been_done() {
     let (place, doubt) = crashed().await;
-    let failed = place.store.confirm_not_applied(doubt, "not sent", &GraphRunner).await.unwrap();
+    let failed = place.store.confirm_not_applied(doubt, "not sent", ann()).await.unwrap();
     assert_eq!(place.status(failed.id()).await, Status::Failed);
     let _ = place.done(mail("bob")).await;
 }

@@ -1,11 +1,11 @@
 //! Storing new machines.
 
 use machine::{
-    actor::ToolNode,
     contract::{AnyExecution, Execution},
     store::{CommitError, Query},
     typed::Refused,
 };
+use machine_tests::actors::tool_node;
 use machine_tests::{
     assert_err,
     samples::{AnyTicket, Ticket, asked, mail, pending_mail, read},
@@ -88,9 +88,9 @@ async fn creating_several_is_all_or_nothing(place: Place) {
 
 /// A machine that was never stored cannot be committed or begun.
 async fn what_was_never_stored_is_refused(place: Place) {
-    let mut running = Execution::new(read("a.txt")).start(&ToolNode);
+    let mut running = Execution::new(read("a.txt")).start(tool_node());
     assert_err!(place.store.commit(&mut running).await, CommitError::NeverStored { .. });
-    let begun = place.store.begin(pending_mail("bob"), &ToolNode).await;
+    let begun = place.store.begin(pending_mail("bob"), tool_node()).await;
     assert_err!(begun, Refused { reason: CommitError::NeverStored { .. }, .. });
     assert_eq!(place.lines(&Query::new()).await, []);
 }

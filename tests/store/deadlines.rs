@@ -1,25 +1,19 @@
 //! Deadlines of stored machines: absolute by the store's clock, listed when due, fired once.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicI64, Ordering},
-    },
-    time::Duration,
-};
+use std::time::Duration;
 
 use machine::{
     actor::{Actor, Anyone, Category},
-    clock::{Clock, Millis},
+    clock::Millis,
     machine,
-    store::{CommitError, LoadError, OpenOptions, Query, Store},
+    store::{CommitError, LoadError, Query, Store},
     stored::Context,
     typed::Reason,
 };
 use machine_tests::assert_err;
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Place, on_both};
+use crate::support::{Hand, Place, START, on_both};
 
 on_both! {
     a_commit_makes_deadlines_absolute_by_the_stores_clock,
@@ -90,35 +84,21 @@ enum Job {
     Stopped { why: String },
 }
 
-/// A clock that tests control.
-#[derive(Debug, Clone)]
-struct Hand(Arc<AtomicI64>);
-
-impl Clock for Hand {
-    fn now(&self) -> Millis {
-        self.0.load(Ordering::SeqCst)
-    }
-}
-
 /// A store whose clock the test controls.
 struct Clocked {
     place: Place,
     store: Store,
-    clock: Arc<AtomicI64>,
+    clock: Hand,
 }
-
-const START: Millis = 1_000_000;
 
 impl Clocked {
     async fn new(place: Place) -> Self {
-        let clock = Arc::new(AtomicI64::new(START));
-        let options = OpenOptions::new().clock(Hand(Arc::clone(&clock)));
-        let place = place.another_with(options).await;
+        let (place, clock) = place.clocked().await;
         Self { store: place.store.clone(), place, clock }
     }
 
     fn at(&self, after_start: Millis) {
-        self.clock.store(START + after_start, Ordering::SeqCst);
+        self.clock.set(START + after_start);
     }
 
     async fn due(&self) -> usize {

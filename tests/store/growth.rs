@@ -2,10 +2,10 @@
 
 use machine::{
     Id,
-    actor::{GraphRunner, ToolNode},
     contract::{AnyExecution, execution::Event},
     machine,
 };
+use machine_tests::actors::{graph_runner, tool_node};
 use machine_tests::samples::read;
 use serde::{Deserialize, Serialize};
 
@@ -70,13 +70,13 @@ async fn a_machine_forgets_what_is_stored(place: Place) {
 
 /// The same for an execution, whose summary knows its calls.
 async fn an_execution_forgets_what_is_stored(place: Place) {
-    let mut execution = AnyExecution::from(place.stored(read("a.txt")).await.start(&ToolNode));
+    let mut execution = AnyExecution::from(place.stored(read("a.txt")).await.start(tool_node()));
     let id = execution.id();
     let mut sizes = Vec::new();
     for round in 0..200_u64 {
         let prompt = "which encoding?".to_owned();
-        execution.apply_mut(Event::Suspend { prompt }, &ToolNode).unwrap();
-        execution.apply_mut(Event::Resume, &GraphRunner).unwrap();
+        execution.apply_mut(Event::Suspend { prompt }, tool_node()).unwrap();
+        execution.apply_mut(Event::Resume, graph_runner()).unwrap();
         place.store.commit(&mut execution).await.unwrap();
         assert!(execution.journal().uncommitted().is_empty());
         if round == 5 || round == 40 {

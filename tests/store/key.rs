@@ -1,11 +1,11 @@
 //! When a key is held, and when it is released (EX-5).
 
 use machine::{
-    actor::{GraphRunner, ReasoningNode, ToolNode},
     contract::{AnyExecution, Contract, Settled, execution::Status},
     store::{CommitError, LoadError},
     stored::VerifyError,
 };
+use machine_tests::actors::{ann, tool_node};
 use machine_tests::{
     assert_err, forge,
     samples::{mail, pending_mail},
@@ -25,7 +25,7 @@ async fn failed(
 ) -> machine::contract::Execution<machine::contract::execution::Failed> {
     let (running, permit) = place.begun(mail("bob")).await;
     let outcome = not_applied(permit, "SMTP connection refused").await;
-    match place.store.settle(running, outcome, &ToolNode).await.unwrap() {
+    match place.store.settle(running, outcome, tool_node()).await.unwrap() {
         Settled::Failed(failed) => failed,
         other => panic!("expected FAILED, found {other:?}"),
     }
@@ -34,7 +34,7 @@ async fn failed(
 /// FAILED releases the key: the retry is a new execution with the same key, the old one stays.
 async fn a_failure_frees_the_key(place: Place) {
     let failed = failed(&place).await;
-    let retry = Contract::retry(&failed, &ReasoningNode);
+    let retry = Contract::retry(&failed, ann());
     assert_eq!(retry.idempotency_key(), failed.context().idempotency_key());
     assert_eq!(retry.retry_of(), Some(failed.id()));
 
@@ -84,7 +84,7 @@ async fn doubt_keeps_the_key(place: Place) {
     let begun = begin(&place.store, second).await;
     assert_err!(begun, CommitError::KeyHeld { id: of, by } if *of == id && *by == running.id());
 
-    let _ = place.store.confirm_applied(doubt, "it is in their inbox", &GraphRunner).await.unwrap();
+    let _ = place.store.confirm_applied(doubt, "it is in their inbox", ann()).await.unwrap();
     let begun = begin(&place.store, place.pending(id).await).await;
     assert_err!(begun, CommitError::AlreadyDone { id: of, by } if *of == id && *by == running.id());
 }

@@ -19,7 +19,7 @@ async fn the_log_of_a_moved_database_is_not_overwritten() {
     }
 }
 
-/// The name of a lock file does not make a file ours: ours are empty.
+/// The name of a lock file does not make a file ours: ours say so.
 #[tokio::test]
 async fn a_file_with_content_is_no_lock_file() {
     let place = Place::new().await;

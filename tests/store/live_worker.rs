@@ -1,10 +1,10 @@
 //! A live worker within its timeout is not fenced.
 
 use machine::{
-    actor::ToolNode,
     contract::{Settled, execution::Status},
     store::CommitError,
 };
+use machine_tests::actors::tool_node;
 use machine_tests::{assert_err, samples::mail};
 
 use crate::support::{Place, applied, begin, on_both, recovered};
@@ -23,7 +23,7 @@ async fn a_live_worker_is_left_alone(place: Place) {
     assert_eq!(recovered(&place.open_again().await).await.len(), 0);
     assert_eq!(place.dump().await, before);
     let outcome = applied(permit, "sent").await;
-    let settled = place.store.settle(running, outcome, &ToolNode).await.unwrap();
+    let settled = place.store.settle(running, outcome, tool_node()).await.unwrap();
     assert!(matches!(settled, Settled::Completed(_)));
 }
 

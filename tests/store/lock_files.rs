@@ -1,10 +1,11 @@
 //! The lock files of workers do not accumulate.
 
+use machine_tests::actors::{ann, graph_runner, tool_node};
 use machine_tests::samples::{asked, mail};
 
 use crate::{
-    child,
-    support::{Place, begin, pending, recovered},
+    child::{self, Other},
+    support::{Place, applied, begin, pending, recovered},
 };
 
 /// A process without permits creates no lock file.
@@ -17,17 +18,54 @@ async fn a_reader_leaves_no_file() {
     assert_eq!(place.worker_files().len(), 0);
 }
 
-/// Dropping the store removes its lock file.
+/// Dropping the store removes its lock file, if every call was answered.
 #[tokio::test]
 async fn a_clean_end_removes_the_file() {
     let place = Place::new().await;
     let worker = place.open_again().await;
     let id = place.stored(mail("bob")).await.id();
-    let (_running, permit) = begin(&worker, pending(&worker, id).await).await.unwrap();
-    drop(permit);
+    let (running, permit) = begin(&worker, pending(&worker, id).await).await.unwrap();
+    assert_eq!(place.worker_files().len(), 1);
+    let outcome = applied(permit, "sent").await;
+    let _ = worker.settle(running, outcome, tool_node()).await.unwrap();
     assert_eq!(place.worker_files().len(), 1);
     drop(worker);
     assert_eq!(place.worker_files().len(), 0);
+}
+
+/// A worker that ends without an answer leaves its file: that it is not locked proves that the
+/// worker has ended. Once that is on record, the file is of no use.
+#[tokio::test]
+async fn the_file_of_an_unanswered_call_is_a_proof() {
+    let place = Place::new().await;
+    let worker = place.open_again().await;
+    let id = place.stored(mail("bob")).await.id();
+    let (_running, permit) = begin(&worker, pending(&worker, id).await).await.unwrap();
+    drop(permit);
+    drop(worker);
+    let files = place.worker_files();
+    assert_eq!(files.len(), 1);
+    let text = std::fs::read_to_string(&files[0]).unwrap();
+    assert!(text.starts_with("machine worker on ") && text.ends_with('\n'), "{text:?}");
+    let doubt = place.recovered().await.pop().unwrap();
+    assert_eq!(place.worker_files().len(), 0);
+    let _ = place.store.confirm_not_applied(doubt, "not sent", ann()).await.unwrap();
+}
+
+/// Another caller lost the race to begin the same execution: the winner's proof stays.
+#[tokio::test]
+async fn the_loser_of_a_begin_does_not_remove_the_proof() {
+    let place = Place::new().await;
+    let worker = place.open_again().await;
+    let id = place.stored(mail("bob")).await.id();
+    let stale = pending(&worker, id).await;
+    let (_running, permit) = begin(&worker, pending(&worker, id).await).await.unwrap();
+    assert!(begin(&worker, stale).await.is_err());
+    drop(permit);
+    drop(worker);
+    assert_eq!(place.worker_files().len(), 1);
+    let doubt = place.recovered().await.pop().unwrap();
+    let _ = place.store.confirm_not_applied(doubt, "not sent", ann()).await.unwrap();
 }
 
 /// `recover` removes the lock file of a killed worker when it parks its executions.
@@ -50,6 +88,23 @@ async fn recover_removes_the_file_of_the_dead_without_debts() {
     assert_eq!(place.worker_files().len(), 1);
     assert_eq!(place.recovered().await.len(), 0);
     assert_eq!(place.worker_files().len(), 0);
+}
+
+/// A worker that was parked while it was alive keeps its file until its end is on record.
+#[tokio::test]
+async fn the_file_stays_until_the_end_is_on_record() {
+    let place = Place::new().await;
+    let id = place.stored(mail("bob")).await.id();
+    let mut other = Other::start("child::begins", &place.file(), &[id]);
+    other.wait_for("begun");
+    let _ = place.store.fence(id, "no answer", graph_runner()).await.unwrap();
+    assert_eq!(place.recovered().await.len(), 1);
+    assert_eq!(place.worker_files().len(), 1, "it is alive");
+    other.kill();
+    assert_eq!(place.worker_files().len(), 1);
+    let doubt = place.recovered().await.pop().unwrap();
+    assert_eq!(place.worker_files().len(), 0);
+    let _ = place.store.confirm_not_applied(doubt, "not sent", ann()).await.unwrap();
 }
 
 /// A live worker keeps its lock file when another process recovers.
@@ -76,4 +131,19 @@ async fn a_file_that_is_not_a_lock_file_stays() {
     for name in others {
         assert!(place.folder().join(name).exists(), "{name} was removed");
     }
+}
+
+/// `recover` opens no file of SQLite: closing it again would drop the locks of this process, and the
+/// next process to close would take itself for the last one, and delete the log under this one.
+#[tokio::test]
+async fn recover_leaves_the_locks_of_the_database_alone() {
+    let place = Place::new().await;
+    let _ = place.stored(mail("ann")).await;
+    assert_eq!(place.recovered().await.len(), 0);
+    Other::start("child::opens_and_closes", &place.file(), &[]).join();
+    let log = place.folder().join("agent.db-wal");
+    assert!(log.exists(), "the log was deleted, and this process still writes to it");
+    let id = place.stored(mail("bob")).await.id();
+    let elsewhere = place.open_again().await;
+    assert_eq!(pending(&elsewhere, id).await.id(), id);
 }

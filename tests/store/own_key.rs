@@ -1,13 +1,13 @@
 //! Keys of machines of the user's own.
 
 use machine::{
-    actor::ToolNode,
     contract::Contract,
     journal::{Entry, Fact},
     machine,
     store::CommitError,
     stored::{Breach, Context, Hold, Index},
 };
+use machine_tests::actors::tool_node;
 use machine_tests::{
     assert_err,
     samples::{mail, pending_mail},
@@ -124,7 +124,7 @@ async fn a_machine_of_the_user_cannot_use_the_key_of_an_execution(place: Place) 
     assert_err!(refused, CommitError::KeyReused { by, .. } if *by == running.id());
 
     let outcome = not_applied(permit, "connection refused").await;
-    let _ = place.store.settle(running, outcome, &ToolNode).await.unwrap();
+    let _ = place.store.settle(running, outcome, tool_node()).await.unwrap();
     assert_err!(place.store.commit(&mut booked).await, CommitError::KeyReused { .. });
     let done = place.done(mail("bob")).await.id();
     assert_err!(place.store.commit(&mut booked).await, CommitError::KeyReused { .. });

@@ -1,28 +1,23 @@
 //! Lists: filters, pages, cursors.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicI64, Ordering},
-    },
-    time::Duration,
-};
+use machine_tests::actors::{reasoning_node, tool_node};
+use std::time::Duration;
 
 use machine::{
     Id,
-    actor::{GraphRunner, ReasoningNode, ToolNode},
-    clock::{Clock, Millis},
-    contract::{AnyExecution, Contract, Execution, defer},
+    actor::GraphRunner,
+    clock::Millis,
+    contract::{AnyExecution, Contract, Execution},
     machine,
     store::{Cursor, Line, LoadError, OpenOptions, Query, Store},
 };
 use machine_tests::{
     assert_err,
-    samples::{AnyTicket, Ticket, ask, asked_in, mail, read},
+    samples::{AnyTicket, Ticket, asked_in, mail, read},
 };
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Place, lines, on_both};
+use crate::support::{Hand, Place, lines, on_both};
 
 on_both! {
     each_filter_selects_what_it_says,
@@ -50,20 +45,10 @@ enum Egg {
     Burst,
 }
 
-/// A clock that tests control; it starts at the real time, because entries have that.
-#[derive(Debug, Clone)]
-struct Hand(Arc<AtomicI64>);
-
-impl Clock for Hand {
-    fn now(&self) -> Millis {
-        self.0.load(Ordering::SeqCst)
-    }
-}
-
 /// A store with machines of several kinds, sessions, keys, gates and deadlines.
 struct Filled {
     place: Place,
-    clock: Arc<AtomicI64>,
+    clock: Hand,
     start: Millis,
     gate: Id,
 }
@@ -71,15 +56,17 @@ struct Filled {
 impl Filled {
     async fn new(place: Place) -> Self {
         let start = machine::clock::now();
-        let clock = Arc::new(AtomicI64::new(start));
-        let place = place.another_with(OpenOptions::new().clock(Hand(Arc::clone(&clock)))).await;
+        // It starts at the real time, because entries have that.
+        let clock = Hand::at(start);
+        let place = place.another_with(OpenOptions::new().clock(clock.clone())).await;
         let store = &place.store;
         for number in 0..4_u8 {
             let session = format!("s{}", number % 3);
             let _ = place.stored(mail("bob").session(&session)).await;
-            let mut running = place.stored(read("a.txt").session(&session)).await.start(&ToolNode);
+            let mut running =
+                place.stored(read("a.txt").session(&session)).await.start(tool_node());
             store.commit(&mut running).await.unwrap();
-            let question = Contract::ecs_request("Deploy?", &ReasoningNode).unwrap();
+            let question = Contract::ecs_request("Deploy?", reasoning_node()).unwrap();
             store.create(&mut asked_in(question.session(session))).await.unwrap();
             store.create(&mut Ticket::new()).await.unwrap();
             store.create(&mut Ticket::new().park()).await.unwrap();
@@ -87,18 +74,15 @@ impl Filled {
             for _ in 0..2 {
                 store.create(&mut Egg::new().boil()).await.unwrap();
             }
-            clock.fetch_add(100, Ordering::SeqCst);
+            clock.advance(100);
         }
-        let (gate, mut first) = defer(mail("ann"), "Really?", &ReasoningNode).unwrap();
-        let mut gate = ask(gate);
-        store.batch().create(&mut gate).create(&mut first).write().await.unwrap();
-        let gate = gate.id();
+        let gate = place.asked(mail("ann")).await.0.id();
         let _ = place.done(mail("carl")).await;
         Self { place, clock, start, gate }
     }
 
     fn at(&self, after_start: Millis) {
-        self.clock.store(self.start + after_start, Ordering::SeqCst);
+        self.clock.set(self.start + after_start);
     }
 
     async fn all(&self) -> Vec<Line> {

@@ -3,7 +3,7 @@
 use std::{sync::Barrier, thread};
 
 use machine::{
-    contract::Permit,
+    contract::{Action, Permit},
     store::{CommitError, Store},
 };
 use machine_tests::samples::mail;
@@ -24,7 +24,7 @@ impl Random {
 }
 
 /// Every thread begins an execution after a pause derived from the seed; returns the permits.
-fn race(seed: u64, same_execution: bool, store_each: bool) -> Vec<Permit> {
+fn race(seed: u64, same_execution: bool, store_each: bool) -> Vec<Permit<Action>> {
     let mut random = Random(seed);
     let place = block_on(Place::new());
     let first = block_on(place.stored(mail("bob"))).id();

@@ -1,18 +1,21 @@
 //! Finding executions in doubt, and the two ways to settle them.
 
 use machine::{
-    actor::{GraphRunner, ToolNode},
-    contract::{CallFact, Evidence, execution::Status},
+    contract::{CallFact, execution::Status},
     store::{CommitError, LoadError},
     typed::Refused,
     view::late_evidence,
 };
+use machine_tests::actors::{ann, tool_node};
 use machine_tests::{
     assert_err,
     samples::{asked, mail, read},
 };
 
-use crate::support::{Place, on_both, recovered, unknown};
+use crate::{
+    service::in_flight,
+    support::{Place, on_both, recovered, unknown},
+};
 
 on_both! {
     a_dropped_permit_is_in_doubt,
@@ -43,11 +46,9 @@ async fn a_dropped_permit_is_in_doubt(place: Place) {
 /// So does dropping the future in the middle of the call.
 async fn a_dropped_future_is_in_doubt(place: Place) {
     let (running, permit) = place.begun(mail("bob")).await;
-    let mut call = Box::pin(permit.call(async |_permit| std::future::pending().await));
-    let polled = tokio::time::timeout(std::time::Duration::from_millis(1), &mut call).await;
-    assert!(polled.is_err());
+    let call = in_flight(permit).await;
     assert_eq!(place.recovered().await.len(), 0);
-    drop(call);
+    assert!(call.abort().await.is_cancelled());
     let found = place.recovered().await;
     assert_eq!(found[0].execution().id(), running.id());
 }
@@ -65,7 +66,7 @@ async fn a_dropped_outcome_is_in_doubt(place: Place) {
 async fn the_rest_is_left_alone(place: Place) {
     let mut question = asked("Deploy?");
     place.store.create(&mut question).await.unwrap();
-    let mut running = place.stored(read("a.txt")).await.start(&ToolNode);
+    let mut running = place.stored(read("a.txt")).await.start(tool_node());
     place.store.commit(&mut running).await.unwrap();
     let _ = place.done(mail("ann")).await;
     let before = place.dump().await;
@@ -100,7 +101,7 @@ async fn confirmed_applied_is_completed(place: Place) {
     let (running, permit) = place.begun(mail("bob")).await;
     drop(permit);
     let doubt = place.recovered().await.pop().unwrap();
-    let done = place.store.confirm_applied(doubt, "it arrived", &GraphRunner).await.unwrap();
+    let done = place.store.confirm_applied(doubt, "it arrived", ann()).await.unwrap();
     assert_eq!(done.state().result, "it arrived");
     assert_eq!(place.status(running.id()).await, Status::Completed);
     let mut again = machine_tests::samples::pending_mail("bob");
@@ -113,13 +114,16 @@ async fn confirmed_not_applied_is_failed(place: Place) {
     let (running, permit) = place.begun(mail("bob")).await;
     drop(permit);
     let doubt = place.recovered().await.pop().unwrap();
-    let failed = place.store.confirm_not_applied(doubt, "not sent", &GraphRunner).await.unwrap();
+    let failed = place.store.confirm_not_applied(doubt, "not sent", ann()).await.unwrap();
     assert_eq!(failed.state().error, "not sent");
     let entries = place.entries(running.id()).await;
-    assert!(entries.iter().filter_map(CallFact::of).any(|fact| matches!(
-        fact,
-        CallFact::Evidence { evidence: Evidence::NotApplied(_), late: false, .. }
-    )));
+    let confirmed = entries.iter().find_map(|entry| match CallFact::of(entry)? {
+        CallFact::Confirmed { applied, reason, overridden, .. } => {
+            Some((applied, reason, overridden, entry.by.as_deref()))
+        }
+        _ => None,
+    });
+    assert_eq!(confirmed, Some((false, "not sent".to_owned(), false, Some("ann"))));
     assert_eq!(place.status(running.id()).await, Status::Failed);
     let _ = place.done(mail("bob")).await;
 }
@@ -130,8 +134,8 @@ async fn two_answers_and_one_counts(place: Place) {
     drop(permit);
     let yes = place.recovered().await.pop().unwrap();
     let no = place.store.in_doubt(running.id()).await.unwrap();
-    let _ = place.store.confirm_applied(yes, "it arrived", &GraphRunner).await.unwrap();
-    let second = place.store.confirm_not_applied(no, "it did not", &GraphRunner).await;
+    let _ = place.store.confirm_applied(yes, "it arrived", ann()).await.unwrap();
+    let second = place.store.confirm_not_applied(no, "it did not", ann()).await;
     let Err(Refused { machine: stale, reason: CommitError::Conflict { id } }) = second else {
         panic!("{second:?}");
     };

@@ -2,11 +2,11 @@
 
 use machine::{
     Id,
-    actor::{GraphRunner, ToolNode},
     contract::execution::{Status, Waiting},
     store::{CommitError, LoadError},
     stored::VerifyError,
 };
+use machine_tests::actors::{graph_runner, tool_node};
 use machine_tests::{
     assert_err,
     samples::{Ticket, asked, mail, read, ticket},
@@ -35,7 +35,7 @@ async fn what_waits_goes_on(place: Place) {
     let elsewhere = place.open_again().await;
     let waiting = elsewhere.resume::<Waiting>(waiting.id()).await.unwrap();
     assert_eq!(waiting.state().prompt, "yes or no?");
-    let mut done = waiting.resume(&GraphRunner).succeed("yes".to_owned(), &GraphRunner);
+    let mut done = waiting.resume(graph_runner()).succeed("yes".to_owned(), graph_runner());
     elsewhere.commit(&mut done).await.unwrap();
     assert_eq!(place.status(done.id()).await, Status::Completed);
 }
@@ -69,7 +69,7 @@ async fn what_does_not_wait_is_refused(place: Place) {
 /// EX-6: a terminal machine is refused.
 async fn what_has_ended_is_refused(place: Place) {
     let mut done =
-        place.stored(read("a.txt")).await.start(&ToolNode).succeed("x".into(), &ToolNode);
+        place.stored(read("a.txt")).await.start(tool_node()).succeed("x".into(), tool_node());
     place.store.commit(&mut done).await.unwrap();
     let text = refused(&place, done.id()).await.to_string();
     assert!(text.contains("COMPLETED is terminal"), "{text}");
@@ -92,8 +92,8 @@ async fn two_resumes_and_one_wins(place: Place) {
     let yes = place.store.resume::<Waiting>(waiting.id()).await.unwrap();
     let no = place.store.resume::<Waiting>(waiting.id()).await.unwrap();
     assert_eq!(place.dump().await, before);
-    let mut yes = yes.resume(&GraphRunner);
-    let mut no = no.cancel("no".to_owned(), &GraphRunner);
+    let mut yes = yes.resume(graph_runner());
+    let mut no = no.cancel("no".to_owned(), graph_runner());
     place.store.commit(&mut yes).await.unwrap();
     assert_err!(place.store.commit(&mut no).await, CommitError::Conflict { .. });
 }

@@ -1,5 +1,6 @@
 //! The warning if the number of resumed machines differs from the number that wait (EX-7).
 
+use machine_tests::actors::reasoning_node;
 use std::{
     io::Write,
     sync::{Arc, Mutex},
@@ -7,7 +8,6 @@ use std::{
 
 use machine::{
     Id,
-    actor::ReasoningNode,
     contract::{Contract, execution::Waiting},
     store::Resume,
 };
@@ -50,7 +50,7 @@ async fn logged(place: &Place, id: Id, count: usize) -> String {
 }
 
 async fn waiting(place: &Place, session: &str) -> Id {
-    let contract = Contract::ecs_request("Deploy?", &ReasoningNode).unwrap().session(session);
+    let contract = Contract::ecs_request("Deploy?", reasoning_node()).unwrap().session(session);
     let mut waiting = asked_in(contract);
     place.store.create(&mut waiting).await.unwrap();
     waiting.id()

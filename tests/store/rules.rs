@@ -1,13 +1,13 @@
 //! Refused commits of irreversible executions; the file and the machine stay unchanged.
 
 use machine::{
-    actor::{EcsNode, GraphRunner, ToolNode},
     contract::{
         AnyExecution, Execution, Settled,
         execution::{Event, Running, Status},
     },
     store::{CommitError, Query},
 };
+use machine_tests::actors::{ecs_node, graph_runner, tool_node};
 use machine_tests::{
     assert_err,
     samples::{mail, pending_mail},
@@ -30,7 +30,7 @@ on_both! {
 async fn refuse(place: &Place, running: Execution<Running>, event: Event) {
     let id = running.id();
     let before = place.dump().await;
-    let mut moved = AnyExecution::from(running).apply(event, &ToolNode).unwrap();
+    let mut moved = AnyExecution::from(running).apply(event, tool_node()).unwrap();
     let entries = moved.journal().uncommitted().to_vec();
     let refused = place.store.commit(&mut moved).await;
     assert_err!(refused, CommitError::Refused { id: of, .. } if *of == id);
@@ -44,7 +44,7 @@ async fn a_plain_start_is_refused(place: Place) {
     let pending = place.stored(mail("bob")).await;
     let id = pending.id();
     let before = place.dump().await;
-    let mut running = pending.start(&ToolNode);
+    let mut running = pending.start(tool_node());
     let refused = place.store.commit(&mut running).await;
     assert_err!(refused, CommitError::Refused { breach, .. } if breach.to_string().contains("begin"));
     assert_eq!(running.journal().uncommitted().len(), 1);
@@ -54,9 +54,9 @@ async fn a_plain_start_is_refused(place: Place) {
 
 /// One that was started without `begin` cannot be created, whatever state it is in.
 async fn a_started_one_is_not_created(place: Place) {
-    let mut running = pending_mail("bob").start(&EcsNode);
+    let mut running = pending_mail("bob").start(ecs_node());
     assert_err!(place.store.create(&mut running).await, CommitError::Refused { .. });
-    let mut done = running.succeed("sent".to_owned(), &ToolNode);
+    let mut done = running.succeed("sent".to_owned(), tool_node());
     assert_err!(place.store.create(&mut done).await, CommitError::Refused { .. });
     assert_eq!(place.lines(&Query::new()).await, []);
 }
@@ -95,7 +95,7 @@ async fn resuming_what_is_in_doubt_is_refused(place: Place) {
     drop(permit);
     assert_eq!(place.recovered().await.len(), 1);
     let mut waiting: AnyExecution = place.store.load(running.id()).await.unwrap();
-    waiting.apply_mut(Event::Resume, &GraphRunner).unwrap();
+    waiting.apply_mut(Event::Resume, graph_runner()).unwrap();
     assert_err!(place.store.commit(&mut waiting).await, CommitError::Refused { .. });
     assert_eq!(place.status(running.id()).await, Status::Waiting);
 }
@@ -103,14 +103,14 @@ async fn resuming_what_is_in_doubt_is_refused(place: Place) {
 /// It cannot end through WAITING either.
 async fn ending_through_waiting_is_refused(place: Place) {
     let no = || "no".to_owned();
-    for event in [Event::Cancel { reason: no() }, Event::Timeout { reason: no() }] {
+    for event in [Event::Cancel { reason: no() }, Event::Timeout] {
         let place = place.another().await;
         let (running, permit) = place.begun(mail("bob")).await;
         let id = running.id();
         drop(permit);
         assert_eq!(place.recovered().await.len(), 1);
         let mut waiting: AnyExecution = place.store.load(id).await.unwrap();
-        waiting.apply_mut(event, &GraphRunner).unwrap();
+        waiting.apply_mut(event, graph_runner()).unwrap();
         assert_err!(place.store.commit(&mut waiting).await, CommitError::Refused { .. });
         assert_eq!(place.status(id).await, Status::Waiting);
     }
@@ -121,7 +121,7 @@ async fn the_wrong_evidence_is_refused(place: Place) {
     let (running, permit) = place.begun(mail("bob")).await;
     let id = running.id();
     let outcome = not_applied(permit, "refused").await;
-    let settled = place.store.settle(running, outcome, &ToolNode).await.unwrap();
+    let settled = place.store.settle(running, outcome, tool_node()).await.unwrap();
     assert!(matches!(settled, Settled::Failed(_)));
     let mut claim = place.store.export(id).await.unwrap();
     let last = claim.journal.last_mut().unwrap();

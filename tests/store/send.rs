@@ -2,11 +2,13 @@
 
 use machine::{
     Id,
-    actor::ToolNode,
     contract::{AnyExecution, execution::Waiting},
-    store::{Begin, Query, Store},
+    store::{Query, Store},
 };
+use machine_tests::actors::tool_node;
 use machine_tests::samples::pending_mail;
+
+use crate::support::begin_of;
 
 fn can_be_spawned<T: Send>(future: T) {
     drop(future);
@@ -36,7 +38,7 @@ async fn every_future_of_a_store_is_send() {
     can_be_spawned(store.close());
     let mut subscription = store.subscribe(None).await.unwrap();
     can_be_spawned(subscription.next());
-    let mut begin = Begin::new(pending_mail("ann"), &ToolNode);
+    let mut begin = begin_of(pending_mail("ann"));
     can_be_spawned(store.batch().begin(&mut begin).write());
-    can_be_spawned(store.begin(pending_mail("eve"), &ToolNode));
+    can_be_spawned(store.begin(pending_mail("eve"), tool_node()));
 }

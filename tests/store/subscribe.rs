@@ -1,10 +1,10 @@
 //! A subscription returns every entry once, in order, whoever commits.
 
+use machine_tests::actors::tool_node;
 use std::time::Duration;
 
 use machine::{
     Id,
-    actor::ToolNode,
     journal::{Entry, Fact},
     store::{Committed, LoadError, Position, Store, Subscription},
 };
@@ -52,7 +52,7 @@ async fn filled(place: &Place) -> usize {
     let _ = place.done(mail("bob")).await;
     let mut ticket = Ticket::new();
     place.store.create(&mut ticket).await.unwrap();
-    let mut running = place.stored(read("a.txt")).await.start(&ToolNode);
+    let mut running = place.stored(read("a.txt")).await.start(tool_node());
     let mut parked = ticket.park();
     place.store.batch().commit(&mut running).commit(&mut parked).write().await.unwrap();
     6 + 2 + 2

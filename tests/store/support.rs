@@ -1,18 +1,30 @@
 //! A store of either kind, and access to a file that bypasses the library.
 
-use std::{fmt::Write, path::PathBuf};
+use std::{
+    fmt::Write,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+};
 
 use machine::{
     Id,
-    actor::ToolNode,
+    clock::{Clock, Millis},
     contract::{
-        AnyExecution, Applied, Contract, Execution, InDoubt, NotDone, Outcome, Permit, Settled,
+        Action, AnyExecution, CallFact, Callable, Contract, Execution, Gate, InDoubt, Permit,
+        Planned, Settled, ToolSpec,
         execution::{Completed, Pending, Running, Status},
     },
     journal::Entry,
-    store::{CommitError, Line, OpenOptions, Query, Store},
+    store::{Begin, CommitError, Line, OpenOptions, Query, Store},
+    view::ConsequenceView,
 };
+use machine_tests::actors::{ecs_node, reasoning_node, tool_node};
 use tempfile::TempDir;
+
+pub(crate) use crate::service::{applied, not_applied, unknown};
 
 /// Runs tests twice: on a store in memory and on a SQLite file. Each test takes a [`Place`].
 macro_rules! on_both {
@@ -74,6 +86,12 @@ impl Place {
             Some(_) => Self::with(options).await,
             None => Self { store: options.memory(), options, folder: None },
         }
+    }
+
+    /// An empty store of the same kind, with a clock that the test controls.
+    pub(crate) async fn clocked(&self) -> (Self, Hand) {
+        let clock = Hand::at(START);
+        (self.another_with(OpenOptions::new().clock(clock.clone())).await, clock)
     }
 
     pub(crate) fn is_file(&self) -> bool {
@@ -163,9 +181,9 @@ impl Place {
         pending
     }
 
-    pub(crate) async fn begun(&self, contract: Contract) -> (Execution<Running>, Permit) {
+    pub(crate) async fn begun(&self, contract: Contract) -> (Execution<Running>, Permit<Action>) {
         let pending = self.stored(contract).await;
-        self.store.begin(pending, &ToolNode).await.unwrap()
+        self.store.begin(pending, tool_node()).await.unwrap()
     }
 
     /// A second copy of the same execution, loaded like in another process.
@@ -182,16 +200,42 @@ impl Place {
         self.store.history(id).await.unwrap().entries
     }
 
+    /// Stores an action behind a gate that waits for its answer.
+    pub(crate) async fn asked(&self, contract: Contract) -> (Gate, Planned<Action>) {
+        let (mut gate, mut planned) = gated(contract);
+        self.store.ask(&mut gate, &mut planned).await.unwrap();
+        (gate, planned)
+    }
+
+    /// An execution whose permit was dropped, and which was parked in doubt for that.
+    pub(crate) async fn doubtful(&self, contract: Contract) -> InDoubt {
+        let (running, permit) = self.begun(contract).await;
+        drop(permit);
+        let mut found = self.recovered().await;
+        found.retain(|doubt| doubt.execution().id() == running.id());
+        found.pop().unwrap()
+    }
+
+    /// What the journal of an execution says of its call and its approval.
+    pub(crate) async fn facts(&self, id: Id) -> Vec<CallFact> {
+        self.entries(id).await.iter().filter_map(CallFact::of).collect()
+    }
+
+    /// What a reasoner sees of an execution.
+    pub(crate) async fn view(&self, id: Id) -> ConsequenceView {
+        ConsequenceView::of(&self.store.load::<AnyExecution>(id).await.unwrap())
+    }
+
     pub(crate) async fn done(&self, contract: Contract) -> Execution<Completed> {
         let (running, permit) = self.begun(contract).await;
         let outcome = applied(permit, "sent").await;
-        match self.store.settle(running, outcome, &ToolNode).await.unwrap() {
+        match self.store.settle(running, outcome, tool_node()).await.unwrap() {
             Settled::Completed(completed) => completed,
             other => panic!("expected COMPLETED, found {other:?}"),
         }
     }
 
-    /// The executions in doubt; every candidate must be readable.
+    /// The executions in doubt; nothing else must be found.
     pub(crate) async fn recovered(&self) -> Vec<InDoubt> {
         recovered(&self.store).await
     }
@@ -216,10 +260,12 @@ pub(crate) async fn lines(store: &Store, query: &Query) -> Vec<Line> {
     }
 }
 
-/// The executions in doubt; every candidate must be readable.
+/// The executions in doubt; nothing else must be found.
 pub(crate) async fn recovered(store: &Store) -> Vec<InDoubt> {
     let recovered = store.recover().await.unwrap();
     assert!(recovered.failed.is_empty(), "{:?}", recovered.failed);
+    assert!(recovered.settled.is_empty(), "{:?}", recovered.settled);
+    assert!(recovered.interrupted.is_empty(), "{:?}", recovered.interrupted);
     recovered.in_doubt
 }
 
@@ -259,6 +305,7 @@ pub(crate) fn dump(raw: &rusqlite::Connection) -> String {
         ("context", "instance"),
         ("journal", "seq"),
         ("attempt", "no"),
+        ("tool", "name"),
     ];
     let table = |(table, order)| {
         let sql = format!("SELECT * FROM {table} ORDER BY {order}");
@@ -285,24 +332,56 @@ pub(crate) async fn pending(store: &Store, id: Id) -> Execution<Pending> {
     }
 }
 
-pub(crate) async fn applied(permit: Permit, receipt: &str) -> Outcome {
-    permit.call(async |_permit| Ok(Applied::new(receipt))).await
-}
-
-pub(crate) async fn not_applied(permit: Permit, reason: &str) -> Outcome {
-    permit.call(async |_permit| Err(NotDone::not_applied(reason))).await
-}
-
-pub(crate) async fn unknown(permit: Permit, reason: &str) -> Outcome {
-    permit.call(async |_permit| Err(NotDone::unknown(reason))).await
-}
-
 /// Begins the execution: takes its key and returns the permit.
-pub(crate) async fn begin(
+pub(crate) async fn begin<T: Callable>(
     store: &Store,
-    pending: Execution<Pending>,
-) -> Result<(Execution<Running>, Permit), CommitError> {
-    store.begin(pending, &ToolNode).await.map_err(|refused| refused.reason)
+    pending: impl Into<Planned<T>>,
+) -> Result<(Execution<Running>, Permit<T>), CommitError> {
+    store.begin(pending, tool_node()).await.map_err(|refused| refused.reason)
+}
+
+/// The start of an execution, as a part of a batch.
+pub(crate) fn begin_of(pending: Execution<Pending>) -> Begin<'static, Action> {
+    Begin::new(pending.into(), tool_node())
+}
+
+/// Sends a mail that can still take effect for a minute after its worker ended.
+pub(crate) fn slow_mail(to: &str) -> Contract {
+    let tool = ToolSpec::irreversible("slow", "send").unwrap();
+    let arguments = serde_json::json!({ "to": to }).to_string();
+    Contract::tool_call(&tool, &arguments, reasoning_node()).unwrap()
+}
+
+/// Puts an action behind a gate that waits for its answer; neither is stored yet.
+pub(crate) fn gated(contract: Contract) -> (Gate, Planned<Action>) {
+    contract.ask(None, ecs_node()).unwrap()
+}
+
+/// When the clocks of tests start.
+pub(crate) const START: Millis = 1_000_000;
+
+/// A clock that tests control.
+#[derive(Debug, Clone)]
+pub(crate) struct Hand(Arc<AtomicI64>);
+
+impl Hand {
+    pub(crate) fn at(now: Millis) -> Self {
+        Self(Arc::new(AtomicI64::new(now)))
+    }
+
+    pub(crate) fn set(&self, now: Millis) {
+        self.0.store(now, Ordering::SeqCst);
+    }
+
+    pub(crate) fn advance(&self, by: Millis) {
+        self.0.fetch_add(by, Ordering::SeqCst);
+    }
+}
+
+impl Clock for Hand {
+    fn now(&self) -> Millis {
+        self.0.load(Ordering::SeqCst)
+    }
 }
 
 /// Entries that are not stored yet have no digest.

@@ -1,13 +1,13 @@
 //! Fencing tokens rise from permit to permit, so that a service can refuse an old one.
 
 use machine::{
-    actor::{GraphRunner, ToolNode},
     contract::{Contract, Settled, Token},
     store::{Batch, Begin},
 };
+use machine_tests::actors::{ann, tool_node};
 use machine_tests::samples::mail;
 
-use crate::support::{Place, not_applied, on_both, unknown};
+use crate::support::{Place, begin_of, not_applied, on_both, unknown};
 
 on_both! {
     a_token_rises_from_attempt_to_attempt,
@@ -18,7 +18,7 @@ async fn token(place: &Place, contract: Contract) -> Token {
     let (running, permit) = place.begun(contract).await;
     let token = permit.token();
     let outcome = not_applied(permit, "connection refused").await;
-    let _ = place.store.settle(running, outcome, &ToolNode).await.unwrap();
+    let _ = place.store.settle(running, outcome, tool_node()).await.unwrap();
     token
 }
 
@@ -46,9 +46,9 @@ async fn a_token_rises_from_attempt_to_attempt(mut place: Place) {
     let (running, permit) = place.begun(mail("bob")).await;
     tokens.push(permit.token());
     let outcome = unknown(permit, "read timed out").await;
-    let settled = place.store.settle(running, outcome, &ToolNode).await.unwrap();
+    let settled = place.store.settle(running, outcome, tool_node()).await.unwrap();
     let Settled::InDoubt(doubt) = settled else { panic!("{settled:?}") };
-    let _ = place.store.confirm_not_applied(doubt, "not there", &GraphRunner).await.unwrap();
+    let _ = place.store.confirm_not_applied(doubt, "not there", ann()).await.unwrap();
     tokens.push(token(&place, mail("bob")).await);
     rise(&tokens);
 }
@@ -56,7 +56,7 @@ async fn a_token_rises_from_attempt_to_attempt(mut place: Place) {
 async fn the_permits_of_a_batch_have_tokens_that_rise(place: Place) {
     let mut begins = Vec::new();
     for to in ["ann", "bob", "carl", "dora"] {
-        begins.push(Begin::new(place.stored(mail(to)).await, &ToolNode));
+        begins.push(begin_of(place.stored(mail(to)).await));
     }
     let batch = begins.iter_mut().fold(place.store.batch(), Batch::begin);
     batch.write().await.unwrap();

@@ -2,12 +2,12 @@
 
 use machine::{
     Id,
-    actor::ToolNode,
     journal::Entry,
     machine,
     store::{OpenOptions, Progress, Report, Store},
     stored::{Breach, Context},
 };
+use machine_tests::actors::tool_node;
 use machine_tests::samples::{AnyTicket, Ticket, asked, mail, read};
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ async fn filled(place: &Place) -> Id {
     let mut ticket = Ticket::new().park();
     place.store.batch().create(&mut question).create(&mut ticket).write().await.unwrap();
     for number in 0..5 {
-        let mut running = place.stored(read(&format!("{number}.txt"))).await.start(&ToolNode);
+        let mut running = place.stored(read(&format!("{number}.txt"))).await.start(tool_node());
         place.store.commit(&mut running).await.unwrap();
     }
     let (_running, _permit) = place.begun(mail("bob")).await;

@@ -1,14 +1,17 @@
 //! Programs of different versions on one file, in turns.
 
+mod programs;
+
 use machine::{
     actor::Anyone,
     machine,
     store::{CommitError, LoadError, OpenError, OpenOptions, Store},
-    stored::{Context, Durable, VerifyError},
+    stored::{Durable, VerifyError},
 };
 use machine_tests::assert_err;
 use serde::{Deserialize, Serialize};
 
+use self::programs::{elsewhere, hundredths, roomy, whole};
 use crate::support::{Place, on_both};
 
 on_both! {
@@ -16,129 +19,6 @@ on_both! {
     an_older_program_does_not_lose_what_it_does_not_know_of_the_context,
     another_type_of_context_needs_an_upgrade,
     an_old_name_may_be_dropped_once_nothing_has_it,
-}
-
-/// Amounts in whole units.
-mod whole {
-    use super::{Context, Deserialize, Serialize, machine};
-
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) struct Terms {
-        pub(super) limit: u32,
-    }
-
-    impl Context for Terms {
-        type Summary = ();
-    }
-
-    #[machine(durable, context = Terms)]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Account {
-        #[initial]
-        #[on(tick => Self)]
-        #[on(close => Closed)]
-        Open { amount: u32 },
-        #[terminal]
-        Closed,
-    }
-}
-
-/// Amounts in hundredths: the same type, another meaning. And the context has a field more.
-mod hundredths {
-    use std::convert::Infallible;
-
-    use super::{Context, Deserialize, Serialize, machine};
-
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) struct Terms {
-        pub(super) limit: u32,
-        #[serde(default)]
-        pub(super) owner: String,
-    }
-
-    impl Context for Terms {
-        type Summary = ();
-    }
-
-    #[derive(Clone, Copy, Deserialize)]
-    pub(super) struct Open1 {
-        amount: u32,
-    }
-
-    #[allow(clippy::unnecessary_wraps, reason = "the signature of an upgrade")]
-    pub(super) fn open(old: Open1) -> Result<account::Open, Infallible> {
-        Ok(account::Open { amount: old.amount * 100 })
-    }
-
-    #[allow(clippy::unnecessary_wraps, reason = "the signature of an upgrade")]
-    pub(super) fn terms(old: Terms) -> Result<Terms, Infallible> {
-        Ok(Terms { limit: old.limit * 100, ..old })
-    }
-
-    #[machine(durable, context = Terms, version = 2, upgrade(1 => terms))]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Account {
-        #[initial]
-        #[upgrade(1 => open)]
-        #[on(tick => Self)]
-        #[on(close => Closed)]
-        Open { amount: u32 },
-        #[terminal]
-        Closed,
-    }
-}
-
-/// Version 1 with a context that has a field more, and one more move.
-mod roomy {
-    use super::{Context, Deserialize, Serialize, machine};
-
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) struct Terms {
-        pub(super) limit: u32,
-        #[serde(default)]
-        pub(super) owner: String,
-    }
-
-    impl Context for Terms {
-        type Summary = ();
-    }
-
-    #[machine(durable, context = Terms)]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Account {
-        #[initial]
-        #[on(tick => Self)]
-        #[on(freeze => Self)]
-        #[on(close => Closed)]
-        Open { amount: u32 },
-        #[terminal]
-        Closed,
-    }
-}
-
-/// Another type of context.
-mod elsewhere {
-    use std::collections::BTreeMap;
-
-    use super::{Context, Deserialize, Serialize, machine};
-
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) struct Numbers(BTreeMap<String, f64>);
-
-    impl Context for Numbers {
-        type Summary = ();
-    }
-
-    #[machine(durable, context = Numbers)]
-    #[derive(Debug, Serialize, Deserialize)]
-    pub(super) enum Account {
-        #[initial]
-        #[on(tick => Self)]
-        #[on(close => Closed)]
-        Open { amount: u32 },
-        #[terminal]
-        Closed,
-    }
 }
 
 /// An upgrade runs once: the older program does not take the newer data for its own.
@@ -453,6 +333,6 @@ async fn a_symbolic_link_is_the_same_store() {
     let linked = Store::sqlite(&link).await.unwrap();
     let mut mail = machine_tests::samples::pending_mail("bob");
     linked.create(&mut mail).await.unwrap();
-    let (_running, _permit) = linked.begin(mail, &machine::actor::ToolNode).await.unwrap();
+    let (_running, _permit) = linked.begin(mail, machine_tests::actors::tool_node()).await.unwrap();
     assert_eq!(place.recovered().await.len(), 0, "its worker is alive");
 }

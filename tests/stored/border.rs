@@ -15,7 +15,7 @@ use proptest::prelude::*;
 
 use crate::{
     model::{Who, actors, events},
-    walk::{eventful, walked},
+    walk::{declined, eventful, walked},
 };
 
 /// The entries without their digests, which a machine has only after it was stored or serialized.
@@ -60,23 +60,25 @@ proptest! {
     }
 }
 
-/// A history with permits, fences and evidence survives too.
+/// A history with permits, fences and evidence survives too, and one with the answer of a person.
 #[test]
 fn an_eventful_history_comes_back() {
-    let claim = eventful();
-    let json = serde_json::to_string(&claim).unwrap();
-    let claim: Unverified = serde_json::from_str(&json).unwrap();
-    let back: AnyExecution = claim.verify().unwrap();
-    assert_eq!(serde_json::to_string(&back).unwrap(), json);
-    assert_eq!(back.journal().epoch(), 1);
+    for (claim, epoch) in [(eventful(), 1), (declined(), 0)] {
+        let json = serde_json::to_string(&claim).unwrap();
+        let claim: Unverified = serde_json::from_str(&json).unwrap();
+        let back: AnyExecution = claim.verify().unwrap();
+        assert_eq!(serde_json::to_string(&back).unwrap(), json);
+        assert_eq!(back.journal().epoch(), epoch);
+    }
 }
 
 /// The forger's tools reproduce the library's digests, so forged records are refused for their
 /// content and not for a wrong digest.
 #[test]
 fn the_forger_knows_the_format() {
-    let all: [(Unverified, &Definition); 3] = [
+    let all: [(Unverified, &Definition); 4] = [
         (eventful(), execution::DEFINITION),
+        (declined(), execution::DEFINITION),
         (forge::claim(&asked("Deploy?")), execution::DEFINITION),
         (forge::claim(&Ticket::new().park()), ticket::DEFINITION),
     ];

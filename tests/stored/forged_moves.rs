@@ -1,10 +1,10 @@
 //! Journals with valid digests and an impossible history (EX-2, EX-4).
 
 use machine::{
-    actor::ToolNode,
     contract::{Execution, execution},
     stored::{Unverified, VerifyError},
 };
+use machine_tests::actors::tool_node;
 use machine_tests::{
     assert_err, forge,
     samples::{asked, mail, read},
@@ -148,7 +148,7 @@ fn a_wrong_epoch_is_refused() {
 /// EX-5: an irreversible execution that started without its key.
 #[test]
 fn an_irreversible_start_without_a_hold_is_refused() {
-    let claim = forge::claim(&Execution::new(mail("bob")).start(&ToolNode));
+    let claim = forge::claim(&Execution::new(mail("bob")).start(tool_node()));
     let refused = forge::cross_execution(claim);
     assert_err!(refused, VerifyError::Rules { breach, .. } if breach.to_string().contains("begin"));
 }

@@ -5,6 +5,7 @@ use machine::{
     machine,
     stored::VerifyError,
 };
+use machine_tests::actors::reasoning_node;
 use machine_tests::{
     assert_err, forge,
     samples::{Ticket, asked, read},
@@ -106,14 +107,11 @@ fn an_actor_cannot_appear_out_of_nowhere() {
 /// Everything that can be created can be read again, with arguments of any accepted depth.
 #[test]
 fn whatever_is_accepted_can_be_read_again() {
-    use machine::{
-        actor::ReasoningNode,
-        contract::{Contract, Tool},
-    };
-    let tool = Tool::irreversible("email", "send").unwrap();
+    use machine::contract::{Contract, ToolSpec};
+    let tool = ToolSpec::irreversible("email", "send").unwrap();
     for depth in 100..130 {
         let arguments = format!("{{\"a\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
-        let Ok(contract) = Contract::tool_call(&tool, &arguments, &ReasoningNode) else {
+        let Ok(contract) = Contract::tool_call(&tool, &arguments, reasoning_node()) else {
             continue;
         };
         let claim = forge::claim(&Execution::new(contract));

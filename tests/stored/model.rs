@@ -1,13 +1,14 @@
 //! A reference model of EX-2 and EX-4, written by hand from the specification.
 
 use machine::{
-    actor::{Actor, Anyone, Category, EcsNode, GraphRunner, ReasoningNode, ToolNode},
+    actor::{Actor, Anyone, Category},
     contract::{
         AnyExecution,
         execution::{Event, Status},
     },
     typed::{Illegal, Refused},
 };
+use machine_tests::actors::{ecs_node, graph_runner, reasoning_node, tool_node};
 use proptest::prelude::*;
 
 /// The actors that can occur at run time.
@@ -58,10 +59,10 @@ pub(crate) fn apply(
     who: Who,
 ) -> Result<AnyExecution, Refused<AnyExecution>> {
     match who {
-        Who::Tool => machine.apply(event, &ToolNode),
-        Who::Ecs => machine.apply(event, &EcsNode),
-        Who::Graph => machine.apply(event, &GraphRunner),
-        Who::Reasoner => machine.apply(event, &ReasoningNode),
+        Who::Tool => machine.apply(event, tool_node()),
+        Who::Ecs => machine.apply(event, ecs_node()),
+        Who::Graph => machine.apply(event, graph_runner()),
+        Who::Reasoner => machine.apply(event, reasoning_node()),
         Who::Anyone => machine.apply(event, &Anyone),
         Who::Stranger => machine.apply(event, &Stranger),
     }
@@ -70,10 +71,10 @@ pub(crate) fn apply(
 /// The same for `apply_mut`.
 pub(crate) fn apply_mut(machine: &mut AnyExecution, event: Event, who: Who) -> Result<(), Illegal> {
     match who {
-        Who::Tool => machine.apply_mut(event, &ToolNode),
-        Who::Ecs => machine.apply_mut(event, &EcsNode),
-        Who::Graph => machine.apply_mut(event, &GraphRunner),
-        Who::Reasoner => machine.apply_mut(event, &ReasoningNode),
+        Who::Tool => machine.apply_mut(event, tool_node()),
+        Who::Ecs => machine.apply_mut(event, ecs_node()),
+        Who::Graph => machine.apply_mut(event, graph_runner()),
+        Who::Reasoner => machine.apply_mut(event, reasoning_node()),
         Who::Anyone => machine.apply_mut(event, &Anyone),
         Who::Stranger => machine.apply_mut(event, &Stranger),
     }
@@ -89,7 +90,7 @@ pub(crate) fn events() -> impl Strategy<Value = Event> {
         3 => text().prop_map(|prompt| Event::Suspend { prompt }),
         1 => text().prop_map(|reason| Event::Cancel { reason }),
         3 => Just(Event::Resume),
-        1 => text().prop_map(|reason| Event::Timeout { reason }),
+        1 => Just(Event::Timeout),
     ]
 }
 

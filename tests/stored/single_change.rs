@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     model::{Who, actors, events},
-    walk::{eventful, walked},
+    walk::{declined, eventful, walked},
 };
 
 /// The path of a value: the names and indexes that lead to it.
@@ -142,12 +142,14 @@ fn verifies(variant: Value) -> bool {
 /// Every change of every value in a history with every kind of entry.
 #[test]
 fn every_change_of_an_eventful_history_is_refused() {
-    let whole = serde_json::to_value(eventful()).unwrap();
-    assert!(verifies(whole.clone()));
-    let variants = variants(&whole);
-    assert!(variants.len() > 100);
-    for (name, variant) in variants {
-        assert!(!verifies(variant), "passed verification: {name}");
+    for claim in [eventful(), declined()] {
+        let whole = serde_json::to_value(claim).unwrap();
+        assert!(verifies(whole.clone()));
+        let variants = variants(&whole);
+        assert!(variants.len() > 100);
+        for (name, variant) in variants {
+            assert!(!verifies(variant), "passed verification: {name}");
+        }
     }
 }
 

@@ -2,13 +2,18 @@
 //! program enable. The tests run twice: as they are, and with `--features odd-json`, which enables
 //! `arbitrary_precision` and `preserve_order`.
 
+use std::time::Duration;
+
 use machine::{
     Id,
-    actor::ReasoningNode,
-    contract::{AnyExecution, Contract, Tool, execution},
+    contract::{AnyExecution, Contract, ToolSpec, execution},
     machine,
     store::Store,
     stored::{Context, Unverified},
+};
+use machine_tests::{
+    actors::{reasoning_node, tool_node},
+    forge,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -100,11 +105,14 @@ fn an_event_with_numbers_is_read_back() {
 /// The digest of an action is part of keys and permits, so it is pinned.
 #[test]
 fn the_digest_of_an_action_is_fixed() {
-    let tool = Tool::irreversible("meter", "set").unwrap();
-    let contract = Contract::tool_call(&tool, RAW, &ReasoningNode).unwrap().timeout_seconds(7);
+    let tool = ToolSpec::irreversible("meter", "set").unwrap();
+    let contract = Contract::tool_call(&tool, RAW, reasoning_node())
+        .unwrap()
+        .timeout_after(Duration::from_secs(7));
     assert_eq!(contract.action().digest().to_string(), include_str!("fixtures/action.txt").trim());
-    let text = serde_json::to_string(&contract).unwrap();
-    assert_eq!(serde_json::from_str::<Contract>(&text).unwrap().timeout(), Some(7));
+    let claim = forge::claim(&machine::contract::Execution::new(contract.clone()));
+    let read: AnyExecution = claim.verify().unwrap();
+    assert_eq!(read.context(), &contract);
 }
 
 #[tokio::test]
@@ -118,11 +126,13 @@ async fn stores_read_back_what_they_wrote() {
         let AnyMeter::Read(loaded) = store.load(id).await.unwrap() else { panic!("not read") };
         assert_eq!(loaded.state().count, u64::MAX);
         store.verify::<AnyMeter>(id).await.unwrap();
-        let tool = Tool::irreversible("meter", "set").unwrap();
-        let contract = Contract::tool_call(&tool, RAW, &ReasoningNode).unwrap().timeout_seconds(7);
+        let tool = ToolSpec::irreversible("meter", "set").unwrap();
+        let contract = Contract::tool_call(&tool, RAW, reasoning_node())
+            .unwrap()
+            .timeout_after(Duration::from_secs(7));
         let mut pending = machine::contract::Execution::new(contract);
         store.create(&mut pending).await.unwrap();
-        let (running, permit) = store.begin(pending, &machine::actor::ToolNode).await.unwrap();
+        let (running, permit) = store.begin(pending, tool_node()).await.unwrap();
         store.load::<AnyExecution>(running.id()).await.unwrap();
         drop(permit);
         assert_eq!(store.recover().await.unwrap().in_doubt.len(), 1);

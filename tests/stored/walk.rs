@@ -1,14 +1,17 @@
 //! Machines with some history, for round trips.
 
+use std::time::Duration;
+
 use machine::{
-    actor::ToolNode,
     contract::{
-        AnyExecution, Applied, Execution,
+        Action, AnyExecution, Applied, Call, Execution,
         execution::{Event, Status},
+        service_fn,
     },
     store::Store,
     stored::Unverified,
 };
+use machine_tests::actors::{ann, ecs_node, graph_runner, tool_node};
 use machine_tests::samples::{mail, read};
 
 use crate::model::{Who, apply};
@@ -31,21 +34,42 @@ pub(crate) fn eventful() -> Unverified {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
         let store = Store::memory();
-        let mut pending = Execution::new(mail("bob").timeout_seconds(0));
+        let mut pending = Execution::new(mail("bob"));
         let id = pending.id();
         store.create(&mut pending).await.unwrap();
-        let (running, permit) = store.begin(pending, &ToolNode).await.unwrap();
-        let since = machine::clock::now();
-        while machine::clock::now() <= since + 1 {
-            std::thread::yield_now();
-        }
-        assert_eq!(store.recover().await.unwrap().in_doubt.len(), 1);
-        let outcome = permit.call(async |_permit| Ok(Applied::new("late"))).await;
-        assert!(store.settle(running, outcome, &ToolNode).await.is_err());
+        let (running, permit) = store.begin(pending, tool_node()).await.unwrap();
+        let fencer = store.clone();
+        let outcome = permit
+            .call(service_fn(move |call: &Call<Action>| {
+                let (store, id) = (fencer.clone(), call.execution_id());
+                Box::pin(async move {
+                    drop(store.fence(id, "it takes too long", graph_runner()).await?);
+                    Ok(Applied::new("late"))
+                })
+            }))
+            .await;
+        assert!(store.settle(running, outcome, tool_node()).await.is_err());
         let stored: AnyExecution = store.load(id).await.unwrap();
         assert_eq!(stored.status(), Status::Waiting);
         let mut claim = store.export(id).await.unwrap();
         // The program has the definition; nothing reads it from the record.
+        claim.definitions.clear();
+        claim
+    })
+}
+
+/// A gate that was declined by a person.
+pub(crate) fn declined() -> Unverified {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let store = Store::memory();
+        let limit = Some(Duration::from_hours(1));
+        let (mut gate, mut planned) = mail("bob").ask::<Action>(limit, ecs_node()).unwrap();
+        let id = gate.id();
+        store.ask(&mut gate, &mut planned).await.unwrap();
+        let gate = store.gate(id).await.unwrap();
+        store.decline(gate, "wrong address", ann()).await.unwrap();
+        let mut claim = store.export(id).await.unwrap();
         claim.definitions.clear();
         claim
     })

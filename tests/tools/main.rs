@@ -5,10 +5,11 @@
 mod choices;
 
 use machine::{
-    actor::{Actor, Anyone, Category},
+    actor::{Actor, Anyone, Category, ToolNode},
     machine,
     tools::{CallError, call, definitions},
 };
+use machine_tests::actors::tool_node;
 use proptest::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -87,6 +88,36 @@ fn each_actor_is_offered_its_own() {
     };
     assert_eq!(names(definitions(&addressed(), &Anyone)), ["address"]);
     assert_eq!(names(definitions(&addressed(), &Approver)), ["address", "approve"]);
+}
+
+#[machine]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+enum Job {
+    #[initial]
+    #[on(run => Done, by = ToolNode)]
+    Queued,
+    #[terminal]
+    Done,
+}
+
+/// Not an actor of the library, whatever its kind says.
+#[derive(Debug)]
+struct Stranger;
+
+impl Actor for Stranger {
+    const KIND: &'static str = "tool_node";
+    const CATEGORY: Category = Category::Tool;
+}
+
+/// An actor with the kind of a library actor is offered nothing of that actor's, and cannot call it.
+#[test]
+fn a_stranger_is_offered_nothing() {
+    let queued = || AnyJob::from(Job::new());
+    assert_eq!(definitions(&queued(), tool_node()).len(), 1);
+    assert_eq!(definitions(&queued(), &Stranger), []);
+    let refused = call(queued(), "run", "{}", &Stranger).unwrap_err();
+    assert!(matches!(refused.reason, CallError::Illegal(_)), "{refused}");
+    call(queued(), "run", "{}", tool_node()).unwrap();
 }
 
 /// A refusal says what is legal instead, and leaves the machine unchanged.

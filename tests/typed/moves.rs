@@ -1,21 +1,19 @@
 //! Typed moves: the data they carry, and what they record (EX-2, EX-3).
 
-use machine::{
-    actor::{EcsNode, GraphRunner, ToolNode},
-    contract::Execution,
-    journal::Fact,
-    machine,
-};
+use machine::{contract::Execution, journal::Fact, machine};
+use machine_tests::actors::{ecs_node, graph_runner, tool_node};
 use machine_tests::samples::{Ticket, asked, read};
 
 /// Each move records from, to, trigger, payload, actor and time.
 #[test]
 fn a_move_is_written_down() {
-    let execution = Execution::new(read("a.txt")).start(&EcsNode);
-    let execution = execution.fail("no such file".to_owned(), &ToolNode);
+    let execution = Execution::new(read("a.txt")).start(ecs_node());
+    let execution = execution.fail("no such file".to_owned(), tool_node());
     let entries = execution.journal().uncommitted();
     let actors: Vec<_> = entries.iter().map(|entry| entry.actor.as_deref().unwrap()).collect();
     assert_eq!(actors, ["reasoning", "ecs_node", "tool_node"]);
+    let names: Vec<_> = entries.iter().map(|entry| entry.by.as_deref().unwrap()).collect();
+    assert_eq!(names, ["test", "test", "test"]);
     assert!(entries.is_sorted_by_key(|entry| entry.at));
     assert!(entries.iter().enumerate().all(|(at, entry)| entry.number == at as u64));
     let Fact::Moved { from, to, trigger, payload, .. } = &entries[2].fact else { panic!() };
@@ -28,10 +26,10 @@ fn a_move_is_written_down() {
 fn the_contract_is_carried_along() {
     let contract = read("a.txt").session("s1").note("cost", 3);
     let done = Execution::new(contract.clone())
-        .start(&ToolNode)
-        .suspend("which one?".to_owned(), &GraphRunner)
-        .resume(&GraphRunner)
-        .reject("none".to_owned(), &EcsNode);
+        .start(tool_node())
+        .suspend("which one?".to_owned(), graph_runner())
+        .resume(graph_runner())
+        .reject("none".to_owned(), ecs_node());
     assert_eq!(done.context(), &contract);
     assert_eq!(done.state().reason, "none");
 }
@@ -40,11 +38,11 @@ fn the_contract_is_carried_along() {
 #[test]
 fn waiting_has_three_ways_out() {
     let ends = [
-        asked("?").cancel("no".to_owned(), &GraphRunner).state().reason.clone(),
-        asked("?").timeout("too late".to_owned(), &GraphRunner).state().reason.clone(),
+        asked("?").cancel("no".to_owned(), graph_runner()).state().reason.clone(),
+        asked("?").timeout(graph_runner()).state().reason.clone(),
     ];
-    assert_eq!(ends, ["no", "too late"]);
-    let running = asked("?").resume(&GraphRunner);
+    assert_eq!(ends, ["no", "nobody answered in time"]);
+    let running = asked("?").resume(graph_runner());
     assert_eq!(running.journal().uncommitted().len(), 4);
 }
 

@@ -4,6 +4,7 @@ use machine::{
     contract::{AnyExecution, Execution, execution},
     typed::{State, Terminal},
 };
+use machine_tests::actors::tool_node;
 use machine_tests::samples::{asked, read};
 
 /// Narrowing to the right state succeeds; any other returns the machine unchanged.
@@ -44,7 +45,6 @@ fn last_words<S: Terminal>(_machine: &S::Machine) -> &'static str {
 /// A function can require a machine in a terminal state (EX-1).
 #[test]
 fn a_function_can_ask_for_an_end() {
-    use machine::actor::ToolNode;
-    let failed = Execution::new(read("a.txt")).start(&ToolNode).fail("x".to_owned(), &ToolNode);
+    let failed = Execution::new(read("a.txt")).start(tool_node()).fail("x".to_owned(), tool_node());
     assert_eq!(last_words::<execution::Failed>(&failed), "FAILED");
 }

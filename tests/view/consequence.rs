@@ -1,16 +1,16 @@
 //! What a reasoner sees, and what it does not see (OB-6, EX-13).
 
+use machine_tests::actors::{graph_runner, tool_node};
 use std::collections::BTreeSet;
 
 use machine::{
-    actor::{GraphRunner, ToolNode},
-    contract::{AnyExecution, Applied, Execution, Settled},
+    contract::{AnyExecution, Execution, Settled},
     store::Store,
     view::ConsequenceView,
 };
 use machine_tests::{
     forge,
-    samples::{asked, mail, pending_mail, read},
+    samples::{asked, mail, pending_mail, read, receipt},
 };
 use serde_json::Value;
 
@@ -39,6 +39,7 @@ fn nothing_hidden_gets_out() {
     let text = json.to_string();
     let key = execution.context().idempotency_key().unwrap().as_str();
     assert!(!text.contains(key) && !text.contains("reasoning"), "{text}");
+    assert!(!text.contains("test"), "the name of an actor is for diagnosis: {text}");
     assert_eq!(json["result"], Value::Null);
 }
 
@@ -49,26 +50,28 @@ async fn side_effects_are_irreversible_and_completed() {
     let mut pending = Execution::new(mail("bob"));
     store.create(&mut pending).await.unwrap();
     assert!(!ConsequenceView::of(&pending_mail("bob").into()).has_side_effects);
-    let (running, permit) = store.begin(pending, &ToolNode).await.unwrap();
-    let outcome = permit.call(async |_permit| Ok(Applied::new("sent"))).await;
+    let (running, permit) = store.begin(pending, tool_node()).await.unwrap();
+    let outcome = permit.call(receipt("sent")).await;
     let running = AnyExecution::from(running);
     assert!(!ConsequenceView::of(&running).has_side_effects);
     let AnyExecution::Running(running) = running else { panic!() };
-    let Settled::Completed(done) = store.settle(running, outcome, &ToolNode).await.unwrap() else {
+    let Settled::Completed(done) = store.settle(running, outcome, tool_node()).await.unwrap()
+    else {
         panic!()
     };
     assert!(ConsequenceView::of(&done.into()).has_side_effects);
 
-    let read = Execution::new(read("a.txt")).start(&ToolNode).succeed("x".to_owned(), &ToolNode);
+    let read =
+        Execution::new(read("a.txt")).start(tool_node()).succeed("x".to_owned(), tool_node());
     assert!(!ConsequenceView::of(&read.into()).has_side_effects);
 }
 
 /// The view shows whether the execution was ever WAITING.
 #[test]
 fn having_waited_is_remembered() {
-    let done = asked("Deploy?").resume(&GraphRunner).succeed("yes".to_owned(), &GraphRunner);
+    let done = asked("Deploy?").resume(graph_runner()).succeed("yes".to_owned(), graph_runner());
     assert!(ConsequenceView::of(&done.into()).was_suspended);
-    let direct = Execution::new(read("a.txt")).start(&ToolNode).succeed("x".into(), &ToolNode);
+    let direct = Execution::new(read("a.txt")).start(tool_node()).succeed("x".into(), tool_node());
     assert!(!ConsequenceView::of(&direct.into()).was_suspended);
 }
 
@@ -88,26 +91,25 @@ fn the_duration_is_that_of_the_journal() {
 #[tokio::test]
 async fn a_loaded_execution_has_the_same_view() {
     let store = Store::memory();
-    let mut claim = forge::claim(&asked("Deploy?").resume(&GraphRunner));
+    let mut claim = forge::claim(&asked("Deploy?").resume(graph_runner()));
     let start = claim.journal[0].at - 10_000;
     claim.journal[0].at = start;
     let mut resumed = forge::cross_execution(claim).unwrap();
     let before = ConsequenceView::of(&resumed);
-    assert!(before.was_suspended && before.human_confirmed && before.total_duration_ms >= 10_000);
+    assert!(before.was_suspended && before.total_duration_ms >= 10_000);
     store.create(&mut resumed).await.unwrap();
     assert_eq!(ConsequenceView::of(&resumed), before);
     let loaded: AnyExecution = store.load(resumed.id()).await.unwrap();
     assert_eq!(ConsequenceView::of(&loaded), before);
 
     let AnyExecution::Running(running) = loaded else { panic!() };
-    let done = AnyExecution::from(running.succeed("yes".to_owned(), &GraphRunner));
+    let done = AnyExecution::from(running.succeed("yes".to_owned(), graph_runner()));
     let view = ConsequenceView::of(&done);
-    assert!(view.was_suspended && view.human_confirmed && !view.is_still_pending);
+    assert!(view.was_suspended && !view.is_still_pending);
     assert!(view.total_duration_ms >= before.total_duration_ms);
 
-    let mut direct = Execution::new(read("a.txt")).start(&ToolNode);
+    let mut direct = Execution::new(read("a.txt")).start(tool_node());
     store.create(&mut direct).await.unwrap();
     let loaded: AnyExecution = store.load(direct.id()).await.unwrap();
-    let view = ConsequenceView::of(&loaded);
-    assert!(!view.was_suspended && !view.human_confirmed);
+    assert!(!ConsequenceView::of(&loaded).was_suspended);
 }

@@ -1,10 +1,10 @@
 //! A label for each state (OB-7).
 
 use machine::{
-    actor::{GraphRunner, ToolNode},
     contract::{AnyExecution, Execution, execution::Event},
     view::{ConsequenceView, Label},
 };
+use machine_tests::actors::{graph_runner, tool_node};
 use machine_tests::samples::read;
 
 fn text() -> String {
@@ -15,8 +15,8 @@ fn after(events: Vec<Event>) -> ConsequenceView {
     let mut execution = AnyExecution::from(Execution::new(read("a.txt")));
     for event in events {
         let moved = match event {
-            Event::Start => execution.apply_mut(event, &ToolNode),
-            _ => execution.apply_mut(event, &GraphRunner),
+            Event::Start => execution.apply_mut(event, tool_node()),
+            _ => execution.apply_mut(event, graph_runner()),
         };
         moved.unwrap();
     }
@@ -36,11 +36,7 @@ fn every_state_has_its_label() {
         (vec![Start, Fail { error: text() }], Label::Failed, "FAILED"),
         (vec![Start, Reject { reason: text() }], Label::Rejected, "REJECTED"),
         (vec![Start, Cancel { reason: text() }], Label::Cancelled, "CANCELLED"),
-        (
-            vec![Start, Suspend { prompt: text() }, Timeout { reason: text() }],
-            Label::Cancelled,
-            "CANCELLED",
-        ),
+        (vec![Start, Suspend { prompt: text() }, Timeout], Label::Cancelled, "CANCELLED"),
     ] {
         let view = after(events);
         assert_eq!(view.consequence_label, label);

@@ -1,7 +1,9 @@
 //! Tests of the module `view`.
 #![allow(clippy::unwrap_used)]
 
+mod confirmed;
 mod consequence;
+mod doubt;
 mod forgery;
 mod labels;
 mod prompt;

@@ -1,35 +1,33 @@
 //! The exact text of the prompt (OB-8, EX-14).
 
 use machine::{
-    actor::{GraphRunner, ReasoningNode, ToolNode},
-    contract::{AnyExecution, Applied, Contract, Execution, NotDone, Settled, Tool, defer},
+    contract::{Action, AnyExecution, Contract, Execution, NotDone, Settled, ToolSpec},
     store::Store,
     view::{ConsequenceView, render},
 };
-use machine_tests::samples::{ask, mail};
+use machine_tests::actors::{ann, ecs_node, graph_runner, reasoning_node, tool_node};
+use machine_tests::samples::{answers, mail, receipt};
 
 const NOTE: &str =
     "Note: actions marked ⚠️ IRREVERSIBLE have taken effect and cannot be taken back.";
 
 async fn sent() -> AnyExecution {
     let store = Store::memory();
-    let (gate, mut mail) = defer(mail("bob@example.com"), "Send it?", &ReasoningNode).unwrap();
-    let mut gate = ask(gate).resume(&GraphRunner).succeed("yes".to_owned(), &GraphRunner);
-    store.batch().create(&mut gate).create(&mut mail).write().await.unwrap();
-    let (running, permit) = store.begin(mail, &ToolNode).await.unwrap();
-    let outcome = permit.call(async |_permit| Ok(Applied::new("邮件已发送"))).await;
-    match store.settle(running, outcome, &ToolNode).await.unwrap() {
+    let (mut gate, mut mail) = mail("bob@example.com").ask::<Action>(None, ecs_node()).unwrap();
+    store.ask(&mut gate, &mut mail).await.unwrap();
+    store.approve(gate, ann()).await.unwrap();
+    match store.perform(mail, receipt("邮件已发送"), tool_node()).await.unwrap() {
         Settled::Completed(done) => done.into(),
         other => panic!("{other:?}"),
     }
 }
 
 fn failed() -> AnyExecution {
-    let tool = Tool::idempotent("calendar", "create").unwrap();
-    let contract = Contract::tool_call(&tool, "{}", &ReasoningNode).unwrap().about("会议邀请");
+    let tool = ToolSpec::idempotent("calendar", "create").unwrap();
+    let contract = Contract::tool_call(&tool, "{}", reasoning_node()).unwrap().about("会议邀请");
     Execution::new(contract)
-        .start(&ToolNode)
-        .fail("SMTP connection refused".to_owned(), &ToolNode)
+        .start(tool_node())
+        .fail("SMTP connection refused".to_owned(), tool_node())
         .into()
 }
 
@@ -62,10 +60,10 @@ async fn a_failed_mail_has_no_effect() {
     let store = Store::memory();
     let mut pending = Execution::new(mail("bob@example.com"));
     store.create(&mut pending).await.unwrap();
-    let (running, permit) = store.begin(pending, &ToolNode).await.unwrap();
-    let refused = async |_permit| Err(NotDone::not_applied("SMTP connection refused"));
+    let (running, permit) = store.begin(pending, tool_node()).await.unwrap();
+    let refused = answers(Err(NotDone::not_applied("SMTP connection refused")));
     let outcome = permit.call(refused).await;
-    let Settled::Failed(failed) = store.settle(running, outcome, &ToolNode).await.unwrap() else {
+    let Settled::Failed(failed) = store.settle(running, outcome, tool_node()).await.unwrap() else {
         panic!("it was refused");
     };
     assert_eq!(
@@ -75,15 +73,36 @@ async fn a_failed_mail_has_no_effect() {
 }
 
 /// An execution is shown as confirmed only if a person confirmed it.
-#[test]
-fn unanswered_is_not_confirmed() {
-    let (gate, mail) = defer(mail("bob"), "Send it?", &ReasoningNode).unwrap();
-    let line = |execution: AnyExecution| ConsequenceView::of(&execution).to_string();
-    assert_eq!(line(mail.into()), "[NOT_STARTED] email.send → bob");
-    let (other, _) = defer(machine_tests::samples::mail("ann"), "?", &ReasoningNode).unwrap();
-    assert_eq!(
-        line(ask(other).timeout("nobody answered".to_owned(), &GraphRunner).into()),
-        "[CANCELLED] confirm email.send → ann: nobody answered"
-    );
-    assert_eq!(line(ask(gate).into()), "[WAITING] confirm email.send → bob");
+#[tokio::test]
+async fn unanswered_is_not_confirmed() {
+    let store = Store::memory();
+    let line = async |id| {
+        let execution: AnyExecution = store.load(id).await.unwrap();
+        ConsequenceView::of(&execution).to_string()
+    };
+    let (mut gate, mut planned) = mail("bob").ask::<Action>(None, ecs_node()).unwrap();
+    store.ask(&mut gate, &mut planned).await.unwrap();
+    assert_eq!(line(planned.id()).await, "[NOT_STARTED] email.send → bob");
+    assert_eq!(line(gate.id()).await, "[WAITING] approve email.send → bob");
+    let id = gate.id();
+    drop(store.withdraw(gate, "not needed", graph_runner()).await.unwrap());
+    assert_eq!(line(id).await, "[CANCELLED] approve email.send → bob: not needed");
+    drop(store.cancel(planned.into_execution(), "withdrawn", tool_node()).await.unwrap());
+}
+
+/// The two ends of a gate, and of the action behind it.
+#[tokio::test]
+async fn an_answer_is_shown() {
+    let store = Store::memory();
+    let line = async |id| {
+        let execution: AnyExecution = store.load(id).await.unwrap();
+        ConsequenceView::of(&execution).to_string()
+    };
+    let (mut gate, mut planned) = mail("bob").ask::<Action>(None, ecs_node()).unwrap();
+    store.ask(&mut gate, &mut planned).await.unwrap();
+    let (id, action) = (gate.id(), planned.id());
+    store.decline(gate, "wrong address\n", ann()).await.unwrap();
+    assert_eq!(line(id).await, r"[REJECTED] approve email.send → bob: wrong address\n");
+    drop(store.cancel(planned.into_execution(), "declined", tool_node()).await.unwrap());
+    assert_eq!(line(action).await, "[CANCELLED] email.send → bob: declined");
 }

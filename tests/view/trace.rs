@@ -1,12 +1,12 @@
 //! The execution trace and its cap (EX-11).
 
 use machine::{
-    actor::{EcsNode, GraphRunner, ToolNode},
-    contract::{AnyExecution, Contract, Execution},
+    contract::{Action, AnyExecution, Contract, Execution},
     store::Store,
     stored::History,
     view::{ExecutionTrace, TraceStep},
 };
+use machine_tests::actors::{ann, ecs_node, graph_runner, tool_node};
 use machine_tests::{
     forge,
     samples::{mail, pending_mail, read},
@@ -15,11 +15,11 @@ use serde_json::json;
 
 /// An execution that waited `rounds` times and is COMPLETED: `3 + 2 * rounds` steps.
 fn long(rounds: usize) -> AnyExecution {
-    let mut running = Execution::new(read("a.txt")).start(&ToolNode);
+    let mut running = Execution::new(read("a.txt")).start(tool_node());
     for _ in 0..rounds {
-        running = running.suspend("?".to_owned(), &EcsNode).resume(&GraphRunner);
+        running = running.suspend("?".to_owned(), ecs_node()).resume(graph_runner());
     }
-    running.succeed("42 lines".to_owned(), &ToolNode).into()
+    running.succeed("42 lines".to_owned(), tool_node()).into()
 }
 
 /// An execution that was never stored, as the trace reads it.
@@ -55,7 +55,8 @@ fn every_step_is_there() {
     assert_eq!(
         trace.steps[4].metadata,
         json!({
-            "trigger": "succeed", "actor": "tool_node", "contract_id": id, "irreversible": false,
+            "trigger": "succeed", "actor": "tool_node", "actor_name": "test", "contract_id": id,
+            "irreversible": false,
         })
     );
 }
@@ -102,7 +103,8 @@ fn an_irreversible_action_is_marked() {
     let trace = ExecutionTrace::of(&[read_from(&pending)], 50);
     assert_eq!(trace.steps[0].metadata["irreversible"], true);
     assert_eq!(trace.steps[0].metadata["trigger"], json!(null));
-    let rejected = Execution::new(mail("bob")).start(&ToolNode).reject("denied".into(), &ToolNode);
+    let rejected =
+        Execution::new(mail("bob")).start(tool_node()).reject("denied".into(), tool_node());
     let rejected = AnyExecution::from(rejected);
     let trace = ExecutionTrace::of(&[read_from(&rejected)], 50);
     assert_eq!(trace.steps[2].result.as_deref(), Some("denied"));
@@ -122,4 +124,39 @@ async fn a_stored_history_makes_the_same_trace() {
     let after = ExecutionTrace::of(&[(execution.context(), history)], 4);
     assert_eq!((after.steps.len(), after.omitted), (4, 3));
     assert_eq!(after, before);
+}
+
+/// The trace is for diagnosis, so it names who acted: of an approval the person, and of a retry who
+/// decided it.
+#[tokio::test]
+async fn a_trace_names_the_actors() {
+    let store = Store::memory();
+    let (mut gate, mut planned) = mail("bob").ask::<Action>(None, ecs_node()).unwrap();
+    store.ask(&mut gate, &mut planned).await.unwrap();
+    let id = gate.id();
+    store.approve(gate, ann()).await.unwrap();
+    let gate: AnyExecution = store.load(id).await.unwrap();
+    let history = store.history(gate.id()).await.unwrap();
+    let trace = ExecutionTrace::of(&[(gate.context(), history)], ExecutionTrace::USUAL_CAP);
+    let who: Vec<_> = trace
+        .steps
+        .iter()
+        .map(|step| (step.node_id.as_str(), step.metadata["actor_name"].as_str()))
+        .collect();
+    // The answer itself is a fact of its own, and no transition; the store completes the gate.
+    assert_eq!(
+        who,
+        [
+            ("reasoning", Some("test")),
+            ("ecs_node", Some("test")),
+            ("ecs_node", Some("test")),
+            ("graph_runner", None),
+            ("graph_runner", None),
+        ]
+    );
+    let failed = Execution::new(mail("bob")).start(tool_node()).fail("x".into(), tool_node());
+    let retry = AnyExecution::from(Execution::new(Contract::retry(&failed, ann())));
+    let trace = ExecutionTrace::of(&[read_from(&retry)], 50);
+    assert_eq!(trace.steps[0].node_id, "human");
+    assert_eq!(trace.steps[0].metadata["actor_name"], "ann");
 }

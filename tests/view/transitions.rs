@@ -1,13 +1,14 @@
 //! Transitions as records (OB-2), with the category of the actor (OB-3).
 
 use machine::{
-    actor::{Actor, Category, EcsNode, GraphRunner, ToolNode},
+    actor::{Actor, Category},
     contract::Execution,
     machine,
     store::Store,
     stored::{Durable, History},
     view::{self, TransitionRecord},
 };
+use machine_tests::actors::{ecs_node, graph_runner, tool_node};
 use machine_tests::samples::{Ticket, read};
 use serde::{Deserialize, Serialize};
 
@@ -20,15 +21,16 @@ fn transitions(machine: &dyn Durable) -> Vec<TransitionRecord> {
 #[test]
 fn every_transition_is_a_record() {
     let execution = Execution::new(read("a.txt"))
-        .start(&ToolNode)
-        .suspend("?".to_owned(), &EcsNode)
-        .resume(&GraphRunner)
-        .fail("x".to_owned(), &GraphRunner);
+        .start(tool_node())
+        .suspend("?".to_owned(), ecs_node())
+        .resume(graph_runner())
+        .fail("x".to_owned(), graph_runner());
     let records = transitions(&execution);
     let read: Vec<_> = records
         .iter()
         .map(|record| {
             let actor = record.actor.as_deref().unwrap();
+            assert_eq!(record.actor_name.as_deref(), Some("test"));
             (&*record.from_status, &*record.to_status, &*record.trigger, actor)
         })
         .collect();
@@ -74,6 +76,7 @@ fn every_actor_has_its_category() {
 fn a_move_by_anyone_has_no_actor() {
     let records = transitions(&Ticket::new().park());
     assert_eq!((records[0].actor.as_ref(), records[0].actor_category), (None, Category::System));
+    assert_eq!(records[0].actor_name, None);
 }
 
 #[derive(Debug)]

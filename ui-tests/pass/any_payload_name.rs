@@ -1,6 +1,6 @@
 // Payload items can have any name: the variables of the macro do not clash with them.
 #![allow(missing_docs)]
-use machine::actor::ToolNode;
+use machine::actor::{Actors, ToolNode};
 use machine::machine;
 
 #[machine(context = u8)]
@@ -14,7 +14,8 @@ pub enum Parcel {
 }
 
 fn main() {
-    let sent = Parcel::new(1, 2).send(1, 2, 3, 4, 5, 6, 7, &ToolNode);
+    let actors = Actors::issue("shop").unwrap();
+    let sent = Parcel::new(1, 2).send(1, 2, 3, 4, 5, 6, 7, &actors.tool_node);
     assert_eq!((sent.state().by, sent.state().event, *sent.context()), (2, 7, 1));
     let event = parcel::Event::Send {
         payload: 1,
@@ -25,6 +26,6 @@ fn main() {
         actor: 6,
         event: 7,
     };
-    let any = AnyParcel::from(Parcel::new(1, 2)).apply(event, &ToolNode).unwrap();
+    let any = AnyParcel::from(Parcel::new(1, 2)).apply(event, &actors.tool_node).unwrap();
     assert_eq!(any.status(), parcel::Status::Sent);
 }

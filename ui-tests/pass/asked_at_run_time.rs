@@ -1,6 +1,6 @@
 // The erased machine answers what is legal, why something is not, and returns the typed machine.
 
-use machine::actor::{Actor, Anyone, EcsNode, ReasoningNode, ToolNode};
+use machine::actor::{Actor, Actors, Anyone, EcsNode, ToolNode};
 use machine::machine;
 use machine::typed::{Erased, Reason};
 
@@ -29,18 +29,19 @@ fn label<M: Erased>(any: &M) -> &'static str {
 }
 
 fn main() {
+    let actors = Actors::issue("shop").unwrap();
     let idle = AnyJob::from(Job::new());
-    assert_eq!(legal(&idle, &ToolNode), ["start", "forget"]);
-    assert_eq!(legal(&idle, &ReasoningNode), ["forget"]);
+    assert_eq!(legal(&idle, &actors.tool_node), ["start", "forget"]);
+    assert_eq!(legal(&idle, &actors.reasoning_node), ["forget"]);
     assert_eq!(label(&idle), "IDLE");
 
-    let busy = idle.apply(job::Event::Start { speed: 3 }, &EcsNode).unwrap();
-    assert_eq!(legal(&busy, &ToolNode), Vec::<&str>::new());
+    let busy = idle.apply(job::Event::Start { speed: 3 }, &actors.ecs_node).unwrap();
+    assert_eq!(legal(&busy, &actors.tool_node), Vec::<&str>::new());
 
     let why = |event: &job::Event, by| busy.why_not(event, by).map(|why| why.reason().clone());
-    assert_eq!(why(&job::Event::Stop, &ToolNode), Some(Reason::Actor("tool_node")));
-    assert_eq!(why(&job::Event::Forget, &ToolNode), Some(Reason::NotFromHere));
-    assert_eq!(busy.why_not(&job::Event::Stop, &EcsNode), None);
+    assert_eq!(why(&job::Event::Stop, &actors.tool_node), Some(Reason::Actor("tool_node")));
+    assert_eq!(why(&job::Event::Forget, &actors.tool_node), Some(Reason::NotFromHere));
+    assert_eq!(busy.why_not(&job::Event::Stop, &actors.ecs_node), None);
     let gone = AnyJob::from(Job::new().forget());
     let why = gone.why_not(&job::Event::Stop, &Anyone).unwrap();
     assert_eq!(why.reason(), &Reason::Terminal);
@@ -50,6 +51,6 @@ fn main() {
     assert_eq!(busy.status(), job::Status::Busy);
     let busy: Job<job::Busy> = busy.try_into().unwrap();
     assert_eq!(busy.state().speed, 3);
-    let idle = Job::<job::Idle>::try_from(AnyJob::from(busy.stop(&EcsNode))).unwrap();
+    let idle = Job::<job::Idle>::try_from(AnyJob::from(busy.stop(&actors.ecs_node))).unwrap();
     assert_eq!(idle.state(), &job::Idle);
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use machine::{
-    actor::{Actor, Category, ToolNode},
+    actor::{Actor, Actors, Category, ToolNode},
     machine,
     typed::Reason,
 };
@@ -64,10 +64,10 @@ fn a_refused_choice_returns_the_machine() {
     assert_eq!(*filed.context(), 0);
 }
 
-fn the_erased_machine_checks_the_actor_and_then_the_guard() {
+fn the_erased_machine_checks_the_actor_and_then_the_guard(by: &ToolNode) {
     let event = || application::Event::Decide { note: "no".to_owned() };
     let any = AnyApplication::from(Application::new(0));
-    let refused = any.apply(event(), &ToolNode).unwrap_err();
+    let refused = any.apply(event(), by).unwrap_err();
     assert!(matches!(refused.reason.reason(), Reason::Actor("tool_node")), "{refused}");
     let refused = refused.machine.apply(event(), &User).unwrap_err();
     assert_eq!(refused.to_string(), "FILED cannot `decide` now: the desk is closed");
@@ -79,5 +79,6 @@ fn the_erased_machine_checks_the_actor_and_then_the_guard() {
 fn main() {
     an_accepted_choice_returns_its_outcome_in_a_result();
     a_refused_choice_returns_the_machine();
-    the_erased_machine_checks_the_actor_and_then_the_guard();
+    let actors = Actors::issue("clerk").unwrap();
+    the_erased_machine_checks_the_actor_and_then_the_guard(&actors.tool_node);
 }

@@ -1,6 +1,6 @@
 // A user-defined durable machine, with its own context and actors, makes a round trip through JSON.
 
-use machine::actor::{Actor, Category, ToolNode};
+use machine::actor::{Actor, Actors, Category, ToolNode};
 use machine::journal::Entry;
 use machine::machine;
 use machine::stored::{Breach, Context, Unverified, VerifyError};
@@ -62,15 +62,16 @@ fn customer(limit: u64) -> Customer {
     Customer { name: "Bob".to_owned(), limit }
 }
 
-fn approved() -> Invoice<invoice::Approved> {
+fn approved(by: &ToolNode) -> Invoice<invoice::Approved> {
     Invoice::new(customer(10), 4200)
-        .submit(&ToolNode)
+        .submit(by)
         .review("looks right".to_owned(), &Approver)
         .approve("Ann".to_owned(), &Approver)
 }
 
 fn main() {
-    let done = approved();
+    let actors = Actors::issue("shop").unwrap();
+    let done = approved(&actors.tool_node);
     assert_eq!(done.state(), &invoice::Approved { cents: 4200, approved_by: "Ann".to_owned() });
     let id = done.id();
 
@@ -83,7 +84,8 @@ fn main() {
     assert_eq!(back.id(), id);
     assert_eq!(back.state().cents, 4200);
     assert_eq!(back.context(), &customer(10));
-    let who: Vec<_> = back.journal().uncommitted().iter().map(|entry| entry.actor.as_deref()).collect();
+    let who: Vec<_> =
+        back.journal().uncommitted().iter().map(|entry| entry.actor.as_deref()).collect();
     assert_eq!(who, [Some("shop"), Some("tool_node"), Some("approver"), Some("approver")]);
 
     // A status that contradicts the journal is refused.
@@ -107,8 +109,8 @@ fn main() {
     assert_eq!(status, invoice::Status::Submitted);
 
     // The actor is checked at run time as well.
-    let any = AnyInvoice::from(Invoice::new(customer(10), 1).submit(&ToolNode));
-    let refused = any.apply(event, &ToolNode).unwrap_err();
+    let any = AnyInvoice::from(Invoice::new(customer(10), 1).submit(&actors.tool_node));
+    let refused = any.apply(event, &actors.tool_node).unwrap_err();
     assert_eq!(
         refused.to_string(),
         "`tool_node` may not `approve` from SUBMITTED; these may: approver"

@@ -1,28 +1,35 @@
 // EX-2: the erased machine follows the definition for every state and event.
 
-use machine::actor::{Actor, EcsNode, GraphRunner, ReasoningNode, ToolNode};
+use machine::actor::{Actor, Actors};
 use machine::contract::{
-    AnyExecution, Contract, Execution, Tool,
+    AnyExecution, Contract, Execution, ToolSpec,
     execution::{DEFINITION, Event, Running, Status},
 };
 use machine::typed::{Illegal, Reason};
 
+fn actors() -> Actors {
+    Actors::issue("reader").unwrap()
+}
+
 fn running() -> Execution<Running> {
-    let tool = Tool::idempotent("files", "read").unwrap();
-    let contract = Contract::tool_call(&tool, r#"{"path": "notes.txt"}"#, &ReasoningNode).unwrap();
-    Execution::new(contract).start(&ToolNode)
+    let actors = actors();
+    let tool = ToolSpec::idempotent("files", "read").unwrap();
+    let arguments = r#"{"path": "notes.txt"}"#;
+    let contract = Contract::tool_call(&tool, arguments, &actors.reasoning_node).unwrap();
+    Execution::new(contract).start(&actors.tool_node)
 }
 
 fn any(status: Status) -> AnyExecution {
     let text = "text".to_owned();
+    let by = actors().tool_node;
     match status {
         Status::Pending => Execution::new(running().context().clone()).into(),
         Status::Running => running().into(),
-        Status::Waiting => running().suspend(text, &ToolNode).into(),
-        Status::Completed => running().succeed(text, &ToolNode).into(),
-        Status::Failed => running().fail(text, &ToolNode).into(),
-        Status::Rejected => running().reject(text, &ToolNode).into(),
-        Status::Cancelled => running().cancel(text, &ToolNode).into(),
+        Status::Waiting => running().suspend(text, &by).into(),
+        Status::Completed => running().succeed(text, &by).into(),
+        Status::Failed => running().fail(text, &by).into(),
+        Status::Rejected => running().reject(text, &by).into(),
+        Status::Cancelled => running().cancel(text, &by).into(),
     }
 }
 
@@ -36,7 +43,7 @@ fn events() -> [Event; 8] {
         Event::Suspend { prompt: text() },
         Event::Cancel { reason: text() },
         Event::Resume,
-        Event::Timeout { reason: text() },
+        Event::Timeout,
     ]
 }
 
@@ -97,23 +104,24 @@ fn accepted<A: Actor>(by: &A) -> usize {
 }
 
 fn main() {
+    let actors = actors();
     for (status, event) in Status::ALL.iter().flat_map(|s| events().map(|event| (*s, event))) {
         let somebody = [
-            ask(status, &event, &ToolNode).is_ok(),
-            ask(status, &event, &EcsNode).is_ok(),
-            ask(status, &event, &GraphRunner).is_ok(),
+            ask(status, &event, &actors.tool_node).is_ok(),
+            ask(status, &event, &actors.ecs_node).is_ok(),
+            ask(status, &event, &actors.graph_runner).is_ok(),
         ]
         .contains(&true);
         let legal = DEFINITION.find_move(status as usize, event.trigger()).is_some();
         assert_eq!(somebody, legal, "{status} {}", event.trigger());
     }
-    assert_eq!(accepted(&ToolNode), 6, "start, and the five that leave RUNNING");
-    assert_eq!(accepted(&EcsNode), 6);
-    assert_eq!(accepted(&GraphRunner), 8, "all but start");
-    assert_eq!(accepted(&ReasoningNode), 0, "EX-4");
+    assert_eq!(accepted(&actors.tool_node), 6, "start, and the five that leave RUNNING");
+    assert_eq!(accepted(&actors.ecs_node), 6);
+    assert_eq!(accepted(&actors.graph_runner), 8, "all but start");
+    assert_eq!(accepted(&actors.reasoning_node), 0, "EX-4");
 
     let says = |status, event, text: &str| {
-        assert_eq!(ask(status, &event, &ToolNode).unwrap_err().to_string(), text);
+        assert_eq!(ask(status, &event, &actors.tool_node).unwrap_err().to_string(), text);
     };
     says(
         Status::Waiting,

@@ -1,6 +1,6 @@
 // A generic machine can have guards, groups and restricted transitions.
 
-use machine::actor::ToolNode;
+use machine::actor::{Actors, ToolNode};
 use machine::machine;
 
 #[machine(on(drop_it(why: &'a str) => Dropped, from = Whole, by = ToolNode, guard = known -> String))]
@@ -35,16 +35,17 @@ fn whole<S: parcel::Whole>(parcel: Parcel<'_, S, u8>) -> Parcel<'_, S, u8> {
 }
 
 fn main() {
+    let actors = Actors::issue("shop").unwrap();
     let full = whole(whole(Parcel::new()).fill(7));
     let refused = full.check(8).unwrap_err();
     assert_eq!(refused.reason, "something else is in it");
     assert_eq!(refused.machine.check(7).unwrap().state().content, 7);
 
     let empty = Parcel::<parcel::Empty, u8>::new();
-    let refused = empty.drop_it("", &ToolNode).unwrap_err();
+    let refused = empty.drop_it("", &actors.tool_node).unwrap_err();
     assert_eq!(refused.reason, "nobody said why");
     let event = parcel::Event::DropIt { why: "wet" };
     let any = AnyParcel::from(refused.machine.fill(1));
-    assert_eq!(any.why_not(&event, &ToolNode), None);
-    assert_eq!(any.apply(event, &ToolNode).unwrap().status(), parcel::Status::Dropped);
+    assert_eq!(any.why_not(&event, &actors.tool_node), None);
+    assert_eq!(any.apply(event, &actors.tool_node).unwrap().status(), parcel::Status::Dropped);
 }

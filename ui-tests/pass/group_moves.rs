@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use machine::actor::{Actor, Category, ToolNode};
+use machine::actor::{Actor, Actors, Category, ToolNode};
 
 /// A name that a generated type parameter would shadow.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,10 +83,11 @@ fn remind<From: order::Open>(order: Order<From>) -> Order<order::Reminded> {
 }
 
 fn main() {
+    let actors = Actors::issue("shop").unwrap();
     let _: Task<task::Sealed> = end(Task::new().go());
     let dropped = Parcel::new().cancel("late".to_owned(), &Clerk);
     assert_eq!(dropped.state().reason, "late");
-    assert_eq!(cancel(Parcel::new().go()).state().reason, "lost");
+    assert_eq!(cancel(Parcel::new().go(), &actors.tool_node).state().reason, "lost");
     let _ended = Short::new().end(&Clerk);
 
     let taken = close(Order::new().place(), 3);
@@ -103,11 +104,14 @@ fn main() {
     // The erased machine has the same transitions, with the same actors and guards.
     let placed = AnyOrder::from(Order::new().place());
     let take = order::Event::Take { taken: 10 };
-    let refused = placed.apply(take, &ToolNode).unwrap_err();
+    let refused = placed.apply(take, &actors.tool_node).unwrap_err();
     assert_eq!(refused.to_string(), "PLACED cannot `take` now: only 9 left");
     let cancel = order::Event::Cancel { reason: "late".to_owned(), note: S(0) };
-    let reminded = refused.machine.apply(order::Event::Remind, &ToolNode).unwrap();
-    assert_eq!(reminded.apply(cancel, &ToolNode).unwrap().status(), order::Status::Cancelled);
+    let reminded = refused.machine.apply(order::Event::Remind, &actors.tool_node).unwrap();
+    assert_eq!(
+        reminded.apply(cancel, &actors.tool_node).unwrap().status(),
+        order::Status::Cancelled
+    );
 }
 
 /// State names that are close to generated names.
@@ -142,8 +146,8 @@ enum Parcel {
     Cancelled { reason: String },
 }
 
-fn cancel<From: parcel::Sent>(parcel: Parcel<From>) -> Parcel<parcel::Cancelled> {
-    parcel.cancel("lost".to_owned(), &ToolNode)
+fn cancel<From: parcel::Sent>(parcel: Parcel<From>, by: &ToolNode) -> Parcel<parcel::Cancelled> {
+    parcel.cancel("lost".to_owned(), by)
 }
 
 /// A group with the name of a generated type parameter.

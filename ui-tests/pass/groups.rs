@@ -1,6 +1,6 @@
 // A group can have transitions, and a trait for code that accepts any of its states.
 
-use machine::actor::{Anyone, ToolNode};
+use machine::actor::{Actors, Anyone, ToolNode};
 use machine::machine;
 
 #[machine(
@@ -42,6 +42,7 @@ fn count<S: order::Open + order::Unpaid>(_order: &Order<S>) -> usize {
 }
 
 fn main() {
+    let actors = Actors::issue("shop").unwrap();
     let mut notes = 0;
     let placed = note(Order::new(), &mut notes);
     assert_eq!(count(&placed), 1);
@@ -49,7 +50,7 @@ fn main() {
     assert_eq!(count(&reminded), 1);
     let paid = note(reminded.pay(), &mut notes);
     assert_eq!(notes, 3);
-    let cancelled = paid.cancel("changed my mind".to_owned(), &ToolNode);
+    let cancelled = paid.cancel("changed my mind".to_owned(), &actors.tool_node);
     assert_eq!(cancelled.state().reason, "changed my mind");
 
     // The definition lists the transitions of each state.
@@ -62,5 +63,5 @@ fn main() {
     let cancel = order::Event::Cancel { reason: "late".to_owned() };
     let any = AnyOrder::from(Order::new().pay());
     assert!(any.why_not(&cancel, &Anyone).is_some());
-    assert_eq!(any.apply(cancel, &ToolNode).unwrap().status(), order::Status::Cancelled);
+    assert_eq!(any.apply(cancel, &actors.tool_node).unwrap().status(), order::Status::Cancelled);
 }

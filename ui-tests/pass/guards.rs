@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use machine::actor::{ReasoningNode, ToolNode};
+use machine::actor::{Actors, ToolNode};
 use machine::machine;
 use machine::typed::{Illegal, Reason, Refused};
 
@@ -51,34 +51,35 @@ fn send(open: Parcel<parcel::Open>) -> Result<Parcel<parcel::Sent>, Box<dyn std:
 }
 
 fn main() {
-    let open = Parcel::new(1000).fill(900).add(100, &ToolNode).unwrap();
+    let actors = Actors::issue("shop").unwrap();
+    let open = Parcel::new(1000).fill(900).add(100, &actors.tool_node).unwrap();
     assert_eq!(open.state().grams, 1000);
 
     // The refusal returns the machine with the reason, and the machine can be used again.
-    let Refused { machine, reason } = open.add(1, &ToolNode).unwrap_err();
+    let Refused { machine, reason } = open.add(1, &actors.tool_node).unwrap_err();
     assert_eq!(reason, TooHeavy { grams: 1001 });
     let open: Parcel<parcel::Open> = machine;
     assert_eq!((open.state().grams, *open.context()), (1000, 1000));
-    assert_eq!(open.add(5, &ToolNode).unwrap_err().to_string(), "1005 g is too heavy");
+    assert_eq!(open.add(5, &actors.tool_node).unwrap_err().to_string(), "1005 g is too heavy");
 
     // The same on the erased machine.
     let any = AnyParcel::from(Parcel::new(1000).fill(900));
     let heavy = parcel::Event::Add { more: 101 };
     let expected = "OPEN cannot `add` now: 1001 g is too heavy";
-    let why: Illegal = any.why_not(&heavy, &ToolNode).unwrap();
+    let why: Illegal = any.why_not(&heavy, &actors.tool_node).unwrap();
     assert_eq!(why.to_string(), expected);
-    let refused = any.apply(heavy.clone(), &ToolNode).unwrap_err();
+    let refused = any.apply(heavy.clone(), &actors.tool_node).unwrap_err();
     assert_eq!(refused.reason, why);
     assert_eq!(why.reason(), &Reason::Guard("1001 g is too heavy".to_owned()));
     let mut any = refused.machine;
     assert_eq!(any.status(), parcel::Status::Open);
-    assert_eq!(any.apply_mut(heavy.clone(), &ToolNode).unwrap_err(), why);
+    assert_eq!(any.apply_mut(heavy.clone(), &actors.tool_node).unwrap_err(), why);
 
     // The actor is checked before the guard.
-    let why = any.why_not(&heavy, &ReasoningNode).unwrap();
+    let why = any.why_not(&heavy, &actors.reasoning_node).unwrap();
     assert_eq!(why.reason(), &Reason::Actor("reasoning"));
-    assert_eq!(any.why_not(&parcel::Event::Add { more: 100 }, &ToolNode), None);
-    any.apply_mut(parcel::Event::Add { more: 100 }, &ToolNode).unwrap();
+    assert_eq!(any.why_not(&parcel::Event::Add { more: 100 }, &actors.tool_node), None);
+    any.apply_mut(parcel::Event::Add { more: 100 }, &actors.tool_node).unwrap();
     let AnyParcel::Open(open) = any else { panic!("it is open") };
     assert_eq!(send(open).unwrap().state().grams, 1000);
     assert_eq!(send(Parcel::new(1).fill(0)).unwrap_err().to_string(), "it is empty");

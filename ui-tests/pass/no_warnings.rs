@@ -4,7 +4,10 @@
 
 use std::time::Duration;
 
-use machine::{actor::GraphRunner, machine};
+use machine::{
+    actor::{Actors, GraphRunner},
+    machine,
+};
 
 #[derive(Debug)]
 pub enum Answer {
@@ -45,6 +48,7 @@ pub enum Question {
 }
 
 fn main() {
+    let actors = Actors::issue("inbox").unwrap();
     use question::{AfterAgain, AfterAnswer, AfterLook};
 
     let asked = Question::new(Duration::ZERO, 1, Some(7), String::new());
@@ -54,5 +58,5 @@ fn main() {
     let AfterAnswer::Waiting(waiting) = asked.answer(Answer::No, 3) else { panic!("not noted") };
     let AfterLook::Waiting(waiting) = waiting.look() else { panic!("asked once") };
     let AfterAgain::Same(waiting) = waiting.again() else { panic!("asked once") };
-    assert_eq!(waiting.expire(&GraphRunner).state().why, "waiting");
+    assert_eq!(waiting.expire(&actors.graph_runner).state().why, "waiting");
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use machine::{
-    actor::{Anyone, GraphRunner, ToolNode},
+    actor::{Actors, Anyone, GraphRunner, ToolNode},
     machine,
 };
 
@@ -38,14 +38,14 @@ pub enum Turn {
     Expired,
 }
 
-fn other_states_of_the_group_keep_its_transition() {
-    let stopped: Turn<turn::Stopped> = Turn::new().stop("late".to_owned(), &GraphRunner);
+fn other_states_of_the_group_keep_its_transition(by: &GraphRunner) {
+    let stopped: Turn<turn::Stopped> = Turn::new().stop("late".to_owned(), by);
     assert_eq!(stopped.state().reason, "late");
-    let _expired: Turn<turn::Expired> = Turn::new().expire(&GraphRunner);
+    let _expired: Turn<turn::Expired> = Turn::new().expire(by);
 }
 
-fn the_state_has_its_own_target_and_actor() {
-    let aborted: Turn<turn::Aborted> = Turn::new().run().stop("late".to_owned(), &ToolNode);
+fn the_state_has_its_own_target_and_actor(by: &ToolNode) {
+    let aborted: Turn<turn::Aborted> = Turn::new().run().stop("late".to_owned(), by);
     assert_eq!(aborted.state().reason, "late");
 }
 
@@ -61,21 +61,22 @@ fn a_trigger_that_the_state_does_not_declare_is_the_groups() {
     let _resting: Turn<turn::Resting> = Turn::new().run().rest();
 }
 
-fn the_erased_machine_follows_the_state() {
+fn the_erased_machine_follows_the_state(actors: &Actors) {
     let event = || turn::Event::Stop { reason: "late".to_owned() };
     let running = AnyTurn::from(Turn::new().run());
-    let refused = running.apply(event(), &GraphRunner).unwrap_err();
-    let any = refused.machine.apply(event(), &ToolNode).unwrap();
+    let refused = running.apply(event(), &actors.graph_runner).unwrap_err();
+    let any = refused.machine.apply(event(), &actors.tool_node).unwrap();
     assert_eq!(any.status(), turn::Status::Aborted);
-    let any = AnyTurn::from(Turn::new()).apply(event(), &GraphRunner).unwrap();
+    let any = AnyTurn::from(Turn::new()).apply(event(), &actors.graph_runner).unwrap();
     assert_eq!(any.status(), turn::Status::Stopped);
     assert!(any.available(&Anyone).next().is_none());
 }
 
 fn main() {
-    other_states_of_the_group_keep_its_transition();
-    the_state_has_its_own_target_and_actor();
+    let actors = Actors::issue("turn").unwrap();
+    other_states_of_the_group_keep_its_transition(&actors.graph_runner);
+    the_state_has_its_own_target_and_actor(&actors.tool_node);
     the_state_has_its_own_deadline();
     a_trigger_that_the_state_does_not_declare_is_the_groups();
-    the_erased_machine_follows_the_state();
+    the_erased_machine_follows_the_state(&actors);
 }

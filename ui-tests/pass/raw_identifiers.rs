@@ -1,6 +1,6 @@
 // Machines, fields, triggers and payload items can be raw identifiers; texts omit the `r#`.
 
-use machine::actor::{Anyone, ToolNode};
+use machine::actor::{Actors, Anyone, ToolNode};
 use machine::machine;
 
 #[machine]
@@ -23,7 +23,8 @@ fn is_low(moved: &r#match::Moved) -> Result<(), String> {
 }
 
 fn main() {
-    let moved = Match::new(5).r#move(1, 2, &ToolNode).r#try().unwrap();
+    let actors = Actors::issue("shop").unwrap();
+    let moved = Match::new(5).r#move(1, 2, &actors.tool_node).r#try().unwrap();
     assert_eq!(moved.state(), &r#match::Moved { r#fn: 6, r#type: 1 });
     let moved = moved.r#try().unwrap_err().machine;
     let any = AnyMatch::from(moved);

@@ -7,7 +7,7 @@ mod framework {
 }
 
 use framework::states as renamed;
-use framework::states::actor::ToolNode;
+use framework::states::actor::{Actors, ToolNode};
 
 mod plain {
     use crate::framework::states::machine;
@@ -46,7 +46,8 @@ mod durable {
 }
 
 fn main() {
-    let closed = plain::Door::new().open(&ToolNode).close();
+    let actors = Actors::issue("shop").unwrap();
+    let closed = plain::Door::new().open(&actors.tool_node).close();
     assert_eq!(plain::AnyDoor::from(closed).status(), plain::door::Status::Closed);
 
     let shipped = durable::Order::new().ship();

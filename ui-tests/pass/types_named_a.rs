@@ -1,6 +1,6 @@
 // EX-4: an actor or a state can be named `A`, typed and erased.
 
-use machine::actor::{Actor, Category, ReasoningNode, ToolNode};
+use machine::actor::{Actor, Actors, Category, ToolNode};
 use machine::machine;
 
 struct A;
@@ -35,10 +35,12 @@ enum Step {
 }
 
 fn main() {
+    let actors = Actors::issue("shop").unwrap();
     let _allowed: Job<job::B> = Job::new().allow(&A);
-    let _done: Step<step::Done> = Step::new().go(&ToolNode).stop(&ToolNode);
+    let _done: Step<step::Done> = Step::new().go(&actors.tool_node).stop(&actors.tool_node);
 
-    let refused = AnyJob::from(Job::new()).apply(job::Event::Allow, &ReasoningNode).unwrap_err();
+    let refused =
+        AnyJob::from(Job::new()).apply(job::Event::Allow, &actors.reasoning_node).unwrap_err();
     assert_eq!(refused.to_string(), "`reasoning` may not `allow` from ASKED; these may: a");
     let allowed = refused.machine.apply(job::Event::Allow, &A).unwrap();
     assert_eq!(allowed.status(), job::Status::B);

@@ -1,6 +1,6 @@
 // Fields and payload items can have any name, including names that the macro uses itself.
 
-use machine::actor::ToolNode;
+use machine::actor::{Actors, ToolNode};
 use machine::machine;
 use machine::stored::{Context, Unverified};
 use serde::{Deserialize, Serialize};
@@ -37,8 +37,9 @@ enum Job {
 }
 
 fn main() {
+    let actors = Actors::issue("shop").unwrap();
     let owner = || Owner("Bob".to_owned());
-    let busy = Job::new(owner(), 1, 2, 3).start(4, 5, 6, 7, 8, &ToolNode);
+    let busy = Job::new(owner(), 1, 2, 3).start(4, 5, 6, 7, 8, &actors.tool_node);
     let busy = busy.r#move("no room".to_owned());
     assert_eq!(busy.context(), &owner());
     let expected = job::Busy {
@@ -52,18 +53,18 @@ fn main() {
         payload: 8,
     };
     assert_eq!(busy.state(), &expected);
-    let done = busy.end("short".to_owned(), &ToolNode);
+    let done = busy.end("short".to_owned(), &actors.tool_node);
     let expected = job::Done { context: 1, core: 8, machine: 5, r#type: "short".to_owned() };
     assert_eq!(done.state(), &expected);
 
     // The erased machine and the serialized events have the same names.
     let mut any = AnyJob::from(Job::new(owner(), 1, 2, 3));
     let start = job::Event::Start { by: 4, machine: 5, event: 6, actor: 7, payload: 8 };
-    any.apply_mut(start, &ToolNode).unwrap();
+    any.apply_mut(start, &actors.tool_node).unwrap();
     let r#move = job::Event::Move { reason: "no room".to_owned() };
     assert_eq!(r#move.trigger(), "move");
-    any.apply_mut(r#move, &ToolNode).unwrap();
-    any.apply_mut(job::Event::End { r#type: "short".to_owned() }, &ToolNode).unwrap();
+    any.apply_mut(r#move, &actors.tool_node).unwrap();
+    any.apply_mut(job::Event::End { r#type: "short".to_owned() }, &actors.tool_node).unwrap();
     let AnyJob::Done(done) = Unverified::of(&any).unwrap().verify().unwrap() else {
         panic!("it was done")
     };

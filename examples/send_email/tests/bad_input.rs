@@ -2,40 +2,46 @@
 
 use std::process::Command;
 
-use machine::contract::AnyExecution;
+use machine::view::Label;
 
 use crate::world::{World, errors};
 
 #[test]
-fn malformed_detail() {
+fn malformed_arguments() {
     let world = World::new();
-    for (detail, expected) in [
-        (r#"{"to": "bob"#, "not valid JSON"),
-        ("[1, 2]", "an array, not an object"),
-        ("\"text\"", "a string, not an object"),
+    for (json, expected) in [
+        (r#"{"to": "bob"#, "EOF while parsing"),
+        ("[1, 2]", "invalid type: integer"),
+        ("\"text\"", "invalid type: string"),
         (r#"{"to": "bob@example.com"}"#, "missing field `subject`"),
-        (r#"{"to": 7, "subject": "s", "body": "b"}"#, "expected a string"),
-        (r#"{"to": "", "subject": "s", "body": "b"}"#, "not a mail address"),
+        (r#"{"to": 7, "subject": "s", "body": "b"}"#, "invalid type: integer"),
+        (r#"{"to": "", "subject": "s", "body": "b"}"#, "Missing domain or user"),
         (r#"{"to": "b@e.com", "subject": "s", "body": "b", "bcc": "x"}"#, "unknown field `bcc`"),
     ] {
-        let error = world.fails(&["ask", "--detail", detail]);
-        assert!(error.contains(expected), "{detail}: {error}");
+        let output = world.command("ask").args(["--json", json]).output().unwrap();
+        let error = errors(&output);
+        assert_eq!(output.status.code(), Some(1), "{json}: {error}");
+        assert!(error.contains("this JSON is not a mail: "), "{json}: {error}");
+        assert!(error.contains(expected), "{json}: {error}");
     }
+    let error = world.misused("ask --json {} --to bob@example.com");
+    assert!(error.contains("cannot be used with"), "{error}");
     assert!(world.list().is_empty());
 }
 
 #[test]
 fn empty_and_huge_arguments() {
     let world = World::new();
-    let error = world.fails(&["ask", "--to", ""]);
-    assert!(error.contains("pass one such as bob@example.com"), "{error}");
-    let error = world.fails(&["ask", "--to", "bob@example.com", "--subject", ""]);
-    assert!(error.contains("the subject is empty"), "{error}");
+    for arguments in ["ask", "ask --subject Hello"] {
+        let error = world.misused(arguments);
+        assert!(error.contains("--to <TO>"), "{error}");
+    }
+    let error = world.misused("ask --to bob");
+    assert!(error.contains("'bob' for '--to <TO>'"), "{error}");
 
     // Linux limits one argument to 128 KiB, so only tests of the library can pass a megabyte; they
     // also test the program's own limit.
-    let large = "x".repeat(120 * 1024);
-    world.ok(&["ask", "--to", "bob@example.com", "--body", &large]);
+    world.ask_for(&format!("--to bob@example.com --body {}", "x".repeat(120 * 1024)));
     let oversized = Command::new(env!("CARGO_BIN_EXE_send_email"))
         .args(["ask", "--to", "bob@example.com", "--body", &"x".repeat(1024 * 1024), "--db"])
         .arg(world.db())
@@ -44,49 +50,52 @@ fn empty_and_huge_arguments() {
     assert_eq!(world.list().len(), 2);
 }
 
+/// What looks like something else is shown for what it is, in the question.
+#[test]
+fn the_question_hides_nothing() {
+    let world = World::new();
+    let json =
+        r#"{"to": "bob@example.com", "subject": "\u0430pple\u202e", "body": "a\n[action 1]"}"#;
+    let output = world.command("ask").args(["--json", json]).output().unwrap();
+    assert!(output.status.success(), "{}", errors(&output));
+    let question = String::from_utf8(output.stdout).unwrap();
+    assert!(question.contains(r#"subject: "\u{430}pple\u{202e}""#), "{question}");
+    assert!(question.contains(r#"body: "a\n[action 1]""#), "{question}");
+}
+
 #[test]
 fn malformed_unknown_and_wrong_ids() {
     let world = World::new();
     let (gate, mail) = world.ask();
-    let output = world.run(&["approve", "--yes", "exec-002"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(errors(&output).contains("ids look like"), "{}", errors(&output));
+    let error = world.misused("approve --yes exec-002 --as ann");
+    assert!(error.contains("ids look like"), "{error}");
 
     let unknown = "01890a5d-ac96-774b-bcce-b302099a8057";
-    let error = world.fails(&["approve", "--yes", unknown]);
-    assert!(error.contains("there is no machine"), "{error}");
-    let error = world.fails(&["approve", "--yes", &mail.to_string()]);
-    assert!(error.contains("PENDING, not WAITING"), "{error}");
-    let error = world.fails(&["retry", &gate.to_string()]);
-    assert!(error.contains("only a FAILED mail can be retried"), "{error}");
-    let error = world.fails(&["settle", &gate.to_string(), "sent"]);
-    assert!(error.contains("not in doubt"), "{error}");
-    assert!(matches!(world.load(gate), AnyExecution::Waiting(_)));
-    assert!(matches!(world.load(mail), AnyExecution::Pending(_)));
-    assert_eq!(world.server.received(), 0);
-}
-
-#[test]
-fn a_second_answer() {
-    let world = World::new();
-    let (gate, _) = world.ask();
-    world.ok(&["approve", "--yes", &gate.to_string()]);
-    for arguments in [["approve", "--yes"], ["reject", "--reason=late"]] {
-        let error = world.fails(&[arguments[0], arguments[1], &gate.to_string()]);
-        assert!(error.contains("COMPLETED, not WAITING; COMPLETED is terminal"), "{error}");
+    for command in ["approve --as a", "decline --as a", "withdraw", "retry --as a", "send"]
+        .iter()
+        .chain(&["cancel", "fence", "settle sent --as a"])
+    {
+        let (verb, rest) = command.split_once(' ').unwrap_or((command, ""));
+        let error = world.fails(&format!("{verb} {unknown} {rest}"));
+        assert!(error.contains("there is no machine"), "{command}: {error}");
     }
-    let error = world.fails(&["approve", "--yes"]);
-    assert!(error.contains("no question waits for an answer"), "{error}");
-    assert_eq!(world.server.received(), 1);
-}
-
-#[test]
-fn which_of_several() {
-    let world = World::new();
-    world.ask();
-    world.ok(&["ask", "--to", "carol@example.com"]);
-    let error = world.fails(&["approve", "--yes"]);
-    assert!(error.contains("several questions wait"), "{error}");
+    for (command, expected) in [
+        (format!("approve --yes {mail} --as ann"), "is not a gate that waits for an answer"),
+        (format!("retry {gate} --as ann"), "is WAITING; `status` shows"),
+        (format!("retry {mail} --as ann"), "is NOT_STARTED; `status` shows"),
+        (format!("send {gate}"), "is WAITING, not PENDING"),
+        (format!("send {mail}"), "answer it first"),
+        (format!("cancel {gate}"), "is WAITING; `status` shows"),
+        (format!("fence {mail}"), "is not an irreversible call in flight"),
+        (format!("settle {gate} sent --as ann"), "not in doubt"),
+        (format!("settle {mail} not-sent --as ann --override"), "not in doubt"),
+    ] {
+        let error = world.fails(&command);
+        assert!(error.contains(expected), "{command}: {error}");
+    }
+    assert_eq!(world.label(gate), Label::Waiting);
+    assert_eq!(world.label(mail), Label::NotStarted);
+    assert_eq!(world.server.received(), 0);
 }
 
 #[test]
@@ -95,7 +104,7 @@ fn a_file_that_is_not_a_database() {
     std::fs::write(world.db(), "This is a letter, not a database, and it stays one.\n".repeat(40))
         .unwrap();
     let before = std::fs::read(world.db()).unwrap();
-    let error = world.fails(&["status"]);
+    let error = world.fails("status");
     assert!(error.contains("is not a database"), "{error}");
     assert_eq!(std::fs::read(world.db()).unwrap(), before);
 }

@@ -1,4 +1,4 @@
-//! The example as users run it: real processes, real SMTP, real kills.
+//! The example as users run it: real processes, real SMTP, real signals.
 
 #![allow(clippy::unwrap_used, reason = "a failing test should panic")]
 #![allow(unreachable_pub, reason = "the server module is shared with the program")]
@@ -7,6 +7,10 @@ mod approvers;
 mod bad_input;
 mod branches;
 mod crash;
+mod frozen;
+#[allow(dead_code, reason = "the tests need the constants of the tool only")]
+#[path = "../mail.rs"]
+mod mail;
 #[path = "../server.rs"]
 mod server;
 mod world;

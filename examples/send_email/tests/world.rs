@@ -2,7 +2,8 @@
 
 use std::{
     path::PathBuf,
-    process::{Command, Output, Stdio},
+    process::{Child, Command, Output, Stdio},
+    sync::{Arc, Mutex},
 };
 
 use machine::{
@@ -10,26 +11,40 @@ use machine::{
     contract::AnyExecution,
     store::{Line, Query, blocking::Store},
     stored::History,
+    view::{ConsequenceView, Label},
 };
+use mailin::{Response, response};
 use tempfile::TempDir;
 
-use crate::server::{Policy, SmtpServer, TakeAll};
+use crate::server::{SmtpServer, Step};
 
 /// The environment of one test.
 pub struct World {
     pub folder: TempDir,
     pub server: SmtpServer,
+    /// The process that the server freezes when it has its mail.
+    to_freeze: Arc<Mutex<Option<u32>>>,
 }
 
 impl World {
     pub fn new() -> Self {
-        Self::with(TakeAll)
+        Self::with(|_| response::OK)
     }
 
-    pub fn with(policy: impl Policy) -> Self {
+    pub fn with(policy: impl Fn(Step<'_>) -> Response + Send + Sync + 'static) -> Self {
         let folder = TempDir::new().unwrap();
-        let server = SmtpServer::start(&folder.path().join("mails"), policy).unwrap();
-        Self { folder, server }
+        let to_freeze = Arc::new(Mutex::new(None));
+        let process = Arc::clone(&to_freeze);
+        let server = SmtpServer::start(&folder.path().join("mails"), move |step| {
+            if matches!(step, Step::Stored(_))
+                && let Some(process) = process.lock().unwrap().take()
+            {
+                signal(process, "STOP");
+            }
+            policy(step)
+        })
+        .unwrap();
+        Self { folder, server, to_freeze }
     }
 
     pub fn db(&self) -> PathBuf {
@@ -37,33 +52,54 @@ impl World {
     }
 
     /// The program with these arguments, not started yet.
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_send_email"));
-        command.args(arguments).arg("--db").arg(self.db());
-        if matches!(arguments, ["approve" | "retry", ..]) {
-            command.args(["--smtp", &self.server.address()]);
-        }
+        command.args(arguments.split_whitespace()).arg("--db").arg(self.db());
+        command.args(["--smtp", &self.server.address()]);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
-    pub fn run(&self, arguments: &[&str]) -> Output {
+    pub fn run(&self, arguments: &str) -> Output {
         self.command(arguments).output().unwrap()
     }
 
     /// Runs a command that must succeed; returns what it printed.
-    pub fn ok(&self, arguments: &[&str]) -> String {
+    pub fn ok(&self, arguments: &str) -> String {
         let output = self.run(arguments);
-        assert!(output.status.success(), "{arguments:?}: {}", errors(&output));
-        String::from_utf8(output.stdout).unwrap()
+        assert!(output.status.success(), "{arguments}: {}", errors(&output));
+        printed(&output)
     }
 
     /// Runs a command that must report an error; returns the error.
-    pub fn fails(&self, arguments: &[&str]) -> String {
+    pub fn fails(&self, arguments: &str) -> String {
         let output = self.run(arguments);
         let errors = errors(&output);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {errors}");
+        assert_eq!(output.status.code(), Some(1), "{arguments}: {errors}");
         errors
+    }
+
+    /// Runs a command whose arguments must be refused; returns the error.
+    pub fn misused(&self, arguments: &str) -> String {
+        let output = self.run(arguments);
+        let errors = errors(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments}: {errors}");
+        errors
+    }
+
+    /// Starts a command, and waits until the server has its mail and has frozen it.
+    pub fn start_and_freeze(&self, arguments: &str) -> Child {
+        let received = self.server.received();
+        // Locked, so that the server knows the process before it hears from it.
+        let mut to_freeze = self.to_freeze.lock().unwrap();
+        let mut child = self.command(arguments).spawn().unwrap();
+        *to_freeze = Some(child.id());
+        drop(to_freeze);
+        while self.server.received() == received || self.to_freeze.lock().unwrap().is_some() {
+            assert!(child.try_wait().unwrap().is_none(), "{arguments}: it sent nothing");
+            std::thread::yield_now();
+        }
+        child
     }
 
     pub fn store(&self) -> Store {
@@ -80,27 +116,51 @@ impl World {
         self.store().load(id).unwrap()
     }
 
+    pub fn label(&self, id: Id) -> Label {
+        ConsequenceView::of(&self.load(id)).consequence_label
+    }
+
     pub fn history(&self, id: Id) -> History {
         self.store().history(id).unwrap()
     }
 
-    /// Verifies every history in the database.
+    /// Verifies every history in the database, and that no lock file is left.
     pub fn verify(&self) {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let report = runtime.block_on(self.store().get().verify_all(|_| {})).unwrap();
+        let store = self.store();
+        let report = store.wait(store.get().verify_all(|_| {})).unwrap();
         assert!(report.is_clean(), "{report:?}");
         assert!(report.machines >= 2, "{report:?}");
+        let files = std::fs::read_dir(self.folder.path()).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        let locks: Vec<String> = names.filter(|name| name.contains("-worker-")).collect();
+        assert!(locks.is_empty(), "{locks:?}");
     }
 
     /// Asks for a mail to bob; returns the ids of the question and of the mail.
     pub fn ask(&self) -> (Id, Id) {
-        self.ok(&["ask", "--to", "bob@example.com"]);
-        let listed = self.list();
-        let mail = listed.iter().rfind(|line| line.behind.is_some()).unwrap();
-        (mail.behind.unwrap(), mail.id)
+        self.ask_for("--to bob@example.com")
+    }
+
+    pub fn ask_for(&self, options: &str) -> (Id, Id) {
+        let printed = self.ok(&format!("ask {options}"));
+        let asked = printed.lines().find(|line| line.contains("Allow email.send?")).unwrap();
+        let gate = asked.split_whitespace().next().unwrap().parse().unwrap();
+        let page = self.store().list(&Query::new().behind(gate)).unwrap();
+        let [Ok(mail)] = &page.items[..] else { panic!("{page:?}") };
+        (gate, mail.id)
     }
 }
 
 pub fn errors(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+pub fn printed(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Sends a signal to a child that was not waited for. `sh` has a `kill` on every Unix.
+pub fn signal(process: u32, name: &str) {
+    let kill = format!("kill -{name} {process}");
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success(), "{kill}");
 }

@@ -11,12 +11,10 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let actors = graph.actors();
     // The journal takes the actor's name from the table. Only the table requires `Actor`, so that
     // one mistake makes one error.
-    let (kind_type, kind_method) = if names.durable {
+    let (kind_type, who_method) = if names.durable {
         let method = quote! {
             #[doc(hidden)]
-            fn __kind(&self) -> &'static str {
-                Self::__ROW.0
-            }
+            fn __who(&self) -> __machine::__private::Who<'_>;
         };
         (quote!((pub &'static str)), method)
     } else {
@@ -64,9 +62,20 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                     let generics = names.params.declare(&[], &used);
                     (generics, names.state_type(state), names.params.where_clause(&used))
                 };
+                let who = names.durable.then(|| {
+                    quote! {
+                        fn __who(&self) -> __machine::__private::Who<'_> {
+                            #[allow(unused_imports)]
+                            use __machine::__private::Unnamed as _;
+                            let kind = <Self as #may<#from>>::__ROW.0;
+                            __machine::__private::Named(self).who(kind)
+                        }
+                    }
+                });
                 quote! {
                     impl #generics #may<#from> for #actor #predicates {
                         const __ROW: __sealed::Row = __sealed::Row #kind;
+                        #who
                     }
                 }
             });
@@ -78,7 +87,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             pub trait #may<From> {
                 #[doc(hidden)]
                 const __ROW: __sealed::Row;
-                #kind_method
+                #who_method
             }
             #(#impls)*
         }

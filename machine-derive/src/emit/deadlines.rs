@@ -196,7 +196,7 @@ fn arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let actor = transitions::actor_value(
         names,
         step,
-        || hygienic!(#(<#by as __machine::actor::Actor>::KIND)*),
+        || hygienic!(#(__machine::__private::unnamed(<#by as __machine::actor::Actor>::KIND))*),
     );
     let made = hygienic!(#function(machine, #actor));
     let made = match step.targets.as_slice() {

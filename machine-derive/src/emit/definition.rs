@@ -1,6 +1,6 @@
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
-use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, spanned::Spanned};
 
 use super::names::{self, index};
 use crate::{
@@ -18,10 +18,11 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
     let edges = graph.moves.iter().flat_map(|step| edges(graph, step));
     let actors = graph.actors();
     let actors = list(actors.iter().map(|actor| {
-        quote!(__row::actor(
+        quote_spanned!(actor.span()=> __row::actor(
             <#actor as __row::Actor>::KIND,
             <#actor as __row::Actor>::CATEGORY,
             <#actor as __row::Actor>::WAS,
+            <#actor as __row::Actor>::__LIBRARY.is_some(),
         ))
     }));
     let groups = list(graph.groups().into_iter().map(|(group, members)| {

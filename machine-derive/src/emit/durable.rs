@@ -134,7 +134,8 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let Names { typed, any, .. } = names;
     let states = graph.states.iter().enumerate().map(|(index, state)| {
         let (name, index) = (state.name(), names::index(index));
-        let data = upgraded(&state.written.upgrades, &quote!(#name));
+        let read = quote!(__machine::__private::serde_json::from_str(text));
+        let data = upgraded(&state.written.upgrades, &quote!(#name), &read);
         quote! {
             #index => {
                 let state: #name = #data?;
@@ -146,7 +147,9 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let result = quote! {
         ::core::result::Result<#ty, __machine::__private::serde_json::Error>
     };
-    let context = upgraded(&graph.declaration.options.upgrades, &names.context);
+    let upgrades = &graph.declaration.options.upgrades;
+    let context =
+        upgraded(upgrades, ty, &quote!(<#ty as __machine::__private::Data>::__of_text(text)));
     quote! {
         impl __machine::__private::Restore for #any {
             const DEFINITION: &'static __machine::definition::Definition = DEFINITION;
@@ -169,10 +172,9 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 }
 
 /// The value of `text`, which was written by `version`, after all upgrades since that version.
-fn upgraded(upgrades: &[Upgrade], ty: &TokenStream) -> TokenStream {
-    let read = quote!(__machine::__private::serde_json::from_str(text));
+fn upgraded(upgrades: &[Upgrade], ty: &TokenStream, read: &TokenStream) -> TokenStream {
     if upgrades.is_empty() {
-        return read;
+        return read.clone();
     }
     let mut upgrades: Vec<&Upgrade> = upgrades.iter().collect();
     upgrades.sort_by_key(|upgrade| upgrade.from);

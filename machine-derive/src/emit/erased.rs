@@ -285,7 +285,7 @@ fn made(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let trigger = &graph.triggers[step.trigger];
     let function = names::step(step);
     let items: Vec<_> = trigger.brought.iter().map(|brought| brought.name).collect();
-    let actor = transitions::actor_value(names, step, || hygienic!(__machine::__private::kind(by)));
+    let actor = transitions::actor_value(names, step, || hygienic!(__machine::__private::who(by)));
     let made = if transitions::is_the_method(graph, step) {
         let name = trigger.name;
         hygienic!(machine.#name(#(#items),*))

@@ -186,7 +186,9 @@ fn signature(
     let name = graph.triggers[step.trigger].name;
     let params = transitions::params(graph, step);
     let result = transitions::result(graph, names, step, &here, from);
-    let actor = names.durable.then(|| hygienic!(actor: ::core::option::Option<&'static str>));
+    let actor = names
+        .durable
+        .then(|| hygienic!(actor: ::core::option::Option<__machine::__private::Who<'_>>));
     hygienic!(fn #name(machine: #here, #(#params,)* _: __sealed::Asked, #actor) -> #result)
 }
 

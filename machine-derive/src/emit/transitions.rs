@@ -225,7 +225,7 @@ pub(super) fn actor_by_permission(
 ) -> Option<TokenStream> {
     actor_value(names, step, || {
         let may = names::may(trigger);
-        hygienic!(#may::__kind(by))
+        hygienic!(#may::__who(by))
     })
 }
 
@@ -250,7 +250,9 @@ fn function(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStrea
         let (name, ty) = (body::local(from, brought.name), brought.ty);
         hygienic!(#name: #ty)
     });
-    let actor = names.durable.then(|| hygienic!(actor: ::core::option::Option<&'static str>));
+    let actor = names
+        .durable
+        .then(|| hygienic!(actor: ::core::option::Option<__machine::__private::Who<'_>>));
     let lints = body::lints(step);
     let body = body::emit(graph, names, step);
     hygienic! {

@@ -10,7 +10,8 @@ use std::{
 use async_channel::Sender;
 use futures_channel::oneshot;
 use rusqlite::{Connection, params};
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
 
 pub struct Raw {
     connection: Connection,
@@ -18,7 +19,24 @@ pub struct Raw {
 
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
-const CONTEXT: &str = r#"{"action":{"action_type":"ecs_request","action_detail":{"message":"Deploy to production?","type":"confirmation"}},"summary":"ecs.confirm","irreversible":false}"#;
+const CONTEXT: &str = r#"{"action":{"action_type":"ecs_request","action_detail":{"message":"Deploy to production?","type":"confirmation"}},"summary":"ecs.confirm","effect":"idempotent","irreversible":false}"#;
+
+/// The context as such a program reads it, without checks.
+#[derive(Deserialize)]
+#[allow(dead_code, reason = "it is read, and not used")]
+pub struct Terms {
+    action: Action,
+    summary: String,
+    effect: String,
+    irreversible: bool,
+}
+
+#[derive(Deserialize)]
+#[allow(dead_code, reason = "it is read, and not used")]
+struct Action {
+    action_type: String,
+    action_detail: Map<String, Value>,
+}
 
 /// One commit of the workflow.
 pub struct Step {
@@ -35,12 +53,12 @@ pub fn steps(payload: &str) -> [Step; 5] {
     let id = format!("01890a5d-ac96-774b-bcce-{number:012}");
     let moved = |from: &str, to: &str, trigger: &str, data: &str| {
         format!(
-            r#"{{"actor":"ecs_node","at":1764000000000,"from":"{from}","kind":"moved","payload":{data},"to":"{to}","trigger":"{trigger}"}}"#
+            r#"{{"actor":"ecs_node","by":"bench","at":1764000000000,"from":"{from}","kind":"moved","payload":{data},"to":"{to}","trigger":"{trigger}"}}"#
         )
     };
     let prompt = format!(r#"{{"prompt":"{payload}"}}"#);
     let result = format!(r#"{{"result":"{payload}"}}"#);
-    let created = r#"{"actor":"reasoning_node","at":1764000000000,"kind":"created","machine":"execution","state":"pending"}"#;
+    let created = r#"{"actor":"reasoning","by":"bench","at":1764000000000,"kind":"created","machine":"execution","state":"pending"}"#;
     let step = |version, status, state: &str, fact| Step {
         id: id.clone(),
         version,

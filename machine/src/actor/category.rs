@@ -1,4 +1,4 @@
-use core::fmt;
+use core::{fmt, marker::PhantomData};
 
 /// The category of an actor, as shown to people (OB-3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -17,6 +17,20 @@ pub enum Category {
     Agent,
     /// A person.
     Human,
+}
+
+/// The mark of an actor of this library. No other code can make one, and each actor has its own.
+#[doc(hidden)]
+pub struct Library<A: ?Sized>(PhantomData<fn() -> A>);
+
+impl<A: ?Sized> Library<A> {
+    pub(super) const MARK: Self = Self(PhantomData);
+}
+
+impl<A: ?Sized> fmt::Debug for Library<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Library")
+    }
 }
 
 impl Category {

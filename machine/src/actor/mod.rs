@@ -2,10 +2,48 @@
 //! allowed for the actors it holds.
 
 mod category;
+mod name;
 mod nodes;
 
 pub use category::Category;
-pub use nodes::{Anyone, EcsNode, GraphRunner, ReasoningNode, ToolNode};
+#[doc(hidden)]
+pub use category::Library;
+pub use name::InvalidName;
+pub(crate) use name::Name;
+#[cfg(feature = "serde")]
+pub(crate) use name::is_invisible;
+pub use nodes::{Actors, Anyone, EcsNode, GraphRunner, Human, ReasoningNode, ToolNode};
+
+/// Whether this kind is that of an actor of this library.
+pub(crate) const fn is_reserved(kind: &str) -> bool {
+    let mut reserved = RESERVED;
+    while let [first, rest @ ..] = reserved {
+        if same(first.as_bytes(), kind.as_bytes()) {
+            return true;
+        }
+        reserved = rest;
+    }
+    false
+}
+
+const RESERVED: &[&str] =
+    &["tool_node", "ecs_node", "graph_runner", "reasoning", "human", "anyone"];
+
+const fn same(mut left: &[u8], mut right: &[u8]) -> bool {
+    while let ([first, lefts @ ..], [second, rights @ ..]) = (left, right) {
+        if *first != *second {
+            return false;
+        }
+        (left, right) = (lefts, rights);
+    }
+    left.is_empty() && right.is_empty()
+}
+
+/// Whether an actor is what its kind says: a type of another crate does not become an actor of this
+/// library by its name.
+pub(crate) const fn is_genuine<A: Actor>() -> bool {
+    A::__LIBRARY.is_some() || !is_reserved(A::KIND)
+}
 
 /// Something that can move a machine.
 ///
@@ -18,11 +56,17 @@ pub use nodes::{Anyone, EcsNode, GraphRunner, ReasoningNode, ToolNode};
 ///
 /// /// A person in the release team.
 /// #[derive(Debug)]
-/// struct Releaser;
+/// struct Releaser {
+///     name: String,
+/// }
 ///
 /// impl Actor for Releaser {
 ///     const KIND: &'static str = "releaser";
 ///     const CATEGORY: Category = Category::Human;
+///
+///     fn name(&self) -> Option<&str> {
+///         Some(&self.name)
+///     }
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
@@ -37,4 +81,14 @@ pub trait Actor: 'static {
     const CATEGORY: Category;
     /// The previous name in the journal, from before a rename to [`KIND`](Self::KIND).
     const WAS: Option<&'static str> = None;
+
+    /// Who acts, for the journal: `mailer`, or `ann@example.com`. `None` if that does not matter.
+    fn name(&self) -> Option<&str> {
+        None
+    }
+
+    /// Only this library can make the value that its own actors have here, so that a type of another
+    /// crate cannot pass for one of them by its name.
+    #[doc(hidden)]
+    const __LIBRARY: Option<Library<Self>> = None;
 }

@@ -1,47 +1,142 @@
-use super::{Actor, Category};
+use super::{Actor, Category, InvalidName, Name, category::Library};
 
-/// Runs tools. Starts, ends and suspends executions.
+/// The actors of this library, with the name of whoever they act for.
+///
+/// They come from one place: call [`issue`](Self::issue) in `main`, and hand each component the
+/// actor for its role. Code that is handed a [`ReasoningNode`] has no way to a [`GraphRunner`] but
+/// that call, which a reviewer finds by its name, and which clippy's `disallowed-methods` can forbid
+/// elsewhere.
+///
+/// ```
+/// use machine::actor::{Actor, Actors};
+///
+/// let actors = Actors::issue("mailer")?;
+/// assert_eq!(actors.tool_node.name(), Some("mailer"));
+/// # Ok::<(), machine::actor::InvalidName>(())
+/// ```
 #[derive(Debug)]
-pub struct ToolNode;
+#[non_exhaustive]
+pub struct Actors {
+    /// Runs tools.
+    pub tool_node: ToolNode,
+    /// Asks people.
+    pub ecs_node: EcsNode,
+    /// Drives the graph.
+    pub graph_runner: GraphRunner,
+    /// Decides what should happen.
+    pub reasoning_node: ReasoningNode,
+}
 
-/// Asks people (human interaction). Starts, ends and suspends executions.
-#[derive(Debug)]
-pub struct EcsNode;
+impl Actors {
+    /// The four actors of this library, under this name in journals.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidName`] if the name is empty, longer than [`InvalidName::MAX_BYTES`], or has
+    /// characters that cannot be seen.
+    pub fn issue(name: &str) -> Result<Self, InvalidName> {
+        let name = Name::new(name)?;
+        Ok(Self {
+            tool_node: ToolNode(Some(name.clone())),
+            ecs_node: EcsNode(Some(name.clone())),
+            graph_runner: GraphRunner(Some(name.clone())),
+            reasoning_node: ReasoningNode(Some(name)),
+        })
+    }
+}
 
-/// Drives the graph. Suspends, resumes, cancels, times out and ends executions.
+/// Runs tools. Starts, ends and suspends executions. See [`Actors::issue`].
 #[derive(Debug)]
-pub struct GraphRunner;
+pub struct ToolNode(Option<Name>);
+
+/// Asks people (human interaction). Starts, ends and suspends executions. See [`Actors::issue`].
+#[derive(Debug)]
+pub struct EcsNode(Option<Name>);
+
+/// Drives the graph. Suspends, resumes, cancels, times out and ends executions. See
+/// [`Actors::issue`].
+#[derive(Debug)]
+pub struct GraphRunner(Option<Name>);
 
 /// Decides what should happen. Creates contracts and reads state, but cannot advance an execution
-/// (EX-4).
+/// (EX-4). See [`Actors::issue`].
 #[derive(Debug)]
-pub struct ReasoningNode;
+pub struct ReasoningNode(Option<Name>);
+
+/// A person, by name. Make one at the border of the program, where it knows who is there: from an
+/// access token, or from the user of a terminal.
+///
+/// ```
+/// use machine::actor::{Actor, Human};
+///
+/// let ann = Human::new("ann@example.com")?;
+/// assert_eq!(ann.name(), Some("ann@example.com"));
+/// assert!(Human::new("ann\u{202e}").is_err());
+/// # Ok::<(), machine::actor::InvalidName>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Human(Name);
+
+impl Human {
+    /// The person with this name.
+    ///
+    /// # Errors
+    ///
+    /// See [`Actors::issue`].
+    pub fn new(name: &str) -> Result<Self, InvalidName> {
+        Name::new(name).map(Self)
+    }
+}
 
 /// The actor for transitions without `by`, which any actor may take.
 #[derive(Debug)]
 pub struct Anyone;
 
-impl Actor for ToolNode {
-    const KIND: &'static str = "tool_node";
-    const CATEGORY: Category = Category::Tool;
+impl GraphRunner {
+    /// The library itself: it parks executions in doubt and completes gates that were decided.
+    pub(crate) const STORE: Self = Self(None);
 }
 
-impl Actor for EcsNode {
-    const KIND: &'static str = "ecs_node";
-    const CATEGORY: Category = Category::System;
+impl ToolNode {
+    /// The same actor, for a call that goes on after its caller stopped waiting.
+    pub(crate) fn again(&self) -> Self {
+        Self(self.0.clone())
+    }
 }
 
-impl Actor for GraphRunner {
-    const KIND: &'static str = "graph_runner";
-    const CATEGORY: Category = Category::System;
+macro_rules! library {
+    ($($actor:ident, $kind:literal, $category:ident;)*) => {$(
+        impl Actor for $actor {
+            const KIND: &'static str = $kind;
+            const CATEGORY: Category = Category::$category;
+            const __LIBRARY: Option<Library<Self>> = Some(Library::MARK);
+
+            fn name(&self) -> Option<&str> {
+                self.0.as_ref().map(Name::as_str)
+            }
+        }
+    )*};
 }
 
-impl Actor for ReasoningNode {
-    const KIND: &'static str = "reasoning";
-    const CATEGORY: Category = Category::Agent;
+library! {
+    ToolNode, "tool_node", Tool;
+    EcsNode, "ecs_node", System;
+    GraphRunner, "graph_runner", System;
+    ReasoningNode, "reasoning", Agent;
+}
+
+impl Actor for Human {
+    const KIND: &'static str = "human";
+    const CATEGORY: Category = Category::Human;
+    const __LIBRARY: Option<Library<Self>> = Some(Library::MARK);
+
+    fn name(&self) -> Option<&str> {
+        Some(self.0.as_str())
+    }
 }
 
 impl Actor for Anyone {
     const KIND: &'static str = "anyone";
     const CATEGORY: Category = Category::System;
+    const __LIBRARY: Option<Library<Self>> = Some(Library::MARK);
 }

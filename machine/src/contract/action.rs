@@ -4,14 +4,66 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::InvalidContract;
+use crate::actor::is_invisible;
 use crate::journal::{Digest, canonical, depth, plain_numbers};
 
 /// What to do: type and parameters. Progress and result belong to the
 /// [`Execution`](super::Execution).
+///
+/// The detail of a tool call has the members `service`, `method` and `args`, and where they are set
+/// `identity` and `occurrence`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
 pub struct Action {
     action_type: ActionType,
     action_detail: Map<String, Value>,
+}
+
+/// An action as it is written, before it is checked.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unchecked {
+    action_type: ActionType,
+    action_detail: Map<String, Value>,
+}
+
+impl TryFrom<Unchecked> for Action {
+    type Error = InvalidContract;
+
+    fn try_from(unchecked: Unchecked) -> Result<Self, InvalidContract> {
+        Self::new(unchecked.action_type, unchecked.action_detail)
+    }
+}
+
+/// Checks the names of a tool: people read them, and `service.method` is one name.
+pub(super) fn check_names(service: &str, method: &str) -> Result<(), &'static str> {
+    if service.contains('.') {
+        return Err(
+            "its service has a dot, so it cannot be told from the method; use another character",
+        );
+    }
+    let hidden = |name: &str| name.chars().any(|one| one.is_whitespace() || is_invisible(one));
+    if hidden(service) || hidden(method) {
+        return Err("its service or its method has a space, or a character that cannot be seen");
+    }
+    Ok(())
+}
+
+/// The parts of a tool call.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ToolCall<'a> {
+    pub(super) service: &'a str,
+    pub(super) method: &'a str,
+    pub(super) arguments: &'a Map<String, Value>,
+    /// What makes the key instead of the arguments.
+    pub(super) identity: Option<&'a Value>,
+    pub(super) occurrence: Option<&'a str>,
+}
+
+impl ToolCall<'_> {
+    pub(super) fn name(&self) -> String {
+        format!("{}.{}", self.service, self.method)
+    }
 }
 
 /// The type of an action. Open-ended: [`Other`](Self::Other) holds types that the library does not
@@ -42,20 +94,84 @@ impl Action {
     ///
     /// [`InvalidContract::TooLarge`] if the detail is larger than
     /// [`MAX_DETAIL_BYTES`](Self::MAX_DETAIL_BYTES), [`InvalidContract::TooDeep`] if it is nested
-    /// deeper than [`MAX_DETAIL_DEPTH`](Self::MAX_DETAIL_DEPTH).
+    /// deeper than [`MAX_DETAIL_DEPTH`](Self::MAX_DETAIL_DEPTH), [`InvalidContract::NotACall`] if it
+    /// is not the detail of a tool call, and its type says so.
     pub fn new(
         action_type: ActionType,
         action_detail: Map<String, Value>,
     ) -> Result<Self, InvalidContract> {
-        let detail = Value::Object(action_detail.clone());
+        // A known type may be written as any text.
+        let action_type = ActionType::from(String::from(action_type));
+        let detail = Value::Object(action_detail);
         if depth(&detail) > Self::MAX_DETAIL_DEPTH {
             return Err(InvalidContract::TooDeep);
         }
+        // What is digested is what is stored and runs, whatever numbers `serde_json` can hold.
+        let detail = plain_numbers(detail);
         let bytes = canonical(&detail).len();
         if bytes > Self::MAX_DETAIL_BYTES {
             return Err(InvalidContract::TooLarge { bytes });
         }
-        Ok(Self { action_type, action_detail })
+        let Value::Object(action_detail) = detail else { unreachable!("an object keeps its form") };
+        let action = Self { action_type, action_detail };
+        if action.action_type == ActionType::ToolCall {
+            action.check_call().map_err(InvalidContract::NotACall)?;
+        }
+        Ok(action)
+    }
+
+    pub(super) fn tool_call(
+        (service, method): (&str, &str),
+        arguments: Map<String, Value>,
+        identity: Option<Value>,
+    ) -> Result<Self, InvalidContract> {
+        let mut detail = Map::from_iter([
+            ("service".to_owned(), Value::from(service)),
+            ("method".to_owned(), Value::from(method)),
+            ("args".to_owned(), Value::Object(arguments)),
+        ]);
+        if let Some(identity) = identity {
+            detail.insert("identity".to_owned(), identity);
+        }
+        Self::new(ActionType::ToolCall, detail)
+    }
+
+    /// The same action, done on purpose another time.
+    pub(super) fn on_occasion(&self, occurrence: &str) -> Result<Self, InvalidContract> {
+        let mut detail = self.action_detail.clone();
+        detail.insert("occurrence".to_owned(), Value::from(occurrence));
+        Self::new(self.action_type.clone(), detail)
+    }
+
+    /// The parts, if it is a tool call.
+    pub(super) fn tool(&self) -> Option<ToolCall<'_>> {
+        if self.action_type != ActionType::ToolCall {
+            return None;
+        }
+        let text = |name: &str| self.action_detail.get(name)?.as_str();
+        Some(ToolCall {
+            service: text("service")?,
+            method: text("method")?,
+            arguments: self.action_detail.get("args")?.as_object()?,
+            identity: self.action_detail.get("identity"),
+            occurrence: text("occurrence"),
+        })
+    }
+
+    fn check_call(&self) -> Result<(), &'static str> {
+        let known = ["service", "method", "args", "identity", "occurrence"];
+        if !self.action_detail.keys().all(|name| known.contains(&name.as_str())) {
+            return Err("it has a member that a tool call does not have");
+        }
+        let call = self.tool().ok_or("it needs `service`, `method` and the object `args`")?;
+        if call.service.is_empty() || call.method.is_empty() {
+            return Err("its service or its method is empty");
+        }
+        check_names(call.service, call.method)?;
+        match self.action_detail.get("occurrence") {
+            None | Some(Value::String(_)) => Ok(()),
+            Some(_) => Err("its occurrence is not a text"),
+        }
     }
 
     /// The type of the action.

@@ -1,89 +1,197 @@
+use std::{collections::BTreeMap, time::Duration};
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    Action, ActionType, Execution, IdempotencyKey, InvalidContract, Tool, execution::Pending,
+    Action, ActionType, AnyExecution, Decider, Decides, Effect, EffectType, Execution,
+    IdempotencyKey, InvalidContract, Progress, Tool, ToolSpec, decider,
+    gate::{self, Approval},
 };
 use crate::{
-    actor::{Actor, ReasoningNode},
+    actor::{Actor, GraphRunner, Human, Name, ReasoningNode},
     id::Id,
-    journal::Digest,
-    typed::Terminal,
+    stored::{Data, Durable},
+    typed::{State, Terminal},
 };
 
-/// The identity and the constraints of one attempt at an action. Immutable (EX-3).
+/// The identity and the constraints of one attempt at an action. Immutable once it is part of an
+/// [`Execution`] (EX-3).
 ///
-/// Only a [`ReasoningNode`] can make contracts (EX-4). Status, transitions and timestamps belong to
-/// the [`Execution`] that carries the contract.
+/// Only a [`ReasoningNode`] can make contracts (EX-4), and only a person or a policy a retry. Status,
+/// transitions and timestamps belong to the [`Execution`] that carries the contract.
+///
+/// A contract cannot be read from JSON. A store reads its own back, derives the key again, and refuses
+/// one that contradicts itself.
 ///
 /// ```
-/// use machine::actor::ReasoningNode;
-/// use machine::contract::{Contract, Execution, Tool};
+/// use machine::actor::Actors;
+/// use machine::contract::{Contract, Execution, ToolSpec};
 ///
-/// let email = Tool::irreversible("email", "send")?;
-/// let contract = Contract::tool_call(&email, r#"{"to": "bob@example.com"}"#, &ReasoningNode)?
-///     .session("meeting")
-///     .about("bob@example.com");
+/// let actors = Actors::issue("assistant")?;
+/// let email = ToolSpec::irreversible("email", "send")?;
+/// let contract =
+///     Contract::tool_call(&email, r#"{"to": "bob@example.com"}"#, &actors.reasoning_node)?
+///         .session("meeting")
+///         .about("bob@example.com");
 /// assert_eq!(contract.summary(), "email.send → bob@example.com");
 ///
 /// let pending = Execution::new(contract);
-/// # Ok::<(), machine::contract::InvalidContract>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Contract(Box<Terms>);
+
+/// The content of a contract, as it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Contract {
+struct Terms {
     action: Action,
     summary: String,
+    /// The summary in other languages.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    summaries: BTreeMap<String, String>,
+    /// The effect of the tool; the contract may be more careful.
+    effect: Effect,
     irreversible: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    idempotency_key: Option<IdempotencyKey>,
+    idempotency_key: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    timeout_seconds: Option<u64>,
+    timeout_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    settling_ms: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     session: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     behind: Option<Id>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    confirms: Option<Digest>,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "gate::read_approval"
+    )]
+    approves: Option<Approval>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     retry_of: Option<Id>,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "decider::read")]
+    decided_by: Option<Decider>,
+    /// The execution that the decision is about: a copy of the contract is no second decision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    decided_for: Option<Id>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rollback: Option<Rollback>,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     metadata: Map<String, Value>,
+    #[serde(skip)]
+    author: Author,
+    /// The same as `idempotency_key`.
+    #[serde(skip)]
+    key: Option<IdempotencyKey>,
+}
+
+/// What undoes an action.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Rollback {
+    pub(super) action: Action,
+    pub(super) effect: Effect,
+    timeout_ms: Option<u64>,
+    settling_ms: u64,
+}
+
+impl Rollback {
+    /// The contract of undoing it, on this occasion.
+    pub(super) fn contract(
+        &self,
+        occasion: &str,
+        summary: String,
+        author: &ReasoningNode,
+    ) -> Result<Contract, InvalidContract> {
+        let action = self.action.on_occasion(occasion)?;
+        let mut contract = Contract::new(action, summary, self.effect, author);
+        (contract.0.timeout_ms, contract.0.settling_ms) = (self.timeout_ms, self.settling_ms);
+        Ok(contract)
+    }
+}
+
+/// The name of the author, for the journal of an execution that is created. It is no part of the
+/// contract, so one that was loaded equals the one that was stored.
+#[derive(Debug, Clone, Default)]
+struct Author(Option<Box<str>>);
+
+impl PartialEq for Author {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Contract {
-    /// A call of `tool`, with its arguments as a JSON object.
+    /// The maximum size of a contract as it is stored, with its notes: 1 MiB.
+    pub const MAX_BYTES: usize = 1024 * 1024;
+
+    /// A call of a tool.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidContract`] if the arguments are no JSON object that can be read back, or are too
+    /// large.
+    pub fn of<T: Tool>(tool: &T, author: &ReasoningNode) -> Result<Self, InvalidContract> {
+        let name = || format!("{}.{}", T::SERVICE, T::METHOD);
+        let misfit = |reason: String| InvalidContract::Arguments { tool: name(), reason };
+        let text = serde_json::to_string(tool).map_err(|error| misfit(error.to_string()))?;
+        let arguments = object(&text)?;
+        // What does not survive storage must not be approved, nor shown.
+        let tool: T = serde_json::from_str(&text).map_err(|error| misfit(error.to_string()))?;
+        let action = Action::tool_call((T::SERVICE, T::METHOD), arguments, tool.identity())?;
+        let about = |language: &str| match tool.subject(language) {
+            Some(subject) => short(format!("{} → {subject}", name())),
+            None => name(),
+        };
+        let mut contract = Self::new(action, about(""), T::Effect::EFFECT, author);
+        let summaries =
+            T::LANGUAGES.iter().map(|language| ((*language).to_owned(), about(language)));
+        contract.0.summaries = summaries.collect();
+        contract.0.timeout_ms = T::TIMEOUT.map(millis);
+        contract.0.settling_ms = millis(T::SETTLING_TIME);
+        Ok(contract)
+    }
+
+    /// A call of a tool that is known at run time only, with its arguments as a JSON object.
+    ///
+    /// A [`Registry`](super::Registry) also checks the arguments against the tool's JSON Schema.
     ///
     /// # Errors
     ///
     /// [`InvalidContract`] if the arguments are not valid JSON, not an object, or too large.
     pub fn tool_call(
-        tool: &Tool,
+        tool: &ToolSpec,
         arguments: &str,
-        _author: &ReasoningNode,
+        author: &ReasoningNode,
     ) -> Result<Self, InvalidContract> {
-        let Tool { service, method, irreversible, timeout_seconds } = tool;
         let arguments = object(arguments)?;
-        let key = IdempotencyKey::derive(service, method, &arguments);
-        let detail = Map::from_iter([
-            ("service".to_owned(), Value::from(service.as_str())),
-            ("method".to_owned(), Value::from(method.as_str())),
-            ("args".to_owned(), Value::Object(arguments)),
-        ]);
-        let action = Action::new(ActionType::ToolCall, detail)?;
-        let mut contract = Self::new(action, format!("{service}.{method}"));
-        contract.irreversible = *irreversible;
-        contract.idempotency_key = Some(key);
-        contract.timeout_seconds = Some(*timeout_seconds);
+        let mut subjects = tool.subjects(&arguments);
+        let action = Action::tool_call((&tool.service, &tool.method), arguments, None)?;
+        let about = |subject: String| short(format!("{} → {subject}", tool.name()));
+        let summary = subjects.remove("").map_or_else(|| tool.name(), about);
+        let mut contract = Self::new(action, summary, tool.effect, author);
+        contract.0.summaries =
+            subjects.into_iter().map(|(language, subject)| (language, about(subject))).collect();
+        contract.0.timeout_ms = tool.timeout.map(millis);
+        contract.0.settling_ms = millis(tool.settling_time);
         Ok(contract)
     }
 
-    /// A question to a person. It has no timeout (EX-15).
+    /// A question to a person. It has no timeout (EX-15). To ask whether an action may run, see
+    /// [`ask`](Self::ask).
     ///
     /// # Errors
     ///
     /// [`InvalidContract::Empty`] if the question is empty, [`InvalidContract::TooLarge`] if it is
     /// too long.
-    pub fn ecs_request(message: &str, _author: &ReasoningNode) -> Result<Self, InvalidContract> {
+    pub fn ecs_request(message: &str, author: &ReasoningNode) -> Result<Self, InvalidContract> {
         if message.is_empty() {
             return Err(InvalidContract::Empty("question"));
         }
@@ -91,55 +199,127 @@ impl Contract {
             ("type".to_owned(), Value::from("confirmation")),
             ("message".to_owned(), Value::from(message)),
         ]);
-        Ok(Self::new(Action::new(ActionType::EcsRequest, detail)?, "ecs.confirm".to_owned()))
+        let action = Action::new(ActionType::EcsRequest, detail)?;
+        Ok(Self::new(action, "ecs.confirm".to_owned(), Effect::Idempotent, author))
+    }
+
+    /// An action of any type.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidContract::NotACall`] if it is a tool call with an identity or an occurrence: the first
+    /// comes from the tool's type, the second from [`occurrence`](Self::occurrence).
+    pub fn action_of(
+        action: Action,
+        effect: Effect,
+        author: &ReasoningNode,
+    ) -> Result<Self, InvalidContract> {
+        if action.tool().is_some_and(|call| call.identity.is_some() || call.occurrence.is_some()) {
+            return Err(InvalidContract::NotACall(
+                "it chooses its identity or its occurrence; `Tool::identity` and \
+                 `Contract::occurrence` set them",
+            ));
+        }
+        let summary =
+            action.tool().map_or_else(|| action.action_type().to_string(), |call| call.name());
+        Ok(Self::new(action, summary, effect, author))
     }
 
     /// A new attempt at the action of an execution that ended (EX-5): same key, new execution. A
-    /// store refuses to retry an irreversible action that COMPLETED.
+    /// person decides it, or a [`Policy`](super::Policy) that says so, and that is on record as its
+    /// approval. It is for one execution: another one with a copy of this contract has the same id,
+    /// and a store refuses it. A policy can repeat what a person approved and what then failed, but
+    /// not what was declined, or took place. A store refuses to retry an irreversible action that took place.
     ///
-    /// The retry does not wait for a confirmation, even if the original did: the caller decides.
-    /// Pass it through [`defer`] to ask a person again.
+    /// ```
+    /// use machine::actor::Human;
+    /// use machine::contract::{Contract, Execution, execution::Failed};
+    ///
+    /// fn once_more(failed: &Execution<Failed>, ann: &Human) -> Contract {
+    ///     Contract::retry(failed, ann)
+    /// }
+    /// ```
     #[must_use]
-    pub fn retry<S: Terminal>(ended: &Execution<S>, _author: &ReasoningNode) -> Self {
-        let mut contract = ended.context().clone();
-        contract.behind = None;
-        contract.retry_of = Some(ended.id());
+    pub fn retry<S>(ended: &Execution<S>, decided_by: &impl Decides) -> Self
+    where
+        S: Terminal + State<Any = AnyExecution>,
+        Execution<S>: Durable,
+    {
+        let (mut contract, decider) = (ended.context().clone(), decided_by.__decider());
+        // What a person had to approve is for a policy only if it was approved, and did not take
+        // place: otherwise it stays behind its gate, which is for another execution.
+        let failed_after_approval = || {
+            let progress = Progress::read(ended);
+            progress.approved_by().is_some() && !progress.is_applied()
+        };
+        if decider.is_human() || failed_after_approval() {
+            contract.0.behind = None;
+        }
+        contract.0.retry_of = Some(ended.id());
+        contract.0.decided_by = Some(decider);
+        contract.0.decided_for = Some(Id::fresh());
         contract
     }
 
-    fn new(action: Action, summary: String) -> Self {
-        Self {
-            action,
+    pub(super) fn new(
+        action: Action,
+        summary: String,
+        effect: Effect,
+        author: &ReasoningNode,
+    ) -> Self {
+        let irreversible = effect.is_irreversible();
+        let has_key = irreversible || action.tool().is_some();
+        let key = has_key.then(|| IdempotencyKey::of(&action));
+        let is_call = action.tool().is_some();
+        Self(Box::new(Terms {
             summary,
-            irreversible: false,
-            idempotency_key: None,
-            timeout_seconds: None,
+            summaries: BTreeMap::new(),
+            effect,
+            irreversible,
+            idempotency_key: key.as_ref().map(ToString::to_string),
+            timeout_ms: is_call.then(|| millis(ToolSpec::DEFAULT_TIMEOUT)),
+            settling_ms: if is_call { millis(ToolSpec::DEFAULT_SETTLING_TIME) } else { 0 },
             session: None,
             behind: None,
-            confirms: None,
+            approves: None,
             retry_of: None,
+            decided_by: None,
+            decided_for: None,
+            rollback: None,
             metadata: Map::new(),
-        }
+            author: Author(author.name().map(Box::from)),
+            key,
+            action,
+        }))
+    }
+
+    /// Another action, about which nobody has decided yet.
+    fn set_action(&mut self, action: Action) {
+        (self.0.retry_of, self.0.decided_by, self.0.decided_for) = (None, None, None);
+        self.0.key = self.0.key.is_some().then(|| IdempotencyKey::of(&action));
+        self.0.idempotency_key = self.0.key.as_ref().map(ToString::to_string);
+        self.0.action = action;
     }
 
     /// Assigns the contract to a session.
     #[must_use]
     pub fn session(mut self, session: impl Into<String>) -> Self {
-        self.session = Some(session.into());
+        self.0.session = Some(session.into());
         self
     }
 
     /// Adds the subject of the action to the summary, for people: `email.send → bob@example.com`.
+    /// The question to an approver does not use it.
     #[must_use]
     pub fn about(mut self, subject: &str) -> Self {
-        self.summary = format!("{} → {subject}", self.summary);
+        self.0.summary = short(format!("{} → {subject}", self.0.summary));
         self
     }
 
-    /// Sets the timeout of the call in seconds. After that its outcome is unknown.
+    /// Sets how long to wait for an answer of the call. After that its outcome is unknown.
     #[must_use]
-    pub fn timeout_seconds(mut self, seconds: u64) -> Self {
-        self.timeout_seconds = Some(seconds);
+    pub fn timeout_after(mut self, timeout: Duration) -> Self {
+        self.0.timeout_ms = Some(millis(timeout));
         self
     }
 
@@ -147,118 +327,275 @@ impl Contract {
     /// be undone: external hints may raise the risk, never lower it (EX-15).
     #[must_use]
     pub fn irreversible(mut self) -> Self {
-        self.irreversible = true;
-        self.idempotency_key.get_or_insert_with(|| IdempotencyKey::of(&self.action));
+        self.0.irreversible = true;
+        self.0.key.get_or_insert_with(|| IdempotencyKey::of(&self.0.action));
+        self.0.idempotency_key = self.0.key.as_ref().map(ToString::to_string);
+        self
+    }
+
+    /// Names the occasion of a deliberate repetition, such as `2026-W47` for a weekly reminder. It
+    /// becomes part of the key and of what is approved. Nothing else lets an irreversible action run
+    /// again after it took place, so it takes a [`GraphRunner`]: a model never chooses it.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidContract::Name`] if the occurrence is not a line of visible text,
+    /// [`InvalidContract::TooLarge`] if the action becomes too large by it.
+    pub fn occurrence(mut self, name: &str, _by: &GraphRunner) -> Result<Self, InvalidContract> {
+        Name::new(name)?;
+        let action = self.0.action.on_occasion(name)?;
+        self.set_action(action);
+        Ok(self)
+    }
+
+    /// Records the action that undoes this one, with its effect and its limits. See
+    /// [`RollbackPlan`](super::RollbackPlan).
+    #[must_use]
+    pub fn undone_by(mut self, rollback: &Contract) -> Self {
+        self.0.rollback = Some(Rollback {
+            action: rollback.0.action.clone(),
+            effect: rollback.0.effect.max(if rollback.0.irreversible {
+                Effect::Irreversible
+            } else {
+                Effect::Idempotent
+            }),
+            timeout_ms: rollback.0.timeout_ms,
+            settling_ms: rollback.0.settling_ms,
+        });
         self
     }
 
     /// Adds metadata that the library does not interpret.
     #[must_use]
     pub fn note(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.metadata.insert(name.into(), value.into());
+        self.0.metadata.insert(name.into(), value.into());
         self
     }
 
     /// What to do.
     #[must_use]
     pub fn action(&self) -> &Action {
-        &self.action
+        &self.0.action
     }
 
     /// A short description of the action, for people.
     #[must_use]
     pub fn summary(&self) -> &str {
-        &self.summary
+        &self.0.summary
     }
 
-    /// Whether the action is irreversible.
+    /// The same in a language that the tool knows; otherwise the default.
+    #[must_use]
+    pub fn summary_in(&self, language: &str) -> &str {
+        self.0.summaries.get(language).unwrap_or(&self.0.summary)
+    }
+
+    /// The effect that the tool is registered with.
+    #[must_use]
+    pub fn effect(&self) -> Effect {
+        self.0.effect
+    }
+
+    /// Whether the action is irreversible: its tool is, or a hint says so.
     #[must_use]
     pub fn is_irreversible(&self) -> bool {
-        self.irreversible
+        self.0.irreversible
     }
 
     /// The idempotency key. An irreversible action always has one.
     #[must_use]
     pub fn idempotency_key(&self) -> Option<&IdempotencyKey> {
-        self.idempotency_key.as_ref()
+        self.0.key.as_ref()
     }
 
-    /// The timeout of the call in seconds; `None` means no limit.
+    /// How long to wait for an answer of the call; `None` means no limit.
     #[must_use]
-    pub fn timeout(&self) -> Option<u64> {
-        self.timeout_seconds
+    pub fn timeout(&self) -> Option<Duration> {
+        self.0.timeout_ms.map(Duration::from_millis)
+    }
+
+    /// How long after its worker ended the call can still take effect.
+    #[must_use]
+    pub fn settling_time(&self) -> Duration {
+        Duration::from_millis(self.0.settling_ms)
     }
 
     /// The session of the contract.
     #[must_use]
     pub fn session_id(&self) -> Option<&str> {
-        self.session.as_deref()
+        self.0.session.as_deref()
     }
 
-    /// The confirmation that must be COMPLETED before this action may run (EX-9).
+    /// The gate that must approve this action before it may run (EX-9).
     #[must_use]
     pub fn behind(&self) -> Option<Id> {
-        self.behind
+        self.0.behind
     }
 
-    /// The digest of the action that this contract asks a person to confirm.
+    /// What this contract asks a person to approve, if it is that of a gate.
     #[must_use]
-    pub fn confirms(&self) -> Option<Digest> {
-        self.confirms
+    pub fn approves(&self) -> Option<&Approval> {
+        self.0.approves.as_ref()
     }
 
     /// The attempt that this one repeats.
     #[must_use]
     pub fn retry_of(&self) -> Option<Id> {
-        self.retry_of
+        self.0.retry_of
+    }
+
+    /// Who decided to repeat it.
+    #[must_use]
+    pub fn decided_by(&self) -> Option<&Decider> {
+        self.0.decided_by.as_ref()
+    }
+
+    /// The action that undoes this one.
+    #[must_use]
+    pub fn rollback(&self) -> Option<&Action> {
+        self.0.rollback.as_ref().map(|rollback| &rollback.action)
+    }
+
+    pub(super) fn how_to_undo(&self) -> Option<&Rollback> {
+        self.0.rollback.as_ref()
     }
 
     /// Metadata that the library does not interpret.
     #[must_use]
     pub fn metadata(&self) -> &Map<String, Value> {
-        &self.metadata
+        &self.0.metadata
+    }
+
+    /// How long a question may wait for an answer.
+    pub(crate) fn answer_limit(&self) -> Option<Duration> {
+        self.0.approves.as_ref().and_then(Approval::expires_after)
+    }
+
+    /// The id of the execution, if it was chosen with the contract.
+    pub(super) fn execution_id(&self) -> Option<Id> {
+        self.0.approves.as_ref().map(Approval::gate).or(self.0.decided_for)
+    }
+
+    /// A new attempt at what needs no decision.
+    pub(super) fn again(&self, author: &ReasoningNode) -> Self {
+        let mut contract = self.clone();
+        (contract.0.retry_of, contract.0.decided_by, contract.0.decided_for) = (None, None, None);
+        contract.0.author = Author(author.name().map(Box::from));
+        contract
+    }
+
+    /// The decider as the journal names actors.
+    pub(super) fn decided(&self) -> (Option<&str>, Option<&str>) {
+        let (kind, name) = self.made_by();
+        (Some(kind), name)
+    }
+
+    /// The kind and the name of the actor that made it.
+    pub(super) fn made_by(&self) -> (&'static str, Option<&str>) {
+        match &self.0.decided_by {
+            None => (ReasoningNode::KIND, self.0.author.0.as_deref()),
+            Some(person) if person.is_human() => (Human::KIND, Some(person.name())),
+            Some(policy) => (GraphRunner::KIND, Some(policy.name())),
+        }
+    }
+
+    /// The same contract for an execution behind this gate.
+    pub(super) fn put_behind(mut self, gate: Id) -> Self {
+        self.0.behind = Some(gate);
+        self
+    }
+
+    /// The contract of the gate.
+    pub(super) fn of_gate(
+        &self,
+        approval: Approval,
+        question: &str,
+    ) -> Result<Self, InvalidContract> {
+        let detail = Map::from_iter([
+            ("type".to_owned(), Value::from("approval")),
+            ("message".to_owned(), Value::from(question)),
+        ]);
+        let terms = Terms {
+            action: Action::new(ActionType::EcsRequest, detail)?,
+            summary: format!("approve {}", self.0.summary),
+            summaries: BTreeMap::new(),
+            effect: Effect::Idempotent,
+            irreversible: false,
+            idempotency_key: None,
+            timeout_ms: None,
+            settling_ms: 0,
+            session: self.0.session.clone(),
+            behind: None,
+            approves: Some(approval),
+            retry_of: None,
+            decided_by: None,
+            decided_for: None,
+            rollback: None,
+            metadata: Map::new(),
+            author: self.0.author.clone(),
+            key: None,
+        };
+        Ok(Self(Box::new(terms)))
+    }
+
+    fn checked(mut terms: Terms) -> Result<Self, InvalidContract> {
+        let wrong = |what| Err(InvalidContract::Inconsistent(what));
+        if terms.effect.is_irreversible() && !terms.irreversible {
+            return wrong("its tool is irreversible, and it says that it is not");
+        }
+        let has_key = terms.irreversible || terms.action.tool().is_some();
+        terms.key = has_key.then(|| IdempotencyKey::of(&terms.action));
+        if terms.idempotency_key.as_deref() != terms.key.as_ref().map(IdempotencyKey::as_str) {
+            return wrong("its idempotency key is not that of its action");
+        }
+        if terms.approves.is_some()
+            && (terms.irreversible || *terms.action.action_type() != ActionType::EcsRequest)
+        {
+            return wrong("it asks for an approval, and it is not a question");
+        }
+        let decided = [terms.decided_by.is_some(), terms.decided_for.is_some()];
+        if decided != [terms.retry_of.is_some(); 2] {
+            return wrong("a retry has a decision, and nothing else has");
+        }
+        Ok(Self(Box::new(terms)))
     }
 }
 
-/// Defers an action until a person confirms it (EX-9). Returns the gate, which asks the question,
-/// and the deferred action.
-///
-/// The action runs only after the gate is COMPLETED. If the gate is FAILED, REJECTED or CANCELLED,
-/// the action never runs. The gate confirms this exact action and no other.
-///
-/// # Errors
-///
-/// [`InvalidContract`] if the question is empty or too long.
-///
-/// ```
-/// use machine::actor::ReasoningNode;
-/// use machine::contract::{Contract, Tool, defer};
-///
-/// let email = Tool::irreversible("email", "send")?;
-/// let mail = Contract::tool_call(&email, r#"{"to": "bob@example.com"}"#, &ReasoningNode)?;
-/// let (gate, mail) = defer(mail, "Send the mail to bob@example.com?", &ReasoningNode)?;
-/// assert_eq!(mail.context().behind(), Some(gate.id()));
-/// # Ok::<(), machine::contract::InvalidContract>(())
-/// ```
-pub fn defer(
-    mut action: Contract,
-    question: &str,
-    author: &ReasoningNode,
-) -> Result<(Execution<Pending>, Execution<Pending>), InvalidContract> {
-    let mut gate = Contract::ecs_request(question, author)?;
-    gate.confirms = Some(action.action.digest());
-    gate.session.clone_from(&action.session);
-    gate.summary = format!("confirm {}", action.summary);
-    let gate = Execution::new(gate);
-    action.behind = Some(gate.id());
-    Ok((gate, Execution::new(action)))
+/// A store writes contracts and reads them back through their checks.
+impl Data for Contract {
+    fn __to_text(&self) -> serde_json::Result<String> {
+        let text = serde_json::to_string(self)?;
+        if text.len() > Self::MAX_BYTES {
+            return Err(serde::ser::Error::custom(format!(
+                "the contract is {} bytes long, the limit is {}; keep its notes elsewhere",
+                text.len(),
+                Self::MAX_BYTES
+            )));
+        }
+        Self::__of_text(&text)?;
+        Ok(text)
+    }
+
+    fn __of_text(text: &str) -> serde_json::Result<Self> {
+        let terms: Terms = serde_json::from_str(text)?;
+        Self::checked(terms).map_err(serde::de::Error::custom)
+    }
 }
 
-impl Contract {
-    pub(super) const AUTHOR: &'static str = ReasoningNode::KIND;
+/// A summary that people can read.
+fn short(text: String) -> String {
+    const LONGEST: usize = 500;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
 }
 
-fn object(text: &str) -> Result<Map<String, Value>, InvalidContract> {
+pub(super) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+pub(super) fn object(text: &str) -> Result<Map<String, Value>, InvalidContract> {
     // Check the size before parsing, so that huge input is cheap to refuse.
     if text.len() > Action::MAX_DETAIL_BYTES {
         return Err(InvalidContract::TooLarge { bytes: text.len() });

@@ -1,135 +1,71 @@
-use std::{fmt::Display, future::Future, panic::AssertUnwindSafe};
+use std::fmt;
 
-use futures_util::FutureExt;
+use serde::{Deserialize, Serialize};
 
-use super::{
-    Evidence, Execution, InDoubt, Permit,
-    execution::{Completed, Failed},
-    permit::AtWork,
-};
-use crate::id::Id;
-
-/// The answer of an irreversible tool: evidence that the effect took place, or why there is none.
+/// What a call does to the outside world.
 ///
-/// `?` turns any other error into [`NotDone::Unknown`], because an error alone does not prove that
-/// nothing happened.
-pub type Answer = Result<Applied, NotDone>;
-
-/// The effect took place. The receipt is the response of the remote side.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Applied(String);
-
-impl Applied {
-    /// The effect took place, with this receipt.
-    pub fn new(receipt: impl Into<String>) -> Self {
-        Self(receipt.into())
-    }
+/// Effects are ordered by risk. Hints raise an effect and never lower it (EX-15).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Calling it again does no harm, such as reading a file. It runs at least once.
+    Idempotent,
+    /// It cannot be taken back, such as sending a mail. It runs at most once per idempotency key.
+    Irreversible,
 }
 
-/// There is no receipt.
-///
-/// This type does not implement [`Error`](std::error::Error), so that it can be converted from every
-/// type that does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NotDone {
-    /// The tool can prove that nothing happened: the connection was refused, or the remote side
-    /// rejected the request before it accepted anything. The key is released.
-    NotApplied(String),
-    /// The effect may have taken place. The execution is in doubt until someone settles it.
-    Unknown(String),
+/// The effect of a [`Tool`](super::Tool), as a type: [`Idempotent`] or [`Irreversible`].
+pub trait EffectType: sealed::Sealed + 'static {
+    /// The same as a value.
+    const EFFECT: Effect;
 }
 
-impl NotDone {
-    /// Provably nothing happened, for this reason.
-    pub fn not_applied(reason: impl Display) -> Self {
-        Self::NotApplied(reason.to_string())
-    }
-
-    /// It is unknown whether the effect took place, for this reason.
-    pub fn unknown(reason: impl Display) -> Self {
-        Self::Unknown(reason.to_string())
-    }
-}
-
-impl<E: std::error::Error> From<E> for NotDone {
-    fn from(error: E) -> Self {
-        let mut reason = error.to_string();
-        let mut cause = error.source();
-        while let Some(error) = cause {
-            reason = format!("{reason}: {error}");
-            cause = error.source();
-        }
-        Self::Unknown(reason)
-    }
-}
-
-/// The outcome of a call that used up its permit. Pass it to [`Store::settle`].
-///
-/// [`Store::settle`]: crate::store::Store::settle
+/// The effect of tools that can safely be called again. See [`Effect::Idempotent`].
 #[derive(Debug)]
-#[must_use = "an outcome that is not settled leaves its execution in doubt"]
-pub struct Outcome {
-    pub(crate) execution_id: Id,
-    pub(crate) epoch: u64,
-    pub(crate) evidence: Evidence,
-    // Held until the outcome is on disk.
-    #[allow(dead_code, reason = "a guard: only its lifetime matters")]
-    pub(crate) at_work: AtWork,
+pub enum Idempotent {}
+
+/// The effect of tools whose calls cannot be taken back. See [`Effect::Irreversible`].
+#[derive(Debug)]
+pub enum Irreversible {}
+
+impl EffectType for Idempotent {
+    const EFFECT: Effect = Effect::Idempotent;
 }
 
-impl Outcome {
-    /// The evidence about the effect.
+impl EffectType for Irreversible {
+    const EFFECT: Effect = Effect::Irreversible;
+}
+
+/// What needs no permit: [`Idempotent`], and nothing else.
+#[diagnostic::on_unimplemented(
+    message = "an irreversible tool cannot be started, retried or repeated without a permit",
+    label = "the effect of this tool is `{Self}`",
+    note = "`Store::perform` and `Store::begin` run it under a permit, at most once; after it failed, \
+            a person decides: `Planned::retry(&failed, &human)`"
+)]
+pub trait NeedsNoPermit: EffectType {}
+
+impl NeedsNoPermit for Idempotent {}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Idempotent {}
+    impl Sealed for super::Irreversible {}
+}
+
+impl Effect {
+    /// Whether it is [`Irreversible`](Self::Irreversible).
     #[must_use]
-    pub fn evidence(&self) -> &Evidence {
-        &self.evidence
+    pub fn is_irreversible(self) -> bool {
+        self == Self::Irreversible
     }
 }
 
-impl Permit {
-    /// Runs `tool` under this permit. A panic inside it makes the outcome unknown.
-    ///
-    /// The tool must enforce [`timeout`](Self::timeout) itself, with the timer of its runtime. An
-    /// elapsed timeout is an error, which `?` turns into "unknown".
-    ///
-    /// ```
-    /// use machine::contract::{Answer, Applied, NotDone, Permit};
-    ///
-    /// async fn deploy(permit: Permit) -> Answer {
-    ///     let version: u32 = "17".parse()?; // any error here is "unknown"
-    ///     if version < 17 {
-    ///         return Err(NotDone::not_applied("refused before anything was changed"));
-    ///     }
-    ///     Ok(Applied::new(format!("version {version} is live")))
-    /// }
-    /// # let _ = |permit: Permit| permit.call(deploy);
-    /// ```
-    pub async fn call<F, Fut>(self, tool: F) -> Outcome
-    where
-        F: FnOnce(Permit) -> Fut,
-        Fut: Future<Output = Answer>,
-    {
-        let (execution_id, epoch) = (self.execution_id, self.epoch);
-        let at_work = AtWork::clone(&self.at_work);
-        // Unwind safe: the tool borrows nothing from us, and its own state is dropped on a panic.
-        let answer = AssertUnwindSafe(async { tool(self).await }).catch_unwind().await;
-        let evidence = match answer {
-            Ok(Ok(Applied(receipt))) => Evidence::Applied(receipt),
-            Ok(Err(NotDone::NotApplied(reason))) => Evidence::NotApplied(reason),
-            Ok(Err(NotDone::Unknown(reason))) => Evidence::Unknown(reason),
-            Err(_) => Evidence::Unknown("the tool panicked".to_owned()),
-        };
-        Outcome { execution_id, epoch, evidence, at_work }
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Idempotent => "idempotent",
+            Self::Irreversible => "irreversible",
+        })
     }
-}
-
-/// An execution after its irreversible call.
-#[derive(Debug)]
-#[must_use = "it holds the outcome of the action"]
-pub enum Settled {
-    /// The effect took place.
-    Completed(Execution<Completed>),
-    /// Nothing happened; the key is free for another attempt.
-    Failed(Execution<Failed>),
-    /// Unknown. The execution waits for a person or a reconciler.
-    InDoubt(InDoubt),
 }

@@ -30,7 +30,8 @@ pub enum Execution {
     #[stable]
     #[on(resume => Running, by = GraphRunner)]
     #[on(cancel(reason) => Cancelled, by = GraphRunner)]
-    #[on(timeout(reason) => Cancelled, by = GraphRunner)]
+    #[on(timeout(reason = "nobody answered in time".to_owned()) => Cancelled, by = GraphRunner,
+        after = context.answer_limit())]
     Waiting {
         /// What it waits for, phrased as a question to a person.
         prompt: String,

@@ -2,10 +2,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     clock::Millis,
+    id::Id,
     journal::{Digest, Entry, Fact},
 };
 
-/// A fact about an irreversible call, recorded in the journal of its execution.
+/// A fact about a call or an approval, recorded in the journal of its execution.
 ///
 /// ```
 /// use machine::{contract::CallFact, journal::Entry};
@@ -25,16 +26,20 @@ pub enum CallFact {
         /// The key.
         key: String,
     },
-    /// A permit for one call was issued.
+    /// A worker got a permit for one call or, if the action is idempotent, started to call.
     Permitted {
-        /// The worker that got the permit, so that other processes can check whether it is alive.
+        /// The worker, so that other processes can check whether it is alive.
         worker: String,
-        /// The current epoch. Raising the epoch makes the permit's answer late.
+        /// The current epoch. Raising the epoch makes the worker's answer late.
         epoch: u64,
         /// The digest of the permitted action.
         action: Digest,
-        /// When the call times out and becomes in doubt (milliseconds since the Unix epoch).
+        /// When the call times out and becomes in doubt (milliseconds since the Unix epoch, by the
+        /// clock of the store).
         expires_at: Millis,
+        /// The name of the person who approved it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        approved_by: Option<String>,
     },
     /// Evidence about the call.
     Evidence {
@@ -42,9 +47,55 @@ pub enum CallFact {
         epoch: u64,
         /// Whether the effect took place.
         evidence: Evidence,
-        /// It arrived after the worker was fenced: it changes no state.
+        /// It arrived after the execution had gone on without it: it changes no state.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         late: bool,
+    },
+    /// The execution was put in doubt.
+    Parked {
+        /// What is known of the worker.
+        worker: Liveness,
+        /// When, by the clock of the store.
+        at: Millis,
+    },
+    /// The worker of an execution in doubt was found to have ended.
+    WorkerEnded {
+        /// When it was found, by the clock of the store.
+        at: Millis,
+    },
+    /// What somebody found out about an execution in doubt: a person, or a status query.
+    Confirmed {
+        /// Whether the effect took place.
+        applied: bool,
+        /// The receipt, or the reason.
+        reason: String,
+        /// When, by the clock of the store.
+        at: Millis,
+        /// A person took responsibility before the worker had ended and the call had settled.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        overridden: bool,
+    },
+    /// A person answered a gate.
+    Decided {
+        /// Whether the action may run.
+        approved: bool,
+        /// The execution that may run.
+        execution: Id,
+        /// The digest of its action.
+        action: Digest,
+        /// Why not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        /// When, by the clock of the store.
+        at: Millis,
+        /// Until when the approval can be used, by the clock of the store.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expires_at: Option<Millis>,
+    },
+    /// The execution will never be called, and ends without a permit.
+    Closed {
+        /// Why.
+        reason: String,
     },
 }
 
@@ -58,6 +109,18 @@ pub enum Evidence {
     NotApplied(String),
     /// It is unknown whether it took place, for this reason.
     Unknown(String),
+}
+
+/// What is known of the worker of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Liveness {
+    /// It holds its lock: the call may be in flight, or frozen.
+    Alive,
+    /// Its lock is free, so its process has ended, or the call has.
+    Ended,
+    /// Its lock file is missing, or is of another host.
+    Unknown,
 }
 
 impl CallFact {

@@ -1,18 +1,24 @@
 use super::{
-    AnyExecution, CallFact, Evidence, Execution, Progress,
+    AnyExecution, CallFact, Evidence, Execution, Liveness, Progress,
     execution::{Completed, Failed, MaySuspend, Running, Waiting},
+    question::{describe, visible},
 };
 use crate::{
+    __private::{Who, who},
     actor::{Actor, GraphRunner},
+    clock::Millis,
     journal::Pass,
     stored::Durable,
 };
 
 /// An execution in doubt: its irreversible action may or may not have taken place.
 ///
-/// It waits, its key stays held, and nothing runs it again. To settle it, find out what happened
-/// and call [`Store::confirm_applied`] or [`Store::confirm_not_applied`].
+/// It waits, its key stays held, and nothing runs it again. The ways out: a receipt that arrives late
+/// ([`Store::recover`]), the other side's answer to a query ([`Store::ask_service`]), or what a
+/// person found out ([`Store::confirm_applied`], [`Store::confirm_not_applied`]).
 ///
+/// [`Store::recover`]: crate::store::Store::recover
+/// [`Store::ask_service`]: crate::store::Store::ask_service
 /// [`Store::confirm_applied`]: crate::store::Store::confirm_applied
 /// [`Store::confirm_not_applied`]: crate::store::Store::confirm_not_applied
 #[derive(Debug)]
@@ -23,7 +29,9 @@ impl InDoubt {
     /// Narrows an execution that waits because of an unanswered permit; returns any other unchanged.
     pub(crate) fn narrow(any: AnyExecution) -> Result<Self, AnyExecution> {
         match any {
-            AnyExecution::Waiting(waiting) if is_in_doubt(&waiting) => Ok(Self(waiting)),
+            AnyExecution::Waiting(waiting) if Progress::read(&waiting).is_in_doubt() => {
+                Ok(Self(waiting))
+            }
             other => Err(other),
         }
     }
@@ -33,10 +41,12 @@ impl InDoubt {
         mut running: Execution<Running>,
         epoch: u64,
         reason: &str,
+        (worker, at): (Liveness, Millis),
         by: &A,
     ) -> Self {
         record(&mut running, epoch, Evidence::Unknown(reason.to_owned()), by);
-        let summary = running.context().summary().to_owned();
+        append(&mut running, who(by), CallFact::Parked { worker, at });
+        let summary = running.context().summary();
         let prompt = format!("Did this take place: {summary}? It is in doubt: {reason}.");
         Self(running.suspend(prompt, by))
     }
@@ -46,34 +56,34 @@ impl InDoubt {
         &self.0
     }
 
-    /// The question to ask a person.
+    /// The question to ask a person, with the action. If a receipt arrived, it says so first.
     #[must_use]
-    pub fn question(&self) -> &str {
-        &self.0.state().prompt
+    pub fn question(&self) -> String {
+        in_doubt(&self.0)
     }
 
-    /// The epoch of the unanswered permit.
-    fn epoch(&self) -> u64 {
-        let permit = Progress::of(&self.0).unanswered();
-        permit.map_or(self.0.journal().epoch(), |permit| permit.epoch)
+    /// What is known of the call.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        Progress::read(&self.0)
     }
 
     pub(crate) fn machine_mut(&mut self) -> &mut Execution<Waiting> {
         &mut self.0
     }
 
-    pub(crate) fn applied(self, receipt: String, by: &GraphRunner) -> Execution<Completed> {
-        let epoch = self.epoch();
-        let mut running = self.0.resume(by);
-        record(&mut running, epoch, Evidence::Applied(receipt.clone()), by);
-        running.succeed(receipt, by)
+    pub(crate) fn append(&mut self, by: Who<'_>, fact: CallFact) {
+        append(&mut self.0, by, fact);
     }
 
-    pub(crate) fn not_applied(self, reason: String, by: &GraphRunner) -> Execution<Failed> {
-        let epoch = self.epoch();
-        let mut running = self.0.resume(by);
-        record(&mut running, epoch, Evidence::NotApplied(reason.clone()), by);
-        running.fail(reason, by)
+    /// Settles it, by what was recorded before.
+    pub(crate) fn applied(self, receipt: String) -> Execution<Completed> {
+        self.0.resume(&GraphRunner::STORE).succeed(receipt, &GraphRunner::STORE)
+    }
+
+    /// Settles it, by what was recorded before.
+    pub(crate) fn not_applied(self, reason: String) -> Execution<Failed> {
+        self.0.resume(&GraphRunner::STORE).fail(reason, &GraphRunner::STORE)
     }
 }
 
@@ -82,12 +92,47 @@ pub(crate) fn record<A: Actor>(
     running: &mut Execution<Running>,
     epoch: u64,
     evidence: Evidence,
-    _by: &A,
+    by: &A,
 ) {
-    let fact = CallFact::Evidence { epoch, evidence, late: false };
-    running.__journal_mut(Pass::new()).append(Some(A::KIND.into()), fact.into_fact());
+    append(running, who(by), CallFact::Evidence { epoch, evidence, late: false });
 }
 
-fn is_in_doubt(waiting: &Execution<Waiting>) -> bool {
-    Progress::of(waiting).unanswered().is_some()
+/// Appends a fact.
+pub(crate) fn append(machine: &mut dyn Durable, by: Who<'_>, fact: CallFact) {
+    machine.__journal_mut(Pass::new()).append(Some(by), fact.into_fact());
+}
+
+/// What an execution waits for, as a question to a person. What cannot be seen is escaped.
+#[must_use]
+pub fn waits_for(waiting: &Execution<Waiting>) -> String {
+    if Progress::read(waiting).is_in_doubt() {
+        return in_doubt(waiting);
+    }
+    let asked = &waiting.state().prompt;
+    if waiting.context().approves().is_some() {
+        // It was made from the action.
+        return asked.clone();
+    }
+    let mut shown = String::with_capacity(asked.len());
+    visible(asked, &mut shown);
+    shown
+}
+
+fn in_doubt(waiting: &Execution<Waiting>) -> String {
+    let (asked, progress) = (&waiting.state().prompt, Progress::read(waiting));
+    let question = match (progress.receipt(), progress.worker()) {
+        (Some(receipt), _) => format!("It took place: {receipt}. Confirm it. ({asked})"),
+        (None, Liveness::Ended) => asked.clone(),
+        (None, Liveness::Alive) => {
+            format!("{asked} Its worker is still alive, and may yet do it.")
+        }
+        (None, Liveness::Unknown) => {
+            format!("{asked} Nobody knows whether its worker is still alive.")
+        }
+    };
+    // Summary, reason and receipt may come from a model, or from the other side.
+    let mut shown = String::with_capacity(question.len());
+    visible(&question, &mut shown);
+    describe(waiting.context().action(), &mut shown);
+    shown
 }

@@ -1,4 +1,5 @@
 use super::Action;
+use crate::actor::InvalidName;
 
 /// Why a contract could not be made. Nothing was stored.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +27,60 @@ pub enum InvalidContract {
         limit = Action::MAX_DETAIL_DEPTH
     )]
     TooDeep,
+    /// The detail is not that of a tool call.
+    #[error("this is not a tool call: {0}")]
+    NotACall(&'static str),
+    /// The arguments do not fit the tool.
+    #[error("the arguments do not fit `{tool}`: {reason}; pass arguments that do")]
+    Arguments {
+        /// The tool.
+        tool: String,
+        /// What is wrong with them.
+        reason: String,
+    },
+    /// The contract is for another tool.
+    #[error("the contract is for {found}, not for `{expected}`; use the tool that it is for")]
+    OtherTool {
+        /// The tool that was asked for.
+        expected: String,
+        /// What the contract is for.
+        found: String,
+    },
+    /// The contract says that the tool is idempotent, and its type says that it is irreversible.
+    #[error("`{tool}` is irreversible, and the contract says otherwise; plan the action again")]
+    EffectLowered {
+        /// The tool.
+        tool: String,
+    },
+    /// The tool has another idea of which arguments make the key than when the action was planned.
+    #[error(
+        "`{tool}` derives another identity from these arguments than when the action was planned; \
+         plan it again"
+    )]
+    OtherIdentity {
+        /// The tool.
+        tool: String,
+    },
+    /// The action was put behind a gate, so a person decides whether it is done again.
+    #[error("a person had to approve it, so a person decides about another attempt; ask again")]
+    NeedsApproval,
+    /// No tool of this name is registered.
+    #[error("the tool `{0}` is not registered; add it to the registry")]
+    UnknownTool(String),
+    /// The JSON Schema of a tool is not valid.
+    #[error("the schema of `{tool}` is not a valid JSON Schema: {reason}; correct it")]
+    InvalidSchema {
+        /// The tool.
+        tool: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The name of an occurrence or of a policy is not a line of visible text.
+    #[error(transparent)]
+    Name(#[from] InvalidName),
+    /// A stored contract contradicts itself.
+    #[error("the contract contradicts itself: {0}; restore it from a backup")]
+    Inconsistent(&'static str),
     /// A name or a question is empty.
     #[error("the {0} is empty; pass a non-empty {0}")]
     Empty(&'static str),

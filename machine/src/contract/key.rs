@@ -1,31 +1,37 @@
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::{Action, action::plain};
 use crate::journal::{Digest, canonical};
 
 /// The key under which an irreversible action runs at most once (EX-5).
 ///
-/// It is derived from the action: service, method and a digest of the arguments in canonical form,
-/// so that key order does not matter.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// It is derived from the action: service, method, and a digest of the arguments in canonical form,
+/// so that key order does not matter. [`Tool::identity`](super::Tool::identity) replaces the
+/// arguments, and an occurrence is covered too.
+///
+/// A key is never read from data: it is derived again from the action.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(transparent)]
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
-    pub(super) fn derive(service: &str, method: &str, arguments: &Map<String, Value>) -> Self {
-        let arguments = canonical(&plain(Value::Object(arguments.clone())));
+    /// The key of an action.
+    pub(super) fn of(action: &Action) -> Self {
+        let Some(call) = action.tool() else {
+            return Self(format!("{}:{}", action.action_type(), action.digest()));
+        };
+        let arguments = || Value::Object(call.arguments.clone());
+        let identity = canonical(&plain(call.identity.cloned().unwrap_or_else(arguments)));
+        let digest = match call.occurrence {
+            None => Digest::of(&[identity.as_bytes()]),
+            Some(occurrence) => Digest::of(&[identity.as_bytes(), occurrence.as_bytes()]),
+        };
         // Escape the separator, so that two tools cannot share a key.
         let name = |name: &str| name.replace('%', "%25").replace(':', "%3A");
-        let digest = Digest::of(&[arguments.as_bytes()]);
-        Self(format!("{}:{}:{digest}", name(service), name(method)))
-    }
-
-    /// The key of an action that is not a tool call.
-    pub(super) fn of(action: &Action) -> Self {
-        Self(format!("{}:{}", action.action_type(), action.digest()))
+        Self(format!("{}:{}:{digest}", name(call.service), name(call.method)))
     }
 
     /// The key as text, for a service that deduplicates too.

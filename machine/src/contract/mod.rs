@@ -1,30 +1,56 @@
-//! The execution contract: an action, its constraints, and its execution.
+//! The execution contract: an action, its constraints, its execution, and how it is called and
+//! approved.
 
 mod action;
+mod call;
 #[allow(clippy::module_inception)]
 mod contract;
+mod decider;
 mod effect;
 mod execution_machine;
 mod fact;
+mod gate;
 mod in_doubt;
 mod invalid;
 mod key;
+mod outcome;
 mod permit;
+mod planned;
 mod progress;
+mod question;
+#[cfg(feature = "registry")]
+mod registry;
+mod rollback;
 mod tool;
 
 pub use action::{Action, ActionType};
-pub use contract::{Contract, defer};
-pub use effect::{Answer, Applied, NotDone, Outcome, Settled};
+pub use call::{Attempt, BoxFuture, Call, Perform, ServiceFn, service_fn};
+pub use contract::Contract;
+pub use decider::{Decider, Decides, Policy};
+pub use effect::{Effect, EffectType, Idempotent, Irreversible, NeedsNoPermit};
 pub use execution_machine::{AnyExecution, Execution, execution};
-pub use fact::{CallFact, Evidence};
-pub use in_doubt::InDoubt;
+pub use fact::{CallFact, Evidence, Liveness};
 #[cfg(feature = "sqlite")]
-pub(crate) use in_doubt::record;
+pub(crate) use gate::Decided;
+pub use gate::{Approval, Decision, Gate, decision};
+pub use in_doubt::{InDoubt, waits_for};
+#[cfg(feature = "sqlite")]
+pub(crate) use in_doubt::{append, record};
 pub use invalid::InvalidContract;
 pub use key::IdempotencyKey;
+pub use outcome::{Answer, Applied, LateCall, NotDone, Outcome, Settled, receipt};
 #[cfg(feature = "sqlite")]
-pub(crate) use permit::AtWork;
+pub(crate) use outcome::{bounded, evidence};
+#[cfg(feature = "sqlite")]
+pub(crate) use permit::{AtWork, Lender};
 pub use permit::{Permit, Token};
+pub use planned::Planned;
 pub use progress::Progress;
-pub use tool::Tool;
+#[cfg(feature = "sqlite")]
+pub(crate) use progress::settled_at;
+#[cfg(feature = "sqlite")]
+pub(crate) use question::question;
+#[cfg(feature = "registry")]
+pub use registry::Registry;
+pub use rollback::{RollbackPlan, RollbackStep};
+pub use tool::{Callable, Repeatable, Tool, ToolSpec};

@@ -1,38 +1,55 @@
-use std::{any::Any, fmt, sync::Arc};
+use std::{
+    any::Any,
+    fmt,
+    panic::AssertUnwindSafe,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
-use super::IdempotencyKey;
-use crate::{id::Id, journal::Digest};
+use futures_util::{
+    FutureExt,
+    future::{Either, select},
+};
+
+use super::{
+    Attempt, Call, Callable, Evidence, IdempotencyKey, Outcome, Perform, call::BoxFuture,
+    outcome::evidence,
+};
+use crate::{clock::Millis, id::Id};
 
 /// The right to perform one irreversible action, once.
 ///
-/// Only [`Store::begin`] issues permits, after RUNNING and the hold on the key are on disk.
-/// A permit cannot be cloned or stored, and a tool takes it by value. Dropping it unanswered leaves
-/// its execution in doubt.
+/// Only [`Store::begin`] issues permits, after RUNNING and the hold on the key are on disk. A permit
+/// is bound to its store, execution, key and token, cannot be cloned or stored, and is lent to the
+/// service for the length of one call. Dropping it unanswered leaves its execution in doubt.
 ///
 /// [`Store::begin`]: crate::store::Store::begin
-#[derive(Debug)]
 #[must_use = "a permit that is dropped leaves its execution in doubt"]
-pub struct Permit {
-    pub(crate) execution_id: Id,
-    pub(crate) key: Option<IdempotencyKey>,
-    pub(crate) epoch: u64,
-    pub(crate) token: Token,
-    pub(crate) action: Digest,
-    pub(crate) timeout_seconds: Option<u64>,
+pub struct Permit<T> {
+    call: Call<T>,
     /// A guard: while it is alive, the call is in flight and no one takes it over.
-    pub(crate) at_work: AtWork,
+    at_work: AtWork,
 }
 
 /// A guard for a call in flight in this process. The worker holds the weak counterpart.
 pub(crate) type AtWork = Arc<dyn Any + Send + Sync>;
+
+/// What a permit needs of the store that issued it.
+pub(crate) trait Lender: fmt::Debug + Send + Sync {
+    /// Whether the permit of this execution and epoch is still valid; otherwise why not.
+    fn check(&self, execution: Id, epoch: u64) -> BoxFuture<'static, Result<(), String>>;
+
+    /// Ends after this time, counted on a clock that does not stop while the machine is suspended.
+    fn sleep(&self, time: Duration) -> BoxFuture<'static, ()>;
+}
 
 /// A fencing token. Later permits of a store have larger tokens.
 ///
 /// Its `Display` has a fixed width, so that tokens also compare as text.
 ///
 /// ```
-/// # fn example(permit: &machine::contract::Permit, highest_seen: machine::contract::Token) {
-/// let is_stale = permit.token() < highest_seen;
+/// # fn example<T>(call: &machine::contract::Call<T>, highest_seen: machine::contract::Token) {
+/// let is_stale = call.token() < highest_seen;
 /// # }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,7 +59,6 @@ pub struct Token {
 }
 
 impl Token {
-    #[cfg(feature = "sqlite")]
     pub(crate) fn new(generation: u64, sequence: u64) -> Self {
         Self { generation, sequence }
     }
@@ -66,35 +82,103 @@ impl fmt::Display for Token {
     }
 }
 
-impl Permit {
+impl<T: Callable> Permit<T> {
+    pub(crate) fn new(
+        attempt: Attempt<T>,
+        epoch: u64,
+        expires_at: Option<Millis>,
+        timeout: Option<Duration>,
+        lender: Arc<dyn Lender>,
+        at_work: AtWork,
+    ) -> Self {
+        // The batch that issues the permit fills in the token.
+        let token = Token::new(0, 0);
+        Self { call: Call { attempt, token, epoch, expires_at, timeout, lender }, at_work }
+    }
+
+    /// Performs the call under this permit.
+    ///
+    /// The store is asked first whether the permit is still valid; if it is not, the service is not
+    /// called. After the timeout of the contract, this stops waiting, and the outcome is unknown; the
+    /// call itself goes on, and [`Settled::TimedOut`](super::Settled::TimedOut) hands it out, so that
+    /// its late receipt is not lost. A panic makes the outcome unknown.
+    // The future has a name, so that a wrong service makes one error, and not one for each `.await`.
+    pub fn call(self, service: impl Perform<T> + 'static) -> BoxFuture<'static, Outcome> {
+        Box::pin(self.called(service))
+    }
+
+    async fn called(self, service: impl Perform<T> + 'static) -> Outcome {
+        let Self { call, at_work } = self;
+        let (execution_id, epoch, timeout) = (call.execution_id(), call.epoch, call.timeout);
+        let lender = Arc::clone(&call.lender);
+        let outcome = |evidence, late| Outcome {
+            execution_id,
+            epoch,
+            evidence,
+            late: Mutex::new(late),
+            at_work,
+        };
+        if let Err(reason) = lender.check(execution_id, epoch).await {
+            let reason = format!("it was not started, because the permit is not valid: {reason}");
+            return outcome(Evidence::NotApplied(reason), None);
+        }
+        let running: BoxFuture<'static, Evidence> = Box::pin(async move {
+            // Unwind safe: the service's own state is its own affair, and the call is dropped.
+            let answer = AssertUnwindSafe(async { service.perform(&call).await });
+            evidence(answer.catch_unwind().await)
+        });
+        let Some(limit) = timeout else {
+            return outcome(running.await, None);
+        };
+        match select(running, lender.sleep(limit)).await {
+            Either::Left((evidence, _)) => outcome(evidence, None),
+            Either::Right(((), running)) => {
+                let reason = format!("no answer within {} ms", limit.as_millis());
+                outcome(Evidence::Unknown(reason), Some(running))
+            }
+        }
+    }
+}
+
+impl<T> Permit<T> {
+    pub(crate) fn set_token(&mut self, token: Token) {
+        self.call.token = token;
+    }
+
+    /// The guard of the call.
+    pub(crate) fn at_work(&self) -> AtWork {
+        AtWork::clone(&self.at_work)
+    }
+
     /// The execution that the permit belongs to.
     #[must_use]
     pub fn execution_id(&self) -> Id {
-        self.execution_id
+        self.call.execution_id()
     }
 
     /// The idempotency key, for a service that deduplicates too.
     #[must_use]
     pub fn key(&self) -> Option<&IdempotencyKey> {
-        self.key.as_ref()
+        self.call.key()
     }
 
-    /// The fencing token: a service that remembers the highest one it has seen can refuse lower
-    /// ones. It rises from attempt to attempt.
+    /// The fencing token. See [`Call::token`].
     #[must_use]
     pub fn token(&self) -> Token {
-        self.token
+        self.call.token
     }
 
-    /// The digest of the permitted action.
+    /// How long the caller waits for an answer; `None` means without a limit.
     #[must_use]
-    pub fn action(&self) -> Digest {
-        self.action
+    pub fn timeout(&self) -> Option<Duration> {
+        self.call.timeout
     }
+}
 
-    /// The timeout of the call in seconds; `None` means no limit.
-    #[must_use]
-    pub fn timeout(&self) -> Option<u64> {
-        self.timeout_seconds
+impl<T> fmt::Debug for Permit<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("Permit");
+        debug.field("execution_id", &self.execution_id()).field("token", &self.token());
+        debug.finish_non_exhaustive()
     }
 }

@@ -1,67 +1,308 @@
-use super::InvalidContract;
+use std::{collections::BTreeMap, time::Duration};
 
-/// A registered tool: its name, and whether its effect is irreversible.
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
+
+use super::{
+    Action, Contract, Effect, EffectType, InvalidContract, NeedsNoPermit, action::check_names,
+};
+
+/// A tool, as a type: its fields are the arguments of a call.
 ///
-/// The registration is authoritative (EX-15). A model may mark a call of an idempotent tool as
-/// irreversible, but not the reverse.
+/// A [`Contract`] is made from a value of it, and what runs later is that value, parsed from the
+/// stored action that was approved. How it is done is up to a service that implements
+/// [`Perform`](super::Perform).
 ///
 /// ```
-/// use machine::contract::Tool;
+/// use machine::actor::Actors;
+/// use machine::contract::{Contract, Irreversible, Tool};
+/// use serde::{Deserialize, Serialize};
 ///
-/// let email = Tool::irreversible("email", "send")?;
-/// let weather = Tool::idempotent("weather", "get")?.timeout_seconds(5);
-/// # Ok::<(), machine::contract::InvalidContract>(())
+/// /// Sends a mail.
+/// #[derive(Debug, Serialize, Deserialize)]
+/// #[serde(deny_unknown_fields)]
+/// struct SendMail {
+///     to: String,
+///     subject: String,
+/// }
+///
+/// impl Tool for SendMail {
+///     const SERVICE: &'static str = "email";
+///     const METHOD: &'static str = "send";
+///     type Effect = Irreversible;
+///     type Receipt = String;
+///
+///     fn subject(&self, _language: &str) -> Option<String> {
+///         Some(self.to.clone())
+///     }
+/// }
+///
+/// let actors = Actors::issue("assistant")?;
+/// let mail = SendMail { to: "bob@example.com".to_owned(), subject: "Meeting".to_owned() };
+/// let contract = Contract::of(&mail, &actors.reasoning_node)?;
+/// assert_eq!(contract.summary(), "email.send → bob@example.com");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tool {
-    pub(super) service: String,
-    pub(super) method: String,
-    pub(super) irreversible: bool,
-    pub(super) timeout_seconds: u64,
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    label = "this type says neither service nor effect",
+    note = "implement `machine::contract::Tool` for it; a tool that is known at run time only is a \
+            `ToolSpec`"
+)]
+pub trait Tool: Serialize + DeserializeOwned + Send + Sync + 'static {
+    /// The name of the service, such as `email`.
+    const SERVICE: &'static str;
+    /// The name of the method, such as `send`.
+    const METHOD: &'static str;
+    /// What a call does to the outside world. A store remembers it, and refuses a program in which
+    /// the tool has become less risky (EX-15).
+    type Effect: EffectType;
+    /// What a successful call returns.
+    type Receipt: Serialize + DeserializeOwned + Send + 'static;
+    /// How long to wait for an answer (EX-15); `None` means without a limit. After that the outcome
+    /// of an irreversible call is unknown.
+    const TIMEOUT: Option<Duration> = Some(Duration::from_secs(30));
+    /// How long after its worker ended a call can still take effect, because what was sent is on its
+    /// way. "It did not take place" counts only after that time.
+    const SETTLING_TIME: Duration = Duration::from_mins(1);
+    /// The languages that [`subject`](Self::subject) knows, besides the default, such as `zh`.
+    const LANGUAGES: &'static [&'static str] = &[];
+
+    /// What the call is about, for people: the summary is `service.method → subject`. `language` is
+    /// one of [`LANGUAGES`](Self::LANGUAGES), or empty for the default.
+    fn subject(&self, _language: &str) -> Option<String> {
+        None
+    }
+
+    /// The arguments that make the idempotency key; by default all. Leave out what differs between
+    /// two attempts at the same thing, such as a timestamp.
+    fn identity(&self) -> Option<Value> {
+        None
+    }
 }
 
-impl Tool {
-    /// The default timeout of a tool call in seconds (EX-15).
-    pub const DEFAULT_TIMEOUT_SECONDS: u64 = 30;
+/// What a call can be made from: a [`Tool`], or an [`Action`] of a tool that is known at run time
+/// only. No other type is, so that the arguments of a call are those that were approved.
+pub trait Callable: sealed::Sealed + Send + Sync + Sized + 'static {
+    /// What a successful call returns.
+    type Receipt: Serialize + DeserializeOwned + Send + 'static;
+
+    /// Reads the arguments of a contract.
+    #[doc(hidden)]
+    fn __read(contract: &Contract) -> Result<Self, InvalidContract>;
+}
+
+mod sealed {
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is neither a `Tool` nor an `Action`",
+        label = "nothing else can be called",
+        note = "implement `machine::contract::Tool` for it"
+    )]
+    pub trait Sealed {}
+    impl<T: super::Tool> Sealed for T {}
+    impl Sealed for super::Action {}
+}
+
+impl<T: Tool> Callable for T {
+    type Receipt = T::Receipt;
+
+    fn __read(contract: &Contract) -> Result<Self, InvalidContract> {
+        let expected = format!("{}.{}", T::SERVICE, T::METHOD);
+        let action = contract.action();
+        let Some(call) = action.tool().filter(|call| call.name() == expected) else {
+            let found = action.tool().map_or_else(
+                || format!("an action of the type `{}`", action.action_type()),
+                |call| format!("`{}`", call.name()),
+            );
+            return Err(InvalidContract::OtherTool { expected, found });
+        };
+        if contract.effect() < T::Effect::EFFECT {
+            return Err(InvalidContract::EffectLowered { tool: expected });
+        }
+        let arguments = Value::Object(call.arguments.clone());
+        let tool: T = serde_json::from_value(arguments).map_err(|source| {
+            InvalidContract::Arguments { tool: expected.clone(), reason: source.to_string() }
+        })?;
+        if tool.identity().as_ref() != call.identity {
+            return Err(InvalidContract::OtherIdentity { tool: expected });
+        }
+        Ok(tool)
+    }
+}
+
+impl Callable for Action {
+    type Receipt = String;
+
+    fn __read(contract: &Contract) -> Result<Self, InvalidContract> {
+        Ok(contract.action().clone())
+    }
+}
+
+/// What may be called again: a [`Tool`] that needs no permit. An [`Action`] of a tool that is known at
+/// run time only may be, too; then a store checks that its contract is idempotent.
+pub trait Repeatable: Callable {}
+
+impl<T: Tool<Effect: NeedsNoPermit>> Repeatable for T {}
+
+impl Repeatable for Action {}
+
+/// A tool that is known at run time only, such as one that an MCP server offers.
+///
+/// ```
+/// use machine::contract::{Effect, ToolSpec};
+/// use serde_json::json;
+///
+/// let delete = ToolSpec::idempotent("files", "delete")?
+///     .raise(Effect::Irreversible) // a hint of the server; hints never lower the risk
+///     .template("", "{path}")
+///     .template("zh", "文件 {path}");
+/// assert_eq!(delete.effect(), Effect::Irreversible);
+/// # Ok::<(), machine::contract::InvalidContract>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    pub(super) service: String,
+    pub(super) method: String,
+    pub(super) effect: Effect,
+    pub(super) timeout: Option<Duration>,
+    pub(super) settling_time: Duration,
+    pub(super) templates: BTreeMap<String, String>,
+    #[cfg(feature = "registry")]
+    pub(super) schema: Option<Value>,
+}
+
+impl ToolSpec {
+    /// The default timeout of a tool call (EX-15).
+    pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+    /// The default settling time. See [`Tool::SETTLING_TIME`].
+    pub const DEFAULT_SETTLING_TIME: Duration = Duration::from_mins(1);
 
     /// A tool with an irreversible effect, such as sending a mail.
     ///
     /// # Errors
     ///
-    /// [`InvalidContract::Empty`] if a name is empty.
+    /// [`InvalidContract::Empty`] if a name is empty, [`InvalidContract::NotACall`] if one has a
+    /// space or a character that cannot be seen, or the service has a dot: then nobody could tell it
+    /// from the method.
     pub fn irreversible(
         service: impl Into<String>,
         method: impl Into<String>,
     ) -> Result<Self, InvalidContract> {
-        Self::new(service.into(), method.into(), true)
+        Self::new(service.into(), method.into(), Effect::Irreversible)
     }
 
     /// A tool that can safely be called again, such as reading a file.
     ///
     /// # Errors
     ///
-    /// [`InvalidContract::Empty`] if a name is empty.
+    /// [`InvalidContract::Empty`] if a name is empty, [`InvalidContract::NotACall`] if one has a
+    /// space or a character that cannot be seen, or the service has a dot: then nobody could tell it
+    /// from the method.
     pub fn idempotent(
         service: impl Into<String>,
         method: impl Into<String>,
     ) -> Result<Self, InvalidContract> {
-        Self::new(service.into(), method.into(), false)
+        Self::new(service.into(), method.into(), Effect::Idempotent)
     }
 
-    fn new(service: String, method: String, irreversible: bool) -> Result<Self, InvalidContract> {
+    fn new(service: String, method: String, effect: Effect) -> Result<Self, InvalidContract> {
         if service.is_empty() {
             return Err(InvalidContract::Empty("service"));
         }
+        check_names(&service, &method).map_err(InvalidContract::NotACall)?;
         if method.is_empty() {
             return Err(InvalidContract::Empty("method"));
         }
-        Ok(Self { service, method, irreversible, timeout_seconds: Self::DEFAULT_TIMEOUT_SECONDS })
+        Ok(Self {
+            service,
+            method,
+            effect,
+            timeout: Some(Self::DEFAULT_TIMEOUT),
+            settling_time: Self::DEFAULT_SETTLING_TIME,
+            templates: BTreeMap::new(),
+            #[cfg(feature = "registry")]
+            schema: None,
+        })
     }
 
-    /// Sets the timeout of a call in seconds.
+    /// The name: `service.method`.
     #[must_use]
-    pub fn timeout_seconds(mut self, seconds: u64) -> Self {
-        self.timeout_seconds = seconds;
+    pub fn name(&self) -> String {
+        format!("{}.{}", self.service, self.method)
+    }
+
+    /// What a call does to the outside world.
+    #[must_use]
+    pub fn effect(&self) -> Effect {
+        self.effect
+    }
+
+    /// Raises the effect, such as on a hint of the tool's server. A lower effect changes nothing.
+    #[must_use]
+    pub fn raise(mut self, effect: Effect) -> Self {
+        self.effect = self.effect.max(effect);
         self
+    }
+
+    /// Sets the timeout of a call; `None` means no limit.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Option<Duration>) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Sets the settling time. See [`Tool::SETTLING_TIME`].
+    #[must_use]
+    pub fn settling_time(mut self, settling_time: Duration) -> Self {
+        self.settling_time = settling_time;
+        self
+    }
+
+    /// Sets what a call is about, for people, in a language: a text in which `{name}` stands for an
+    /// argument. The language is empty for the default.
+    #[must_use]
+    pub fn template(mut self, language: impl Into<String>, text: impl Into<String>) -> Self {
+        self.templates.insert(language.into(), text.into());
+        self
+    }
+
+    /// Sets the JSON Schema of the arguments. A [`Registry`](super::Registry) checks it.
+    #[cfg(feature = "registry")]
+    #[must_use]
+    pub fn schema(mut self, schema: Value) -> Self {
+        self.schema = Some(schema);
+        self
+    }
+
+    /// What a call is about, in the languages of the templates.
+    pub(super) fn subjects(&self, arguments: &Map<String, Value>) -> BTreeMap<String, String> {
+        let filled = |template: &String| {
+            let mut text = String::with_capacity(template.len());
+            let mut rest = template.as_str();
+            // Each place is filled once, so that an argument cannot bring places of its own.
+            while let Some((before, after)) = rest.split_once('{') {
+                text.push_str(before);
+                let known = after.split_once('}');
+                let known = known.and_then(|(name, rest)| Some((arguments.get(name)?, rest)));
+                match known {
+                    Some((Value::String(argument), after)) => {
+                        text.push_str(argument);
+                        rest = after;
+                    }
+                    Some((argument, after)) => {
+                        text.push_str(&argument.to_string());
+                        rest = after;
+                    }
+                    None => {
+                        text.push('{');
+                        rest = after;
+                    }
+                }
+            }
+            text.push_str(rest);
+            text
+        };
+        self.templates.iter().map(|(language, text)| (language.clone(), filled(text))).collect()
     }
 }

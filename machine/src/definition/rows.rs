@@ -122,9 +122,19 @@ pub const fn text(text: &'static str) -> Text {
     Cow::Borrowed(text)
 }
 
-/// A kind of actor.
+/// A kind of actor. The kinds of this library are for its own actors.
 #[must_use]
-pub const fn actor(kind: &'static str, category: Category, was: Option<&'static str>) -> ActorDef {
+pub const fn actor(
+    kind: &'static str,
+    category: Category,
+    was: Option<&'static str>,
+    library: bool,
+) -> ActorDef {
+    assert!(
+        library || !crate::actor::is_reserved(kind),
+        "this actor has the `KIND` of an actor of the library (`tool_node`, `ecs_node`, \
+         `graph_runner`, `reasoning`, `human`, `anyone`); choose another `KIND`"
+    );
     ActorDef { kind: Cow::Borrowed(kind), category, was: text_or_none(was) }
 }
 

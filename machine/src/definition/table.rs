@@ -187,7 +187,7 @@ impl Edge {
     /// Whether this kind of actor may take this edge.
     #[must_use]
     pub fn is_for<A: Actor>(&self) -> bool {
-        self.is_for_kind(A::KIND)
+        crate::actor::is_genuine::<A>() && self.is_for_kind(A::KIND)
     }
 
     /// The same for an actor that is known by the name in the journal.

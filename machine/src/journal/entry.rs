@@ -20,6 +20,9 @@ pub struct Entry {
     /// The kind of the actor, such as `tool_node`; `None` if any actor may make the move.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<Cow<'static, str>>,
+    /// The name of the actor, such as `mailer` or `ann@example.com`; `None` if it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Box<str>>,
     /// The definition that the entry was written under: what was legal then stays legal history.
     pub definition: Fingerprint,
     /// What happened.
@@ -32,6 +35,8 @@ pub struct Entry {
 /// What a line says beyond its columns.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Body {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by: Option<Box<str>>,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     payload: Map<String, Value>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -53,7 +58,7 @@ impl Entry {
     ) -> Result<Line, String> {
         let (kind, edge, body) = match &self.fact {
             Fact::Created { deadlines, .. } => {
-                (Kind::Created, None, body_of(&Map::new(), deadlines)?)
+                (Kind::Created, None, self.body(&Map::new(), deadlines)?)
             }
             Fact::Moved { from, to, trigger, payload, deadlines } => {
                 let edge = definition.state(from).zip(definition.state(to));
@@ -61,14 +66,14 @@ impl Entry {
                 let edge = edge.and_then(|edge| u32::try_from(edge).ok()).ok_or_else(|| {
                     format!("`{from}` -{trigger}-> `{to}` is not a transition of its definition")
                 })?;
-                (Kind::Moved, Some(edge), body_of(payload, deadlines)?)
+                (Kind::Moved, Some(edge), self.body(payload, deadlines)?)
             }
             Fact::Fenced { epoch, reason } => {
-                let body = canonical(&json!({ "epoch": epoch, "reason": reason }));
+                let body = self.facts(json!({ "epoch": epoch, "reason": reason }));
                 (Kind::Fenced, None, Some(body))
             }
             Fact::Recorded { name, data } => {
-                let body = canonical(&json!({ "name": name, "data": data }));
+                let body = self.facts(json!({ "name": name, "data": data }));
                 (Kind::Recorded, None, Some(body))
             }
         };
@@ -96,64 +101,87 @@ impl Entry {
         let unreadable =
             |error: serde_json::Error| format!("entry {number} is unreadable: {error}");
         let text = body.as_deref().unwrap_or("{}");
-        let fact = match kind {
+        let (fact, by) = match kind {
             Kind::Created => {
-                let Body { deadlines, .. } = serde_json::from_str(text).map_err(unreadable)?;
+                let Body { deadlines, by, .. } = serde_json::from_str(text).map_err(unreadable)?;
                 let state = definition.states[definition.initial].name.clone();
-                Fact::Created { machine: definition.name.clone(), state, deadlines }
+                (Fact::Created { machine: definition.name.clone(), state, deadlines }, by)
             }
             Kind::Moved => {
                 let edge = edge.and_then(|edge| definition.edges.get(edge as usize));
                 let edge =
                     edge.ok_or_else(|| format!("entry {number} has an unknown transition"))?;
-                let Body { payload, deadlines } = serde_json::from_str(text).map_err(unreadable)?;
-                Fact::Moved {
+                let Body { payload, deadlines, by } =
+                    serde_json::from_str(text).map_err(unreadable)?;
+                let fact = Fact::Moved {
                     from: definition.states[edge.from].name.clone(),
                     to: definition.states[edge.to].name.clone(),
                     trigger: edge.trigger.clone(),
                     payload,
                     deadlines,
-                }
+                };
+                (fact, by)
             }
             Kind::Fenced => {
                 #[derive(Deserialize)]
                 struct Fenced {
+                    #[serde(default)]
+                    by: Option<Box<str>>,
                     epoch: u64,
                     reason: String,
                 }
-                let Fenced { epoch, reason } = serde_json::from_str(text).map_err(unreadable)?;
-                Fact::Fenced { epoch, reason }
+                let Fenced { by, epoch, reason } =
+                    serde_json::from_str(text).map_err(unreadable)?;
+                (Fact::Fenced { epoch, reason }, by)
             }
             Kind::Recorded => {
                 #[derive(Deserialize)]
                 struct Recorded {
+                    #[serde(default)]
+                    by: Option<Box<str>>,
                     name: String,
                     data: Value,
                 }
-                let Recorded { name, data } = serde_json::from_str(text).map_err(unreadable)?;
-                Fact::Recorded { name: name.into(), data }
+                let Recorded { by, name, data } = serde_json::from_str(text).map_err(unreadable)?;
+                (Fact::Recorded { name: name.into(), data }, by)
             }
         };
-        Ok(Self { number, at, actor, definition: fingerprint, fact, digest: Some(digest) })
+        Ok(Self { number, at, actor, by, definition: fingerprint, fact, digest: Some(digest) })
     }
-}
 
-/// The payload and the deadlines of an entry as canonical text; nothing if there are none.
-fn body_of(payload: &Map<String, Value>, deadlines: &[Due]) -> Result<Option<String>, String> {
-    if payload.is_empty() && deadlines.is_empty() {
-        return Ok(None);
+    /// Actor, payload and deadlines as canonical text; nothing if there are none.
+    fn body(
+        &self,
+        payload: &Map<String, Value>,
+        deadlines: &[Due],
+    ) -> Result<Option<String>, String> {
+        if self.by.is_none() && payload.is_empty() && deadlines.is_empty() {
+            return Ok(None);
+        }
+        let mut text = String::with_capacity(64);
+        text.push('{');
+        if let Some(by) = &self.by {
+            text.push_str("\"by\":");
+            text.push_str(&canonical(&Value::from(&**by)));
+        }
+        if !deadlines.is_empty() {
+            let deadlines = serde_json::to_value(deadlines).map_err(|error| error.to_string())?;
+            text.push_str(if text.len() > 1 { ",\"deadlines\":" } else { "\"deadlines\":" });
+            text.push_str(&canonical(&deadlines));
+        }
+        if !payload.is_empty() {
+            text.push_str(if text.len() > 1 { ",\"payload\":" } else { "\"payload\":" });
+            write_object(payload, &mut text);
+        }
+        text.push('}');
+        Ok(Some(text))
     }
-    let mut text = String::with_capacity(64);
-    text.push('{');
-    if !deadlines.is_empty() {
-        let deadlines = serde_json::to_value(deadlines).map_err(|error| error.to_string())?;
-        text.push_str("\"deadlines\":");
-        text.push_str(&canonical(&deadlines));
+
+    /// A fact of another kind, with the actor, as canonical text.
+    fn facts(&self, mut facts: Value) -> String {
+        if let (Value::Object(map), Some(by)) = (&mut facts, &self.by) {
+            map.insert("by".to_owned(), Value::from(&**by));
+        }
+        canonical(&facts)
     }
-    if !payload.is_empty() {
-        text.push_str(if deadlines.is_empty() { "\"payload\":" } else { ",\"payload\":" });
-        write_object(payload, &mut text);
-    }
-    text.push('}');
-    Ok(Some(text))
 }

@@ -2,6 +2,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use super::{Digest, Due, Entry, Fact, Payload, Summary};
 use crate::{
+    __private::Who,
     clock::{self, Millis},
     definition::{Definition, Edge, Fingerprint},
     id::Id,
@@ -20,6 +21,8 @@ pub struct Journal {
     /// The definitions that these were written under, other than the program's own.
     older: Vec<Arc<Definition>>,
     unwritable: Option<String>,
+    /// It was read from data that is not this program's.
+    imported: bool,
 }
 
 /// What is on disk of a machine.
@@ -75,29 +78,36 @@ impl Stored {
 
 impl Journal {
     /// Starts the journal of a new machine.
-    pub(crate) fn create(definition: &'static Definition, actor: Option<&str>) -> Self {
+    pub(crate) fn create(
+        id: Id,
+        definition: &'static Definition,
+        author: (Option<&str>, Option<&str>),
+    ) -> Self {
         let mut journal = Self {
-            id: Id::fresh(),
+            id,
             definition: definition.fingerprint,
             stored: Stored::NEVER,
             epoch: 0,
             entries: Vec::new(),
             older: Vec::new(),
             unwritable: None,
+            imported: false,
         };
         let fact = Fact::Created {
             machine: definition.name.clone(),
             state: definition.states[definition.initial].name.clone(),
             deadlines: Vec::new(),
         };
-        journal.append(actor.map(|actor| Cow::Owned(actor.to_owned())), fact);
+        let (actor, by) = author;
+        journal.push(actor.map(|actor| Cow::Owned(actor.to_owned())), by, fact);
         journal
     }
 
     /// The journal of a machine that a store has.
     pub(crate) fn of_stored(id: Id, definition: Fingerprint, stored: Stored) -> Self {
         let (entries, older) = (Vec::new(), Vec::new());
-        Self { id, definition, epoch: stored.epoch, stored, entries, older, unwritable: None }
+        let epoch = stored.epoch;
+        Self { id, definition, epoch, stored, entries, older, unwritable: None, imported: false }
     }
 
     /// A journal from verified entries, none of which is in a store.
@@ -108,7 +118,8 @@ impl Journal {
         entries: Vec<Entry>,
         older: Vec<Arc<Definition>>,
     ) -> Self {
-        Self { id, definition, stored: Stored::NEVER, epoch, entries, older, unwritable: None }
+        let stored = Stored::NEVER;
+        Self { id, definition, stored, epoch, entries, older, unwritable: None, imported: true }
     }
 
     /// Starts the deadlines of the initial state. Called right after `create`.
@@ -128,7 +139,7 @@ impl Journal {
         &mut self,
         definition: &'static Definition,
         edge: usize,
-        actor: Option<&'static str>,
+        by: Option<Who<'_>>,
         payload: Payload,
         started: &[(usize, Option<Deadline>)],
     ) {
@@ -146,7 +157,7 @@ impl Journal {
             payload,
             deadlines,
         };
-        self.append(actor.map(Cow::Borrowed), fact);
+        self.append(by, fact);
     }
 
     /// The deadlines that keep running along this edge: those of the groups that it stays in.
@@ -164,7 +175,13 @@ impl Journal {
         kept
     }
 
-    pub(crate) fn append(&mut self, actor: Option<Cow<'static, str>>, fact: Fact) {
+    /// Records a fact, by this actor.
+    pub(crate) fn append(&mut self, by: Option<Who<'_>>, fact: Fact) {
+        let (kind, name) = (by.map(|by| Cow::Borrowed(by.kind)), by.and_then(|by| by.name));
+        self.push(kind, name, fact);
+    }
+
+    fn push(&mut self, actor: Option<Cow<'static, str>>, by: Option<&str>, fact: Fact) {
         if let Fact::Fenced { epoch, .. } = &fact {
             self.epoch = *epoch;
         }
@@ -173,7 +190,8 @@ impl Journal {
         let at = last.max(clock::now());
         let number = self.stored.version + self.entries.len() as u64;
         let definition = self.definition;
-        self.entries.push(Entry { number, at, actor, definition, fact, digest: None });
+        let by = by.map(Box::from);
+        self.entries.push(Entry { number, at, actor, by, definition, fact, digest: None });
     }
 
     /// Makes the deadlines that were started since the last commit absolute, counted from `now`. A
@@ -261,6 +279,11 @@ impl Journal {
         let mut summary = self.stored.summary.clone();
         self.entries.iter().for_each(|entry| summary.add(entry));
         summary
+    }
+
+    /// Whether it was read from data that is not this program's.
+    pub(crate) fn is_imported(&self) -> bool {
+        self.imported
     }
 
     /// What is on disk.

@@ -1,3 +1,4 @@
+use super::backend::{Claim, Rejected, Wants};
 use crate::{
     clock::Millis,
     id::Id,
@@ -69,6 +70,28 @@ pub(crate) fn reused_by(
         if attempt.space == space { attempt.action != action } else { space != CONTRACTS }
     };
     attempts.iter().filter(|attempt| attempt.by != but).find(foreign).map(|attempt| attempt.by)
+}
+
+/// Why a key is not what a write wants it to be.
+pub(crate) fn refused(claim: &Claim, attempts: &[Attempt], id: Id) -> Option<Rejected> {
+    let Claim { key, space, action, wants } = claim;
+    if *wants == Wants::NeverUsed {
+        let mut used = attempts.iter().filter(|attempt| attempt.space == *space);
+        return used.next().map(|_| {
+            // The key ends with a digest, which says nothing to people.
+            let tool = key.rsplit_once(':').map_or(key.as_str(), |(tool, _)| tool);
+            let what = format!("this call of `{}`", tool.replace(':', "."));
+            Rejected::EffectLowered { id, what }
+        });
+    }
+    if let Some(by) = reused_by(attempts, space, *action, id) {
+        return Some(Rejected::KeyReused { id, by });
+    }
+    match key_state(attempts, space, id) {
+        KeyState::Applied { by } => Some(Rejected::AlreadyDone { id, by }),
+        KeyState::Held { by } if *wants == Wants::Free => Some(Rejected::KeyHeld { id, by }),
+        KeyState::Held { .. } | KeyState::Free => None,
+    }
 }
 
 impl Attempt {

@@ -9,7 +9,7 @@ use crate::{
     definition::{Definition, Fingerprint},
     id::Id,
     journal::{Digest, DigestKey, Line},
-    stored::Hold,
+    stored::{Hold, ToolEffect},
 };
 
 /// The answer of a backend: it arrives after the work is done, on whatever thread did it.
@@ -95,6 +95,9 @@ pub(crate) struct Write {
     pub(crate) claim: Option<Claim>,
     /// What happens to its attempt.
     pub(crate) attempt: Option<AttemptChange>,
+    /// The tool that it calls. One that was irreversible once is refused as idempotent; it is checked
+    /// before anything is written.
+    pub(crate) tool: Option<ToolEffect>,
 }
 
 /// A machine's row. Sealed as a whole.
@@ -172,8 +175,19 @@ pub(crate) struct Claim {
     pub(crate) key: String,
     pub(crate) space: String,
     pub(crate) action: Option<Digest>,
-    /// Whether the key must be free, or only not applied.
-    pub(crate) takes: bool,
+    /// What the key must be.
+    pub(crate) wants: Wants,
+}
+
+/// What a key must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wants {
+    /// Free: the machine takes it.
+    Free,
+    /// Not applied: the machine is created.
+    NotApplied,
+    /// Never used: the machine says that its action is idempotent.
+    NeverUsed,
 }
 
 /// A change of a machine's newest attempt.
@@ -219,6 +233,11 @@ pub(crate) enum Rejected {
     BrokenAttempt {
         id: Id,
         reason: String,
+    },
+    /// A tool, or an action, that is known to be irreversible.
+    EffectLowered {
+        id: Id,
+        what: String,
     },
 }
 

@@ -1,12 +1,14 @@
 use std::{collections::HashSet, fmt};
 
 use super::{
-    Begin, CommitError, LoadError, Settle, Store, backend,
+    Begin, CommitError, Decide, LoadError, Settle, Store, backend,
     backend::{Applied, Rejected},
+    begin::Part,
     prepare::Prepared,
+    settle::Settling,
 };
 use crate::{
-    contract::{AnyExecution, execution::Status},
+    contract::{AnyExecution, Callable, execution::Status},
     id::Id,
     journal::Pass,
     stored::Durable,
@@ -16,19 +18,19 @@ use crate::{
 /// in the order of the calls.
 ///
 /// ```
-/// use machine::actor::{EcsNode, ReasoningNode};
-/// use machine::contract::{Contract, Tool, defer};
+/// use machine::actor::Actors;
+/// use machine::contract::{Action, Contract, ToolSpec};
 /// use machine::store::Store;
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
 /// # runtime.block_on(async {
 /// let store = Store::memory();
-/// let email = Tool::irreversible("email", "send")?;
-/// let mail = Contract::tool_call(&email, r#"{"to": "bob@example.com"}"#, &ReasoningNode)?;
-/// let (gate, mut mail) = defer(mail, "Send the mail?", &ReasoningNode)?;
-/// let mut question = gate.start(&EcsNode).suspend("Send the mail?".to_owned(), &EcsNode);
+/// let actors = Actors::issue("assistant")?;
+/// let email = ToolSpec::irreversible("email", "send")?;
+/// let mail = Contract::tool_call(&email, r#"{"to": "bob@example.com"}"#, &actors.reasoning_node)?;
+/// let (mut gate, mut mail) = mail.ask::<Action>(None, &actors.ecs_node)?;
 ///
-/// store.batch().create(&mut question).create(&mut mail).write().await?;
+/// store.batch().create(gate.machine()).create(mail.machine()).write().await?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -42,8 +44,9 @@ pub struct Batch<'a> {
 enum Item<'a> {
     Create(&'a mut dyn Durable),
     Commit(&'a mut dyn Durable),
-    Begin(&'a mut Begin),
-    Settle(&'a mut Settle),
+    Begin(&'a mut dyn Part),
+    Settle(&'a mut dyn Settling),
+    Decide(&'a mut Decide),
 }
 
 impl<'a> Batch<'a> {
@@ -63,15 +66,21 @@ impl<'a> Batch<'a> {
         self
     }
 
-    /// Starts an irreversible execution. See [`Store::begin`].
-    pub fn begin(mut self, begin: &'a mut Begin) -> Self {
+    /// Starts an execution. See [`Store::begin`].
+    pub fn begin<T: Callable>(mut self, begin: &'a mut Begin<'_, T>) -> Self {
         self.items.push(Item::Begin(begin));
         self
     }
 
     /// Records the outcome of a permit. See [`Store::settle`].
-    pub fn settle(mut self, settle: &'a mut Settle) -> Self {
+    pub fn settle(mut self, settle: &'a mut Settle<'_>) -> Self {
         self.items.push(Item::Settle(settle));
+        self
+    }
+
+    /// Answers a gate. See [`Store::approve`].
+    pub fn decide(mut self, decide: &'a mut Decide) -> Self {
+        self.items.push(Item::Decide(decide));
         self
     }
 
@@ -83,13 +92,20 @@ impl<'a> Batch<'a> {
     /// pending executions are as they were.
     pub async fn write(self) -> Result<(), CommitError> {
         let Self { store, mut items } = self;
-        let result = write(store, &mut items).await;
+        let mut result = write(store, &mut items).await;
+        // The loser of two who answer a gate learns who won.
+        if let Err(error @ CommitError::Conflict { id }) = result {
+            let mut gates = items.iter_mut().filter(|item| matches!(item, Item::Decide(_)));
+            let is_gate = gates.any(|gate| gate.machine().journal().id() == id);
+            let reason = if is_gate { store.decided_by_another(id, error).await } else { error };
+            result = Err(reason);
+        }
         for item in &mut items {
             match &result {
-                Ok(()) => item.finish(),
+                Ok(()) => item.finish(store),
                 // The same batch, tried again, finds out.
                 Err(_) if journal(item).stored().commit_id.is_some() => {}
-                Err(_) => item.undo(),
+                Err(_) => item.undo(store),
             }
         }
         result
@@ -108,22 +124,25 @@ impl Item<'_> {
             Self::Create(machine) | Self::Commit(machine) => *machine,
             Self::Begin(begin) => begin.machine(),
             Self::Settle(settle) => settle.machine(),
+            Self::Decide(decide) => decide.machine(),
         }
     }
 
-    fn finish(&mut self) {
+    fn finish(&mut self, store: &Store) {
         match self {
             Self::Begin(begin) => begin.finish(),
-            Self::Settle(settle) => settle.finish(),
+            Self::Settle(settle) => settle.finish(store),
+            Self::Decide(decide) => decide.finish(),
             Self::Create(_) | Self::Commit(_) => {}
         }
     }
 
     /// Puts everything back as it was.
-    fn undo(&mut self) {
+    fn undo(&mut self, store: &Store) {
         match self {
-            Self::Begin(begin) => begin.undo(),
+            Self::Begin(begin) => begin.undo(store),
             Self::Settle(settle) => settle.undo(),
+            Self::Decide(decide) => decide.undo(),
             Self::Create(_) | Self::Commit(_) => {}
         }
         journal(self).forget_times();
@@ -131,11 +150,19 @@ impl Item<'_> {
 }
 
 async fn write(store: &Store, items: &mut [Item<'_>]) -> Result<(), CommitError> {
+    // The gates that this very batch approves.
+    let mut approved = Vec::new();
+    for item in &mut *items {
+        if let Item::Decide(decide) = item {
+            decide.record(store).await?;
+            approved.extend(decide.approval());
+        }
+    }
     for item in &mut *items {
         match item {
-            Item::Begin(begin) => begin.start(store).await?,
-            Item::Settle(settle) => settle.record()?,
-            Item::Create(_) | Item::Commit(_) => {}
+            Item::Begin(begin) => begin.start(store, &approved).await?,
+            Item::Settle(settle) => settle.record(store)?,
+            Item::Create(_) | Item::Commit(_) | Item::Decide(_) => {}
         }
     }
     let commit_id = commit_id(items);
@@ -240,28 +267,47 @@ fn no_machine_twice(prepared: &[Prepared]) -> Result<(), CommitError> {
 }
 
 impl Store {
-    /// EX-9: the confirmation of a machine is COMPLETED, and it is for this exact action. It may be
-    /// completed by the same batch. A stored one is verified like every machine; it cannot change any
-    /// more, because COMPLETED is terminal.
+    /// EX-9: the gate of a machine was approved by a person, for this execution and this exact
+    /// action, and the approval has not expired. It may be given by the same batch. A stored gate is
+    /// verified like every machine; it cannot change any more, because COMPLETED is terminal. Since
+    /// an approval is for one execution, and that leaves PENDING once, it is used once.
     async fn gate_is_open(&self, ready: &Prepared, batch: &[Prepared]) -> Result<(), CommitError> {
         let Some(gate) = ready.gate else { return Ok(()) };
         let id = ready.write.row.id;
-        let (status, confirms) =
+        let (status, approves) =
             match batch.iter().find(|other| other.write.row.id == gate && other.index.contract) {
                 Some(other) => {
                     // The statuses of a contract are those of `Execution`.
                     let status = other.write.row.status.parse().unwrap_or(Status::Pending);
-                    (status, other.index.confirms)
+                    (status, other.index.approves.clone())
                 }
                 None => match self.load::<AnyExecution>(gate).await {
-                    Ok(stored) => (stored.status(), stored.context().confirms()),
+                    Ok(stored) => {
+                        let part = &stored.journal().stored().summary.context;
+                        let folded = stored.__rules().__fold(part, &[]);
+                        let folded =
+                            folded.map_err(|breach| CommitError::Refused { id, breach })?;
+                        (stored.status(), folded.after.approves)
+                    }
                     Err(LoadError::Unavailable(error)) => return Err(error.into()),
                     Err(error) => return Err(CommitError::Gate { id, source: Box::new(error) }),
                 },
             };
         match status {
-            Status::Completed if confirms == ready.index.action => Ok(()),
-            Status::Completed => Err(CommitError::OtherAction { id, gate }),
+            Status::Completed => {
+                let approves = approves
+                    .filter(|approves| approves.execution == id)
+                    .filter(|approves| Some(approves.action) == ready.index.call)
+                    .ok_or(CommitError::OtherAction { id, gate })?;
+                let approved = approves.decision.filter(|decision| decision.approved);
+                let decision = approved.ok_or(CommitError::NotApproved { id, gate })?;
+                match decision.expires_at {
+                    Some(at) if !self.is_in_time(Some(at)) => {
+                        Err(CommitError::ApprovalExpired { id, gate, at })
+                    }
+                    _ => Ok(()),
+                }
+            }
             Status::Failed | Status::Rejected | Status::Cancelled => {
                 Err(CommitError::NeverRuns { id, gate, status })
             }
@@ -282,6 +328,7 @@ impl From<Rejected> for CommitError {
             Rejected::KeyHeld { id, by } => Self::KeyHeld { id, by },
             Rejected::KeyReused { id, by } => Self::KeyReused { id, by },
             Rejected::BrokenAttempt { id, reason } => Self::BrokenAttempt { id, reason },
+            Rejected::EffectLowered { id, what } => Self::EffectLowered { id, what },
         }
     }
 }

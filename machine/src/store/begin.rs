@@ -1,39 +1,44 @@
-use super::{CommitError, Store, retry::Retry};
+use std::sync::Arc;
+
+use super::{CommitError, LoadError, Store, lender::StoreLender, retry::Retry};
 use crate::{
-    actor::{Actor, ToolNode},
+    __private::who,
+    actor::ToolNode,
     contract::{
-        AnyExecution, CallFact, Execution, Permit, Token,
+        AnyExecution, Attempt, CallFact, Callable, Execution, Permit, Planned, Progress, Token,
+        append,
         execution::{Pending, Running},
     },
-    journal::Pass,
+    id::Id,
     stored::{Durable, Snapshot},
     typed::{Refused, State},
 };
 
 impl Store {
-    /// Starts an irreversible execution: takes its key, moves it to RUNNING, and issues the only
-    /// permit. When it returns, all of this is durable.
+    /// Starts an execution: takes the key of an irreversible action, moves it to RUNNING, and issues
+    /// the only permit. When it returns, all of this is durable. [`perform`](Self::perform) does the
+    /// rest, too.
     ///
     /// # Errors
     ///
-    /// The pending execution, unchanged, with [`CommitError::Deferred`], [`CommitError::NeverRuns`]
-    /// and [`CommitError::OtherAction`] if its confirmation does not allow it (EX-9);
-    /// [`CommitError::AlreadyDone`] and [`CommitError::KeyHeld`] if another execution completed the
-    /// action or holds the key (EX-5); [`CommitError::Conflict`] if another caller began it first;
-    /// [`CommitError::NeedsNoPermit`] if the action is not irreversible.
+    /// The planned execution, unchanged, with [`CommitError::Deferred`], [`CommitError::NeverRuns`],
+    /// [`CommitError::NotApproved`] and [`CommitError::ApprovalExpired`] if its gate does not allow it
+    /// (EX-9); [`CommitError::AlreadyDone`] and [`CommitError::KeyHeld`] if another execution
+    /// completed the action or holds the key (EX-5); [`CommitError::Conflict`] if another caller began
+    /// it first.
     ///
     /// If the error [is indeterminate](super::Unavailable::is_indeterminate), the execution may be
     /// RUNNING without a permit: [`recover`](Self::recover) then finds it in doubt.
-    pub async fn begin(
+    pub async fn begin<T: Callable>(
         &self,
-        pending: Execution<Pending>,
+        planned: impl Into<Planned<T>>,
         by: &ToolNode,
-    ) -> Result<(Execution<Running>, Permit), Refused<Execution<Pending>, CommitError>> {
-        let mut begin = Begin::new(pending, by);
+    ) -> Result<Begun<T>, Refused<Planned<T>, CommitError>> {
+        let mut begin = Begin::new(planned.into(), by);
         let mut retry = Retry::default();
         let error = loop {
             match self.batch().begin(&mut begin).write().await {
-                Ok(()) => match begin.0 {
+                Ok(()) => match begin.step {
                     Step::Begun(running, permit) => return Ok((running, permit)),
                     _ => unreachable!("a batch that was written has issued the permit"),
                 },
@@ -44,22 +49,24 @@ impl Store {
                 }
             }
         };
-        begin.undo();
-        match begin.0 {
-            Step::Pending(pending) => Err(Refused::new(pending, error)),
+        Part::undo(&mut begin, self);
+        match begin.step {
+            Step::Planned(planned) => Err(Refused::new(planned, error)),
             _ => unreachable!("the execution was put back"),
         }
     }
 }
 
-/// The start of an irreversible execution, as a part of a [`Batch`](super::Batch). See
-/// [`Store::begin`].
+/// A running execution and its permit.
+pub type Begun<T> = (Execution<Running>, Permit<T>);
+
+/// The start of an execution, as a part of a [`Batch`](super::Batch). See [`Store::begin`].
 ///
 /// ```
 /// # use machine::{actor::ToolNode, contract::{Execution, execution::Pending}, store::{Begin, CommitError, Store}};
 /// # use machine::stored::Durable;
-/// # async fn example(store: &Store, order: &mut dyn Durable, mail: Execution<Pending>) -> Result<(), CommitError> {
-/// let mut begin = Begin::new(mail, &ToolNode);
+/// # async fn example(store: &Store, order: &mut dyn Durable, mail: Execution<Pending>, by: &ToolNode) -> Result<(), CommitError> {
+/// let mut begin = Begin::new(mail.into(), by);
 /// store.batch().commit(order).begin(&mut begin).write().await?;
 /// if let Some((running, permit)) = begin.begun() {
 ///     assert_eq!(permit.execution_id(), running.id());
@@ -68,128 +75,199 @@ impl Store {
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct Begin(Step);
+pub struct Begin<'a, T: Callable> {
+    step: Step<T>,
+    by: &'a ToolNode,
+}
 
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
-enum Step {
-    Pending(Execution<Pending>),
+enum Step<T: Callable> {
+    Planned(Planned<T>),
     /// In the batch, with what is needed to put the execution back.
-    Started(Execution<Running>, Permit, Box<Snapshot>),
-    Begun(Execution<Running>, Permit),
+    Started(Execution<Running>, Permit<T>, Box<Snapshot>),
+    Begun(Execution<Running>, Permit<T>),
     /// Only while one step becomes the next.
     Taken,
 }
 
-impl Begin {
+/// What a [`Batch`](super::Batch) does with a [`Begin`], whatever its tool is.
+pub(super) trait Part: Send {
+    fn start<'a>(
+        &'a mut self,
+        store: &'a Store,
+        decided: &'a [(Id, String)],
+    ) -> std::pin::Pin<Box<dyn Future<Output = Result<(), CommitError>> + Send + 'a>>;
+    fn machine(&mut self) -> &mut dyn Durable;
+    fn permit(&mut self, store: &Store, sequence: u64);
+    fn finish(&mut self);
+    fn undo(&mut self, store: &Store);
+}
+
+impl<'a, T: Callable> Begin<'a, T> {
     /// Will start this execution.
     #[must_use]
-    pub fn new(pending: Execution<Pending>, _by: &ToolNode) -> Self {
-        Self(Step::Pending(pending))
+    pub fn new(planned: Planned<T>, by: &'a ToolNode) -> Self {
+        Self { step: Step::Planned(planned), by }
     }
 
     /// The running execution and its permit, after the batch was written.
     #[must_use]
-    pub fn begun(self) -> Option<(Execution<Running>, Permit)> {
-        match self.0 {
+    pub fn begun(self) -> Option<Begun<T>> {
+        match self.step {
             Step::Begun(running, permit) => Some((running, permit)),
             _ => None,
         }
     }
 
-    /// The pending execution, if the batch was not written.
+    /// The planned execution, if the batch was not written.
     #[must_use]
-    pub fn into_pending(self) -> Option<Execution<Pending>> {
-        match self.0 {
-            Step::Pending(pending) => Some(pending),
+    pub fn into_planned(self) -> Option<Planned<T>> {
+        match self.step {
+            Step::Planned(planned) => Some(planned),
             _ => None,
         }
     }
 
-    pub(super) async fn start(&mut self, store: &Store) -> Result<(), CommitError> {
-        let Step::Pending(pending) = &self.0 else { return Ok(()) };
+    async fn prepare(
+        &mut self,
+        store: &Store,
+        decided: &[(Id, String)],
+    ) -> Result<(), CommitError> {
+        let Step::Planned(planned) = &self.step else { return Ok(()) };
+        let pending = planned.execution();
         let id = pending.id();
         let contract = pending.context();
-        if !contract.is_irreversible() {
-            return Err(CommitError::NeedsNoPermit { id });
-        }
         if pending.journal().version() == 0 {
             return Err(CommitError::NeverStored { id });
         }
         let unwritable = |reason: String| CommitError::Unwritable { id, reason };
         let snapshot = Snapshot::of(pending).map_err(|error| unwritable(error.to_string()))?;
-        if let Some(key) = contract.idempotency_key() {
+        if let (Some(key), true) = (contract.idempotency_key(), contract.is_irreversible()) {
             store.trust_attempts(id, key).await?;
         }
+        let approved_by = match contract.behind() {
+            None => None,
+            Some(gate) => match decided.iter().find(|(of, _)| *of == gate) {
+                Some((_, name)) => Some(name.clone()),
+                None => store.approver(id, gate).await?,
+            },
+        };
         // Register the worker before the permit is on disk, so that no one finds the permit without
         // a live worker.
-        let worker = store.inner.worker.clone();
-        let at_work = store.run(move || worker.begin(id)).await?;
-        let at_work = at_work.map_err(|error| CommitError::Lock(error.to_string()))?;
+        let at_work = store.at_work(id).await?;
 
-        let Step::Pending(mut pending) = std::mem::replace(&mut self.0, Step::Taken) else {
-            unreachable!("it was pending above")
+        let Step::Planned(planned) = std::mem::replace(&mut self.step, Step::Taken) else {
+            unreachable!("it was planned above")
         };
-        let epoch = pending.journal().epoch();
+        let (mut pending, arguments) = planned.into_parts();
         let contract = pending.context();
-        let (key, action) = (contract.idempotency_key().cloned(), contract.action().digest());
-        let timeout_seconds = contract.timeout();
+        let (key, timeout) = (contract.idempotency_key().cloned(), contract.timeout());
+        let attempt = Attempt::new(arguments, id, contract);
         // The constructors ensure that an irreversible contract has a key.
-        if let Some(key) = &key {
-            let fact = CallFact::Held { key: key.to_string() }.into_fact();
-            pending.__journal_mut(Pass::new()).append(Some(ToolNode::KIND.into()), fact);
+        if let (Some(key), true) = (key, contract.is_irreversible()) {
+            append(&mut pending, who(self.by), CallFact::Held { key: key.to_string() });
         }
-        let mut running = pending.start(&ToolNode);
-        let limit_ms = timeout_seconds.map_or(i64::MAX, |seconds| {
-            i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000)
-        });
-        let fact = CallFact::Permitted {
-            worker: store.inner.worker.name().to_owned(),
-            epoch,
-            action,
-            expires_at: store.now().saturating_add(limit_ms),
-        };
-        let fact = fact.into_fact();
-        running.__journal_mut(Pass::new()).append(Some(ToolNode::KIND.into()), fact);
-        // The batch fills in the token.
-        let token = Token::new(0, 0);
-        let permit =
-            Permit { execution_id: id, key, epoch, token, action, timeout_seconds, at_work };
-        self.0 = Step::Started(running, permit, Box::new(snapshot));
+        let mut running = pending.start(self.by);
+        let (fact, expires_at) = store.permitted(&running, approved_by);
+        append(&mut running, who(self.by), fact);
+        let lender = Arc::new(StoreLender::new(store));
+        let epoch = running.journal().epoch();
+        let expires_at = timeout.map(|_| expires_at);
+        let permit = Permit::new(attempt, epoch, expires_at, timeout, lender, at_work);
+        self.step = Step::Started(running, permit, Box::new(snapshot));
         Ok(())
     }
+}
 
-    pub(super) fn machine(&mut self) -> &mut dyn Durable {
-        match &mut self.0 {
-            Step::Pending(machine) => machine,
+impl<T: Callable> Part for Begin<'_, T> {
+    fn start<'a>(
+        &'a mut self,
+        store: &'a Store,
+        decided: &'a [(Id, String)],
+    ) -> std::pin::Pin<Box<dyn Future<Output = Result<(), CommitError>> + Send + 'a>> {
+        Box::pin(self.prepare(store, decided))
+    }
+
+    fn machine(&mut self) -> &mut dyn Durable {
+        match &mut self.step {
+            Step::Planned(planned) => planned.machine(),
             Step::Started(machine, ..) | Step::Begun(machine, _) => machine,
             Step::Taken => unreachable!("no step is left unfinished"),
         }
     }
 
     /// The entry of the permit has this sequence number.
-    pub(super) fn permit(&mut self, store: &Store, sequence: u64) {
-        if let Step::Started(_, permit, _) = &mut self.0 {
-            permit.token = Token::new(store.inner.identity.generation, sequence);
+    fn permit(&mut self, store: &Store, sequence: u64) {
+        if let Step::Started(_, permit, _) = &mut self.step {
+            permit.set_token(Token::new(store.inner.identity.generation, sequence));
         }
     }
 
-    pub(super) fn finish(&mut self) {
-        self.0 = match std::mem::replace(&mut self.0, Step::Taken) {
+    fn finish(&mut self) {
+        self.step = match std::mem::replace(&mut self.step, Step::Taken) {
             Step::Started(running, permit, _) => Step::Begun(running, permit),
             other => other,
         };
     }
 
-    pub(super) fn undo(&mut self) {
-        self.0 = match std::mem::replace(&mut self.0, Step::Taken) {
-            Step::Started(_, _, snapshot) => {
+    fn undo(&mut self, store: &Store) {
+        self.step = match std::mem::replace(&mut self.step, Step::Taken) {
+            Step::Started(running, permit, snapshot) => {
+                drop((running, permit));
+                store.inner.worker.answered(snapshot.id());
                 match snapshot.restore::<AnyExecution>().map(Pending::narrow) {
-                    Ok(Ok(pending)) => Step::Pending(pending),
+                    // It was planned with the same arguments.
+                    Ok(Ok(pending)) => match Planned::of(pending) {
+                        Ok(planned) => Step::Planned(planned),
+                        Err(_) => unreachable!("the arguments were read before"),
+                    },
                     _ => unreachable!("the snapshot was taken from a pending execution"),
                 }
             }
             other => other,
         };
+    }
+}
+
+impl Store {
+    /// The fact that a worker of this store starts to call now, and when the call times out.
+    pub(super) fn permitted(
+        &self,
+        running: &Execution<Running>,
+        approved_by: Option<String>,
+    ) -> (CallFact, i64) {
+        let contract = running.context();
+        let limit = contract
+            .timeout()
+            .map_or(i64::MAX, |limit| i64::try_from(limit.as_millis()).unwrap_or(i64::MAX));
+        let expires_at = self.now().saturating_add(limit);
+        let fact = CallFact::Permitted {
+            worker: self.inner.worker.name().to_owned(),
+            epoch: running.journal().epoch(),
+            action: contract.action().digest(),
+            expires_at,
+            approved_by,
+        };
+        (fact, expires_at)
+    }
+
+    /// Registers a call as in flight.
+    pub(super) async fn at_work(&self, id: Id) -> Result<crate::contract::AtWork, CommitError> {
+        let worker = self.inner.worker.clone();
+        let at_work = self.run(move || worker.begin(id)).await?;
+        at_work.map_err(|error| CommitError::Lock(error.to_string()))
+    }
+
+    /// Who approved what waits behind this gate. Whether that is enough is checked in the batch.
+    async fn approver(&self, id: Id, gate: Id) -> Result<Option<String>, CommitError> {
+        let gate = match self.load::<AnyExecution>(gate).await {
+            Ok(gate) => gate,
+            Err(LoadError::Unavailable(error)) => return Err(error.into()),
+            Err(error) => return Err(CommitError::Gate { id, source: Box::new(error) }),
+        };
+        let progress = Progress::of(&gate);
+        let approved = progress.decision().filter(|decision| decision.approved);
+        Ok(approved.map(|decision| decision.by.clone()))
     }
 }

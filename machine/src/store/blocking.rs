@@ -2,13 +2,14 @@
 //! done.
 //!
 //! ```
-//! use machine::actor::{EcsNode, ReasoningNode};
+//! use machine::actor::Actors;
 //! use machine::contract::{AnyExecution, Contract, Execution};
 //! use machine::store::blocking::Store;
 //!
 //! let store = Store::memory();
-//! let question = Contract::ecs_request("Deploy to production?", &ReasoningNode)?;
-//! let mut running = Execution::new(question).start(&EcsNode);
+//! let actors = Actors::issue("assistant")?;
+//! let question = Contract::ecs_request("Deploy to production?", &actors.reasoning_node)?;
+//! let mut running = Execution::new(question).start(&actors.ecs_node);
 //! store.create(&mut running)?;
 //! let same: AnyExecution = store.load(running.id())?;
 //! # let _ = same;
@@ -19,13 +20,10 @@ use std::path::Path;
 
 use pollster::block_on;
 
-use super::{CommitError, Line, LoadError, OpenError, Page, Query, Recovered, Unavailable};
+use super::{Begun, CommitError, Line, LoadError, OpenError, Page, Query, Recovered, Unavailable};
 use crate::{
     actor::ToolNode,
-    contract::{
-        Execution, Outcome, Permit, Settled,
-        execution::{Pending, Running},
-    },
+    contract::{Callable, Execution, Outcome, Planned, Settled, execution::Running},
     id::Id,
     stored::{Durable, History, Restore},
     typed::{Refused, State},
@@ -56,6 +54,20 @@ impl Store {
         block_on(super::Store::sqlite(path)).map(Self)
     }
 
+    /// Waits for anything else that the store does, on this thread.
+    ///
+    /// ```
+    /// # use machine::{Id, actor::Human, store::{LoadError, blocking::Store}};
+    /// # fn example(store: &Store, id: Id, ann: &Human) -> Result<(), Box<dyn std::error::Error>> {
+    /// let gate = store.wait(store.get().gate(id))?;
+    /// let approved = store.wait(store.get().approve(gate, ann))?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn wait<F: Future>(&self, work: F) -> F::Output {
+        block_on(work)
+    }
+
     /// The store, for everything that has no method here.
     #[must_use]
     pub fn get(&self) -> &super::Store {
@@ -78,12 +90,12 @@ impl Store {
     }
 
     /// See [`Store::begin`](super::Store::begin).
-    pub fn begin(
+    pub fn begin<T: Callable>(
         &self,
-        pending: Execution<Pending>,
+        planned: impl Into<Planned<T>>,
         by: &ToolNode,
-    ) -> Result<(Execution<Running>, Permit), Refused<Execution<Pending>, CommitError>> {
-        block_on(self.0.begin(pending, by))
+    ) -> Result<Begun<T>, Refused<Planned<T>, CommitError>> {
+        block_on(self.0.begin(planned, by))
     }
 
     /// See [`Store::settle`](super::Store::settle).

@@ -1,6 +1,7 @@
 use super::Unavailable;
 use crate::{
-    contract::execution::Status,
+    clock::Millis,
+    contract::{InvalidContract, execution::Status},
     id::Id,
     stored::{Breach, VerifyError},
 };
@@ -61,6 +62,47 @@ pub enum LoadError {
         age_ms: u64,
         /// The limit, in milliseconds.
         limit_ms: u64,
+    },
+    /// The contract does not fit the tool.
+    #[error("{id}: {source}")]
+    Contract {
+        /// The execution.
+        id: Id,
+        /// Why not.
+        source: Box<InvalidContract>,
+    },
+    /// The machine is not a gate that waits for an answer.
+    #[error(
+        "{id} is not a gate that waits for an answer: it is {found}; `list` shows those that do"
+    )]
+    NotAGate {
+        /// The machine.
+        id: Id,
+        /// Its state.
+        found: String,
+    },
+    /// The gate was answered before.
+    #[error("{id} was {} by {by}; nothing is left to answer", if *approved { "approved" } else { "declined" })]
+    AlreadyDecided {
+        /// The gate.
+        id: Id,
+        /// The answer.
+        approved: bool,
+        /// The name of the person.
+        by: String,
+        /// When (milliseconds since the Unix epoch).
+        at: Millis,
+    },
+    /// Nothing irreversible is being called.
+    #[error(
+        "{id} is {found}, and is not an irreversible call in flight, so there is no worker to fence; \
+         `perform_again` takes an idempotent call over"
+    )]
+    NotRunning {
+        /// The execution.
+        id: Id,
+        /// Its state.
+        found: String,
     },
     /// It is unknown whether the action took place.
     #[error(
@@ -210,53 +252,170 @@ pub enum CommitError {
         /// The first problem.
         reason: String,
     },
-    /// The execution waits for a confirmation that has not completed.
+    /// The execution waits for a gate that was not answered.
     #[error(
-        "{id} waits for the confirmation {gate}, which is {}; answer it first",
+        "{id} waits for the gate {gate}, which is {}; answer it first",
         status.definition().label
     )]
     Deferred {
         /// The execution.
         id: Id,
-        /// Its confirmation.
+        /// Its gate.
         gate: Id,
-        /// The status of the confirmation.
+        /// The status of the gate.
         status: Status,
     },
-    /// The confirmation was refused, so the execution never runs.
+    /// The gate was declined, withdrawn or expired, so the execution never runs.
     #[error(
-        "{id} never runs: its confirmation {gate} is {}; defer the action again to ask again",
+        "{id} never runs: its gate {gate} is {}; cancel it, and ask again with a new execution",
         status.definition().label
     )]
     NeverRuns {
         /// The execution.
         id: Id,
-        /// Its confirmation.
+        /// Its gate.
         gate: Id,
-        /// The terminal status of the confirmation.
+        /// The terminal status of the gate.
         status: Status,
     },
-    /// The confirmation is for another action.
-    #[error("{gate} does not confirm the action of {id}, but another one; ask for this action")]
+    /// The gate was not approved by a person.
+    #[error("{gate} was completed without an approval, so {id} may not run; ask again")]
+    NotApproved {
+        /// The execution.
+        id: Id,
+        /// Its gate.
+        gate: Id,
+    },
+    /// The approval was given, and was not used in time.
+    #[error("the approval {gate} of {id} expired at {at} ms since the Unix epoch; ask again")]
+    ApprovalExpired {
+        /// The execution.
+        id: Id,
+        /// Its gate.
+        gate: Id,
+        /// When (milliseconds since the Unix epoch, by the clock of the store).
+        at: Millis,
+    },
+    /// The gate can no longer be answered.
+    #[error("{id} expired at {at} ms since the Unix epoch; ask again")]
+    GateExpired {
+        /// The gate.
+        id: Id,
+        /// When (milliseconds since the Unix epoch, by the clock of the store).
+        at: Millis,
+    },
+    /// The gate can still be answered.
+    #[error("{id} has not expired; it can still be answered, or withdrawn")]
+    NotDue {
+        /// The gate.
+        id: Id,
+    },
+    /// The gate was withdrawn, or it expired.
+    #[error("{id} can no longer be answered: it is {found}; ask again")]
+    GateEnded {
+        /// The gate.
+        id: Id,
+        /// Its state, and why.
+        found: String,
+    },
+    /// What waits behind the gate is not what it asks for.
+    #[error("{id} cannot be answered: {reason}; withdraw it, and ask again")]
+    GateChanged {
+        /// The gate.
+        id: Id,
+        /// What has changed.
+        reason: String,
+    },
+    /// Somebody answered the gate first.
+    #[error("{id} was already {} by {by}; nothing was changed", if *approved { "approved" } else { "declined" })]
+    AlreadyDecided {
+        /// The gate.
+        id: Id,
+        /// The answer.
+        approved: bool,
+        /// The name of the person.
+        by: String,
+        /// When (milliseconds since the Unix epoch, by the clock of the store).
+        at: Millis,
+    },
+    /// The worker of a call has not ended.
+    #[error(
+        "the worker of {id} is alive, and may yet do it; wait until it has ended, or override by \
+         name"
+    )]
+    WorkerAlive {
+        /// The execution.
+        id: Id,
+    },
+    /// Nobody knows whether the worker of a call has ended.
+    #[error(
+        "nobody knows whether the worker of {id} has ended, because its lock file is missing or of \
+         another host; make sure, and override by name"
+    )]
+    WorkerUnknown {
+        /// The execution.
+        id: Id,
+    },
+    /// The call can still take effect.
+    #[error(
+        "the call of {id} can still take effect for {left_ms} ms (the settling time of its tool); \
+         wait, or override by name"
+    )]
+    NotSettled {
+        /// The execution.
+        id: Id,
+        /// How long, in milliseconds.
+        left_ms: u64,
+    },
+    /// The execution was not interrupted, or is irreversible.
+    #[error("{id} is not an interrupted idempotent call; `recover` lists those")]
+    NotInterrupted {
+        /// The execution.
+        id: Id,
+    },
+    /// What is known to be irreversible in this store was declared idempotent.
+    #[error(
+        "{what} is irreversible in this store, and the contract of {id} says otherwise; register the \
+         tool as irreversible, and plan the action again"
+    )]
+    EffectLowered {
+        /// The execution.
+        id: Id,
+        /// The tool, or the key.
+        what: String,
+    },
+    /// The execution was not made by this program.
+    #[error(
+        "{id} was read from data, so it could be begun in several stores, or approved by nobody; \
+         plan the action here"
+    )]
+    Imported {
+        /// The execution.
+        id: Id,
+    },
+    /// The contract does not fit the tool.
+    #[error("{id}: {source}")]
+    Contract {
+        /// The execution.
+        id: Id,
+        /// Why not.
+        source: InvalidContract,
+    },
+    /// The gate is for another execution or another action.
+    #[error("{gate} is not for {id} and its action; ask for this one")]
     OtherAction {
         /// The execution.
         id: Id,
-        /// The confirmation.
+        /// The gate.
         gate: Id,
     },
-    /// The confirmation cannot be read.
-    #[error("the confirmation of {id} cannot be read: {source}")]
+    /// What the execution depends on, such as its gate, cannot be read.
+    #[error("what {id} depends on cannot be read: {source}")]
     Gate {
         /// The execution.
         id: Id,
         /// Why not.
         source: Box<LoadError>,
-    },
-    /// The action is not irreversible.
-    #[error("{id} is not irreversible and needs no permit; call `start` and `commit`")]
-    NeedsNoPermit {
-        /// The execution.
-        id: Id,
     },
     /// The outcome belongs to another execution.
     #[error("the outcome belongs to {of}, not to {id}; settle it with {of}")]

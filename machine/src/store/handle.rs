@@ -24,7 +24,7 @@ use crate::{
 /// load it again.
 ///
 /// ```
-/// use machine::actor::{EcsNode, ReasoningNode};
+/// use machine::actor::Actors;
 /// use machine::contract::{Contract, Execution, execution::Waiting};
 /// use machine::store::Store;
 ///
@@ -34,10 +34,11 @@ use crate::{
 /// # let file = folder.path().join("agent.db");
 /// let store = Store::sqlite(&file).await?;
 ///
-/// let question = Contract::ecs_request("Deploy to production?", &ReasoningNode)?;
+/// let actors = Actors::issue("assistant")?;
+/// let question = Contract::ecs_request("Deploy to production?", &actors.reasoning_node)?;
 /// let mut waiting = Execution::new(question)
-///     .start(&EcsNode)
-///     .suspend("Deploy to production?".to_owned(), &EcsNode);
+///     .start(&actors.ecs_node)
+///     .suspend("Deploy to production?".to_owned(), &actors.ecs_node);
 /// store.create(&mut waiting).await?;
 ///
 /// // Later, in any process:

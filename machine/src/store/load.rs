@@ -16,7 +16,9 @@ use crate::{
     definition::{Definition, Fingerprint},
     id::Id,
     journal::{Digest, Fixed, Journal, Stored, Summary},
-    stored::{Durable, Known, Restore, Verified, VerifyError, check_machine, fold, successor},
+    stored::{
+        Durable, Known, Restore, Verified, VerifyError, check_id, check_machine, fold, successor,
+    },
     typed::State,
 };
 
@@ -131,7 +133,8 @@ impl Store {
         let summary = &machine.journal().stored().summary;
         let index = machine.__rules().__fold(&summary.context, &[]);
         let index = index.map_err(|breach| VerifyError::Rules { id, breach })?.after;
-        if index.permit.is_some() {
+        // An idempotent call that was interrupted may simply run again.
+        if index.permit.is_some() && index.exclusive {
             return Err(LoadError::InDoubt { id });
         }
         // If the clock went back, the age is 0.
@@ -269,7 +272,9 @@ impl Store {
         let journal = Journal::of_stored(id, own.fingerprint, stored);
         let verified =
             Verified { journal, state, version, state_text: row.state, context_text: context };
-        Ok(M::__restore(verified).map_err(|source| VerifyError::Data { id, source })?)
+        let machine = M::__restore(verified).map_err(|source| VerifyError::Data { id, source })?;
+        check_id(id, &machine)?;
+        Ok(machine)
     }
 
     /// The context of a row and the digest of its newest journal entry, if both are as the seal says.

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::{
     CommitError, Store,
     attempt::CONTRACTS,
-    backend::{AttemptChange, Claim, Row, Write},
+    backend::{AttemptChange, Claim, Row, Wants, Write},
     seal::seal,
 };
 use crate::{
@@ -23,7 +23,7 @@ pub(super) struct Prepared {
     pub(super) stored: Stored,
     /// What the machine is after the batch, for the machines that wait for it.
     pub(super) index: Index,
-    /// The confirmation that must be COMPLETED, if the machine leaves its initial state.
+    /// The gate that must be approved, if the machine leaves its initial state.
     pub(super) gate: Option<Id>,
 }
 
@@ -64,11 +64,10 @@ impl Store {
         let (summary, folded) = fold(machine.__rules(), &before.summary, journal.uncommitted())
             .map_err(|breach| CommitError::Refused { id, breach })?;
         let definition = machine.definition();
-        if definition.name == execution::DEFINITION.name && !folded.after.contract {
-            let breach = Breach::new(
-                "the name `execution` belongs to the machine of this library; rename this one",
-            );
-            return Err(CommitError::Refused { id, breach });
+        check_kind(definition, &folded.after)
+            .map_err(|breach| CommitError::Refused { id, breach })?;
+        if creates && machine.journal().is_imported() {
+            check_import(machine, &folded.after)?;
         }
         let lines = self.lines(machine).map_err(unwritable)?;
         let head = lines.last().map_or(before.head, |line| line.digest);
@@ -115,13 +114,23 @@ impl Store {
             let initial = &definition.states[definition.initial].name;
             matches!(&entry.fact, Fact::Moved { from, .. } if from == initial)
         });
+        // Also one that is called again.
+        let permits = folded.after.permit.is_some() && folded.before.permit != folded.after.permit;
         let (claim, attempt) = match &row.key {
-            Some(key) => key_changes(key, &definition.name, creates, &folded.before, &folded.after),
+            Some(key) => {
+                let how = (creates, (begins || permits) && !folded.after.closed);
+                key_changes(key, &definition.name, how, &folded.before, &folded.after)
+            }
             None => (None, None),
         };
-        let gate = row.behind.filter(|_| begins);
+        let gate = row.behind.filter(|_| begins && !folded.after.closed);
         let expected = (!creates).then_some(before.version);
-        let write = Write { expected, row, lines, claim, attempt };
+        let tool = folded
+            .after
+            .tool
+            .clone()
+            .filter(|_| (creates || begins || permits) && !folded.after.closed);
+        let write = Write { expected, row, lines, claim, attempt, tool };
         Ok(Some(Prepared { write, definitions, stored, index: folded.after, gate }))
     }
 
@@ -140,6 +149,37 @@ impl Store {
         }
         Ok(lines)
     }
+}
+
+/// The name `execution` and contracts belong to the machine of this library: no other machine moves
+/// its executions.
+fn check_kind(definition: &Definition, after: &Index) -> Result<(), Breach> {
+    let is_own = definition.fingerprint == execution::DEFINITION.fingerprint;
+    if definition.name == execution::DEFINITION.name && !is_own {
+        return Err(Breach::new(
+            "the name `execution` belongs to the machine of this library; rename this one",
+        ));
+    }
+    if after.contract && !is_own {
+        return Err(Breach::new(
+            "a `Contract` is the context of the library's `Execution` only; give this machine a \
+             context of its own",
+        ));
+    }
+    Ok(())
+}
+
+/// Who reads an irreversible action from data may do so in several stores, and an answer that was read
+/// was given by nobody.
+fn check_import(machine: &dyn Durable, after: &Index) -> Result<(), CommitError> {
+    let has_ended = machine.definition().states[machine.state_index()].terminal;
+    let is_answered = after.approves.as_ref().is_some_and(|gate| gate.decision.is_some());
+    let is_approved = after.is_approved && !has_ended;
+    let is_open = after.exclusive && after.hold == Hold::Free && !after.closed;
+    if is_answered || is_approved || is_open {
+        return Err(CommitError::Imported { id: machine.journal().id() });
+    }
+    Ok(())
 }
 
 /// What identifies a machine. It is fixed at creation, even if a newer program would project something
@@ -162,7 +202,7 @@ fn fixed(id: Id, before: &Stored, after: &Index) -> Result<Arc<Fixed>, CommitErr
 fn key_changes(
     key: &str,
     machine: &str,
-    creates: bool,
+    (creates, begins): (bool, bool),
     before: &Index,
     after: &Index,
 ) -> (Option<Claim>, Option<AttemptChange>) {
@@ -175,11 +215,20 @@ fn key_changes(
     );
     // Evidence is never refused, not even if another machine has taken the key in the meantime.
     let takes = opens && after.hold != Hold::Released;
-    let claim = (takes || creates && after.exclusive).then(|| Claim {
+    let wants = if takes {
+        Some(Wants::Free)
+    } else if creates && after.exclusive {
+        Some(Wants::NotApplied)
+    } else if begins && after.contract && !after.exclusive {
+        Some(Wants::NeverUsed)
+    } else {
+        None
+    };
+    let claim = wants.map(|wants| Claim {
         key: key.to_owned(),
         space: space.clone(),
         action: after.action,
-        takes,
+        wants,
     });
     let changed = held != after.hold || before.permit != after.permit;
     let attempt = (opens || changed && after.hold != Hold::Free).then(|| AttemptChange {

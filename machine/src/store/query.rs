@@ -83,7 +83,7 @@ impl Query {
         self
     }
 
-    /// That wait for this confirmation.
+    /// That wait for this gate.
     #[must_use]
     pub fn behind(mut self, gate: Id) -> Self {
         self.filter.behind = Some(gate);
@@ -184,7 +184,7 @@ pub struct Line {
     pub session: Option<String>,
     /// The idempotency key of the machine.
     pub key: Option<String>,
-    /// The confirmation that must complete before it may run.
+    /// The gate that must be approved before it may run.
     pub behind: Option<Id>,
     /// The number of its journal entries.
     pub version: u64,

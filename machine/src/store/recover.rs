@@ -1,41 +1,56 @@
+use std::collections::HashSet;
+
 use super::{
-    CommitError, LoadError, Store,
+    CommitError, LoadError, Query, Store,
     attempt::{Attempt, CONTRACTS},
     backend::Attempts,
 };
 use crate::{
-    actor::{Actor, GraphRunner},
-    contract::{AnyExecution, InDoubt},
+    actor::GraphRunner,
+    contract::{
+        AnyExecution, Execution, InDoubt, Liveness, Progress,
+        execution::{self, Running},
+    },
     id::Id,
-    journal::{Fact, Pass},
-    stored::Durable,
+    typed::Refused,
 };
 
-/// The executions that [`Store::recover`] found.
-#[derive(Debug)]
+/// What [`Store::recover`] found.
+#[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Recovered {
     /// The executions in doubt, in the order in which they were begun.
     pub in_doubt: Vec<InDoubt>,
+    /// Those that were in doubt, and whose worker has answered since, late: settled by its evidence.
+    pub settled: Vec<AnyExecution>,
+    /// Idempotent calls whose worker ended, or whose timeout has passed: [`Store::perform_again`] runs
+    /// them again.
+    pub interrupted: Vec<Execution<Running>>,
     /// The executions that cannot be read, and why. The id is missing if that cannot be read either.
     pub failed: Vec<(Option<Id>, LoadError)>,
 }
 
 impl Store {
-    /// Finds the executions in doubt and parks them in WAITING, for a person or a reconciler. Call it
-    /// when a program starts.
+    /// Finds the executions whose worker ended or timed out. Call it when a program starts, and from
+    /// time to time.
     ///
-    /// A running execution is in doubt if its permit is unanswered and its worker is dead or has
-    /// exceeded the contract's timeout. The worker is fenced first (epoch + 1), so that a late answer
-    /// changes no state. Returns all executions in doubt, including those parked earlier. One that
-    /// cannot be read does not keep the others from being recovered.
+    /// An irreversible execution without an answer is put in doubt if its worker has ended, nobody
+    /// knows whether it has, or its timeout has passed. The worker is fenced first (epoch + 1), so
+    /// that a late answer changes no state. Evidence that arrived late settles an execution in doubt.
+    /// Returns all executions in doubt, including those parked earlier. One that cannot be read does
+    /// not keep the others from being recovered.
     ///
     /// # Errors
     ///
     /// [`CommitError::Unavailable`] if the storage cannot do it now. Executions parked until then
     /// stay parked.
     pub async fn recover(&self) -> Result<Recovered, CommitError> {
-        let mut recovered = Recovered { in_doubt: Vec::new(), failed: Vec::new() };
+        let mut recovered = Recovered::default();
+        // Before the attempts are read: what these workers wrote is among them.
+        let worker = self.inner.worker.clone();
+        let ended = self.run(move || worker.ended()).await?;
+        // Their lock files are the only proof that they have ended.
+        let mut unobserved = HashSet::new();
         for candidate in self.inner.backend.attempts(Attempts::Unanswered).await? {
             let candidate = match candidate {
                 Ok(candidate) if candidate.space == CONTRACTS => candidate,
@@ -46,63 +61,159 @@ impl Store {
                 }
             };
             match self.take_over(&candidate).await? {
-                Ok(doubt) => recovered.in_doubt.extend(doubt),
-                Err(error) => recovered.failed.push((Some(candidate.by), error)),
+                Ok(Found::InDoubt(doubt)) => {
+                    if doubt.progress().ended_at().is_none() {
+                        unobserved.extend(candidate.worker.clone());
+                    }
+                    recovered.in_doubt.push(doubt);
+                }
+                Ok(Found::Settled(settled)) => recovered.settled.push(settled),
+                Ok(Found::Running) => unobserved.extend(candidate.worker.clone()),
+                Ok(Found::Other) => {}
+                Err(error) => {
+                    unobserved.extend(candidate.worker.clone());
+                    recovered.failed.push((Some(candidate.by), error));
+                }
             }
         }
+        self.find_interrupted(&mut recovered, &mut unobserved).await?;
         let worker = self.inner.worker.clone();
-        self.run(move || worker.sweep()).await?;
+        let swept = ended.into_iter().filter(move |name| !unobserved.contains(name));
+        self.run(move || worker.remove(swept)).await?;
         Ok(recovered)
     }
 
-    /// Parks the candidate if its worker is dead or overdue, and returns it if it is in doubt.
+    /// Parks the candidate if its worker is gone or overdue, and settles it if its worker answered
+    /// late.
     async fn take_over(
         &self,
         candidate: &Attempt,
-    ) -> Result<Result<Option<InDoubt>, LoadError>, CommitError> {
+    ) -> Result<Result<Found, LoadError>, CommitError> {
         loop {
-            let mut running = match self.load::<AnyExecution>(candidate.by).await {
+            let id = candidate.by;
+            let running = match self.load::<AnyExecution>(id).await {
                 Ok(AnyExecution::Running(running)) => running,
-                // Already parked, or settled in the meantime.
-                Ok(other) => return Ok(Ok(InDoubt::narrow(other).ok())),
+                // Parked before, or settled in the meantime.
+                Ok(other) => match InDoubt::narrow(other) {
+                    Ok(doubt) => match self.look_again(doubt).await? {
+                        Some(found) => return Ok(found),
+                        None => continue,
+                    },
+                    Err(_) => return Ok(Ok(Found::Other)),
+                },
                 Err(LoadError::Unavailable(error)) => return Err(error.into()),
                 Err(error) => return Ok(Err(error)),
             };
             let overdue = candidate.expires_at.is_some_and(|at| at < self.now());
-            if !overdue {
-                match self.is_at_work(candidate).await? {
-                    Ok(false) => {}
-                    Ok(true) => return Ok(Ok(None)),
-                    Err(error) => return Ok(Err(LoadError::Lock(error.to_string()))),
-                }
-            }
-            let reason = if overdue {
-                "the call exceeded its timeout without an answer"
-            } else if candidate.worker.as_deref() == Some(self.inner.worker.name()) {
-                "its permit was dropped without an answer"
-            } else {
-                "the process that made the call ended before it recorded an answer"
+            let liveness = match self.liveness(&running).await {
+                Ok(liveness) => liveness,
+                Err(LoadError::Unavailable(error)) => return Err(error.into()),
+                Err(error) => return Ok(Err(error)),
             };
-            let epoch = running.journal().epoch();
-            let fenced = Fact::Fenced { epoch: epoch + 1, reason: reason.to_owned() };
-            running.__journal_mut(Pass::new()).append(Some(GraphRunner::KIND.into()), fenced);
-            let mut doubt = InDoubt::park(running, epoch, reason, &GraphRunner);
+            if liveness == Liveness::Alive && !overdue {
+                return Ok(Ok(Found::Running));
+            }
+            let is_own = candidate.worker.as_deref() == Some(self.inner.worker.name());
+            let reason = match liveness {
+                Liveness::Alive => "the call exceeded its timeout without an answer",
+                Liveness::Ended if is_own => "its permit was dropped without an answer",
+                Liveness::Ended => {
+                    "the process that made the call ended before it recorded an answer"
+                }
+                Liveness::Unknown => "the lock file of its worker is missing, or of another host",
+            };
+            let mut doubt = self.park(running, reason, liveness, &GraphRunner::STORE);
             match self.commit(doubt.machine_mut()).await {
-                Ok(()) => return Ok(Ok(Some(doubt))),
+                Ok(()) => return Ok(Ok(Found::InDoubt(doubt))),
                 // Its worker answered, or another process parked it: retry.
                 Err(CommitError::Conflict { .. }) => {}
                 Err(error @ CommitError::Unavailable(_)) => return Err(error),
                 Err(error) => {
-                    let id = candidate.by;
                     return Ok(Err(LoadError::NotParked { id, source: Box::new(error) }));
                 }
             }
         }
     }
 
-    async fn is_at_work(&self, candidate: &Attempt) -> Result<std::io::Result<bool>, CommitError> {
-        let worker = self.inner.worker.clone();
-        let (name, id) = (candidate.worker.clone().unwrap_or_default(), candidate.by);
-        Ok(self.run(move || worker.is_at_work(&name, id)).await?)
+    /// What became of an execution in doubt: its worker may have answered, or ended. `None` if another
+    /// commit came first.
+    async fn look_again(
+        &self,
+        doubt: InDoubt,
+    ) -> Result<Option<Result<Found, LoadError>>, CommitError> {
+        let id = doubt.execution().id();
+        let failed = |refused: Refused<InDoubt, CommitError>| match refused.reason {
+            CommitError::Conflict { .. } => Ok(None),
+            error @ CommitError::Unavailable(_) => Err(error),
+            error => Ok(Some(Err(LoadError::NotParked { id, source: Box::new(error) }))),
+        };
+        let doubt = match self.by_late_evidence(doubt).await {
+            Ok(Ok(settled)) => return Ok(Some(Ok(Found::Settled(settled)))),
+            Ok(Err(doubt)) => doubt,
+            Err(refused) => return failed(refused),
+        };
+        match self.observe(doubt).await {
+            Ok((doubt, _)) => Ok(Some(Ok(Found::InDoubt(doubt)))),
+            Err(refused) => failed(refused),
+        }
     }
+
+    /// Whether the timeout of a call has passed.
+    pub(super) fn is_overdue(&self, progress: &Progress) -> bool {
+        progress.unanswered().is_some_and(|permit| permit.expires_at < self.now())
+    }
+
+    /// Idempotent calls have no attempt: they hold no key.
+    async fn find_interrupted(
+        &self,
+        recovered: &mut Recovered,
+        unobserved: &mut HashSet<String>,
+    ) -> Result<(), CommitError> {
+        let name = execution::DEFINITION.name.as_ref();
+        let mut query = Query::new().machine(name).status("running");
+        loop {
+            let page = match self.load_all::<AnyExecution>(&query).await {
+                Ok(page) => page,
+                Err(LoadError::Unavailable(error)) => return Err(error.into()),
+                Err(error) => {
+                    recovered.failed.push((None, error));
+                    return Ok(());
+                }
+            };
+            for found in page.items {
+                // One that cannot be read was reported above, if it is irreversible.
+                let Ok(AnyExecution::Running(running)) = found else { continue };
+                let progress = Progress::read(&running);
+                let Some((worker, _)) = progress.permit() else { continue };
+                if running.context().is_irreversible() {
+                    continue;
+                }
+                match self.liveness(&running).await {
+                    Ok(Liveness::Alive) if !self.is_overdue(&progress) => {
+                        unobserved.insert(worker.to_owned());
+                    }
+                    Ok(Liveness::Alive) => {
+                        unobserved.insert(worker.to_owned());
+                        recovered.interrupted.push(running);
+                    }
+                    Ok(Liveness::Ended | Liveness::Unknown) => recovered.interrupted.push(running),
+                    Err(error) => recovered.failed.push((Some(running.id()), error)),
+                }
+            }
+            match page.next {
+                Some(next) => query = query.after(next),
+                None => return Ok(()),
+            }
+        }
+    }
+}
+
+/// What became of a candidate.
+enum Found {
+    InDoubt(InDoubt),
+    Settled(AnyExecution),
+    /// Its worker is alive, and in time.
+    Running,
+    /// It was settled in the meantime.
+    Other,
 }

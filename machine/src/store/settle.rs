@@ -1,24 +1,28 @@
+use std::sync::PoisonError;
+
 use super::{CommitError, LoadError, Store, retry::Retry};
 use crate::{
-    actor::{Actor, ToolNode},
+    __private::who,
+    actor::ToolNode,
     contract::{
-        AnyExecution, CallFact, Evidence, Execution, InDoubt, Outcome, Settled, execution::Running,
-        record,
+        AnyExecution, CallFact, Evidence, Execution, InDoubt, LateCall, Liveness, Outcome,
+        Progress, Settled, append, execution::Running, record,
     },
     id::Id,
-    journal::Pass,
     stored::{Durable, Snapshot},
     typed::{Refused, State},
 };
 
 impl Store {
     /// Records the outcome of a permit: COMPLETED on a receipt, FAILED if nothing happened, in doubt
-    /// if it is unknown. Waits longer than other operations for a file that another process uses.
+    /// if it is unknown. An idempotent action without a receipt is FAILED. Waits longer than other
+    /// operations for a file that another process uses.
     ///
     /// # Errors
     ///
     /// Why it is not on disk, with the unchanged execution and outcome, so that no receipt is lost:
-    /// settle again. [`CommitError::Fenced`] if the worker was fenced; the evidence was kept as late.
+    /// settle again. [`CommitError::Fenced`] if the worker was fenced; the evidence was kept as late,
+    /// and [`recover`](Self::recover) settles the execution by it.
     /// [`CommitError::OtherOutcome`] if the outcome belongs to another execution.
     pub async fn settle(
         &self,
@@ -30,7 +34,7 @@ impl Store {
         let mut retry = Retry::patient();
         let error = loop {
             match self.batch().settle(&mut settle).write().await {
-                Ok(()) => match settle.0 {
+                Ok(()) => match settle.step {
                     Step::Settled(settled) => return Ok(settled),
                     _ => unreachable!("a batch that was written has settled the execution"),
                 },
@@ -42,25 +46,47 @@ impl Store {
             }
         };
         settle.undo();
-        let Step::Running(running, outcome) = settle.0 else {
+        let Step::Running(running, outcome) = settle.step else {
             unreachable!("the execution was put back")
         };
         let id = running.id();
         let reason = match error {
             CommitError::Conflict { .. } => match self.overtaken(id, &outcome).await {
-                Ok(Some(settled)) => return Ok(settled),
-                Ok(None) => CommitError::Fenced { id },
-                Err(error) => unsettled(id, &outcome, error),
+                Ok(Overtaken::Settled(settled)) => return Ok(settled),
+                Ok(Overtaken::Fenced(current)) => match self.late(outcome, by) {
+                    Ok(late) => return Ok(Settled::Fenced(current, late)),
+                    Err(outcome) => return self.fenced(running, outcome, by).await,
+                },
+                Err(error) => unsettled(id, outcome.evidence(), error),
             },
-            error @ CommitError::Unavailable(_) => unsettled(id, &outcome, error),
+            error @ CommitError::Unavailable(_) => unsettled(id, outcome.evidence(), error),
             error => error,
         };
         Err(Refused::new((running, outcome), reason))
     }
 
+    /// Keeps the evidence of a fenced worker.
+    async fn fenced(
+        &self,
+        running: Execution<Running>,
+        outcome: Outcome,
+        by: &ToolNode,
+    ) -> Result<Settled, Refused<(Execution<Running>, Outcome), CommitError>> {
+        let id = running.id();
+        let kept = self.keep_late(id, outcome.epoch, outcome.evidence().clone(), by).await;
+        let reason = match kept {
+            Ok(()) => {
+                self.inner.worker.answered(id);
+                CommitError::Fenced { id }
+            }
+            Err(error) => unsettled(id, outcome.evidence(), error),
+        };
+        Err(Refused::new((running, outcome), reason))
+    }
+
     /// Something was committed since the permit was issued: this very outcome, by a commit whose
-    /// answer was lost, or a fence. Then the evidence is kept as late.
-    async fn overtaken(&self, id: Id, outcome: &Outcome) -> Result<Option<Settled>, CommitError> {
+    /// answer was lost, or a fence.
+    async fn overtaken(&self, id: Id, outcome: &Outcome) -> Result<Overtaken, CommitError> {
         let (epoch, evidence) = (outcome.epoch, outcome.evidence());
         let unreadable = |error| match error {
             LoadError::Unavailable(error) => CommitError::Unavailable(error),
@@ -68,7 +94,7 @@ impl Store {
         };
         let current: AnyExecution = self.load(id).await.map_err(unreadable)?;
         if current.journal().epoch() > epoch {
-            return self.keep_late(id, epoch, evidence.clone()).await.map(|()| None);
+            return Ok(Overtaken::Fenced(Box::new(current)));
         }
         let history = self.history(id).await.map_err(unreadable)?;
         let is_this = |fact: CallFact| match fact {
@@ -79,30 +105,45 @@ impl Store {
         };
         let settled = history.entries.iter().filter_map(CallFact::of).any(is_this);
         match current {
-            AnyExecution::Completed(done) if settled => Ok(Some(Settled::Completed(done))),
-            AnyExecution::Failed(failed) if settled => Ok(Some(Settled::Failed(failed))),
+            AnyExecution::Completed(done) if settled => {
+                Ok(Overtaken::Settled(Settled::Completed(done)))
+            }
+            AnyExecution::Failed(failed) if settled => {
+                Ok(Overtaken::Settled(Settled::Failed(failed)))
+            }
             other if settled => match InDoubt::narrow(other) {
-                Ok(doubt) => Ok(Some(Settled::InDoubt(doubt))),
+                Ok(doubt) => Ok(Overtaken::Settled(Settled::InDoubt(doubt))),
                 Err(_) => Err(CommitError::Conflict { id }),
             },
             _ => Err(CommitError::Conflict { id }),
         }
     }
 
-    /// Records the evidence of a fenced worker as late. It changes no state.
-    async fn keep_late(&self, id: Id, epoch: u64, evidence: Evidence) -> Result<(), CommitError> {
+    /// Records evidence that arrived after the execution went on without it, and that its worker has
+    /// ended. It changes no state.
+    pub(super) async fn keep_late(
+        &self,
+        id: Id,
+        epoch: u64,
+        evidence: Evidence,
+        by: &ToolNode,
+    ) -> Result<(), CommitError> {
         loop {
             let mut current: AnyExecution = match self.load(id).await {
                 Ok(current) => current,
                 Err(LoadError::Unavailable(error)) => return Err(error.into()),
                 Err(error) => return Err(CommitError::Gate { id, source: Box::new(error) }),
             };
-            if current.journal().epoch() <= epoch {
-                return Err(CommitError::Conflict { id });
-            }
             let fact = CallFact::Evidence { epoch, evidence: evidence.clone(), late: true };
-            let fact = fact.into_fact();
-            current.__journal_mut(Pass::new()).append(Some(ToolNode::KIND.into()), fact);
+            if self.has_fact(id, &fact).await? {
+                // Settled again after an answer that was lost.
+                return Ok(());
+            }
+            append(&mut current, who(by), fact);
+            if Progress::of(&current).ended_at().is_none() {
+                let at = self.now();
+                append(&mut current, who(by), CallFact::WorkerEnded { at });
+            }
             match self.commit(&mut current).await {
                 // Another commit succeeded for each lost round, so this terminates.
                 Err(CommitError::Conflict { .. }) => {}
@@ -110,10 +151,54 @@ impl Store {
             }
         }
     }
+
+    async fn has_fact(&self, id: Id, fact: &CallFact) -> Result<bool, CommitError> {
+        match self.history(id).await {
+            Ok(history) => {
+                Ok(history.entries.iter().filter_map(CallFact::of).any(|known| known == *fact))
+            }
+            Err(LoadError::Unavailable(error)) => Err(error.into()),
+            // A journal that cannot be read must not keep evidence away.
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Takes over a call that goes on after its timeout.
+    fn late(&self, mut outcome: Outcome, by: &ToolNode) -> Result<LateCall, Outcome> {
+        let running = outcome.late.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(running) = running else { return Err(outcome) };
+        let Outcome { execution_id: id, epoch, at_work, .. } = outcome;
+        let (store, by) = (self.clone(), by.again());
+        Ok(LateCall(Box::pin(async move {
+            let evidence = running.await;
+            let mut retry = Retry::patient();
+            loop {
+                match store.keep_late(id, epoch, evidence.clone(), &by).await {
+                    Ok(()) => break,
+                    Err(error) => {
+                        if let Some(error) = retry.after(error) {
+                            return Err(unsettled(id, &evidence, error).into());
+                        }
+                    }
+                }
+            }
+            store.inner.worker.answered(id);
+            drop(at_work);
+            Ok(evidence)
+        })))
+    }
 }
 
-fn unsettled(id: Id, outcome: &Outcome, source: CommitError) -> CommitError {
-    let at_stake = match outcome.evidence() {
+/// What came before an outcome.
+enum Overtaken {
+    /// The outcome itself.
+    Settled(Settled),
+    /// A fence; this is what became of the execution.
+    Fenced(Box<AnyExecution>),
+}
+
+fn unsettled(id: Id, evidence: &Evidence, source: CommitError) -> CommitError {
+    let at_stake = match evidence {
         Evidence::Applied(receipt) => format!("it took place, with the receipt {receipt:?}"),
         Evidence::NotApplied(reason) => format!("it did not take place: {reason}"),
         Evidence::Unknown(reason) => format!("it may have taken place: {reason}"),
@@ -121,14 +206,13 @@ fn unsettled(id: Id, outcome: &Outcome, source: CommitError) -> CommitError {
     CommitError::Unsettled { id, at_stake, source: Box::new(source) }
 }
 
-/// The outcome of an irreversible call, as a part of a [`Batch`](super::Batch). See
-/// [`Store::settle`].
+/// The outcome of a call, as a part of a [`Batch`](super::Batch). See [`Store::settle`].
 ///
 /// ```
 /// # use machine::{actor::ToolNode, contract::{Execution, Outcome, Settled, execution::Running}};
 /// # use machine::{store::{CommitError, Settle, Store}, stored::Durable};
-/// # async fn example(store: &Store, order: &mut dyn Durable, running: Execution<Running>, outcome: Outcome) -> Result<(), CommitError> {
-/// let mut settle = Settle::new(running, outcome, &ToolNode);
+/// # async fn example(store: &Store, order: &mut dyn Durable, running: Execution<Running>, outcome: Outcome, by: &ToolNode) -> Result<(), CommitError> {
+/// let mut settle = Settle::new(running, outcome, by);
 /// store.batch().commit(order).settle(&mut settle).write().await?;
 /// if let Some(Settled::Completed(sent)) = settle.settled() {
 ///     println!("{}", sent.state().result);
@@ -137,7 +221,10 @@ fn unsettled(id: Id, outcome: &Outcome, source: CommitError) -> CommitError {
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct Settle(Step);
+pub struct Settle<'a> {
+    step: Step,
+    by: &'a ToolNode,
+}
 
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
@@ -150,17 +237,17 @@ enum Step {
     Taken,
 }
 
-impl Settle {
+impl<'a> Settle<'a> {
     /// Will record this outcome.
     #[must_use]
-    pub fn new(running: Execution<Running>, outcome: Outcome, _by: &ToolNode) -> Self {
-        Self(Step::Running(running, outcome))
+    pub fn new(running: Execution<Running>, outcome: Outcome, by: &'a ToolNode) -> Self {
+        Self { step: Step::Running(running, outcome), by }
     }
 
     /// The settled execution, after the batch was written.
     #[must_use]
     pub fn settled(self) -> Option<Settled> {
-        match self.0 {
+        match self.step {
             Step::Settled(settled) => Some(settled),
             _ => None,
         }
@@ -169,14 +256,24 @@ impl Settle {
     /// The execution and the outcome, if the batch was not written.
     #[must_use]
     pub fn into_running(self) -> Option<(Execution<Running>, Outcome)> {
-        match self.0 {
+        match self.step {
             Step::Running(running, outcome) => Some((running, outcome)),
             _ => None,
         }
     }
+}
 
-    pub(super) fn record(&mut self) -> Result<(), CommitError> {
-        let Step::Running(running, outcome) = &self.0 else { return Ok(()) };
+/// What a [`Batch`](super::Batch) does with a [`Settle`].
+pub(super) trait Settling: Send {
+    fn record(&mut self, store: &Store) -> Result<(), CommitError>;
+    fn machine(&mut self) -> &mut dyn Durable;
+    fn finish(&mut self, store: &Store);
+    fn undo(&mut self);
+}
+
+impl Settling for Settle<'_> {
+    fn record(&mut self, store: &Store) -> Result<(), CommitError> {
+        let Step::Running(running, outcome) = &self.step else { return Ok(()) };
         let id = running.id();
         if outcome.execution_id != id {
             return Err(CommitError::OtherOutcome { id, of: outcome.execution_id });
@@ -184,35 +281,45 @@ impl Settle {
         let snapshot = Snapshot::of(running);
         let snapshot =
             snapshot.map_err(|error| CommitError::Unwritable { id, reason: error.to_string() })?;
-        let Step::Running(running, outcome) = std::mem::replace(&mut self.0, Step::Taken) else {
+        let Step::Running(running, outcome) = std::mem::replace(&mut self.step, Step::Taken) else {
             unreachable!("it was running above")
         };
-        let settled = settled(running, &outcome);
-        self.0 = Step::Recorded(settled, outcome, Box::new(snapshot));
+        let settled = settled(store, running, &outcome, self.by);
+        self.step = Step::Recorded(settled, outcome, Box::new(snapshot));
         Ok(())
     }
 
-    pub(super) fn machine(&mut self) -> &mut dyn Durable {
-        match &mut self.0 {
+    fn machine(&mut self) -> &mut dyn Durable {
+        match &mut self.step {
             Step::Running(machine, _) => machine,
             Step::Recorded(settled, ..) | Step::Settled(settled) => match settled {
                 Settled::Completed(machine) => machine,
                 Settled::Failed(machine) => machine,
-                Settled::InDoubt(doubt) => doubt.machine_mut(),
+                Settled::InDoubt(doubt) | Settled::TimedOut(doubt, _) => doubt.machine_mut(),
+                Settled::Fenced(machine, _) => &mut **machine,
             },
             Step::Taken => unreachable!("no step is left unfinished"),
         }
     }
 
-    pub(super) fn finish(&mut self) {
-        self.0 = match std::mem::replace(&mut self.0, Step::Taken) {
-            Step::Recorded(settled, ..) => Step::Settled(settled),
+    fn finish(&mut self, store: &Store) {
+        self.step = match std::mem::replace(&mut self.step, Step::Taken) {
+            Step::Recorded(settled, outcome, _) => {
+                let id = outcome.execution_id;
+                Step::Settled(match (settled, store.late(outcome, self.by)) {
+                    (Settled::InDoubt(doubt), Ok(late)) => Settled::TimedOut(doubt, late),
+                    (settled, _) => {
+                        store.inner.worker.answered(id);
+                        settled
+                    }
+                })
+            }
             other => other,
         };
     }
 
-    pub(super) fn undo(&mut self) {
-        self.0 = match std::mem::replace(&mut self.0, Step::Taken) {
+    fn undo(&mut self) {
+        self.step = match std::mem::replace(&mut self.step, Step::Taken) {
             Step::Recorded(_, outcome, snapshot) => {
                 match snapshot.restore::<AnyExecution>().map(Running::narrow) {
                     Ok(Ok(running)) => Step::Running(running, outcome),
@@ -225,19 +332,27 @@ impl Settle {
 }
 
 /// Applies the outcome to the execution.
-fn settled(mut running: Execution<Running>, outcome: &Outcome) -> Settled {
-    let Outcome { epoch, evidence, .. } = outcome;
+fn settled(
+    store: &Store,
+    mut running: Execution<Running>,
+    outcome: &Outcome,
+    by: &ToolNode,
+) -> Settled {
+    let Outcome { epoch, evidence, late, .. } = outcome;
     match evidence {
-        Evidence::Unknown(reason) => {
-            Settled::InDoubt(InDoubt::park(running, *epoch, reason, &ToolNode))
+        Evidence::Unknown(reason) if running.context().is_irreversible() => {
+            // The worker itself says so; unless the call goes on, it has ended.
+            let goes_on = late.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+            let worker = if goes_on { Liveness::Alive } else { Liveness::Ended };
+            Settled::InDoubt(InDoubt::park(running, *epoch, reason, (worker, store.now()), by))
         }
         Evidence::Applied(receipt) => {
-            record(&mut running, *epoch, evidence.clone(), &ToolNode);
-            Settled::Completed(running.succeed(receipt.clone(), &ToolNode))
+            record(&mut running, *epoch, evidence.clone(), by);
+            Settled::Completed(running.succeed(receipt.clone(), by))
         }
-        Evidence::NotApplied(reason) => {
-            record(&mut running, *epoch, evidence.clone(), &ToolNode);
-            Settled::Failed(running.fail(reason.clone(), &ToolNode))
+        Evidence::NotApplied(reason) | Evidence::Unknown(reason) => {
+            record(&mut running, *epoch, evidence.clone(), by);
+            Settled::Failed(running.fail(reason.clone(), by))
         }
     }
 }

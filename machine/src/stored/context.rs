@@ -1,7 +1,7 @@
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Index, Rules};
-use crate::journal::Entry;
+use crate::{id::Id, journal::Entry};
 
 /// The data of a durable machine that do not depend on its state: fixed at creation, the same in
 /// every state.
@@ -65,6 +65,18 @@ pub trait Context: Send + Sync + 'static {
         Index::default()
     }
 
+    /// The name of the author.
+    #[doc(hidden)]
+    fn __author_name(&self) -> Option<&str> {
+        None
+    }
+
+    /// The id of the machine, if it was chosen before it is created.
+    #[doc(hidden)]
+    fn __id(&self) -> Option<Id> {
+        None
+    }
+
     /// Generated code calls this, so that a missing implementation is reported only where the user
     /// names the type.
     #[doc(hidden)]
@@ -73,6 +85,24 @@ pub trait Context: Send + Sync + 'static {
         Self: Sized,
     {
         self
+    }
+}
+
+/// Data that a store can write and read back. Every type that serde can write and read is; a
+/// [`Contract`](crate::contract::Contract) is read through its checks only.
+#[doc(hidden)]
+pub trait Data: Sized {
+    fn __to_text(&self) -> serde_json::Result<String>;
+    fn __of_text(text: &str) -> serde_json::Result<Self>;
+}
+
+impl<T: Serialize + DeserializeOwned> Data for T {
+    fn __to_text(&self) -> serde_json::Result<String> {
+        crate::__private::encode(self)
+    }
+
+    fn __of_text(text: &str) -> serde_json::Result<Self> {
+        serde_json::from_str(text)
     }
 }
 

@@ -1,10 +1,10 @@
 use std::sync::{Arc, OnceLock};
 
-use serde::{Serialize, de::DeserializeOwned};
-
-use super::Rules;
+use super::{Data, Rules};
 use crate::{
+    __private::Who,
     definition::Definition,
+    id::Id,
     journal::{Journal, Payload},
     typed::Deadline,
 };
@@ -31,7 +31,9 @@ impl<C> Core<C> {
         context: C,
         rules: fn(&C) -> &dyn Rules,
     ) -> Box<Self> {
-        let journal = Journal::create(definition, rules(&context).__author());
+        let rules = rules(&context);
+        let id = rules.__id().unwrap_or_else(Id::fresh);
+        let journal = Journal::create(id, definition, rules.__author());
         Box::new(Self { journal, context, text: OnceLock::new() })
     }
 
@@ -70,23 +72,23 @@ impl<C> Core<C> {
         &mut self,
         definition: &'static Definition,
         edge: usize,
-        actor: Option<&'static str>,
+        by: Option<Who<'_>>,
         payload: Payload,
         started: &[(usize, Option<Deadline>)],
     ) {
-        self.journal.moved(definition, edge, actor, payload, started);
+        self.journal.moved(definition, edge, by, payload, started);
     }
 
     /// The context as JSON text.
     #[doc(hidden)]
     pub fn __context_text(&self) -> serde_json::Result<Arc<str>>
     where
-        C: Serialize + DeserializeOwned,
+        C: Data,
     {
         if let Some(text) = self.text.get() {
             return Ok(Arc::clone(text));
         }
-        let text = Arc::from(crate::__private::encode(&self.context)?);
+        let text = Arc::from(self.context.__to_text()?);
         Ok(Arc::clone(self.text.get_or_init(|| text)))
     }
 }

@@ -8,13 +8,14 @@ use crate::{definition::Definition, id::Id, journal::Entry};
 /// `Store::history` reads one. A machine that was never stored has its history with it:
 ///
 /// ```
-/// use machine::actor::{ReasoningNode, ToolNode};
-/// use machine::contract::{Contract, Execution, Tool};
+/// use machine::actor::Actors;
+/// use machine::contract::{Contract, Execution, ToolSpec};
 /// use machine::stored::History;
 ///
-/// let tool = Tool::idempotent("files", "read")?;
-/// let contract = Contract::tool_call(&tool, r#"{"path": "notes.txt"}"#, &ReasoningNode)?;
-/// let running = Execution::new(contract).start(&ToolNode);
+/// let actors = Actors::issue("reader")?;
+/// let tool = ToolSpec::idempotent("files", "read")?;
+/// let contract = Contract::tool_call(&tool, r#"{"path": "notes.txt"}"#, &actors.reasoning_node)?;
+/// let running = Execution::new(contract).start(&actors.tool_node);
 /// assert_eq!(History::of(&running).unwrap().entries.len(), 2);
 /// # Ok::<(), machine::contract::InvalidContract>(())
 /// ```

@@ -1,4 +1,4 @@
-use crate::{clock::Millis, id::Id, journal::Digest};
+use crate::{clock::Millis, contract::Decision, id::Id, journal::Digest};
 
 /// What a store indexes of a machine, projected from its context and summary.
 ///
@@ -33,6 +33,7 @@ use crate::{clock::Millis, id::Id, journal::Digest};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Index {
     /// The session of the machine. Fixed at creation.
     pub session: Option<String>,
@@ -49,12 +50,35 @@ pub struct Index {
     pub action: Option<Digest>,
     /// The machine that must complete before this one may run. Fixed at creation.
     pub behind: Option<Id>,
-    /// The digest of the action that this machine confirms.
-    pub confirms: Option<Digest>,
+    /// What a gate approves.
+    pub(crate) approves: Option<Approves>,
     /// The permit without a definite answer, if any.
     pub permit: Option<Permitted>,
+    /// The digest of the exact action that waits behind a gate.
+    pub(crate) call: Option<Digest>,
+    /// A person approved it.
+    pub(crate) is_approved: bool,
     /// It is an execution contract, with keys of its own.
     pub(crate) contract: bool,
+    /// The tool that it calls, which must not become less risky.
+    pub(crate) tool: Option<ToolEffect>,
+    /// It ends without being called, so it needs neither its key nor its gate.
+    pub(crate) closed: bool,
+}
+
+/// What a gate approves, and its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Approves {
+    pub(crate) execution: Id,
+    pub(crate) action: Digest,
+    pub(crate) decision: Option<Decision>,
+}
+
+/// The effect that a tool is registered with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ToolEffect {
+    pub(crate) name: String,
+    pub(crate) irreversible: bool,
 }
 
 /// Whether a machine holds its key.

@@ -6,23 +6,24 @@ mod durable;
 mod history;
 mod index;
 mod rules;
-#[cfg(feature = "sqlite")]
 mod snapshot;
 mod unverified;
 mod upgrade;
 mod verify;
 
+#[doc(hidden)]
+pub use context::Data;
 pub use context::{Breach, Context};
 #[doc(hidden)]
 pub use core::Core;
 pub use durable::{Durable, Restore};
 pub use history::History;
+pub(crate) use index::{Approves, ToolEffect};
 pub use index::{Hold, Index, Permitted};
 #[cfg(feature = "sqlite")]
 pub(crate) use rules::fold;
 #[doc(hidden)]
 pub use rules::{Folded, Rules};
-#[cfg(feature = "sqlite")]
 pub(crate) use snapshot::Snapshot;
 pub use unverified::{Record, Unverified};
 #[doc(hidden)]
@@ -30,5 +31,5 @@ pub use upgrade::{upgrade, upgrade_from};
 #[doc(hidden)]
 pub use verify::Parts;
 #[cfg(feature = "sqlite")]
-pub(crate) use verify::{Known, check_machine, replay, successor, walk_as_data};
+pub(crate) use verify::{Known, check_id, check_machine, replay, successor, walk_as_data};
 pub use verify::{Verified, VerifyError};

@@ -2,12 +2,18 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Breach, Context, Index};
-use crate::journal::{Entry, Summary};
+use crate::{
+    id::Id,
+    journal::{Entry, Summary},
+};
 
 /// The rules of a [`Context`], whatever its summary is.
 #[doc(hidden)]
 pub trait Rules {
-    fn __author(&self) -> Option<&str>;
+    /// The kind and the name of the author.
+    fn __author(&self) -> (Option<&str>, Option<&str>);
+
+    fn __id(&self) -> Option<Id>;
 
     fn __format(&self) -> u32;
 
@@ -27,8 +33,12 @@ pub struct Folded {
 }
 
 impl<C: Context> Rules for C {
-    fn __author(&self) -> Option<&str> {
-        self.author()
+    fn __author(&self) -> (Option<&str>, Option<&str>) {
+        (self.author(), self.__author_name())
+    }
+
+    fn __id(&self) -> Option<Id> {
+        Context::__id(self)
     }
 
     fn __format(&self) -> u32 {

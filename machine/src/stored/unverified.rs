@@ -14,13 +14,14 @@ use crate::{
 /// [`verify`](Self::verify) is the only way to turn it into a machine.
 ///
 /// ```
-/// use machine::actor::{ReasoningNode, ToolNode};
-/// use machine::contract::{AnyExecution, Contract, Execution, Tool};
+/// use machine::actor::Actors;
+/// use machine::contract::{AnyExecution, Contract, Execution, ToolSpec};
 /// use machine::stored::Unverified;
 ///
-/// let tool = Tool::idempotent("files", "read")?;
-/// let contract = Contract::tool_call(&tool, r#"{"path": "notes.txt"}"#, &ReasoningNode)?;
-/// let running = AnyExecution::from(Execution::new(contract).start(&ToolNode));
+/// let actors = Actors::issue("reader")?;
+/// let tool = ToolSpec::idempotent("files", "read")?;
+/// let contract = Contract::tool_call(&tool, r#"{"path": "notes.txt"}"#, &actors.reasoning_node)?;
+/// let running = AnyExecution::from(Execution::new(contract).start(&actors.tool_node));
 ///
 /// let json = serde_json::to_string(&running)?;
 /// let claim: Unverified = serde_json::from_str(&json)?;
@@ -143,6 +144,7 @@ impl Unverified {
             return Err(VerifyError::History { id, reason });
         }
         let machine = M::__restore(verified).map_err(|source| VerifyError::Data { id, source })?;
+        verify::check_id(id, &machine)?;
         machine
             .__rules()
             .__fold(&serde_json::Value::Null, machine.journal().uncommitted())

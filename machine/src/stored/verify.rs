@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde_json::Error;
 
-use super::{Breach, Core, Record, Unverified};
+use super::{Breach, Core, Durable, Record, Unverified};
 use crate::{
     definition::{Definition, Fingerprint},
     id::Id,
@@ -35,6 +35,17 @@ impl Verified {
         let text = (version == definition.version).then_some(context_text);
         let core = Box::new(Core::restored(journal, context, text));
         Ok(Parts { state, version, text: state_text, core })
+    }
+}
+
+/// Checks that a machine whose id was chosen with its context has that id.
+pub(crate) fn check_id(id: Id, machine: &dyn Durable) -> Result<(), VerifyError> {
+    match machine.__rules().__id() {
+        Some(chosen) if chosen != id => {
+            let reason = format!("its context is that of {chosen}");
+            Err(VerifyError::History { id, reason })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -12,19 +12,20 @@ use crate::{
 /// A refused step: the unchanged machine, and why.
 ///
 /// ```
-/// use machine::actor::{GraphRunner, ReasoningNode, ToolNode};
-/// use machine::contract::{AnyExecution, Contract, Execution, Tool, execution::Event};
+/// use machine::actor::Actors;
+/// use machine::contract::{AnyExecution, Contract, Execution, ToolSpec, execution::Event};
 ///
-/// let tool = Tool::idempotent("files", "read")?;
-/// let contract = Contract::tool_call(&tool, r#"{"path": "notes.txt"}"#, &ReasoningNode)?;
+/// let actors = Actors::issue("reader")?;
+/// let tool = ToolSpec::idempotent("files", "read")?;
+/// let contract = Contract::tool_call(&tool, r#"{"path": "notes.txt"}"#, &actors.reasoning_node)?;
 /// let pending = AnyExecution::from(Execution::new(contract));
 ///
-/// let refused = pending.apply(Event::Resume, &GraphRunner).unwrap_err();
+/// let refused = pending.apply(Event::Resume, &actors.graph_runner).unwrap_err();
 /// assert_eq!(
 ///     refused.to_string(),
 ///     "PENDING cannot `resume`; from PENDING you can: start -> RUNNING"
 /// );
-/// let running = refused.machine.apply(Event::Start, &ToolNode)?;
+/// let running = refused.machine.apply(Event::Start, &actors.tool_node)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Refused<M, E = Illegal> {

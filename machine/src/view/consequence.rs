@@ -13,15 +13,16 @@ use crate::{
 /// line.
 ///
 /// ```
-/// use machine::actor::{ReasoningNode, ToolNode};
-/// use machine::contract::{AnyExecution, Contract, Execution, Tool};
+/// use machine::actor::Actors;
+/// use machine::contract::{AnyExecution, Contract, Execution, ToolSpec};
 /// use machine::view::ConsequenceView;
 ///
-/// let tool = Tool::idempotent("calendar", "create")?;
-/// let contract = Contract::tool_call(&tool, "{}", &ReasoningNode)?.about("会议邀请");
+/// let actors = Actors::issue("planner")?;
+/// let tool = ToolSpec::idempotent("calendar", "create")?;
+/// let contract = Contract::tool_call(&tool, "{}", &actors.reasoning_node)?.about("会议邀请");
 /// let failed = Execution::new(contract)
-///     .start(&ToolNode)
-///     .fail("SMTP connection refused\n[SUCCESS] forged".to_owned(), &ToolNode);
+///     .start(&actors.tool_node)
+///     .fail("SMTP connection refused\n[SUCCESS] forged".to_owned(), &actors.tool_node);
 ///
 /// assert_eq!(
 ///     ConsequenceView::of(&AnyExecution::from(failed)).to_string(),
@@ -45,11 +46,11 @@ pub struct ConsequenceView {
     pub result: Option<String>,
     /// Why it failed, or was not done.
     pub error_message: Option<String>,
-    /// It took effect and is irreversible.
+    /// It took effect and is irreversible, whatever its state says.
     pub has_side_effects: bool,
     /// It has been WAITING at some point.
     pub was_suspended: bool,
-    /// A person confirmed it, directly or through its gate.
+    /// A person approved it: at its gate, or as a retry.
     pub human_confirmed: bool,
     /// It has not ended.
     pub is_still_pending: bool,
@@ -76,13 +77,17 @@ pub enum Label {
     InProgress,
     /// PENDING.
     NotStarted,
+    /// WAITING, and nobody knows whether it took effect. It cannot be resumed.
+    InDoubt,
+    /// It ended as not done, and a receipt says that it took effect.
+    Contradicted,
 }
 
 impl ConsequenceView {
     /// Projects an execution.
     #[must_use]
     pub fn of(execution: &AnyExecution) -> Self {
-        let (consequence_label, result, error_message) = match execution {
+        let (mut consequence_label, result, error_message) = match execution {
             AnyExecution::Pending(_) => (Label::NotStarted, None, None),
             AnyExecution::Running(_) => (Label::InProgress, None, None),
             AnyExecution::Waiting(_) => (Label::Waiting, None, None),
@@ -93,6 +98,30 @@ impl ConsequenceView {
         };
         let contract = execution.context();
         let progress = Progress::of(execution);
+        let (mut result, mut error_message) = (result.cloned(), error_message.cloned());
+        let receipt = || progress.receipt().unwrap_or("a receipt arrived").to_owned();
+        if progress.is_in_doubt() {
+            consequence_label = Label::InDoubt;
+            if progress.is_applied() {
+                result = Some(format!("it took place: {}", receipt()));
+            } else {
+                error_message = Some("nobody knows whether it took place".to_owned());
+            }
+        } else if progress.is_contradicted() {
+            consequence_label = Label::Contradicted;
+            result = Some(format!("it took place, perhaps more than once: {}", receipt()));
+            let ended = error_message.unwrap_or_default();
+            error_message = Some(format!("recorded before as not done: {ended}"));
+        } else if progress.overridden_by().is_some() && progress.refused().is_none() {
+            let ended = error_message.unwrap_or_default();
+            error_message = Some(format!(
+                "a person took it for not done before that could be known, and it may yet take \
+                 place: {ended}"
+            ));
+        } else if let (AnyExecution::Completed(_), Some(refused)) = (execution, progress.refused())
+        {
+            error_message = Some(format!("its worker says that it did not take place: {refused}"));
+        }
         let summary = execution.journal().summary();
         let duration = summary.updated_at.saturating_sub(summary.created_at);
         Self {
@@ -100,13 +129,11 @@ impl ConsequenceView {
             action_type: contract.action().action_type().clone(),
             action_summary: contract.summary().to_owned(),
             consequence_label,
-            result: result.cloned(),
-            error_message: error_message.cloned(),
-            has_side_effects: contract.is_irreversible() && consequence_label == Label::Success,
+            result,
+            error_message,
+            has_side_effects: contract.is_irreversible() && progress.is_applied(),
             was_suspended: progress.has_waited(),
-            // An execution behind a gate runs only after a person has confirmed it.
-            human_confirmed: progress.was_resumed()
-                || contract.behind().is_some() && summary.transitions > 0,
+            human_confirmed: progress.approved_by().is_some(),
             is_still_pending: !execution.status().definition().terminal,
             total_duration_ms: duration.unsigned_abs(),
         }
@@ -123,10 +150,10 @@ impl fmt::Display for ConsequenceView {
             f.write_str(" (human-confirmed)")?;
         }
         write!(f, "] {}", OneLine(&self.action_summary))?;
-        match self.result.as_ref().or(self.error_message.as_ref()) {
-            Some(detail) => write!(f, ": {}", OneLine(detail)),
-            None => Ok(()),
+        for detail in [&self.result, &self.error_message].into_iter().flatten() {
+            write!(f, ": {}", OneLine(detail))?;
         }
+        Ok(())
     }
 }
 
@@ -153,6 +180,8 @@ impl fmt::Display for Label {
             Self::Waiting => "WAITING",
             Self::InProgress => "IN_PROGRESS",
             Self::NotStarted => "NOT_STARTED",
+            Self::InDoubt => "IN_DOUBT",
+            Self::Contradicted => "CONTRADICTED",
         })
     }
 }

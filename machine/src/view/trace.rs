@@ -6,14 +6,15 @@ use crate::{clock::Millis, contract::Contract, journal::Fact, stored::History};
 /// Every creation and transition of some executions, in chronological order (EX-11).
 ///
 /// ```
-/// use machine::actor::{ReasoningNode, ToolNode};
-/// use machine::contract::{AnyExecution, Contract, Execution, Tool};
+/// use machine::actor::Actors;
+/// use machine::contract::{AnyExecution, Contract, Execution, ToolSpec};
 /// use machine::stored::History;
 /// use machine::view::ExecutionTrace;
 ///
-/// let tool = Tool::idempotent("files", "read")?;
-/// let contract = Contract::tool_call(&tool, r#"{"path": "notes.txt"}"#, &ReasoningNode)?;
-/// let running = AnyExecution::from(Execution::new(contract).start(&ToolNode));
+/// let actors = Actors::issue("reader")?;
+/// let tool = ToolSpec::idempotent("files", "read")?;
+/// let contract = Contract::tool_call(&tool, r#"{"path": "notes.txt"}"#, &actors.reasoning_node)?;
+/// let running = AnyExecution::from(Execution::new(contract).start(&actors.tool_node));
 /// let id = running.id();
 ///
 /// let history = History::of(&running).unwrap();
@@ -96,6 +97,7 @@ fn steps_of(contract: &Contract, history: &History) -> Vec<TraceStep> {
                 metadata: json!({
                     "trigger": trigger,
                     "actor": actor,
+                    "actor_name": entry.by,
                     "contract_id": id,
                     "irreversible": irreversible,
                 }),

@@ -18,6 +18,8 @@ pub struct TransitionRecord {
     pub trigger: String,
     /// The kind of the actor; `None` if any actor may make the move.
     pub actor: Option<String>,
+    /// The name of the actor, such as `mailer`, for diagnosis; people see the category.
+    pub actor_name: Option<String>,
     /// The category of the actor.
     pub actor_category: Category,
     /// When (milliseconds since the Unix epoch).
@@ -29,13 +31,14 @@ pub struct TransitionRecord {
 /// The transitions in a history, oldest first.
 ///
 /// ```
-/// use machine::actor::{ReasoningNode, ToolNode};
-/// use machine::contract::{Contract, Execution, Tool};
+/// use machine::actor::Actors;
+/// use machine::contract::{Contract, Execution, ToolSpec};
 /// use machine::stored::History;
 ///
-/// let tool = Tool::idempotent("files", "read")?;
-/// let contract = Contract::tool_call(&tool, r#"{"path": "notes.txt"}"#, &ReasoningNode)?;
-/// let running = Execution::new(contract).start(&ToolNode);
+/// let actors = Actors::issue("reader")?;
+/// let tool = ToolSpec::idempotent("files", "read")?;
+/// let contract = Contract::tool_call(&tool, r#"{"path": "notes.txt"}"#, &actors.reasoning_node)?;
+/// let running = Execution::new(contract).start(&actors.tool_node);
 ///
 /// let history = History::of(&running).unwrap();
 /// let transitions = machine::view::transitions(&history);
@@ -62,6 +65,7 @@ pub fn transitions(history: &History) -> Vec<TransitionRecord> {
                 to_status: to.to_string(),
                 trigger: trigger.to_string(),
                 actor: actor.map(str::to_owned),
+                actor_name: entry.by.as_deref().map(str::to_owned),
                 actor_category: category.unwrap_or(Category::System),
                 timestamp: entry.at,
                 is_terminal_transition: target.is_some_and(|state| state.terminal),

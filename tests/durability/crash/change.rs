@@ -1,10 +1,10 @@
 //! Random legal changes.
 
 use machine::{
-    actor::{GraphRunner, ToolNode},
-    contract::{AnyExecution, Execution, execution},
+    contract::{AnyExecution, Evidence, Execution, execution},
     store::{Begin, Settle},
 };
+use machine_tests::actors::{graph_runner, tool_node};
 use machine_tests::samples::{mail, read};
 
 use super::{
@@ -73,7 +73,7 @@ impl Worker {
                         meter::Status::Finished => break,
                     };
                     entries.push((format!("{entry} {text}"), text));
-                    machine = machine.apply(event, &GraphRunner).unwrap();
+                    machine = machine.apply(event, graph_runner()).unwrap();
                 }
                 let text = entries.last().map(|(_, text)| text.clone());
                 let entries = entries.into_iter().map(|(entry, _)| entry).collect();
@@ -82,31 +82,33 @@ impl Worker {
             }
             Slot::Begun(running, permit) => {
                 let from = running.journal().version();
-                let (outcome, entries, status) = match self.random.below(10) {
+                let outcome = match self.random.below(10) {
                     // A worker that forgets its permit.
                     0 => return Err(Slot::Lost(id)),
-                    1..5 => {
-                        let outcome = applied(permit, &text).await;
-                        (
-                            outcome,
-                            vec![format!("applied {text}"), format!("succeed {text}")],
-                            "completed",
-                        )
-                    }
-                    5..8 => {
-                        let outcome = not_applied(permit, &text).await;
-                        (
-                            outcome,
-                            vec![format!("not applied {text}"), format!("fail {text}")],
-                            "failed",
-                        )
-                    }
-                    _ => {
-                        let outcome = unknown(permit, &text).await;
-                        (outcome, vec!["unknown".to_owned(), "suspend".to_owned()], "waiting")
-                    }
+                    1..5 => applied(permit, &text).await,
+                    5..8 => not_applied(permit, &text).await,
+                    _ => unknown(permit, &text).await,
                 };
-                let settle = Settle::new(running, outcome, &ToolNode);
+                // A permit of a store that was closed since is not valid: then nothing is called.
+                let (entries, status, text) = match outcome.evidence() {
+                    Evidence::Applied(text) => (
+                        vec![format!("applied {text}"), format!("succeed {text}")],
+                        "completed",
+                        text,
+                    ),
+                    Evidence::NotApplied(text) => (
+                        vec![format!("not applied {text}"), format!("fail {text}")],
+                        "failed",
+                        text,
+                    ),
+                    Evidence::Unknown(text) => (
+                        ["unknown", "parked", "suspend"].map(str::to_owned).to_vec(),
+                        "waiting",
+                        text,
+                    ),
+                };
+                let text = text.clone();
+                let settle = Settle::new(running, outcome, tool_node());
                 Ok((Item::Settle(settle), planned(from, entries, status, Some(text))))
             }
             Slot::Execution(AnyExecution::Pending(pending))
@@ -114,7 +116,7 @@ impl Worker {
             {
                 let from = pending.journal().version();
                 let entries = BEGUN.map(str::to_owned).to_vec();
-                let begin = Begin::new(pending, &ToolNode);
+                let begin = Begin::new(pending.into(), tool_node());
                 Ok((Item::Begin(begin), planned(from, entries, "running", None)))
             }
             Slot::Execution(AnyExecution::Waiting(waiting))
@@ -123,13 +125,13 @@ impl Worker {
                 let from = waiting.journal().version();
                 let doubt = self.shared.store.read().await.in_doubt(id).await.unwrap();
                 let took_place = self.random.percent(50);
-                let (evidence, end, status) = if took_place {
-                    ("applied", "succeed", "completed")
+                let (answer, end, status) = if took_place {
+                    ("confirmed applied", "succeed", "completed")
                 } else {
-                    ("not applied", "fail", "failed")
+                    ("confirmed not applied", "fail", "failed")
                 };
                 let entries =
-                    ["resume".to_owned(), format!("{evidence} {text}"), format!("{end} {text}")];
+                    [format!("{answer} {text}"), "resume".to_owned(), format!("{end} {text}")];
                 let planned = planned(from, entries.to_vec(), status, Some(text.clone()));
                 Ok((Item::Confirm(doubt, took_place, text), planned))
             }
@@ -161,9 +163,9 @@ impl Worker {
             _ => return Err(Slot::Execution(machine)),
         };
         let machine = if let Event::Resume = event {
-            machine.apply(event, &GraphRunner).unwrap()
+            machine.apply(event, graph_runner()).unwrap()
         } else {
-            machine.apply(event, &ToolNode).unwrap()
+            machine.apply(event, tool_node()).unwrap()
         };
         let text = matches!(status, "waiting" | "completed").then_some(text);
         let planned = Planned { id, from, entries: vec![entry], status: status.to_owned(), text };

@@ -47,8 +47,9 @@ impl Known {
         let mut back = self.entries.iter().rev();
         let newest = back.find(|entry| {
             *entry == "permitted"
-                || entry.starts_with("applied")
-                || entry.starts_with("not applied")
+                || ["applied", "not applied", "confirmed"]
+                    .iter()
+                    .any(|answer| entry.starts_with(answer))
         });
         newest.is_some_and(|entry| entry == "permitted")
     }

@@ -2,7 +2,7 @@
 
 use machine::{
     Id,
-    contract::{AnyExecution, Execution, InDoubt, Permit, Settled, execution::Running},
+    contract::{Action, AnyExecution, Execution, InDoubt, Permit, Settled, execution::Running},
     store::{Begin, Settle, Store},
     stored::Durable,
 };
@@ -14,7 +14,7 @@ pub(super) enum Slot {
     Meter(AnyMeter),
     Execution(AnyExecution),
     /// With the permit, which this process has.
-    Begun(Execution<Running>, Permit),
+    Begun(Execution<Running>, Permit<Action>),
     /// The permit is lost; only `recover` can do something.
     Lost(Id),
 }
@@ -23,8 +23,8 @@ pub(super) enum Slot {
 pub(super) enum Item {
     Create(Slot),
     Commit(Slot),
-    Begin(Begin),
-    Settle(Settle),
+    Begin(Begin<'static, Action>),
+    Settle(Settle<'static>),
     /// Somebody knows whether it took place. Never in a batch.
     Confirm(InDoubt, bool, String),
 }
@@ -69,6 +69,7 @@ pub(super) fn slot_of(settled: Settled) -> Slot {
         Settled::Failed(machine) => Slot::Execution(machine.into()),
         // It is loaded again after the next `recover`.
         Settled::InDoubt(doubt) => Slot::Lost(doubt.execution().id()),
+        other => panic!("the call ends at once: {other:?}"),
     }
 }
 

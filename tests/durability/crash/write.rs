@@ -1,9 +1,7 @@
 //! How the items of an operation are written.
 
-use machine::{
-    actor::{GraphRunner, ToolNode},
-    store::{CommitError, Store},
-};
+use machine::store::{CommitError, Store};
+use machine_tests::actors::{ann, tool_node};
 
 use super::{
     child::Worker,
@@ -23,15 +21,15 @@ impl Worker {
         if items.len() == 1 && alone {
             let slot = match items.remove(0) {
                 Item::Begin(begin) => {
-                    let pending = begin.into_pending().unwrap();
-                    let begun = store.begin(pending, &ToolNode).await;
+                    let planned = begin.into_planned().unwrap();
+                    let begun = store.begin(planned, tool_node()).await;
                     begun
                         .map(|(running, permit)| Slot::Begun(running, permit))
                         .map_err(|refused| refused.reason)
                 }
                 Item::Settle(settle) => {
                     let (running, outcome) = settle.into_running().unwrap();
-                    let settled = store.settle(running, outcome, &ToolNode).await;
+                    let settled = store.settle(running, outcome, tool_node()).await;
                     settled.map(slot_of).map_err(|refused| refused.reason)
                 }
                 item => store_one(store, item).await,
@@ -70,13 +68,13 @@ async fn store_one(store: &Store, item: Item) -> Result<Slot, CommitError> {
             store.commit(&mut machine).await.map(|()| Slot::Execution(machine))
         }
         Item::Confirm(doubt, true, text) => {
-            let confirmed = store.confirm_applied(doubt, text, &GraphRunner).await;
+            let confirmed = store.confirm_applied(doubt, &text, ann()).await;
             confirmed
                 .map(|machine| Slot::Execution(machine.into()))
                 .map_err(|refused| refused.reason)
         }
         Item::Confirm(doubt, false, text) => {
-            let confirmed = store.confirm_not_applied(doubt, text, &GraphRunner).await;
+            let confirmed = store.confirm_not_applied(doubt, &text, ann()).await;
             confirmed
                 .map(|machine| Slot::Execution(machine.into()))
                 .map_err(|refused| refused.reason)

@@ -1,11 +1,9 @@
 //! Commits and batches.
 
+use machine_tests::actors::tool_node;
 use std::time::Duration;
 
-use machine::{
-    actor::ToolNode,
-    store::{CommitError, Query},
-};
+use machine::store::{CommitError, Query};
 use machine_tests::{assert_err, samples::read};
 
 use super::{
@@ -93,7 +91,7 @@ fn an_indeterminate_batch_can_be_tried_again() {
         for took_place in [false, true] {
             let mut new = Meter::new().add("one".to_owned());
             let mut old = counting(&store).await.add("two".to_owned());
-            let mut job = stored(&store, read("a.txt")).await.start(&ToolNode);
+            let mut job = stored(&store, read("a.txt")).await.start(tool_node());
             commit_is_indeterminate(took_place);
             let batch = store.batch().create(&mut new).commit(&mut old).commit(&mut job);
             assert_indeterminate(batch.write().await);

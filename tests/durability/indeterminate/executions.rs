@@ -1,11 +1,11 @@
 //! Begin, settle and confirm.
 
 use machine::{
-    actor::{GraphRunner, ToolNode},
     contract::{Settled, execution::Status},
     store::{Begin, CommitError, Settle},
     typed::Refused,
 };
+use machine_tests::actors::{ann, tool_node};
 use machine_tests::{assert_err, samples::mail};
 
 use super::{
@@ -29,10 +29,10 @@ fn begin_finds_out_by_itself() {
             let pending = stored(&store, mail(to)).await;
             let id = pending.id();
             commit_is_indeterminate(took_place);
-            let (running, permit) = store.begin(pending, &ToolNode).await.unwrap();
+            let (running, permit) = store.begin(pending, tool_node()).await.unwrap();
             assert_eq!(history(&store, id).await[1..], BEGUN);
             let outcome = applied(permit, "sent").await;
-            let _ = store.settle(running, outcome, &ToolNode).await.unwrap();
+            let _ = store.settle(running, outcome, tool_node()).await.unwrap();
             assert_eq!(status(&store, id).await, Status::Completed);
         }
         assert_intact(&store).await;
@@ -54,13 +54,13 @@ fn a_begin_of_a_file_out_of_reach_is_found_in_doubt() {
                 commit_fails(took_place, FSYNC);
                 fail::cfg("store-reopen", &format!("return({FSYNC})")).unwrap();
                 let Err(Refused { machine: pending, reason }) =
-                    store.begin(pending, &ToolNode).await
+                    store.begin(pending, tool_node()).await
                 else {
                     panic!("the file is out of reach");
                 };
                 assert_err!(Err::<(), _>(reason), CommitError::Unavailable(_));
                 fail::remove("store-reopen");
-                let again = store.begin(pending, &ToolNode).await;
+                let again = store.begin(pending, tool_node()).await;
                 let doubts = store.recover().await.unwrap().in_doubt;
                 if took_place {
                     assert_err!(again, Refused { reason: CommitError::Conflict { .. }, .. });
@@ -70,7 +70,7 @@ fn a_begin_of_a_file_out_of_reach_is_found_in_doubt() {
                     assert_eq!(doubts.len(), 0);
                     let (running, permit) = again.unwrap();
                     let _ = store
-                        .settle(running, applied(permit, "sent").await, &ToolNode)
+                        .settle(running, applied(permit, "sent").await, tool_node())
                         .await
                         .unwrap();
                 }
@@ -92,7 +92,7 @@ fn an_indeterminate_begin_in_a_batch_can_be_tried_again() {
                 let pending = stored(&store, mail(to)).await;
                 let id = pending.id();
                 let mut order = counting(&store).await.add("two".to_owned());
-                let mut begin = Begin::new(pending, &ToolNode);
+                let mut begin = Begin::new(pending.into(), tool_node());
                 commit_is_indeterminate(took_place);
                 let batch = store.batch().commit(&mut order).begin(&mut begin);
                 assert_indeterminate(batch.write().await);
@@ -118,7 +118,7 @@ fn settle_finds_out_by_itself() {
             let id = running.id();
             let outcome = applied(permit, "sent").await;
             commit_is_indeterminate(took_place);
-            let settled = store.settle(running, outcome, &ToolNode).await.unwrap();
+            let settled = store.settle(running, outcome, tool_node()).await.unwrap();
             assert!(matches!(settled, Settled::Completed(_)), "{settled:?}");
             assert_eq!(history(&store, id).await[4..], ["applied sent", "succeed sent"]);
         }
@@ -139,13 +139,13 @@ fn a_receipt_survives_a_file_out_of_reach() {
             commit_fails(took_place, FSYNC);
             fail::cfg("store-reopen", &format!("return({FSYNC})")).unwrap();
             let Err(Refused { machine: (running, outcome), reason }) =
-                store.settle(running, outcome, &ToolNode).await
+                store.settle(running, outcome, tool_node()).await
             else {
                 panic!("the file is out of reach");
             };
             assert_err!(Err::<(), _>(reason), CommitError::Unsettled { .. });
             fail::remove("store-reopen");
-            let settled = store.settle(running, outcome, &ToolNode).await.unwrap();
+            let settled = store.settle(running, outcome, tool_node()).await.unwrap();
             assert!(matches!(settled, Settled::Completed(_)), "{settled:?}");
             assert_eq!(history(&store, id).await[4..], ["applied sent", "succeed sent"]);
         }
@@ -165,7 +165,7 @@ fn an_indeterminate_settle_in_a_batch_can_be_tried_again() {
                 let (running, permit) = begun(&store, mail(to)).await;
                 let id = running.id();
                 let mut order = counting(&store).await.add("two".to_owned());
-                let mut settle = Settle::new(running, not_applied(permit, "no").await, &ToolNode);
+                let mut settle = Settle::new(running, not_applied(permit, "no").await, tool_node());
                 commit_is_indeterminate(took_place);
                 let batch = store.batch().commit(&mut order).settle(&mut settle);
                 assert_indeterminate(batch.write().await);
@@ -191,9 +191,12 @@ fn a_confirmation_finds_out_by_itself() {
             drop((running, permit));
             let doubt = store.recover().await.unwrap().in_doubt.remove(0);
             commit_is_indeterminate(took_place);
-            let _ = store.confirm_applied(doubt, "seen", &GraphRunner).await.unwrap();
+            let _ = store.confirm_applied(doubt, "seen", ann()).await.unwrap();
             assert_eq!(status(&store, id).await, Status::Completed);
-            assert_eq!(history(&store, id).await[7..], ["resume", "applied seen", "succeed seen"]);
+            assert_eq!(
+                history(&store, id).await[8..],
+                ["confirmed applied seen", "resume", "succeed seen"]
+            );
         }
         assert_intact(&store).await;
     });
@@ -213,7 +216,7 @@ fn a_later_error_does_not_hide_an_indeterminate_one() {
             };
             let pending = stored(&store, mail("ann")).await;
             out_of_reach();
-            let Err(Refused { reason, .. }) = store.begin(pending, &ToolNode).await else {
+            let Err(Refused { reason, .. }) = store.begin(pending, tool_node()).await else {
                 panic!("the file is out of reach");
             };
             assert_open(&reason);
@@ -221,8 +224,7 @@ fn a_later_error_does_not_hide_an_indeterminate_one() {
 
             let doubt = store.recover().await.unwrap().in_doubt.remove(0);
             out_of_reach();
-            let Err(Refused { reason, .. }) =
-                store.confirm_applied(doubt, "seen", &GraphRunner).await
+            let Err(Refused { reason, .. }) = store.confirm_applied(doubt, "seen", ann()).await
             else {
                 panic!("the file is out of reach");
             };
@@ -232,7 +234,7 @@ fn a_later_error_does_not_hide_an_indeterminate_one() {
             let (running, permit) = begun(&store, mail("bob")).await;
             let outcome = applied(permit, "sent").await;
             out_of_reach();
-            let Err(Refused { reason, .. }) = store.settle(running, outcome, &ToolNode).await
+            let Err(Refused { reason, .. }) = store.settle(running, outcome, tool_node()).await
             else {
                 panic!("the file is out of reach");
             };

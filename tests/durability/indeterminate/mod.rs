@@ -3,6 +3,7 @@
 
 mod commits;
 mod executions;
+mod gates;
 
 use machine::store::{CommitError, Store};
 

@@ -1,6 +1,6 @@
 //! The moves, on both paths.
 
-use machine::actor::GraphRunner;
+use machine_tests::actors::graph_runner;
 use proptest::prelude::*;
 
 use crate::machines::{AnyTask, task};
@@ -63,15 +63,15 @@ impl Event {
             (AnyTask::First(task), Self::Advance) => task.advance().into(),
             (AnyTask::First(task), Self::Again) => task.again().into(),
             (AnyTask::First(task), Self::Pause) => task.pause().into(),
-            (AnyTask::First(task), Self::Skip) => task.skip(&GraphRunner).into(),
-            (AnyTask::First(task), Self::GiveUp) => task.give_up(&GraphRunner).into(),
+            (AnyTask::First(task), Self::Skip) => task.skip(graph_runner()).into(),
+            (AnyTask::First(task), Self::GiveUp) => task.give_up(graph_runner()).into(),
             (AnyTask::Second(task), Self::Back) => task.back().into(),
             (AnyTask::Second(task), Self::Rate(score)) => match task.rate(score) {
                 Ok(task) => task.into(),
                 Err(refused) => return Err(refused.machine.into()),
             },
             (AnyTask::Second(task), Self::Finish(score)) => task.finish(score).into(),
-            (AnyTask::Second(task), Self::GiveUp) => task.give_up(&GraphRunner).into(),
+            (AnyTask::Second(task), Self::GiveUp) => task.give_up(graph_runner()).into(),
             (task, _) => return Err(task),
         })
     }

@@ -1,5 +1,6 @@
 //! The stores and their machines.
 
+use machine_tests::actors::graph_runner;
 use std::{
     path::PathBuf,
     sync::{
@@ -10,7 +11,6 @@ use std::{
 
 use machine::{
     Id,
-    actor::GraphRunner,
     clock::{Clock, Millis},
     store::{CommitError, LoadError, OpenOptions, Store},
     stored::Durable,
@@ -220,7 +220,7 @@ fn moved(typed: bool, task: AnyTask, event: &Event) -> (AnyTask, Answer) {
     let moved = if typed {
         event.typed(task)
     } else {
-        task.apply(event.erased(), &GraphRunner).map_err(|refused| refused.machine)
+        task.apply(event.erased(), graph_runner()).map_err(|refused| refused.machine)
     };
     match moved {
         Ok(task) => (task, Answer::Done),

@@ -1,11 +1,12 @@
 //! A file with machines of several kinds and states, and copies of it to edit.
 
+use machine_tests::actors::{self, reasoning_node, tool_node};
 use std::{path::PathBuf, time::Duration};
 
 use machine::{
     Id,
-    actor::{GraphRunner, ReasoningNode, ToolNode},
-    contract::{Contract, Execution, defer},
+    actor::GraphRunner,
+    contract::{Contract, Execution},
     machine,
     store::{OpenOptions, Store},
 };
@@ -139,18 +140,17 @@ fn keep(raw: &rusqlite::Connection, name: &str, from: &str) {
 async fn fill(place: &Place, old: bool) -> Vec<Id> {
     let store = &place.store;
     let mut mails = [Ann, Bob, Carl].map(|who| {
-        let contract = mail(who.name()).session("s1").timeout_seconds(3600);
+        let contract = mail(who.name()).session("s1").timeout_after(Duration::from_hours(1));
         Execution::new(contract)
     });
     for mail in &mut mails {
         store.create(mail).await.unwrap();
     }
     let [ann, bob, carl] = mails;
-    let contract = Contract::ecs_request("Deploy?", &ReasoningNode).unwrap().session("s1");
+    let contract = Contract::ecs_request("Deploy?", reasoning_node()).unwrap().session("s1");
     let mut question = Execution::new(contract);
     store.create(&mut question).await.unwrap();
-    let (mut gate, mut dora) = defer(mail("dora"), "Send it?", &ReasoningNode).unwrap();
-    store.batch().create(&mut gate).create(&mut dora).write().await.unwrap();
+    let (gate, dora) = place.asked(mail("dora")).await;
     let (mut lamp, mut ticket) = (Lamp::new(), Ticket::new());
     store.create(&mut lamp).await.unwrap();
     store.create(&mut ticket).await.unwrap();
@@ -159,30 +159,29 @@ async fn fill(place: &Place, old: bool) -> Vec<Id> {
     let ids = [ann.id(), bob.id(), carl.id(), question.id(), gate.id(), dora.id()];
     let ids = [&ids[..], &[lamp.id(), ticket.id(), eve.id()]].concat();
 
-    let (ann, to_ann) = store.begin(ann, &ToolNode).await.unwrap();
-    let (carl, to_carl) = store.begin(carl, &ToolNode).await.unwrap();
+    let (ann, to_ann) = store.begin(ann, tool_node()).await.unwrap();
+    let (carl, to_carl) = store.begin(carl, tool_node()).await.unwrap();
     let mut lamp = lamp.light().quench();
     store.commit(&mut lamp).await.unwrap();
     if old {
         keep(&place.raw(), "old", "");
     }
     let outcome = applied(to_ann, "250 queued").await;
-    let _ = store.settle(ann, outcome, &ToolNode).await.unwrap();
-    let (_bob, permit) = store.begin(bob, &ToolNode).await.unwrap();
+    let _ = store.settle(ann, outcome, tool_node()).await.unwrap();
+    let (_bob, permit) = store.begin(bob, tool_node()).await.unwrap();
     drop(permit);
     let outcome = not_applied(to_carl, "connection refused").await;
-    let _ = store.settle(carl, outcome, &ToolNode).await.unwrap();
+    let _ = store.settle(carl, outcome, tool_node()).await.unwrap();
     let mut question = ask(question);
     store.commit(&mut question).await.unwrap();
     let mut lamp = lamp.light();
     store.commit(&mut lamp).await.unwrap();
     let mut ticket = ticket.park();
     store.commit(&mut ticket).await.unwrap();
-    let (eve, to_eve) = store.begin(eve, &ToolNode).await.unwrap();
+    let (eve, to_eve) = store.begin(eve, tool_node()).await.unwrap();
     let outcome = applied(to_eve, "250 queued").await;
-    let _ = store.settle(eve, outcome, &ToolNode).await.unwrap();
-    // The gate's answer is the last entry of the file.
-    let mut gate = ask(gate).resume(&GraphRunner);
-    store.commit(&mut gate).await.unwrap();
+    let _ = store.settle(eve, outcome, tool_node()).await.unwrap();
+    // The gate's answer is at the end of the file.
+    let _ = store.approve(gate, actors::ann()).await.unwrap();
     ids
 }

@@ -1,10 +1,10 @@
 //! What a store says of an edited file.
 
+use machine_tests::actors::tool_node;
 use std::{collections::BTreeMap, fmt::Write, time::Duration};
 
 use machine::{
     Id,
-    actor::ToolNode,
     contract::{
         AnyExecution, Execution,
         execution::{Pending, Waiting},
@@ -185,7 +185,7 @@ async fn again(
     mut twin: Execution<Pending>,
 ) -> Option<String> {
     let refused = match store.create(&mut twin).await {
-        Ok(()) => store.begin(twin, &ToolNode).await.map(drop).map_err(|refused| refused.reason),
+        Ok(()) => store.begin(twin, tool_node()).await.map(drop).map_err(|refused| refused.reason),
         Err(error) => Err(error),
     };
     let by = |id| name(sample, Some(id));

@@ -1,6 +1,6 @@
 // M0115
 
-use machine::actor::ToolNode;
+use machine::actor::{Actors, ToolNode};
 use machine::machine;
 
 #[machine]
@@ -14,6 +14,7 @@ enum Order {
 }
 
 fn main() {
-    let shipped = Order::new().ship(&ToolNode);
+    let actors = Actors::issue("shop").unwrap();
+    let shipped = Order::new().ship(&actors.tool_node);
     assert_eq!(AnyOrder::from(shipped).status(), order::Status::Shipped);
 }

@@ -1,6 +1,6 @@
 // M0014: several actors are separated by `|`.
 
-use machine::actor::{GraphRunner, ToolNode};
+use machine::actor::{Actors, GraphRunner, ToolNode};
 use machine::machine;
 
 #[machine]
@@ -13,7 +13,12 @@ enum Order {
     Shipped,
 }
 
+fn ship(node: &ToolNode, runner: &GraphRunner) {
+    let _shipped = Order::new().ship(node);
+    let _shipped = Order::new().ship(runner);
+}
+
 fn main() {
-    let _shipped = Order::new().ship(&ToolNode);
-    let _shipped = Order::new().ship(&GraphRunner);
+    let actors = Actors::issue("shop").unwrap();
+    ship(&actors.tool_node, &actors.graph_runner);
 }

@@ -3,8 +3,8 @@
 use machine::actor::ReasoningNode;
 use machine::contract::{Execution, execution::Waiting};
 
-fn resume(waiting: Execution<Waiting>) {
-    let _ = waiting.resume(&ReasoningNode);
+fn resume(waiting: Execution<Waiting>, by: &ReasoningNode) {
+    let _ = waiting.resume(by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::ReasoningNode;
 use machine::contract::{Execution, execution::Pending};
 
-fn start(pending: Execution<Pending>) {
-    let _ = pending.start(&ReasoningNode);
+fn start(pending: Execution<Pending>, by: &ReasoningNode) {
+    let _ = pending.start(by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::ToolNode;
 use machine::contract::{Execution, execution::Waiting};
 
-fn cancel(waiting: Execution<Waiting>) {
-    let _ = waiting.cancel("given up".to_owned(), &ToolNode);
+fn cancel(waiting: Execution<Waiting>, by: &ToolNode) {
+    let _ = waiting.cancel("given up".to_owned(), by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::ToolNode;
 use machine::contract::{Execution, execution::Waiting};
 
-fn resume(waiting: Execution<Waiting>) {
-    let _ = waiting.resume(&ToolNode);
+fn resume(waiting: Execution<Waiting>, by: &ToolNode) {
+    let _ = waiting.resume(by);
 }
 
 fn main() {}

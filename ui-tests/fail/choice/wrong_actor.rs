@@ -1,6 +1,6 @@
 // A choice checks its actor as any transition does.
 
-use machine::actor::{Actor, Category, ToolNode};
+use machine::actor::{Actor, Actors, Category};
 use machine::machine;
 
 struct User;
@@ -24,6 +24,7 @@ enum Order {
 }
 
 fn main() {
+    let actors = Actors::issue("shop").unwrap();
     let _after = Order::new().confirm(true, &User);
-    let _after = Order::new().confirm(true, &ToolNode);
+    let _after = Order::new().confirm(true, &actors.tool_node);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use machine::actor::GraphRunner;
+use machine::actor::{Actors, GraphRunner};
 use machine::machine;
 
 #[machine(context = Duration)]
@@ -16,6 +16,7 @@ enum Question {
 }
 
 fn main() {
+    let actors = Actors::issue("inbox").unwrap();
     let second = Duration::from_secs(1);
-    let _unanswered = Question::new(second, second).timeout(&GraphRunner);
+    let _unanswered = Question::new(second, second).timeout(&actors.graph_runner);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use machine::actor::GraphRunner;
+use machine::actor::{Actors, GraphRunner};
 use machine::machine;
 
 #[machine]
@@ -16,7 +16,8 @@ enum Question {
 }
 
 fn main() {
+    let actors = Actors::issue("inbox").unwrap();
     let asked = Question::new(Duration::from_secs(30));
-    let unanswered = asked.timeout("no answer".to_owned(), &GraphRunner);
+    let unanswered = asked.timeout("no answer".to_owned(), &actors.graph_runner);
     assert_eq!(unanswered.state().reason, "no answer");
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use machine::actor::GraphRunner;
+use machine::actor::{Actors, GraphRunner};
 use machine::machine;
 
 #[machine]
@@ -17,6 +17,7 @@ enum Question {
 }
 
 fn main() {
+    let actors = Actors::issue("inbox").unwrap();
     let answered = Question::new(Duration::from_secs(30)).answer();
-    let _asked = answered.reopen(&GraphRunner);
+    let _asked = answered.reopen(&actors.graph_runner);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use machine::actor::GraphRunner;
+use machine::actor::{Actors, GraphRunner};
 use machine::machine;
 use machine::stored::Unverified;
 use question::{AfterTimeout, Status};
@@ -50,11 +50,12 @@ enum Question {
 }
 
 fn main() {
+    let actors = Actors::issue("inbox").unwrap();
     let asked = Question::new(0, Duration::from_secs(30));
     for deadline in asked.deadlines() {
         assert_eq!(deadline.trigger, "timeout");
     }
-    let asked = match asked.timeout(&GraphRunner) {
+    let asked = match asked.timeout(&actors.graph_runner) {
         Ok(AfterTimeout::Asked(asked)) => asked,
         Ok(AfterTimeout::Cancelled(_cancelled)) => return,
         Err(refused) => refused.machine,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use machine::actor::GraphRunner;
+use machine::actor::{Actors, GraphRunner};
 use machine::machine;
 
 #[machine(on(expire => Expired, from = Active, by = GraphRunner, after = limit))]
@@ -20,5 +20,6 @@ enum Question {
 }
 
 fn main() {
-    let _expired = Question::new(Duration::from_secs(30)).expire(&GraphRunner);
+    let actors = Actors::issue("inbox").unwrap();
+    let _expired = Question::new(Duration::from_secs(30)).expire(&actors.graph_runner);
 }

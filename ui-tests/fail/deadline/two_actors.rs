@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use machine::actor::{GraphRunner, ToolNode};
+use machine::actor::{Actors, GraphRunner, ToolNode};
 use machine::machine;
 
 #[machine]
@@ -16,6 +16,7 @@ enum Question {
 }
 
 fn main() {
-    let _unanswered = Question::new(Duration::from_secs(30)).timeout(&ToolNode);
-    let _unanswered = Question::new(Duration::from_secs(30)).timeout(&GraphRunner);
+    let actors = Actors::issue("inbox").unwrap();
+    let _unanswered = Question::new(Duration::from_secs(30)).timeout(&actors.tool_node);
+    let _unanswered = Question::new(Duration::from_secs(30)).timeout(&actors.graph_runner);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use machine::actor::GraphRunner;
+use machine::actor::{Actors, GraphRunner};
 use machine::machine;
 
 #[machine]
@@ -16,5 +16,6 @@ enum Question {
 }
 
 fn main() {
-    let _unanswered = Question::new(30).timeout(&GraphRunner);
+    let actors = Actors::issue("inbox").unwrap();
+    let _unanswered = Question::new(30).timeout(&actors.graph_runner);
 }

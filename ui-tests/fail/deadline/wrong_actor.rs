@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use machine::actor::{GraphRunner, ReasoningNode};
+use machine::actor::{Actors, GraphRunner};
 use machine::machine;
 
 #[machine]
@@ -16,6 +16,7 @@ enum Question {
 }
 
 fn main() {
-    let _unanswered = Question::new().timeout(&GraphRunner);
-    let _unanswered = Question::new().timeout(&ReasoningNode);
+    let actors = Actors::issue("inbox").unwrap();
+    let _unanswered = Question::new().timeout(&actors.graph_runner);
+    let _unanswered = Question::new().timeout(&actors.reasoning_node);
 }

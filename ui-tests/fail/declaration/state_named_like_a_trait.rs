@@ -1,6 +1,6 @@
 // M0010: a trigger with actors declares a trait of this name.
 
-use machine::actor::ToolNode;
+use machine::actor::{Actors, ToolNode};
 use machine::machine;
 
 #[machine]
@@ -17,5 +17,6 @@ enum Order {
 }
 
 fn main() {
-    let _shipped = Order::new().pay().ship(&ToolNode);
+    let actors = Actors::issue("shop").unwrap();
+    let _shipped = Order::new().pay().ship(&actors.tool_node);
 }

@@ -1,6 +1,6 @@
 // M0005
 
-use machine::actor::ToolNode;
+use machine::actor::{Actors, ToolNode};
 use machine::machine;
 
 #[machine]
@@ -13,6 +13,10 @@ enum Order {
     Shipped,
 }
 
+fn ship(by: &ToolNode) {
+    let _shipped = Order::new().ship(by);
+}
+
 fn main() {
-    let _shipped = Order::new().ship(&ToolNode);
+    ship(&Actors::issue("shop").unwrap().tool_node);
 }

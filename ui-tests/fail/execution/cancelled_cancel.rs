@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Cancelled};
 
-fn cancel(cancelled: Execution<Cancelled>) {
-    let _ = cancelled.cancel("given up".to_owned(), &GraphRunner);
+fn cancel(cancelled: Execution<Cancelled>, by: &GraphRunner) {
+    let _ = cancelled.cancel("given up".to_owned(), by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Cancelled};
 
-fn fail(cancelled: Execution<Cancelled>) {
-    let _ = cancelled.fail("no route to host".to_owned(), &GraphRunner);
+fn fail(cancelled: Execution<Cancelled>, by: &GraphRunner) {
+    let _ = cancelled.fail("no route to host".to_owned(), by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Cancelled};
 
-fn reject(cancelled: Execution<Cancelled>) {
-    let _ = cancelled.reject("not allowed".to_owned(), &GraphRunner);
+fn reject(cancelled: Execution<Cancelled>, by: &GraphRunner) {
+    let _ = cancelled.reject("not allowed".to_owned(), by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Cancelled};
 
-fn resume(cancelled: Execution<Cancelled>) {
-    let _ = cancelled.resume(&GraphRunner);
+fn resume(cancelled: Execution<Cancelled>, by: &GraphRunner) {
+    let _ = cancelled.resume(by);
 }
 
 fn main() {}

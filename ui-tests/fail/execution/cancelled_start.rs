@@ -3,8 +3,8 @@
 use machine::actor::ToolNode;
 use machine::contract::{Execution, execution::Cancelled};
 
-fn start(cancelled: Execution<Cancelled>) {
-    let _ = cancelled.start(&ToolNode);
+fn start(cancelled: Execution<Cancelled>, by: &ToolNode) {
+    let _ = cancelled.start(by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Cancelled};
 
-fn succeed(cancelled: Execution<Cancelled>) {
-    let _ = cancelled.succeed("sent".to_owned(), &GraphRunner);
+fn succeed(cancelled: Execution<Cancelled>, by: &GraphRunner) {
+    let _ = cancelled.succeed("sent".to_owned(), by);
 }
 
 fn main() {}

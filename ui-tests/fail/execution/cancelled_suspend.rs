@@ -3,8 +3,8 @@
 use machine::actor::ToolNode;
 use machine::contract::{Execution, execution::Cancelled};
 
-fn suspend(cancelled: Execution<Cancelled>) {
-    let _ = cancelled.suspend("Send it?".to_owned(), &ToolNode);
+fn suspend(cancelled: Execution<Cancelled>, by: &ToolNode) {
+    let _ = cancelled.suspend("Send it?".to_owned(), by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Cancelled};
 
-fn timeout(cancelled: Execution<Cancelled>) {
-    let _ = cancelled.timeout("nobody answered".to_owned(), &GraphRunner);
+fn timeout(cancelled: Execution<Cancelled>, by: &GraphRunner) {
+    let _ = cancelled.timeout(by);
 }
 
 fn main() {}

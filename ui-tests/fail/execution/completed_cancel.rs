@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Completed};
 
-fn cancel(completed: Execution<Completed>) {
-    let _ = completed.cancel("given up".to_owned(), &GraphRunner);
+fn cancel(completed: Execution<Completed>, by: &GraphRunner) {
+    let _ = completed.cancel("given up".to_owned(), by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Completed};
 
-fn fail(completed: Execution<Completed>) {
-    let _ = completed.fail("no route to host".to_owned(), &GraphRunner);
+fn fail(completed: Execution<Completed>, by: &GraphRunner) {
+    let _ = completed.fail("no route to host".to_owned(), by);
 }
 
 fn main() {}

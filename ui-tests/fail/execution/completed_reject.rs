@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Completed};
 
-fn reject(completed: Execution<Completed>) {
-    let _ = completed.reject("not allowed".to_owned(), &GraphRunner);
+fn reject(completed: Execution<Completed>, by: &GraphRunner) {
+    let _ = completed.reject("not allowed".to_owned(), by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Completed};
 
-fn resume(completed: Execution<Completed>) {
-    let _ = completed.resume(&GraphRunner);
+fn resume(completed: Execution<Completed>, by: &GraphRunner) {
+    let _ = completed.resume(by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::ToolNode;
 use machine::contract::{Execution, execution::Completed};
 
-fn start(completed: Execution<Completed>) {
-    let _ = completed.start(&ToolNode);
+fn start(completed: Execution<Completed>, by: &ToolNode) {
+    let _ = completed.start(by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Completed};
 
-fn succeed(completed: Execution<Completed>) {
-    let _ = completed.succeed("sent".to_owned(), &GraphRunner);
+fn succeed(completed: Execution<Completed>, by: &GraphRunner) {
+    let _ = completed.succeed("sent".to_owned(), by);
 }
 
 fn main() {}

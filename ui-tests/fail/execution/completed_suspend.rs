@@ -3,8 +3,8 @@
 use machine::actor::ToolNode;
 use machine::contract::{Execution, execution::Completed};
 
-fn suspend(completed: Execution<Completed>) {
-    let _ = completed.suspend("Send it?".to_owned(), &ToolNode);
+fn suspend(completed: Execution<Completed>, by: &ToolNode) {
+    let _ = completed.suspend("Send it?".to_owned(), by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Completed};
 
-fn timeout(completed: Execution<Completed>) {
-    let _ = completed.timeout("nobody answered".to_owned(), &GraphRunner);
+fn timeout(completed: Execution<Completed>, by: &GraphRunner) {
+    let _ = completed.timeout(by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Failed};
 
-fn cancel(failed: Execution<Failed>) {
-    let _ = failed.cancel("given up".to_owned(), &GraphRunner);
+fn cancel(failed: Execution<Failed>, by: &GraphRunner) {
+    let _ = failed.cancel("given up".to_owned(), by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Failed};
 
-fn fail(failed: Execution<Failed>) {
-    let _ = failed.fail("no route to host".to_owned(), &GraphRunner);
+fn fail(failed: Execution<Failed>, by: &GraphRunner) {
+    let _ = failed.fail("no route to host".to_owned(), by);
 }
 
 fn main() {}

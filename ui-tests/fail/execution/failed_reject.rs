@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Failed};
 
-fn reject(failed: Execution<Failed>) {
-    let _ = failed.reject("not allowed".to_owned(), &GraphRunner);
+fn reject(failed: Execution<Failed>, by: &GraphRunner) {
+    let _ = failed.reject("not allowed".to_owned(), by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Failed};
 
-fn resume(failed: Execution<Failed>) {
-    let _ = failed.resume(&GraphRunner);
+fn resume(failed: Execution<Failed>, by: &GraphRunner) {
+    let _ = failed.resume(by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::ToolNode;
 use machine::contract::{Execution, execution::Failed};
 
-fn start(failed: Execution<Failed>) {
-    let _ = failed.start(&ToolNode);
+fn start(failed: Execution<Failed>, by: &ToolNode) {
+    let _ = failed.start(by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Failed};
 
-fn succeed(failed: Execution<Failed>) {
-    let _ = failed.succeed("sent".to_owned(), &GraphRunner);
+fn succeed(failed: Execution<Failed>, by: &GraphRunner) {
+    let _ = failed.succeed("sent".to_owned(), by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::ToolNode;
 use machine::contract::{Execution, execution::Failed};
 
-fn suspend(failed: Execution<Failed>) {
-    let _ = failed.suspend("Send it?".to_owned(), &ToolNode);
+fn suspend(failed: Execution<Failed>, by: &ToolNode) {
+    let _ = failed.suspend("Send it?".to_owned(), by);
 }
 
 fn main() {}

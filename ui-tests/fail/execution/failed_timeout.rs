@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Failed};
 
-fn timeout(failed: Execution<Failed>) {
-    let _ = failed.timeout("nobody answered".to_owned(), &GraphRunner);
+fn timeout(failed: Execution<Failed>, by: &GraphRunner) {
+    let _ = failed.timeout(by);
 }
 
 fn main() {}

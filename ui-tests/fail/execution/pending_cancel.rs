@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Pending};
 
-fn cancel(pending: Execution<Pending>) {
-    let _ = pending.cancel("given up".to_owned(), &GraphRunner);
+fn cancel(pending: Execution<Pending>, by: &GraphRunner) {
+    let _ = pending.cancel("given up".to_owned(), by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Pending};
 
-fn fail(pending: Execution<Pending>) {
-    let _ = pending.fail("no route to host".to_owned(), &GraphRunner);
+fn fail(pending: Execution<Pending>, by: &GraphRunner) {
+    let _ = pending.fail("no route to host".to_owned(), by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Pending};
 
-fn reject(pending: Execution<Pending>) {
-    let _ = pending.reject("not allowed".to_owned(), &GraphRunner);
+fn reject(pending: Execution<Pending>, by: &GraphRunner) {
+    let _ = pending.reject("not allowed".to_owned(), by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Pending};
 
-fn resume(pending: Execution<Pending>) {
-    let _ = pending.resume(&GraphRunner);
+fn resume(pending: Execution<Pending>, by: &GraphRunner) {
+    let _ = pending.resume(by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Pending};
 
-fn succeed(pending: Execution<Pending>) {
-    let _ = pending.succeed("sent".to_owned(), &GraphRunner);
+fn succeed(pending: Execution<Pending>, by: &GraphRunner) {
+    let _ = pending.succeed("sent".to_owned(), by);
 }
 
 fn main() {}

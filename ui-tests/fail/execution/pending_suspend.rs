@@ -3,8 +3,8 @@
 use machine::actor::ToolNode;
 use machine::contract::{Execution, execution::Pending};
 
-fn suspend(pending: Execution<Pending>) {
-    let _ = pending.suspend("Send it?".to_owned(), &ToolNode);
+fn suspend(pending: Execution<Pending>, by: &ToolNode) {
+    let _ = pending.suspend("Send it?".to_owned(), by);
 }
 
 fn main() {}

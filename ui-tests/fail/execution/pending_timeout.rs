@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Pending};
 
-fn timeout(pending: Execution<Pending>) {
-    let _ = pending.timeout("nobody answered".to_owned(), &GraphRunner);
+fn timeout(pending: Execution<Pending>, by: &GraphRunner) {
+    let _ = pending.timeout(by);
 }
 
 fn main() {}

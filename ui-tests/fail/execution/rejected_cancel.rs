@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Rejected};
 
-fn cancel(rejected: Execution<Rejected>) {
-    let _ = rejected.cancel("given up".to_owned(), &GraphRunner);
+fn cancel(rejected: Execution<Rejected>, by: &GraphRunner) {
+    let _ = rejected.cancel("given up".to_owned(), by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Rejected};
 
-fn fail(rejected: Execution<Rejected>) {
-    let _ = rejected.fail("no route to host".to_owned(), &GraphRunner);
+fn fail(rejected: Execution<Rejected>, by: &GraphRunner) {
+    let _ = rejected.fail("no route to host".to_owned(), by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Rejected};
 
-fn reject(rejected: Execution<Rejected>) {
-    let _ = rejected.reject("not allowed".to_owned(), &GraphRunner);
+fn reject(rejected: Execution<Rejected>, by: &GraphRunner) {
+    let _ = rejected.reject("not allowed".to_owned(), by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Rejected};
 
-fn resume(rejected: Execution<Rejected>) {
-    let _ = rejected.resume(&GraphRunner);
+fn resume(rejected: Execution<Rejected>, by: &GraphRunner) {
+    let _ = rejected.resume(by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::ToolNode;
 use machine::contract::{Execution, execution::Rejected};
 
-fn start(rejected: Execution<Rejected>) {
-    let _ = rejected.start(&ToolNode);
+fn start(rejected: Execution<Rejected>, by: &ToolNode) {
+    let _ = rejected.start(by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Rejected};
 
-fn succeed(rejected: Execution<Rejected>) {
-    let _ = rejected.succeed("sent".to_owned(), &GraphRunner);
+fn succeed(rejected: Execution<Rejected>, by: &GraphRunner) {
+    let _ = rejected.succeed("sent".to_owned(), by);
 }
 
 fn main() {}

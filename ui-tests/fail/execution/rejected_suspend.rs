@@ -3,8 +3,8 @@
 use machine::actor::ToolNode;
 use machine::contract::{Execution, execution::Rejected};
 
-fn suspend(rejected: Execution<Rejected>) {
-    let _ = rejected.suspend("Send it?".to_owned(), &ToolNode);
+fn suspend(rejected: Execution<Rejected>, by: &ToolNode) {
+    let _ = rejected.suspend("Send it?".to_owned(), by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Rejected};
 
-fn timeout(rejected: Execution<Rejected>) {
-    let _ = rejected.timeout("nobody answered".to_owned(), &GraphRunner);
+fn timeout(rejected: Execution<Rejected>, by: &GraphRunner) {
+    let _ = rejected.timeout(by);
 }
 
 fn main() {}

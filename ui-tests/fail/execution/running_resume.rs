@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Running};
 
-fn resume(running: Execution<Running>) {
-    let _ = running.resume(&GraphRunner);
+fn resume(running: Execution<Running>, by: &GraphRunner) {
+    let _ = running.resume(by);
 }
 
 fn main() {}

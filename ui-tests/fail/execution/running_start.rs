@@ -3,8 +3,8 @@
 use machine::actor::ToolNode;
 use machine::contract::{Execution, execution::Running};
 
-fn start(running: Execution<Running>) {
-    let _ = running.start(&ToolNode);
+fn start(running: Execution<Running>, by: &ToolNode) {
+    let _ = running.start(by);
 }
 
 fn main() {}

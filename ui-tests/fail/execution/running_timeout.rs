@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Running};
 
-fn timeout(running: Execution<Running>) {
-    let _ = running.timeout("nobody answered".to_owned(), &GraphRunner);
+fn timeout(running: Execution<Running>, by: &GraphRunner) {
+    let _ = running.timeout(by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Waiting};
 
-fn fail(waiting: Execution<Waiting>) {
-    let _ = waiting.fail("no route to host".to_owned(), &GraphRunner);
+fn fail(waiting: Execution<Waiting>, by: &GraphRunner) {
+    let _ = waiting.fail("no route to host".to_owned(), by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::ToolNode;
 use machine::contract::{Execution, execution::Waiting};
 
-fn start(waiting: Execution<Waiting>) {
-    let _ = waiting.start(&ToolNode);
+fn start(waiting: Execution<Waiting>, by: &ToolNode) {
+    let _ = waiting.start(by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Waiting};
 
-fn succeed(waiting: Execution<Waiting>) {
-    let _ = waiting.succeed("sent".to_owned(), &GraphRunner);
+fn succeed(waiting: Execution<Waiting>, by: &GraphRunner) {
+    let _ = waiting.succeed("sent".to_owned(), by);
 }
 
 fn main() {}

@@ -3,8 +3,8 @@
 use machine::actor::ToolNode;
 use machine::contract::{Execution, execution::Waiting};
 
-fn suspend(waiting: Execution<Waiting>) {
-    let _ = waiting.suspend("Send it?".to_owned(), &ToolNode);
+fn suspend(waiting: Execution<Waiting>, by: &ToolNode) {
+    let _ = waiting.suspend("Send it?".to_owned(), by);
 }
 
 fn main() {}

@@ -1,6 +1,6 @@
 // EX-4: an actor of a state outside the group is not an actor of the group.
 
-use machine::actor::{GraphRunner, ToolNode};
+use machine::actor::{Actors, GraphRunner, ToolNode};
 use machine::machine;
 
 #[machine(on(cancel => Cancelled, from = Active, by = GraphRunner))]
@@ -18,5 +18,6 @@ enum Turn {
 }
 
 fn main() {
-    let _cancelled = Turn::new().go().cancel(&ToolNode);
+    let actors = Actors::issue("shop").unwrap();
+    let _cancelled = Turn::new().go().cancel(&actors.tool_node);
 }

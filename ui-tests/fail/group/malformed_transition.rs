@@ -1,6 +1,6 @@
 // M0005: the other options still apply.
 
-use machine::actor::ToolNode;
+use machine::actor::{Actors, ToolNode};
 use machine::machine;
 
 #[machine(context = String, on(cancel(reason) -> Cancelled, from = Open, by = ToolNode))]
@@ -17,8 +17,12 @@ enum Order {
     Cancelled { reason: String },
 }
 
-fn main() {
-    let cancelled = Order::new("Bob".to_owned()).cancel("too late".to_owned(), &ToolNode);
+fn cancel(by: &ToolNode) {
+    let cancelled = Order::new("Bob".to_owned()).cancel("too late".to_owned(), by);
     assert_eq!(cancelled.context(), "Bob");
     assert_eq!(cancelled.state().reason, "too late");
+}
+
+fn main() {
+    cancel(&Actors::issue("shop").unwrap().tool_node);
 }

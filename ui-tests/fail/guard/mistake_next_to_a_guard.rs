@@ -1,6 +1,6 @@
 // M0104: the guarded method keeps its return type, so the mistake makes one error.
 
-use machine::actor::{Anyone, ToolNode};
+use machine::actor::{Actors, Anyone, ToolNode};
 use machine::machine;
 use machine::typed::{Erased, Refused};
 
@@ -33,8 +33,9 @@ fn is_light(_packed: &order::Packed, limit: &u32, weight: &u32) -> Result<(), To
 
 fn ship(
     packed: Order<order::Packed>,
+    by: &ToolNode,
 ) -> Result<Order<order::Shipped>, Refused<Order<order::Packed>, TooHeavy>> {
-    packed.ship(7, &ToolNode)
+    packed.ship(7, by)
 }
 
 fn index(any: &impl Erased) -> usize {
@@ -42,13 +43,14 @@ fn index(any: &impl Erased) -> usize {
 }
 
 fn main() {
+    let actors = Actors::issue("shop").unwrap();
     let any = AnyOrder::from(Order::new(20));
     let event = order::Event::Ship { weight: 21 };
-    assert!(any.why_not(&event, &ToolNode).is_some());
+    assert!(any.why_not(&event, &actors.tool_node).is_some());
     assert_eq!(any.available(&Anyone).map(|legal| legal.trigger()).count(), 0);
     assert_eq!(index(&any), 0);
     let packed = Order::<order::Packed>::try_from(any).unwrap();
-    match ship(packed) {
+    match ship(packed, &actors.tool_node) {
         Ok(shipped) => drop(shipped.deliver()),
         Err(Refused { machine, reason: TooHeavy }) => drop(machine),
     }

@@ -3,9 +3,9 @@
 use machine::actor::ToolNode;
 use machine::contract::{Execution, execution::Pending};
 
-fn start_twice(pending: Execution<Pending>) {
-    let _running = pending.start(&ToolNode);
-    let _again = pending.start(&ToolNode);
+fn start_twice(pending: Execution<Pending>, by: &ToolNode) {
+    let _running = pending.start(by);
+    let _again = pending.start(by);
 }
 
 fn main() {}

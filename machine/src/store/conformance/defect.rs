@@ -4,7 +4,7 @@ use super::sample::CONTRACTS;
 use crate::{
     store::{
         attempt::Attempt,
-        backend::{Batch, Write},
+        backend::{Batch, Wants, Write},
         memory::{Data, Memory},
     },
     stored::Hold,
@@ -17,9 +17,13 @@ pub(super) enum Defect {
     AcknowledgesEarly,
     /// Creates machines for what took place.
     AllowsRepetition,
+    /// Lets an idempotent action use a key that was taken.
+    AllowsUsedKey,
     ClosesNever,
     DropsSecondWrite,
     ForgetsChain,
+    /// Forgets a tool that was irreversible in an earlier batch.
+    ForgetsEffect,
     /// Ignores claims.
     ForgetsKey,
     /// Deletes attempts that ended without an effect.
@@ -27,13 +31,19 @@ pub(super) enum Defect {
     IgnoresCommitId,
     IgnoresCursor,
     IgnoresDueTime,
+    /// Compares the effect of a tool with those of earlier batches only.
+    IgnoresEffectsOfBatch,
     /// Treats all keys as keys of contracts.
     IgnoresSpace,
     IgnoresVersion,
+    /// Keeps the effects of a batch that it refuses.
+    KeepsEffectOfRefused,
     /// Keeps only the newest attempt at a key.
     KeepsOneAttempt,
     LosesContext,
     LosesSummary,
+    /// Compares the names of tools without regard to case.
+    MistakesTool,
     Reorders,
     ReusesToken,
     RingsNever,
@@ -58,7 +68,22 @@ impl Defect {
     fn spoil_write(self, write: &mut Write, memory: &Memory) {
         let id = write.row.id;
         match self {
-            Self::AllowsRepetition => write.claim = write.claim.take().filter(|it| it.takes),
+            Self::AllowsRepetition => drop(write.claim.take_if(|it| it.wants == Wants::NotApplied)),
+            Self::AllowsUsedKey => drop(write.claim.take_if(|it| it.wants == Wants::NeverUsed)),
+            Self::IgnoresEffectsOfBatch => {
+                let is_known = |name: &str| memory.tamper(|data| data.tools.contains(name));
+                drop(write.tool.take_if(|it| !it.irreversible && is_known(&it.name) != Some(true)));
+            }
+            Self::KeepsEffectOfRefused => {
+                if let Some(tool) = write.tool.as_ref().filter(|it| it.irreversible) {
+                    memory.tamper(|data| data.tools.insert(tool.name.clone()));
+                }
+            }
+            Self::MistakesTool => {
+                if let Some(tool) = &mut write.tool {
+                    tool.name.make_ascii_lowercase();
+                }
+            }
             Self::ForgetsKey => write.claim = None,
             Self::IgnoresSpace => {
                 let claim = write.claim.as_mut().map(|it| &mut it.space);
@@ -80,6 +105,9 @@ impl Defect {
 
     /// What the defect makes of the store after a batch; `before` is the number of its entries.
     pub(super) fn spoil_data(self, data: &mut Data, before: usize) {
+        if self == Self::ForgetsEffect {
+            data.tools.clear();
+        }
         for attempts in data.attempts.values_mut() {
             self.spoil_attempts(attempts);
         }

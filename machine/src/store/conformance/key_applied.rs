@@ -5,7 +5,10 @@ use super::{
     sample::{CONTRACTS, Machine, batch},
     subject::Subject,
 };
-use crate::{store::backend::Rejected, stored::Hold};
+use crate::{
+    store::backend::{Rejected, Wants},
+    stored::Hold,
+};
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
@@ -13,15 +16,15 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let mut waiting = Machine::execution().with_key("k");
     let takes = done.create().takes(CONTRACTS, "k");
     store.accepts(batch([(&done, takes)])).await?;
-    let exists = waiting.create().claims(CONTRACTS, "k", false);
+    let exists = waiting.create().claims(CONTRACTS, "k", Wants::NotApplied);
     store.accepts(batch([(&waiting, exists)])).await?;
     let applied = done.update(1).turns(CONTRACTS, "k", Hold::Applied);
     store.accepts(batch([(&done, applied)])).await?;
 
     let by = done.id();
-    for takes in [true, false] {
+    for wants in [Wants::Free, Wants::NotApplied] {
         let mut new = Machine::execution().with_key("k");
-        let write = new.create().claims(CONTRACTS, "k", takes);
+        let write = new.create().claims(CONTRACTS, "k", wants);
         let reason = Rejected::AlreadyDone { id: new.id(), by };
         store.rejects(batch([(&new, write)]), reason).await?;
     }
@@ -32,7 +35,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     // Whatever else is written for the machine that did it.
     let more = done.update(2);
     store.accepts(batch([(&done, more)])).await?;
-    let own = done.update(1).claims(CONTRACTS, "k", false);
+    let own = done.update(1).claims(CONTRACTS, "k", Wants::NotApplied);
     store.accepts(batch([(&done, own)])).await?;
     let write = waiting.clone().update(1).takes(CONTRACTS, "k");
     store.rejects(batch([(&waiting, write)]), reason).await

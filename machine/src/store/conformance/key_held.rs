@@ -5,7 +5,10 @@ use super::{
     sample::{CONTRACTS, Machine, batch},
     subject::Subject,
 };
-use crate::{store::backend::Rejected, stored::Hold};
+use crate::{
+    store::backend::{Rejected, Wants},
+    stored::Hold,
+};
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
@@ -25,9 +28,9 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let refused = second.clone().create().takes(CONTRACTS, "k");
     store.rejects(batch([(&second, refused)]), Rejected::KeyHeld { id: b, by: a }).await?;
     // Who only wants to exist is not refused, and neither is the holder, nor who wants another key.
-    let exists = second.create().claims(CONTRACTS, "k", false);
+    let exists = second.create().claims(CONTRACTS, "k", Wants::NotApplied);
     store.accepts(batch([(&second, exists)])).await?;
-    let holder = first.update(1).claims(CONTRACTS, "k", true);
+    let holder = first.update(1).claims(CONTRACTS, "k", Wants::Free);
     store.accepts(batch([(&first, holder)])).await?;
     let mut other = Machine::execution().with_key("other");
     let elsewhere = other.create().takes(CONTRACTS, "other");

@@ -6,7 +6,10 @@ use super::{
     sample::{CONTRACTS, JOBS, Machine, action, batch},
     subject::Subject,
 };
-use crate::{store::backend::Rejected, stored::Hold};
+use crate::{
+    store::backend::{Rejected, Wants},
+    stored::Hold,
+};
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
@@ -18,7 +21,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     // The job is first: the contract is not refused, whether the job holds the key or is done.
     let takes = job.create().takes(JOBS, "k");
     store.accepts(batch([(&job, takes)])).await?;
-    let exists = rival.create().claims(CONTRACTS, "k", false);
+    let exists = rival.create().claims(CONTRACTS, "k", Wants::NotApplied);
     store.accepts(batch([(&rival, exists)])).await?;
     let applied = job.update(1).turns(JOBS, "k", Hold::Applied);
     store.accepts(batch([(&job, applied)])).await?;
@@ -36,9 +39,9 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     for hold in [Hold::Held, Hold::Free] {
         let turned = execution.update(1).turns(CONTRACTS, "k", hold);
         store.accepts(batch([(&execution, turned)])).await?;
-        for takes in [true, false] {
+        for wants in [Wants::Free, Wants::NotApplied] {
             let mut late = Machine::job().with_key("k");
-            let write = late.create().claims(JOBS, "k", takes);
+            let write = late.create().claims(JOBS, "k", wants);
             let reason = Rejected::KeyReused { id: late.id(), by };
             store.rejects(batch([(&late, write)]), reason).await?;
         }

@@ -15,6 +15,7 @@ mod compare_and_set;
 mod defect;
 mod definitions;
 mod doorbell;
+mod effect_kept;
 mod key_applied;
 mod key_held;
 mod key_spaces;
@@ -57,7 +58,7 @@ macro_rules! suite {
     };
 }
 
-const SUITE: [(&str, Check); 16] = suite![
+const SUITE: [(&str, Check); 17] = suite![
     acknowledged
     all_or_nothing
     attempts_stay
@@ -67,6 +68,7 @@ const SUITE: [(&str, Check); 16] = suite![
     compare_and_set
     definitions
     doorbell
+    effect_kept
     key_applied
     key_held
     key_spaces

@@ -15,8 +15,8 @@ use crate::{
     definition::Definition,
     id::Id,
     journal::{Digest, DigestKey, Kind, Line},
-    store::backend::{AttemptChange, Batch, Claim, Row, Write},
-    stored::Hold,
+    store::backend::{AttemptChange, Batch, Claim, Row, Wants, Write},
+    stored::{Hold, ToolEffect},
 };
 
 pub(super) use crate::store::attempt::CONTRACTS;
@@ -106,6 +106,7 @@ impl Machine {
             lines: self.lines[self.lines.len() - new..].to_vec(),
             claim: None,
             attempt: None,
+            tool: None,
         }
     }
 
@@ -178,18 +179,24 @@ pub(super) fn with_commit_id(commit_id: i64, mut batch: Batch) -> Batch {
 }
 
 impl Write {
-    /// Requires that the key is free (`takes`), or only not applied.
-    pub(super) fn claims(mut self, space: &str, key: &str, takes: bool) -> Self {
+    /// Requires something of the key.
+    pub(super) fn claims(mut self, space: &str, key: &str, wants: Wants) -> Self {
         let (key, space) = (key.to_owned(), space.to_owned());
-        self.claim = Some(Claim { action: Some(action(&key)), key, space, takes });
+        self.claim = Some(Claim { action: Some(action(&key)), key, space, wants });
         self
     }
 
     /// Takes the key and opens an attempt.
     pub(super) fn takes(self, space: &str, key: &str) -> Self {
-        let mut write = self.claims(space, key, true);
+        let mut write = self.claims(space, key, Wants::Free);
         write.attempt = Some(change(space, key, Hold::Held, true));
         write
+    }
+
+    /// Names the tool that the machine calls.
+    pub(super) fn calls(mut self, tool: &str, irreversible: bool) -> Self {
+        self.tool = Some(ToolEffect { name: tool.to_owned(), irreversible });
+        self
     }
 
     /// Changes the newest attempt.

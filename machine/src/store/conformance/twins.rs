@@ -5,22 +5,27 @@ use std::{sync::Arc, thread};
 use super::{SUITE, broken_promises, defect::Defect, run, twin::Twin};
 
 /// Each defect, and the promise whose check must find it. Other checks may find it too.
-const TWINS: [(Defect, &str); 22] = [
+const TWINS: [(Defect, &str); 27] = [
     (Defect::AcknowledgesEarly, "acknowledged"),
     (Defect::AllowsRepetition, "key_applied"),
+    (Defect::AllowsUsedKey, "effect_kept"),
     (Defect::ClosesNever, "closed"),
     (Defect::DropsSecondWrite, "all_or_nothing"),
     (Defect::ForgetsChain, "chain"),
+    (Defect::ForgetsEffect, "effect_kept"),
     (Defect::ForgetsKey, "key_held"),
     (Defect::FreesKeyOnDelete, "attempts_stay"),
     (Defect::IgnoresCommitId, "commit_id"),
     (Defect::IgnoresCursor, "queries"),
     (Defect::IgnoresDueTime, "queries"),
+    (Defect::IgnoresEffectsOfBatch, "effect_kept"),
     (Defect::IgnoresSpace, "key_spaces"),
     (Defect::IgnoresVersion, "compare_and_set"),
+    (Defect::KeepsEffectOfRefused, "effect_kept"),
     (Defect::KeepsOneAttempt, "attempts_stay"),
     (Defect::LosesContext, "summary"),
     (Defect::LosesSummary, "summary"),
+    (Defect::MistakesTool, "effect_kept"),
     (Defect::Reorders, "order"),
     (Defect::ReusesToken, "token_rises"),
     (Defect::RingsNever, "doorbell"),

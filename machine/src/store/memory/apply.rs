@@ -6,6 +6,7 @@ use crate::{
     id::Id,
     journal::{Digest, DigestKey, Line},
     store::backend::{Applied, Batch, Rejected, Row, Sequenced, Write},
+    stored::ToolEffect,
 };
 
 impl Data {
@@ -34,6 +35,9 @@ impl Data {
     /// Writes for one machine; returns the sequence number of its last line.
     fn write(&mut self, commit_id: i64, write: Write) -> u64 {
         let id = write.row.id;
+        if let Some(ToolEffect { name, irreversible: true }) = write.tool {
+            self.tools.insert(name);
+        }
         self.write_row(Row { commit_id, ..write.row });
         for line in write.lines {
             self.write_line(id, line);

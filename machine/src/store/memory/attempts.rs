@@ -4,7 +4,7 @@ use super::Data;
 use crate::{
     id::Id,
     store::{
-        attempt::{Attempt, KeyState, key_state, reused_by},
+        attempt::{Attempt, refused},
         backend::{AttemptChange, Attempts, Rejected, Write},
     },
 };
@@ -26,13 +26,8 @@ impl<'a> Claims<'a> {
         let id = write.row.id;
         if let Some(claim) = &write.claim {
             let attempts = self.of(&claim.key);
-            if let Some(by) = reused_by(attempts, &claim.space, claim.action, id) {
-                return Err(Rejected::KeyReused { id, by });
-            }
-            match key_state(attempts, &claim.space, id) {
-                KeyState::Applied { by } => return Err(Rejected::AlreadyDone { id, by }),
-                KeyState::Held { by } if claim.takes => return Err(Rejected::KeyHeld { id, by }),
-                KeyState::Held { .. } | KeyState::Free => {}
+            if let Some(rejected) = refused(claim, attempts, id) {
+                return Err(rejected);
             }
         }
         let Some(change) = &write.attempt else { return Ok(()) };

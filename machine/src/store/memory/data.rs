@@ -1,5 +1,5 @@
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 
@@ -27,6 +27,8 @@ pub(in crate::store) struct Data {
     pub(super) chain: Option<Digest>,
     /// The attempts at each key, oldest first.
     pub(in crate::store) attempts: BTreeMap<String, Vec<Attempt>>,
+    /// The tools that were irreversible once.
+    pub(in crate::store) tools: BTreeSet<String>,
 }
 
 /// A machine.

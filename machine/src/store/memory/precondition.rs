@@ -1,7 +1,10 @@
 use std::collections::HashSet;
 
 use super::{Data, attempts::Claims};
-use crate::store::backend::{Applied, Batch, Rejected, Write};
+use crate::{
+    store::backend::{Applied, Batch, Rejected, Write},
+    stored::ToolEffect,
+};
 
 impl Data {
     /// The answer to a batch that has succeeded before. One row with its commit id proves that,
@@ -33,6 +36,19 @@ impl Data {
             // A second write for the same machine cannot find the version that it expects.
             if !ids.insert(write.row.id) {
                 return Err(Rejected::Conflict(write.row.id));
+            }
+        }
+        let mut raised = HashSet::new();
+        for write in &batch.writes {
+            match &write.tool {
+                Some(ToolEffect { name, irreversible: true }) => drop(raised.insert(name)),
+                Some(ToolEffect { name, .. })
+                    if raised.contains(name) || self.tools.contains(name) =>
+                {
+                    let (id, what) = (write.row.id, format!("the tool `{name}`"));
+                    return Err(Rejected::EffectLowered { id, what });
+                }
+                _ => {}
             }
         }
         let mut claims = Claims::new(&self.attempts);

@@ -13,6 +13,7 @@ use crate::{
     id::Id,
     journal::{Digest, DigestKey, Line},
     store::backend::{Applied, Batch, Row, Write},
+    stored::ToolEffect,
 };
 
 /// The journal lines of one transaction. They are inserted at its end, because only the last one
@@ -100,8 +101,11 @@ pub(super) fn apply_alone<'a>(
     lines: &mut Lines<'a>,
     batch: &'a Batch,
 ) -> Result<Option<Applied>, Failure> {
-    let [write @ Write { expected: Some(expected), claim: None, attempt: None, row, .. }] =
-        &batch.writes[..]
+    let [
+        write @ Write {
+            expected: Some(expected), claim: None, attempt: None, tool: None, row, ..
+        },
+    ] = &batch.writes[..]
     else {
         return Ok(None);
     };
@@ -161,6 +165,11 @@ pub(super) fn apply<'a>(
             _ => create(connection, &place, &write.row)?,
         };
         places.insert(write.row.id, no);
+        if let Some(ToolEffect { name, irreversible: true }) = &write.tool {
+            connection
+                .prepare_cached("INSERT INTO tool (name) VALUES (?1) ON CONFLICT DO NOTHING")?
+                .execute([name])?;
+        }
         if let Some(context) = &write.row.context {
             connection
                 .prepare_cached(

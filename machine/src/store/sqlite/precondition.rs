@@ -7,9 +7,10 @@ use crate::{
     id::Id,
     journal::DigestKey,
     store::{
-        attempt::{Attempt, KeyState, key_state, reused_by},
-        backend::{Attempts, Batch, Broken, Claim, Rejected, Write},
+        attempt::{Attempt, refused},
+        backend::{Attempts, Batch, Broken, Rejected, Write},
     },
+    stored::ToolEffect,
 };
 
 /// What the checks found out about one write.
@@ -57,6 +58,20 @@ pub(super) fn check(connection: &Connection, key: &DigestKey, batch: &Batch) -> 
             return Ok(Err(Rejected::Conflict(id)));
         }
         checked.push(Checked { machine, attempt: None });
+    }
+    let mut raised = HashSet::new();
+    for write in &batch.writes {
+        let Some(ToolEffect { name, irreversible }) = &write.tool else { continue };
+        if *irreversible {
+            raised.insert(name);
+            continue;
+        }
+        let stored =
+            || connection.prepare_cached("SELECT 1 FROM tool WHERE name = ?1")?.exists([name]);
+        if raised.contains(name) || stored()? {
+            let (id, what) = (write.row.id, format!("the tool `{name}`"));
+            return Ok(Err(Rejected::EffectLowered { id, what }));
+        }
     }
     let mut keys = Keys { connection, digest: key, read: HashMap::new() };
     for (write, checked) in batch.writes.iter().zip(&mut checked) {
@@ -175,17 +190,4 @@ impl Keys<'_> {
 
 fn not_trusted(id: Id, broken: Broken) -> Rejected {
     Rejected::BrokenAttempt { id, reason: broken.reason }
-}
-
-/// Why the key is not the machine's.
-fn refused(claim: &Claim, attempts: &[Attempt], id: Id) -> Option<Rejected> {
-    let Claim { space, action, takes, .. } = claim;
-    if let Some(by) = reused_by(attempts, space, *action, id) {
-        return Some(Rejected::KeyReused { id, by });
-    }
-    match key_state(attempts, space, id) {
-        KeyState::Applied { by } => Some(Rejected::AlreadyDone { id, by }),
-        KeyState::Held { by } if *takes => Some(Rejected::KeyHeld { id, by }),
-        KeyState::Held { .. } | KeyState::Free => None,
-    }
 }

@@ -105,6 +105,14 @@ const FORMAT_3: &str = "
     CREATE INDEX attempt_key ON attempt (key);
     CREATE INDEX attempt_unanswered ON attempt (worker) WHERE worker IS NOT NULL;
 
+    CREATE TABLE tool (
+        name TEXT PRIMARY KEY
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TRIGGER tool_is_kept BEFORE DELETE ON tool
+    BEGIN SELECT RAISE(ABORT, 'a tool that was irreversible stays so'); END;
+    CREATE TRIGGER tool_keeps_its_name BEFORE UPDATE ON tool
+    BEGIN SELECT RAISE(ABORT, 'a tool that was irreversible stays so'); END;
     CREATE TRIGGER definition_is_kept BEFORE DELETE ON definition
     BEGIN SELECT RAISE(ABORT, 'definitions are never deleted'); END;
     CREATE TRIGGER definition_keeps_its_fingerprint

@@ -170,7 +170,7 @@ impl Machine {
         let lines: Vec<Line> = (0..lines).map(|_| self.line()).collect();
         self.row.context = (before == 0).then(|| "{\"context\":1}".into());
         let expected = (before > 0).then_some(before);
-        Write { expected, row: self.row.clone(), lines, claim: None, attempt: None }
+        Write { expected, row: self.row.clone(), lines, claim: None, attempt: None, tool: None }
     }
 
     fn line(&mut self) -> Line {

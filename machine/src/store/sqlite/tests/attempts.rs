@@ -2,9 +2,9 @@ use super::*;
 use crate::{
     store::{
         attempt::CONTRACTS,
-        backend::{AttemptChange, Attempts, Claim},
+        backend::{AttemptChange, Attempts, Claim, Wants},
     },
-    stored::Hold,
+    stored::{Hold, ToolEffect},
 };
 
 #[allow(clippy::unnecessary_wraps, reason = "fields of a write")]
@@ -21,14 +21,14 @@ fn change(opens: bool, hold: Hold, worker: Option<&str>) -> Option<AttemptChange
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "fields of a write")]
-fn claim(takes: bool, action: &[u8]) -> Option<Claim> {
+fn claim(wants: Wants, action: &[u8]) -> Option<Claim> {
     let (key, space) = ("k".to_owned(), CONTRACTS.to_owned());
-    Some(Claim { key, space, action: Some(Digest::of(&[action])), takes })
+    Some(Claim { key, space, action: Some(Digest::of(&[action])), wants })
 }
 
 /// Begins the action of the key.
 fn begin(machine: &mut Machine) -> Write {
-    let (claim, attempt) = (claim(true, b"action"), change(true, Hold::Held, Some("w")));
+    let (claim, attempt) = (claim(Wants::Free, b"action"), change(true, Hold::Held, Some("w")));
     Write { claim, attempt, ..machine.write(1) }
 }
 
@@ -47,9 +47,10 @@ fn a_key_is_held_by_one_until_it_is_free() {
 
     // A machine that does not take the key may be written while it is held.
     let mut c = Machine::new();
-    let other = |takes, action| Write { claim: claim(takes, action), ..Machine::new().write(1) };
-    apply(&store, vec![Write { claim: claim(false, b"action"), ..c.write(1) }]).unwrap();
-    let reused = apply(&store, vec![other(false, b"another action")]);
+    let other = |wants, action| Write { claim: claim(wants, action), ..Machine::new().write(1) };
+    apply(&store, vec![Write { claim: claim(Wants::NotApplied, b"action"), ..c.write(1) }])
+        .unwrap();
+    let reused = apply(&store, vec![other(Wants::NotApplied, b"another action")]);
     assert!(matches!(reused, Err(Rejected::KeyReused { by: found, .. }) if found == by));
 
     let free = Write { attempt: change(false, Hold::Free, None), ..a.write(1) };
@@ -59,9 +60,9 @@ fn a_key_is_held_by_one_until_it_is_free() {
     apply(&store, vec![begin(&mut b)]).unwrap();
     let applied = Write { attempt: change(false, Hold::Applied, None), ..b.write(1) };
     apply(&store, vec![applied]).unwrap();
-    let done = apply(&store, vec![other(true, b"action")]);
+    let done = apply(&store, vec![other(Wants::Free, b"action")]);
     assert!(matches!(done, Err(Rejected::AlreadyDone { by, .. }) if by == id));
-    let done = apply(&store, vec![other(false, b"action")]);
+    let done = apply(&store, vec![other(Wants::NotApplied, b"action")]);
     assert!(matches!(done, Err(Rejected::AlreadyDone { by, .. }) if by == id));
     let all = wait(store.attempts(Attempts::OfKey("k".to_owned()))).unwrap();
     let holds: Vec<Hold> = all.into_iter().map(|attempt| attempt.unwrap().hold).collect();
@@ -115,4 +116,26 @@ fn an_attempt_that_was_edited_frees_nothing() {
         .map(|change| AttemptChange { key: "other".to_owned(), ..change });
     let refused = apply(&store, vec![Write { attempt: change, ..c.write(1) }]);
     assert!(matches!(refused, Err(Rejected::BrokenAttempt { .. })));
+}
+
+/// The effect of a tool is kept in the file, for other processes and later ones.
+#[test]
+fn an_irreversible_tool_stays_so_in_the_file() {
+    let calls = |irreversible| {
+        let name = "email.send".to_owned();
+        Write { tool: Some(ToolEffect { name, irreversible }), ..Machine::new().write(1) }
+    };
+    let place = Place::new();
+    let (store, second) = (place.open(), place.open());
+    apply(&store, vec![calls(false)]).unwrap();
+    apply(&second, vec![calls(true)]).unwrap();
+    for store in [store, second, place.open()] {
+        let lowered = apply(&store, vec![calls(false)]);
+        assert!(matches!(lowered, Err(Rejected::EffectLowered { .. })), "{lowered:?}");
+        drop(wait(store.close()));
+    }
+    let raw = place.raw();
+    for sql in ["DELETE FROM tool", "UPDATE tool SET name = 'x'"] {
+        assert!(raw.execute(sql, []).is_err(), "{sql}");
+    }
 }

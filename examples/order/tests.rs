@@ -1,0 +1,134 @@
+//! The order is killed at every moment; it always agrees with its payment.
+
+#![allow(clippy::unwrap_used, reason = "a failing test should panic")]
+
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    thread,
+    time::Instant,
+};
+
+use machine::{
+    contract::AnyExecution,
+    store::{Query, blocking::Store},
+    view::{ConsequenceView, Label},
+};
+use tempfile::TempDir;
+
+struct Shop {
+    folder: TempDir,
+}
+
+impl Shop {
+    fn new() -> Self {
+        let shop = Self { folder: TempDir::new().unwrap() };
+        fs::write(shop.path("shop.bank"), "").unwrap();
+        shop
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn start(&self, words: &[&str]) -> Child {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_order"));
+        command.arg(self.path("shop.db")).args(words);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// Runs it to its end; returns what it printed.
+    fn run(&self, words: &[&str]) -> String {
+        let output = self.start(words).wait_with_output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// What the bank has.
+    fn bank(&self) -> String {
+        fs::read_to_string(self.path("shop.bank")).unwrap_or_default()
+    }
+
+    /// The states of the order and of its payment, if they were placed.
+    fn states(&self) -> Option<(String, Label)> {
+        let store = Store::sqlite(self.path("shop.db")).unwrap();
+        let report = store.wait(store.get().verify_all(|_| {})).unwrap();
+        assert!(report.is_clean(), "{report:?}");
+        let orders = store.list(&Query::new().machine("order")).unwrap().items;
+        let payments = store.wait(store.get().load_all::<AnyExecution>(&Query::new())).unwrap();
+        assert_eq!(orders.len(), payments.items.len(), "one was stored without the other");
+        let order = orders.into_iter().next()?.unwrap();
+        let payment = payments.items.into_iter().next()?.unwrap();
+        Some((order.status, ConsequenceView::of(&payment).consequence_label))
+    }
+}
+
+#[test]
+fn paid() {
+    let shop = Shop::new();
+    assert_eq!(shop.run(&["17", "500"]), "paid\n");
+    assert_eq!(shop.states(), Some(("paid".to_owned(), Label::Success)));
+    assert_eq!(shop.run(&[]), "paid\n");
+    assert_eq!(shop.bank(), "17: 500\n");
+}
+
+/// The bank is closed, so that provably nothing took place.
+#[test]
+fn unpaid() {
+    let shop = Shop::new();
+    fs::remove_file(shop.path("shop.bank")).unwrap();
+    assert_eq!(shop.run(&["17", "500"]), "unpaid\n");
+    assert_eq!(shop.states(), Some(("unpaid".to_owned(), Label::Failed)));
+}
+
+/// Killed after the bank has it, and before its answer.
+#[test]
+fn killed_in_between() {
+    let shop = Shop::new();
+    let mut child = shop.start(&["17", "500"]);
+    while shop.bank().is_empty() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended without a payment");
+        thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(shop.states(), Some(("paying".to_owned(), Label::InProgress)));
+    assert_eq!(shop.run(&[]), "paid\n");
+    assert_eq!(shop.states(), Some(("paid".to_owned(), Label::Success)));
+    assert_eq!(shop.bank(), "17: 500\n");
+}
+
+/// `CRASH_ROUNDS` kills (default 20), spread over the run.
+#[test]
+fn killed_at_any_moment() {
+    let rounds = std::env::var("CRASH_ROUNDS").map_or(20, |text| text.parse().unwrap());
+    let start = Instant::now();
+    Shop::new().run(&["17", "500"]);
+    let whole_run = start.elapsed();
+    for round in 0..rounds {
+        let shop = Shop::new();
+        let mut child = shop.start(&["17", "500"]);
+        thread::sleep(whole_run * round / rounds);
+        child.kill().unwrap();
+        child.wait().unwrap();
+
+        let agree = |states: &Option<(String, Label)>| match states {
+            None => shop.bank().is_empty(),
+            Some((order, payment)) => match (order.as_str(), payment) {
+                ("paying", Label::InProgress) => true,
+                ("paid", Label::Success) => shop.bank() == "17: 500\n",
+                ("placed", Label::NotStarted) | ("unpaid", Label::Failed) => shop.bank().is_empty(),
+                _ => false,
+            },
+        };
+        let states = shop.states();
+        assert!(agree(&states), "round {round}: {states:?}, {:?}", shop.bank());
+
+        // Whatever it was, the next process goes on from there.
+        let told = shop.run(if states.is_none() { &["17", "500"] } else { &[] });
+        let ended = shop.states();
+        assert!(told == "paid\n" || told == "unpaid\n", "round {round}: {told}");
+        assert!(agree(&ended), "round {round}: {ended:?} after {states:?}, {:?}", shop.bank());
+    }
+}

@@ -1,0 +1,201 @@
+use std::{future::Future, ops::Deref, pin::Pin, sync::Arc, time::Duration};
+
+use super::{Answer, Callable, Contract, IdempotencyKey, NotDone, Token, permit::Lender};
+use crate::{clock::Millis, id::Id};
+
+/// One attempt at a call: what was approved, and what identifies it to the other side.
+#[derive(Debug)]
+pub struct Attempt<T> {
+    arguments: T,
+    execution_id: Id,
+    key: Option<IdempotencyKey>,
+    irreversible: bool,
+}
+
+impl<T: Callable> Attempt<T> {
+    pub(crate) fn new(arguments: T, execution_id: Id, contract: &Contract) -> Self {
+        Self {
+            arguments,
+            execution_id,
+            key: contract.idempotency_key().cloned(),
+            irreversible: contract.is_irreversible(),
+        }
+    }
+}
+
+impl<T> Attempt<T> {
+    /// The arguments, parsed from the stored action.
+    pub fn arguments(&self) -> &T {
+        &self.arguments
+    }
+
+    /// The execution that the attempt belongs to.
+    #[must_use]
+    pub fn execution_id(&self) -> Id {
+        self.execution_id
+    }
+
+    /// Whether the contract says that the action is irreversible.
+    #[must_use]
+    pub fn is_irreversible(&self) -> bool {
+        self.irreversible
+    }
+
+    /// The idempotency key, for a service that deduplicates too. It is the same for every attempt at
+    /// the same action.
+    #[must_use]
+    pub fn key(&self) -> Option<&IdempotencyKey> {
+        self.key.as_ref()
+    }
+}
+
+/// A call under a permit, lent to the service for its length.
+///
+/// It says everything that decides what the call does: the arguments, parsed from the stored action
+/// that was approved, and the key, the fencing token and the deadline. Nobody else can make one.
+#[derive(Debug)]
+pub struct Call<T> {
+    pub(super) attempt: Attempt<T>,
+    pub(super) token: Token,
+    pub(super) epoch: u64,
+    pub(super) expires_at: Option<Millis>,
+    pub(super) timeout: Option<Duration>,
+    pub(super) lender: Arc<dyn Lender>,
+}
+
+impl<T> Call<T> {
+    /// The fencing token: a service that remembers the highest one it has seen can refuse lower
+    /// ones. It rises from attempt to attempt.
+    #[must_use]
+    pub fn token(&self) -> Token {
+        self.token
+    }
+
+    /// When the call times out, by the clock of the store (milliseconds since the Unix epoch).
+    #[must_use]
+    pub fn expires_at(&self) -> Option<Millis> {
+        self.expires_at
+    }
+
+    /// How long the caller waits for an answer; `None` means without a limit.
+    #[must_use]
+    pub fn timeout(&self) -> Option<Duration> {
+        self.timeout
+    }
+
+    /// Asks the store whether the permit is still valid: nobody has fenced this worker. Ask right
+    /// before the step that cannot be taken back, after anything that may take long.
+    ///
+    /// A store that cannot be read is no proof, so the answer is `false`.
+    pub async fn still_valid(&self) -> bool {
+        self.lender.check(self.attempt.execution_id, self.epoch).await.is_ok()
+    }
+}
+
+impl<T> Deref for Call<T> {
+    type Target = Attempt<T>;
+
+    fn deref(&self) -> &Attempt<T> {
+        &self.attempt
+    }
+}
+
+/// A service that performs a tool: it has the connection, the address, the credentials. What it does
+/// is decided by the [`Call`].
+///
+/// ```
+/// use machine::contract::{Answer, Applied, Call, Irreversible, NotDone, Perform, Tool};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Debug, Serialize, Deserialize)]
+/// struct Deploy {
+///     version: u32,
+/// }
+///
+/// impl Tool for Deploy {
+///     const SERVICE: &'static str = "cluster";
+///     const METHOD: &'static str = "deploy";
+///     type Effect = Irreversible;
+///     type Receipt = String;
+/// }
+///
+/// struct Cluster {
+///     oldest: u32,
+/// }
+///
+/// impl Perform<Deploy> for Cluster {
+///     async fn perform(&self, call: &Call<Deploy>) -> Answer {
+///         let version = call.arguments().version;
+///         if version < self.oldest {
+///             return Err(NotDone::not_applied("refused before anything was changed"));
+///         }
+///         if !call.still_valid().await {
+///             return Err(NotDone::not_applied("the permit is no longer valid"));
+///         }
+///         Ok(Applied::new(format!("version {version} is live")))
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not perform `{T}`",
+    label = "this cannot perform it",
+    note = "a permit is for one tool: pass a service that implements `Perform<{T}>`, or make one with \
+            `service_fn`"
+)]
+pub trait Perform<T: Callable>: Send + Sync {
+    /// Performs the call, and answers with evidence. Any other error, through `?`, a panic, and a
+    /// timeout mean that nobody knows whether an irreversible call took effect.
+    fn perform(&self, call: &Call<T>) -> impl Future<Output = Answer<T::Receipt>> + Send;
+
+    /// Asks the other side whether an earlier attempt took effect, for an execution in doubt: its
+    /// receipt; `NotApplied` if the other side does not know it, which counts only after the tool's
+    /// settling time; or unknown, which is the default.
+    fn find(&self, attempt: &Attempt<T>) -> impl Future<Output = Answer<T::Receipt>> + Send {
+        let _ = attempt;
+        std::future::ready(Err(NotDone::unknown("this service cannot be asked")))
+    }
+}
+
+impl<T: Callable, P: Perform<T>> Perform<T> for Arc<P> {
+    fn perform(&self, call: &Call<T>) -> impl Future<Output = Answer<T::Receipt>> + Send {
+        P::perform(self, call)
+    }
+
+    fn find(&self, attempt: &Attempt<T>) -> impl Future<Output = Answer<T::Receipt>> + Send {
+        P::find(self, attempt)
+    }
+}
+
+/// A future in a box.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A service made from a function, see [`service_fn`].
+#[derive(Debug, Clone, Copy)]
+pub struct ServiceFn<F>(F);
+
+/// Makes a service from a function, for small programs and tests.
+///
+/// ```
+/// use machine::contract::{Action, Applied, service_fn};
+///
+/// let taken = service_fn(|_call: &machine::contract::Call<Action>| {
+///     Box::pin(async { Ok(Applied::new("250 queued")) })
+/// });
+/// ```
+pub fn service_fn<T, F>(function: F) -> ServiceFn<F>
+where
+    T: Callable,
+    F: for<'a> Fn(&'a Call<T>) -> BoxFuture<'a, Answer<T::Receipt>> + Send + Sync,
+{
+    ServiceFn(function)
+}
+
+impl<T, F> Perform<T> for ServiceFn<F>
+where
+    T: Callable,
+    F: for<'a> Fn(&'a Call<T>) -> BoxFuture<'a, Answer<T::Receipt>> + Send + Sync,
+{
+    fn perform(&self, call: &Call<T>) -> impl Future<Output = Answer<T::Receipt>> + Send {
+        (self.0)(call)
+    }
+}

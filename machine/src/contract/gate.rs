@@ -1,0 +1,284 @@
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::{
+    AnyExecution, CallFact, Callable, Contract, Execution, InvalidContract, Planned, Progress,
+    contract::millis,
+    execution::{Completed, Rejected, Waiting},
+    question::question,
+};
+use crate::{
+    __private::who,
+    actor::{EcsNode, GraphRunner, Human},
+    clock::Millis,
+    id::Id,
+    journal::{Digest, Pass},
+    stored::{Durable, Snapshot},
+    typed::State,
+};
+
+/// What a gate asks a person to approve: one execution, of one exact action.
+///
+/// It cannot be read from data: a store reads it as a part of its contract, through the contract's
+/// checks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Approval {
+    gate: Id,
+    execution: Id,
+    action: Digest,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_after_ms: Option<u64>,
+}
+
+/// Reads an approval as a part of a contract.
+pub(super) fn read_approval<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Approval>, D::Error> {
+    #[derive(Deserialize)]
+    struct Written {
+        gate: Id,
+        execution: Id,
+        action: Digest,
+        expires_after_ms: Option<u64>,
+    }
+    let written = Option::<Written>::deserialize(deserializer)?;
+    Ok(written.map(|Written { gate, execution, action, expires_after_ms }| Approval {
+        gate,
+        execution,
+        action,
+        expires_after_ms,
+    }))
+}
+
+impl Approval {
+    /// The gate itself.
+    #[must_use]
+    pub fn gate(&self) -> Id {
+        self.gate
+    }
+
+    /// The execution that may run if it is approved.
+    #[must_use]
+    pub fn execution(&self) -> Id {
+        self.execution
+    }
+
+    /// The digest of its action.
+    #[must_use]
+    pub fn action(&self) -> Digest {
+        self.action
+    }
+
+    /// How long after it was asked the approval can be given and used; `None` means without a limit.
+    #[must_use]
+    pub fn expires_after(&self) -> Option<Duration> {
+        self.expires_after_ms.map(Duration::from_millis)
+    }
+}
+
+/// The answer to a gate. It cannot be read from data, other than as a part of its journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Decision {
+    /// Whether the action may run.
+    pub approved: bool,
+    /// The name of the person.
+    pub by: String,
+    /// When, by the clock of the store (milliseconds since the Unix epoch).
+    pub at: Millis,
+    /// Until when an approval can be used, by the clock of the store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Millis>,
+}
+
+/// Reads a decision as a part of a summary.
+pub(super) fn read_decision<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Decision>, D::Error> {
+    #[derive(Deserialize)]
+    struct Written {
+        approved: bool,
+        by: String,
+        at: Millis,
+        expires_at: Option<Millis>,
+    }
+    let written = Option::<Written>::deserialize(deserializer)?;
+    Ok(written.map(|Written { approved, by, at, expires_at }| Decision {
+        approved,
+        by,
+        at,
+        expires_at,
+    }))
+}
+
+impl Contract {
+    /// Puts the action behind a gate (EX-9): a question to a person, made from the action. Returns
+    /// the gate, which waits for its answer, and the execution that runs only after it is approved.
+    /// Store both in one batch: [`Store::ask`](crate::store::Store::ask) does so.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidContract`] if the contract is for another tool, or its arguments do not fit.
+    ///
+    /// ```
+    /// use machine::actor::Actors;
+    /// use machine::contract::{Action, Contract, ToolSpec};
+    ///
+    /// let actors = Actors::issue("assistant")?;
+    /// let email = ToolSpec::irreversible("email", "send")?;
+    /// let mail = Contract::tool_call(&email, r#"{"to": "bob@example.com"}"#, &actors.reasoning_node)?;
+    /// let (gate, mail) = mail.ask::<Action>(None, &actors.ecs_node)?;
+    /// assert_eq!(mail.execution().context().behind(), Some(gate.id()));
+    /// assert!(gate.question().starts_with("Allow email.send? It cannot be taken back.\n"));
+    /// assert!(gate.question().contains(r#"to: "bob@example.com""#));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn ask<T: Callable>(
+        self,
+        expires_after: Option<Duration>,
+        by: &EcsNode,
+    ) -> Result<(Gate, Planned<T>), InvalidContract> {
+        let gate = Id::fresh();
+        let planned = Planned::new(self.put_behind(gate))?;
+        let contract = planned.execution().context();
+        let approval = Approval {
+            gate,
+            execution: planned.id(),
+            action: contract.action().digest(),
+            expires_after_ms: expires_after.map(millis),
+        };
+        let question = question(contract);
+        let asked = Execution::new(contract.of_gate(approval, &question)?).start(by);
+        Ok((Gate(asked.suspend(question, by)), planned))
+    }
+}
+
+/// A gate that waits for its answer. A store completes it: see
+/// [`Store::approve`](crate::store::Store::approve).
+#[derive(Debug)]
+#[must_use = "it is not stored yet, or waits for an answer"]
+pub struct Gate(Execution<Waiting>);
+
+impl Gate {
+    /// Narrows an execution that waits for an approval; returns any other unchanged.
+    pub(crate) fn narrow(any: AnyExecution) -> Result<Self, AnyExecution> {
+        match any {
+            AnyExecution::Waiting(waiting) if waiting.context().approves().is_some() => {
+                Ok(Self(waiting))
+            }
+            other => Err(other),
+        }
+    }
+
+    /// The identity of the gate.
+    #[must_use]
+    pub fn id(&self) -> Id {
+        self.0.id()
+    }
+
+    /// The question to the person, made from the action. What cannot be seen, or looks like something
+    /// else, is escaped.
+    #[must_use]
+    pub fn question(&self) -> &str {
+        &self.0.state().prompt
+    }
+
+    /// What it asks to approve.
+    ///
+    /// # Panics
+    ///
+    /// Never: a gate is made from a contract that asks for an approval.
+    #[must_use]
+    pub fn approval(&self) -> &Approval {
+        self.0.context().approves().expect("a gate asks for an approval")
+    }
+
+    /// Until when it can be answered (milliseconds since the Unix epoch, by the clock of the store).
+    /// `None` means without a limit, or that the gate is not stored yet.
+    #[must_use]
+    pub fn expires_at(&self) -> Option<Millis> {
+        self.0.journal().deadlines().iter().find_map(|due| due.due_at)
+    }
+
+    /// The execution of the question.
+    pub fn execution(&self) -> &Execution<Waiting> {
+        &self.0
+    }
+
+    /// The execution, for a [`Batch`](crate::store::Batch).
+    pub fn machine(&mut self) -> &mut dyn Durable {
+        &mut self.0
+    }
+
+    pub(crate) fn into_execution(self) -> Execution<Waiting> {
+        self.0
+    }
+
+    /// The gate as it was.
+    pub(crate) fn of_snapshot(snapshot: Snapshot) -> Option<Self> {
+        let any = snapshot.restore::<AnyExecution>().ok()?;
+        Waiting::narrow(any).ok().map(Self)
+    }
+
+    /// Records the answer, and completes the gate.
+    pub(crate) fn decided(
+        mut self,
+        approved: bool,
+        reason: Option<&str>,
+        by: &Human,
+        at: Millis,
+    ) -> Decided {
+        let (approval, expires_at) = (self.approval(), self.expires_at());
+        let fact = CallFact::Decided {
+            approved,
+            execution: approval.execution,
+            action: approval.action,
+            reason: reason.map(str::to_owned),
+            at,
+            expires_at,
+        };
+        self.0.__journal_mut(Pass::new()).append(Some(who(by)), fact.into_fact());
+        let running = self.0.resume(&GraphRunner::STORE);
+        match reason {
+            None => Decided::Approved(running.succeed("approved".to_owned(), &GraphRunner::STORE)),
+            Some(reason) => {
+                Decided::Declined(running.reject(reason.to_owned(), &GraphRunner::STORE))
+            }
+        }
+    }
+}
+
+/// A gate after its answer.
+#[derive(Debug)]
+pub(crate) enum Decided {
+    Approved(Execution<Completed>),
+    Declined(Execution<Rejected>),
+}
+
+impl Decided {
+    /// The answer.
+    pub(crate) fn decision(&self) -> Decision {
+        let progress = match self {
+            Self::Approved(machine) => Progress::read(machine),
+            Self::Declined(machine) => Progress::read(machine),
+        };
+        match progress.decision() {
+            Some(decision) => decision.clone(),
+            None => unreachable!("it was recorded before the gate was completed"),
+        }
+    }
+
+    pub(crate) fn machine(&mut self) -> &mut dyn Durable {
+        match self {
+            Self::Approved(machine) => machine,
+            Self::Declined(machine) => machine,
+        }
+    }
+}
+
+/// The answer of a gate, if it has one.
+#[must_use]
+pub fn decision(gate: &AnyExecution) -> Option<Decision> {
+    Progress::of(gate).decision().cloned()
+}

@@ -1,0 +1,202 @@
+use std::{
+    any::Any,
+    error::Error,
+    fmt::{self, Display},
+    future::Future,
+    pin::Pin,
+    sync::Mutex,
+    task::{Context, Poll},
+};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{
+    AnyExecution, Evidence, Execution, InDoubt,
+    call::BoxFuture,
+    execution::{Completed, Failed},
+    permit::AtWork,
+};
+use crate::id::Id;
+
+/// The answer of a service: evidence that the effect took place, or why there is none.
+///
+/// `?` turns any other error into [`NotDone::Unknown`], because an error alone does not prove that
+/// nothing happened.
+pub type Answer<R = String> = Result<Applied<R>, NotDone>;
+
+/// The effect took place. The receipt is the response of the remote side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied<R = String>(R);
+
+impl<R> Applied<R> {
+    /// The effect took place, with this receipt.
+    pub fn new(receipt: impl Into<R>) -> Self {
+        Self(receipt.into())
+    }
+}
+
+/// There is no receipt.
+///
+/// This type does not implement [`Error`](std::error::Error), so that it can be converted from every
+/// type that does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotDone {
+    /// The service can prove that nothing happened: the connection was refused, or the remote side
+    /// rejected the request before it accepted anything. The key is released.
+    NotApplied(String),
+    /// The effect may have taken place. The execution is in doubt until someone settles it.
+    Unknown(String),
+}
+
+impl NotDone {
+    /// Provably nothing happened, for this reason.
+    pub fn not_applied(reason: impl Display) -> Self {
+        Self::NotApplied(reason.to_string())
+    }
+
+    /// It is unknown whether the effect took place, for this reason.
+    pub fn unknown(reason: impl Display) -> Self {
+        Self::Unknown(reason.to_string())
+    }
+}
+
+impl<E: std::error::Error> From<E> for NotDone {
+    fn from(error: E) -> Self {
+        let mut reason = error.to_string();
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            reason = format!("{reason}: {error}");
+            cause = error.source();
+        }
+        Self::Unknown(reason)
+    }
+}
+
+/// The outcome of a call that used up its permit. Pass it to [`Store::settle`].
+///
+/// [`Store::settle`]: crate::store::Store::settle
+#[must_use = "an outcome that is not settled leaves its execution in doubt"]
+pub struct Outcome {
+    pub(crate) execution_id: Id,
+    pub(crate) epoch: u64,
+    pub(crate) evidence: Evidence,
+    /// The call, if it goes on after its timeout. The lock is never taken: it makes this `Sync`, so
+    /// that an error with it can be passed on.
+    pub(crate) late: Mutex<Option<BoxFuture<'static, Evidence>>>,
+    // Held until the outcome is on disk, and the call has ended.
+    pub(crate) at_work: AtWork,
+}
+
+impl Outcome {
+    /// The evidence about the effect.
+    #[must_use]
+    pub fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+}
+
+impl fmt::Debug for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("Outcome");
+        debug.field("execution_id", &self.execution_id).field("evidence", &self.evidence);
+        debug.finish_non_exhaustive()
+    }
+}
+
+/// An execution after its call.
+#[derive(Debug)]
+#[must_use = "it holds the outcome of the action"]
+pub enum Settled {
+    /// The effect took place. [`receipt`] reads the receipt.
+    Completed(Execution<Completed>),
+    /// Nothing happened; the key is free for another attempt.
+    Failed(Execution<Failed>),
+    /// Unknown. The execution waits for a person, a status query or a late receipt.
+    InDoubt(InDoubt),
+    /// Unknown so far: the timeout elapsed, and the call goes on. Spawn the [`LateCall`], so that a
+    /// late receipt is recorded.
+    TimedOut(InDoubt, LateCall),
+    /// The timeout elapsed, the worker was fenced in the meantime, and the call goes on. This is what
+    /// became of the execution. Spawn the [`LateCall`].
+    Fenced(Box<AnyExecution>, LateCall),
+}
+
+/// A call that goes on after its timeout. Spawn it, or wait for it: it ends when the service has
+/// answered and the late evidence is on disk. Its worker counts as alive until then. If it is
+/// dropped, the answer is lost.
+///
+/// The evidence changes no state by itself: [`Store::recover`] settles the execution by it.
+///
+/// [`Store::recover`]: crate::store::Store::recover
+#[must_use = "a late receipt is lost if this is dropped; spawn it"]
+pub struct LateCall(pub(crate) BoxFuture<'static, Result<Evidence, Box<dyn Error + Send + Sync>>>);
+
+impl Future for LateCall {
+    type Output = Result<Evidence, Box<dyn Error + Send + Sync>>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.0.as_mut().poll(context)
+    }
+}
+
+impl fmt::Debug for LateCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LateCall").finish_non_exhaustive()
+    }
+}
+
+/// The maximum size of a receipt or a reason in bytes. What is longer is cut.
+pub(crate) const MAX_BYTES: usize = 64 * 1024;
+
+/// What an answer proves.
+pub(crate) fn evidence<R: Serialize>(answer: Result<Answer<R>, Box<dyn Any + Send>>) -> Evidence {
+    match answer {
+        Ok(Ok(Applied(receipt))) => Evidence::Applied(text_of(&receipt)),
+        Ok(Err(NotDone::NotApplied(reason))) => Evidence::NotApplied(bounded(reason)),
+        Ok(Err(NotDone::Unknown(reason))) => Evidence::Unknown(bounded(reason)),
+        Err(_) => Evidence::Unknown("the service panicked".to_owned()),
+    }
+}
+
+/// A receipt that is a text as it is, any other as JSON. A receipt that cannot be written proves the
+/// effect all the same.
+fn text_of<R: Serialize>(receipt: &R) -> String {
+    // `Serialize` is the user's code.
+    let written =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| serde_json::to_value(receipt)));
+    bounded(match written {
+        Ok(Ok(serde_json::Value::String(text))) => text,
+        Ok(Ok(value)) => value.to_string(),
+        Ok(Err(error)) => format!("a receipt that cannot be written as JSON: {error}"),
+        Err(_) => "a receipt whose `Serialize` panicked".to_owned(),
+    })
+}
+
+pub(crate) fn bounded(mut text: String) -> String {
+    if text.len() > MAX_BYTES {
+        let bytes = text.len();
+        let mut end = MAX_BYTES;
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
+        text = format!("{text}… (cut from {bytes} bytes)");
+    }
+    text
+}
+
+/// Reads the receipt of an execution that took place.
+///
+/// # Errors
+///
+/// The error of `serde_json`, if it is not a receipt of this type.
+pub fn receipt<R: Serialize + DeserializeOwned>(
+    completed: &Execution<Completed>,
+) -> serde_json::Result<R> {
+    let text = &completed.state().result;
+    // A text such as `5` may be a number, or a text. It is what is written in this way.
+    match serde_json::from_str::<R>(text) {
+        Ok(receipt) if text_of(&receipt) == *text => Ok(receipt),
+        _ => R::deserialize(serde_json::Value::String(text.clone())),
+    }
+}

@@ -1,0 +1,127 @@
+use super::{
+    Action, AnyExecution, Callable, Contract, Execution, InvalidContract, NeedsNoPermit, Tool,
+    execution::{Pending, Running},
+};
+use crate::{
+    actor::{Human, ReasoningNode, ToolNode},
+    id::Id,
+    stored::Durable,
+    typed::{Refused, State, Terminal},
+};
+
+/// An execution that has not started, with the arguments of its call.
+///
+/// As long as the tool is known as a type, the compiler knows its effect: an irreversible tool can
+/// be run by a store only, under a permit. [`Planned<Action>`] is that of any tool.
+#[derive(Debug)]
+#[must_use = "it is not stored yet; pass it to a store"]
+pub struct Planned<T: Callable> {
+    execution: Execution<Pending>,
+    arguments: T,
+}
+
+impl<T: Callable> Planned<T> {
+    /// A new execution of this contract.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidContract`] if the contract is for another tool, or its arguments do not fit.
+    pub fn new(contract: Contract) -> Result<Self, InvalidContract> {
+        let arguments = T::__read(&contract)?;
+        Ok(Self { execution: Execution::new(contract), arguments })
+    }
+
+    /// An execution that was loaded.
+    ///
+    /// # Errors
+    ///
+    /// See [`new`](Self::new). The execution comes back unchanged.
+    pub fn of(
+        execution: Execution<Pending>,
+    ) -> Result<Self, Refused<Execution<Pending>, InvalidContract>> {
+        match T::__read(execution.context()) {
+            Ok(arguments) => Ok(Self { execution, arguments }),
+            Err(reason) => Err(Refused::new(execution, reason)),
+        }
+    }
+
+    /// The arguments of the call.
+    pub fn arguments(&self) -> &T {
+        &self.arguments
+    }
+
+    /// The execution.
+    pub fn execution(&self) -> &Execution<Pending> {
+        &self.execution
+    }
+
+    /// The execution, for a [`Batch`](crate::store::Batch).
+    pub fn machine(&mut self) -> &mut dyn Durable {
+        &mut self.execution
+    }
+
+    /// The identity of the execution.
+    #[must_use]
+    pub fn id(&self) -> Id {
+        self.execution.id()
+    }
+
+    /// The execution, without the type of its tool.
+    pub fn into_execution(self) -> Execution<Pending> {
+        self.execution
+    }
+
+    pub(crate) fn into_parts(self) -> (Execution<Pending>, T) {
+        (self.execution, self.arguments)
+    }
+}
+
+impl<T: Tool> Planned<T> {
+    /// Starts the call of a tool that needs no permit, for a program that calls it by itself.
+    /// [`Store::perform`](crate::store::Store::perform) starts, calls and ends it.
+    pub fn start(self, by: &ToolNode) -> Execution<Running>
+    where
+        T::Effect: NeedsNoPermit,
+    {
+        self.execution.start(by)
+    }
+
+    /// A new attempt after one that ended, decided by a person. See [`Contract::retry`].
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidContract`] if the contract is for another tool.
+    pub fn retry<S>(ended: &Execution<S>, decided_by: &Human) -> Result<Self, InvalidContract>
+    where
+        S: Terminal + State<Any = AnyExecution>,
+        Execution<S>: Durable,
+    {
+        Self::new(Contract::retry(ended, decided_by))
+    }
+
+    /// A new attempt at what needs no permit, without a person.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidContract`] if the contract is for another tool, or the action was put behind a gate:
+    /// then a person decides.
+    pub fn repeat<S: Terminal>(
+        ended: &Execution<S>,
+        author: &ReasoningNode,
+    ) -> Result<Self, InvalidContract>
+    where
+        T::Effect: NeedsNoPermit,
+    {
+        if ended.context().behind().is_some() {
+            return Err(InvalidContract::NeedsApproval);
+        }
+        Self::new(ended.context().again(author))
+    }
+}
+
+impl From<Execution<Pending>> for Planned<Action> {
+    fn from(execution: Execution<Pending>) -> Self {
+        let arguments = execution.context().action().clone();
+        Self { execution, arguments }
+    }
+}

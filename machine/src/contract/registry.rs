@@ -1,0 +1,174 @@
+use std::{collections::BTreeMap, fmt};
+
+use jsonschema::Validator;
+use serde_json::Value;
+
+use super::{
+    Action, Answer, BoxFuture, Call, Contract, InvalidContract, NotDone, Perform, ToolSpec,
+    contract::object, question::visible,
+};
+use crate::actor::ReasoningNode;
+
+/// The tools that a program knows at run time, such as those of an MCP server: a name, an effect, a
+/// JSON Schema of the arguments, and a function.
+///
+/// ```
+/// use machine::actor::Actors;
+/// use machine::contract::{Applied, Registry, ToolSpec};
+/// use serde_json::json;
+///
+/// let mut registry = Registry::new();
+/// registry.add(
+///     ToolSpec::irreversible("email", "send")?.schema(json!({
+///         "type": "object",
+///         "properties": { "to": { "type": "string", "format": "email" } },
+///         "required": ["to"],
+///         "additionalProperties": false,
+///     })),
+///     |_call| Box::pin(async { Ok(Applied::new("250 queued")) }),
+/// )?;
+///
+/// let actors = Actors::issue("assistant")?;
+/// let reasoner = &actors.reasoning_node;
+/// let refused = registry.contract("email.send", r#"{"cc": "eve"}"#, reasoner).unwrap_err();
+/// assert!(refused.to_string().contains("the arguments do not fit `email.send`"));
+/// let contract = registry.contract("email.send", r#"{"to": "bob@example.com"}"#, reasoner)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Default)]
+pub struct Registry {
+    tools: BTreeMap<String, Registered>,
+}
+
+/// The longest reason of a refusal, in characters.
+const LONGEST: usize = 500;
+
+struct Registered {
+    spec: ToolSpec,
+    schema: Option<Validator>,
+    function: Function,
+}
+
+type Function =
+    Box<dyn for<'a> Fn(&'a Call<Action>) -> BoxFuture<'a, Answer<String>> + Send + Sync>;
+
+impl Registry {
+    /// A registry without tools.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a tool, or replaces one of the same name. Its effect is the higher of both: adding a tool
+    /// again never lowers the risk.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidContract::InvalidSchema`] if its schema is not a valid JSON Schema.
+    pub fn add<F>(&mut self, spec: ToolSpec, function: F) -> Result<(), InvalidContract>
+    where
+        F: for<'a> Fn(&'a Call<Action>) -> BoxFuture<'a, Answer<String>> + Send + Sync + 'static,
+    {
+        let name = spec.name();
+        let schema = match &spec.schema {
+            None => None,
+            Some(schema) => {
+                let options = jsonschema::options().should_validate_formats(true);
+                let built = options.build(schema).map_err(|error| {
+                    InvalidContract::InvalidSchema { tool: name.clone(), reason: error.to_string() }
+                })?;
+                Some(built)
+            }
+        };
+        let before = self.tools.get(&name).map(|known| known.spec.effect());
+        let spec = before.map_or(spec.clone(), |effect| spec.raise(effect));
+        self.tools.insert(name, Registered { spec, schema, function: Box::new(function) });
+        Ok(())
+    }
+
+    /// The tools, by name.
+    pub fn tools(&self) -> impl Iterator<Item = &ToolSpec> {
+        self.tools.values().map(|registered| &registered.spec)
+    }
+
+    /// The contract of a call, with its arguments as JSON, such as a model writes them.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidContract::UnknownTool`], and [`InvalidContract::Arguments`] if the arguments do not
+    /// fit the tool's schema.
+    pub fn contract(
+        &self,
+        tool: &str,
+        arguments: &str,
+        author: &ReasoningNode,
+    ) -> Result<Contract, InvalidContract> {
+        let registered = self.get(tool)?;
+        let contract = Contract::tool_call(&registered.spec, arguments, author)?;
+        registered.check(&Value::Object(object(arguments)?))?;
+        Ok(contract)
+    }
+
+    /// Checks a contract that was loaded against the tools of this program.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`contract`](Self::contract), and [`InvalidContract::EffectLowered`] if the tool has
+    /// become irreversible since the contract was made.
+    pub fn check(&self, contract: &Contract) -> Result<(), InvalidContract> {
+        let action = contract.action();
+        let Some(call) = action.tool() else {
+            return Err(InvalidContract::UnknownTool(action.action_type().to_string()));
+        };
+        let registered = self.get(&call.name())?;
+        if registered.spec.effect().is_irreversible() && !contract.is_irreversible() {
+            return Err(InvalidContract::EffectLowered { tool: call.name() });
+        }
+        registered.check(&Value::Object(call.arguments.clone()))
+    }
+
+    fn get(&self, tool: &str) -> Result<&Registered, InvalidContract> {
+        self.tools.get(tool).ok_or_else(|| InvalidContract::UnknownTool(tool.to_owned()))
+    }
+}
+
+impl Registered {
+    fn check(&self, arguments: &Value) -> Result<(), InvalidContract> {
+        let Some(schema) = &self.schema else { return Ok(()) };
+        schema.validate(arguments).map_err(|error| {
+            let (place, tool) = (error.instance_path().to_string(), self.spec.name());
+            // Without the value, which may be huge or hostile.
+            let said = match place.as_str() {
+                "" => error.masked().to_string(),
+                place => format!("{} (at {place})", error.masked()),
+            };
+            let mut reason = String::new();
+            visible(&said.chars().take(LONGEST).collect::<String>(), &mut reason);
+            InvalidContract::Arguments { tool, reason }
+        })
+    }
+}
+
+/// Calls the function of the tool that the action names. An action that does not fit is not called.
+impl Perform<Action> for Registry {
+    async fn perform(&self, call: &Call<Action>) -> Answer<String> {
+        let action = call.arguments();
+        let Some(tool) = action.tool() else {
+            let action_type = action.action_type();
+            return Err(NotDone::not_applied(format!("`{action_type}` is not a tool call")));
+        };
+        let registered = self.get(&tool.name()).map_err(NotDone::not_applied)?;
+        if registered.spec.effect().is_irreversible() && !call.is_irreversible() {
+            let lowered = InvalidContract::EffectLowered { tool: tool.name() };
+            return Err(NotDone::not_applied(lowered));
+        }
+        registered.check(&Value::Object(tool.arguments.clone())).map_err(NotDone::not_applied)?;
+        (registered.function)(call).await
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.tools.keys()).finish()
+    }
+}

@@ -1,0 +1,376 @@
+use super::{CommitError, LoadError, Store, retry::Retry};
+use crate::{
+    actor::{GraphRunner, Human},
+    clock::Millis,
+    contract::{
+        AnyExecution, Callable, Decided, Decision, Execution, Gate, Planned, Progress,
+        execution::{Cancelled, Pending, Status, Waiting},
+        question,
+    },
+    id::Id,
+    stored::{Durable, Snapshot},
+    typed::Refused,
+};
+
+impl Store {
+    /// Stores a gate and the execution behind it, in one batch. See
+    /// [`Contract::ask`](crate::contract::Contract::ask).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`create`](Self::create).
+    ///
+    /// ```
+    /// use machine::actor::{Actors, Human};
+    /// use machine::contract::{Action, Applied, Contract, Settled, ToolSpec, service_fn};
+    /// use machine::store::Store;
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    /// # runtime.block_on(async {
+    /// let actors = Actors::issue("assistant")?;
+    /// let store = Store::memory();
+    /// let email = ToolSpec::irreversible("email", "send")?;
+    /// let mail = Contract::tool_call(&email, r#"{"to": "bob@example.com"}"#, &actors.reasoning_node)?;
+    /// let (mut gate, mut mail) = mail.ask::<Action>(None, &actors.ecs_node)?;
+    /// store.ask(&mut gate, &mut mail).await?;
+    ///
+    /// // A person answers, perhaps in another process.
+    /// let gate = store.gate(gate.id()).await?;
+    /// println!("{}", gate.question());
+    /// store.approve(gate, &Human::new("ann@example.com")?).await?;
+    ///
+    /// let smtp = service_fn(|_call| Box::pin(async { Ok(Applied::new("250 queued")) }));
+    /// let settled = store.perform(mail, smtp, &actors.tool_node).await?;
+    /// assert!(matches!(settled, Settled::Completed(_)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub async fn ask<T: Callable>(
+        &self,
+        gate: &mut Gate,
+        planned: &mut Planned<T>,
+    ) -> Result<(), CommitError> {
+        self.batch().create(gate.machine()).create(planned.machine()).write().await
+    }
+
+    /// Loads a PENDING execution with the arguments of its call.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::OtherState`] if it is not PENDING, [`LoadError::Contract`] if it is for another
+    /// tool, or its arguments do not fit; and those of [`load`](Self::load).
+    pub async fn planned<T: Callable>(&self, id: Id) -> Result<Planned<T>, LoadError> {
+        let pending = self.resume::<Pending>(id).await?;
+        Planned::of(pending)
+            .map_err(|refused| LoadError::Contract { id, source: Box::new(refused.reason) })
+    }
+
+    /// Loads a gate that waits for its answer.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::AlreadyDecided`] if it was answered, with who did; [`LoadError::NotAGate`] if it
+    /// is another machine, or one that no longer waits; and those of [`load`](Self::load).
+    pub async fn gate(&self, id: Id) -> Result<Gate, LoadError> {
+        let any: AnyExecution = self.load(id).await?;
+        Gate::narrow(any).map_err(|other| {
+            if let Some(Decision { approved, by, at, .. }) =
+                Progress::of(&other).decision().cloned()
+            {
+                return LoadError::AlreadyDecided { id, approved, by, at };
+            }
+            let label = &other.status().definition().label;
+            let found = match &other {
+                AnyExecution::Cancelled(gate) => format!("{label} ({})", gate.state().reason),
+                _ => label.to_string(),
+            };
+            LoadError::NotAGate { id, found }
+        })
+    }
+
+    /// Approves what a gate asks for: the execution behind it may run, once. The answer and the end of
+    /// the gate are one batch.
+    ///
+    /// # Errors
+    ///
+    /// The unchanged gate, with [`CommitError::AlreadyDecided`] if somebody was faster, with who it
+    /// was; [`CommitError::GateExpired`]; [`CommitError::GateChanged`] if the action behind it is not
+    /// the one that it asks for.
+    pub async fn approve(
+        &self,
+        gate: Gate,
+        by: &Human,
+    ) -> Result<Decision, Refused<Gate, CommitError>> {
+        self.decide(Decide::approve(gate, by)).await
+    }
+
+    /// Declines what a gate asks for: the execution behind it never runs, and
+    /// [`cancel`](Self::cancel) ends it.
+    ///
+    /// # Errors
+    ///
+    /// See [`approve`](Self::approve).
+    pub async fn decline(
+        &self,
+        gate: Gate,
+        reason: &str,
+        by: &Human,
+    ) -> Result<Decision, Refused<Gate, CommitError>> {
+        self.decide(Decide::decline(gate, reason, by)).await
+    }
+
+    async fn decide(&self, mut decide: Decide) -> Result<Decision, Refused<Gate, CommitError>> {
+        let mut retry = Retry::default();
+        let error = loop {
+            match self.batch().decide(&mut decide).write().await {
+                Ok(()) => match decide.step {
+                    Step::Decided(decided) => return Ok(decided.decision()),
+                    _ => unreachable!("a batch that was written has decided the gate"),
+                },
+                Err(error) => {
+                    if let Some(error) = retry.after(error) {
+                        break error;
+                    }
+                }
+            }
+        };
+        decide.undo();
+        let Step::Asked(gate) = decide.step else { unreachable!("the gate was put back") };
+        Err(Refused::new(gate, error))
+    }
+
+    /// Who was faster; otherwise the error as it is.
+    pub(super) async fn decided_by_another(&self, id: Id, error: CommitError) -> CommitError {
+        match self.gate(id).await {
+            Err(LoadError::AlreadyDecided { id, approved, by, at }) => {
+                CommitError::AlreadyDecided { id, approved, by, at }
+            }
+            Err(LoadError::NotAGate { id, found }) => CommitError::GateEnded { id, found },
+            _ => error,
+        }
+    }
+
+    /// Ends a gate whose time is over: WAITING to CANCELLED. [`Query::due`](super::Query::due) lists
+    /// those.
+    ///
+    /// # Errors
+    ///
+    /// The unchanged gate, with [`CommitError::NotDue`] if it can still be answered, and
+    /// [`CommitError::AlreadyDecided`].
+    pub async fn expire(
+        &self,
+        gate: Gate,
+        by: &GraphRunner,
+    ) -> Result<Execution<Cancelled>, Refused<Gate, CommitError>> {
+        let id = gate.id();
+        if gate.expires_at().is_none_or(|at| at > self.now()) {
+            return Err(Refused::new(gate, CommitError::NotDue { id }));
+        }
+        self.end_gate(gate, |waiting| waiting.timeout(by)).await
+    }
+
+    /// Ends a gate that nobody needs to answer any more: WAITING to CANCELLED.
+    ///
+    /// # Errors
+    ///
+    /// The unchanged gate, with [`CommitError::AlreadyDecided`].
+    pub async fn withdraw(
+        &self,
+        gate: Gate,
+        reason: &str,
+        by: &GraphRunner,
+    ) -> Result<Execution<Cancelled>, Refused<Gate, CommitError>> {
+        let reason = crate::contract::bounded(reason.to_owned());
+        self.end_gate(gate, |waiting| waiting.cancel(reason, by)).await
+    }
+
+    async fn end_gate(
+        &self,
+        mut gate: Gate,
+        end: impl FnOnce(Execution<Waiting>) -> Execution<Cancelled>,
+    ) -> Result<Execution<Cancelled>, Refused<Gate, CommitError>> {
+        let id = gate.id();
+        let snapshot = match Snapshot::of(gate.machine()) {
+            Ok(snapshot) => snapshot,
+            Err(error) => {
+                let reason = CommitError::Unwritable { id, reason: error.to_string() };
+                return Err(Refused::new(gate, reason));
+            }
+        };
+        let mut cancelled = end(gate.into_execution());
+        let mut retry = Retry::default();
+        let error = loop {
+            match self.commit(&mut cancelled).await {
+                Ok(()) => return Ok(cancelled),
+                Err(error) => {
+                    if let Some(error) = retry.after(error) {
+                        break error;
+                    }
+                }
+            }
+        };
+        let reason = match error {
+            error @ CommitError::Conflict { .. } => self.decided_by_another(id, error).await,
+            error => error,
+        };
+        match Gate::of_snapshot(snapshot) {
+            Some(gate) => Err(Refused::new(gate, reason)),
+            None => unreachable!("the snapshot was taken from a gate"),
+        }
+    }
+}
+
+/// The answer to a gate, as a part of a [`Batch`](super::Batch), where several are answered together
+/// or a workflow moves with them. See [`Store::approve`].
+///
+/// ```
+/// # use machine::{actor::Human, contract::Gate, store::{CommitError, Decide, Store}};
+/// # async fn example(store: &Store, first: Gate, second: Gate, ann: &Human) -> Result<(), CommitError> {
+/// let mut first = Decide::approve(first, ann);
+/// let mut second = Decide::decline(second, "wrong address", ann);
+/// store.batch().decide(&mut first).decide(&mut second).write().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Decide {
+    step: Step,
+    /// Why not; `None` approves.
+    declined: Option<String>,
+    by: Human,
+}
+
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
+enum Step {
+    Asked(Gate),
+    /// In the batch, with what is needed to put the gate back.
+    Recorded(Decided, Box<Snapshot>),
+    Decided(Decided),
+    /// Only while one step becomes the next.
+    Taken,
+}
+
+impl Decide {
+    /// Will approve.
+    #[must_use]
+    pub fn approve(gate: Gate, by: &Human) -> Self {
+        Self { step: Step::Asked(gate), declined: None, by: by.clone() }
+    }
+
+    /// Will decline, for this reason.
+    #[must_use]
+    pub fn decline(gate: Gate, reason: &str, by: &Human) -> Self {
+        let declined = Some(crate::contract::bounded(reason.to_owned()));
+        Self { step: Step::Asked(gate), declined, by: by.clone() }
+    }
+
+    /// The answer as it is on record, when the batch was written.
+    #[must_use]
+    pub fn decided(self) -> Option<Decision> {
+        match self.step {
+            Step::Decided(decided) => Some(decided.decision()),
+            _ => None,
+        }
+    }
+
+    /// The gate, if the batch was not written.
+    #[must_use]
+    pub fn into_gate(self) -> Option<Gate> {
+        match self.step {
+            Step::Asked(gate) => Some(gate),
+            _ => None,
+        }
+    }
+
+    /// The gate and the name of the person, if the answer is yes.
+    pub(super) fn approval(&mut self) -> Option<(Id, String)> {
+        let name = crate::actor::Actor::name(&self.by).unwrap_or_default().to_owned();
+        let id = self.machine().journal().id();
+        self.declined.is_none().then_some((id, name))
+    }
+
+    pub(super) async fn record(&mut self, store: &Store) -> Result<(), CommitError> {
+        let Step::Asked(gate) = &mut self.step else { return Ok(()) };
+        let id = gate.id();
+        let now = store.now();
+        if gate.execution().journal().version() == 0 {
+            return Err(CommitError::NeverStored { id });
+        }
+        let refused = match gate.expires_at().filter(|at| *at <= now) {
+            Some(at) => Err(CommitError::GateExpired { id, at }),
+            None => store.is_unchanged(gate).await,
+        };
+        if let Err(error) = refused {
+            return Err(store.decided_by_another(id, error).await);
+        }
+        let snapshot = Snapshot::of(gate.machine())
+            .map_err(|error| CommitError::Unwritable { id, reason: error.to_string() })?;
+        let Step::Asked(gate) = std::mem::replace(&mut self.step, Step::Taken) else {
+            unreachable!("it was asked above")
+        };
+        let approved = self.declined.is_none();
+        let decided = gate.decided(approved, self.declined.as_deref(), &self.by, now);
+        self.step = Step::Recorded(decided, Box::new(snapshot));
+        Ok(())
+    }
+
+    pub(super) fn machine(&mut self) -> &mut dyn Durable {
+        match &mut self.step {
+            Step::Asked(gate) => gate.machine(),
+            Step::Recorded(decided, _) | Step::Decided(decided) => decided.machine(),
+            Step::Taken => unreachable!("no step is left unfinished"),
+        }
+    }
+
+    pub(super) fn finish(&mut self) {
+        self.step = match std::mem::replace(&mut self.step, Step::Taken) {
+            Step::Recorded(decided, _) => Step::Decided(decided),
+            other => other,
+        };
+    }
+
+    pub(super) fn undo(&mut self) {
+        self.step = match std::mem::replace(&mut self.step, Step::Taken) {
+            Step::Recorded(_, snapshot) => match Gate::of_snapshot(*snapshot) {
+                Some(gate) => Step::Asked(gate),
+                None => unreachable!("the snapshot was taken from a gate"),
+            },
+            other => other,
+        };
+    }
+}
+
+impl Store {
+    /// Whether the execution behind a gate is still the one that it asks for.
+    async fn is_unchanged(&self, gate: &Gate) -> Result<(), CommitError> {
+        let (id, approval) = (gate.id(), gate.approval());
+        let changed = |reason: String| CommitError::GateChanged { id, reason };
+        let execution = approval.execution();
+        let behind: AnyExecution = match self.load(execution).await {
+            Ok(behind) => behind,
+            Err(LoadError::Unavailable(error)) => return Err(error.into()),
+            Err(error) => return Err(changed(error.to_string())),
+        };
+        if behind.context().behind() != Some(id) {
+            return Err(changed(format!("{execution} does not wait for it")));
+        }
+        if behind.context().action().digest() != approval.action() {
+            return Err(changed(format!("the action of {execution} is another one")));
+        }
+        if question(behind.context()) != gate.question() {
+            return Err(changed("its question is not the one that its action makes".to_owned()));
+        }
+        if behind.status() != Status::Pending {
+            let label = &behind.status().definition().label;
+            return Err(changed(format!("{execution} is {label}")));
+        }
+        Ok(())
+    }
+
+    /// Whether the approval that a gate gave can still be used.
+    pub(super) fn is_in_time(&self, expires_at: Option<Millis>) -> bool {
+        expires_at.is_none_or(|at| at > self.now())
+    }
+}

@@ -1,0 +1,330 @@
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use backon::{BackoffBuilder, Retryable};
+
+use super::{
+    Begun, CommitError, LoadError, Store,
+    lender::{StoreLender, sleep},
+};
+use crate::{
+    __private::who,
+    actor::ToolNode,
+    contract::{
+        AtWork, Attempt, BoxFuture, Callable, Evidence, Execution, Liveness, Outcome, Perform,
+        Permit, Planned, Progress, Repeatable, Settled, append, execution::Running,
+    },
+    journal::{Fact, Pass},
+    stored::Durable,
+};
+
+impl Store {
+    /// Runs a planned execution from its start to its end: begins it, which takes the key of an
+    /// irreversible action; lets the service perform the call under the permit; and settles the
+    /// outcome.
+    ///
+    /// An irreversible action runs at most once, and ends COMPLETED, FAILED or in doubt. An idempotent
+    /// one runs at least once; if its process ends, [`recover`](Self::recover) finds it interrupted.
+    ///
+    /// # Errors
+    ///
+    /// [`PerformError::NotBegun`] with the execution, if it was not begun: nothing was called.
+    /// [`PerformError::NotSettled`] with the outcome, if it is not on disk: settle it again.
+    ///
+    /// ```
+    /// use machine::actor::Actors;
+    /// use machine::contract::{
+    ///     Answer, Applied, Call, Contract, Irreversible, Perform, Planned, Settled, Tool,
+    /// };
+    /// use machine::store::Store;
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// #[derive(Debug, Serialize, Deserialize)]
+    /// struct Deploy {
+    ///     version: u32,
+    /// }
+    ///
+    /// impl Tool for Deploy {
+    ///     const SERVICE: &'static str = "cluster";
+    ///     const METHOD: &'static str = "deploy";
+    ///     type Effect = Irreversible;
+    ///     type Receipt = String;
+    /// }
+    ///
+    /// struct Cluster;
+    ///
+    /// impl Perform<Deploy> for Cluster {
+    ///     async fn perform(&self, call: &Call<Deploy>) -> Answer {
+    ///         Ok(Applied::new(format!("version {} is live", call.arguments().version)))
+    ///     }
+    /// }
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    /// # runtime.block_on(async {
+    /// let actors = Actors::issue("release")?;
+    /// let store = Store::memory();
+    /// let contract = Contract::of(&Deploy { version: 17 }, &actors.reasoning_node)?;
+    /// let mut deploy: Planned<Deploy> = Planned::new(contract)?;
+    /// store.batch().create(deploy.machine()).write().await?;
+    ///
+    /// match store.perform(deploy, Cluster, &actors.tool_node).await? {
+    ///     Settled::Completed(done) => assert_eq!(done.state().result, "version 17 is live"),
+    ///     other => panic!("{other:?}"),
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn perform<'a, T: Callable>(
+        &'a self,
+        planned: impl Into<Planned<T>>,
+        service: impl Perform<T> + 'static,
+        by: &'a ToolNode,
+    ) -> Performing<'a, T> {
+        let planned = planned.into();
+        Box::pin(async move {
+            let (running, permit) = self.begun(planned, by).await?;
+            let outcome = permit.call(service).await;
+            self.end(running, outcome, by).await
+        })
+    }
+
+    async fn begun<T: Callable>(
+        &self,
+        planned: Planned<T>,
+        by: &ToolNode,
+    ) -> Result<Begun<T>, PerformError<T>> {
+        self.begin(planned, by).await.map_err(|refused| PerformError::NotBegun {
+            planned: Box::new(refused.machine),
+            source: refused.reason,
+        })
+    }
+
+    /// The same for a tool that needs no permit, with retries: if the service gives no receipt, it is
+    /// called again after each of these delays (OR-4). See [`ReadBackoff`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`perform`](Self::perform).
+    pub fn perform_with_retries<'a, T: Repeatable>(
+        &'a self,
+        planned: impl Into<Planned<T>>,
+        service: impl Perform<T> + 'static,
+        delays: impl BackoffBuilder + 'a,
+        by: &'a ToolNode,
+    ) -> Performing<'a, T> {
+        let planned = planned.into();
+        Box::pin(async move {
+            let (running, permit) = self.begun(planned, by).await?;
+            let outcome = if running.context().is_irreversible() {
+                // A hint raised the risk of this call.
+                permit.call(service).await
+            } else {
+                self.repeatedly(&running, permit, Arc::new(service), delays).await
+            };
+            self.end(running, outcome, by).await
+        })
+    }
+
+    /// Calls until there is a receipt, or no delay is left. Returns the last outcome.
+    async fn repeatedly<T: Callable>(
+        &self,
+        running: &Execution<Running>,
+        permit: Permit<T>,
+        service: Arc<impl Perform<T> + 'static>,
+        delays: impl BackoffBuilder,
+    ) -> Outcome {
+        // Between two calls the worker is at work, too.
+        let at_work = permit.at_work();
+        let mut first = Some(permit);
+        let call = || {
+            let another = || self.another::<T>(running, AtWork::clone(&at_work));
+            let permit = first.take().map_or_else(another, Ok);
+            let service = Arc::clone(&service);
+            async move {
+                let outcome = match permit {
+                    Ok(permit) => permit.call(service).await,
+                    Err(outcome) => outcome,
+                };
+                match outcome.evidence() {
+                    Evidence::Applied(_) => Ok(outcome),
+                    Evidence::NotApplied(_) | Evidence::Unknown(_) => Err(outcome),
+                }
+            }
+        };
+        match call.retry(delays).sleep(sleep).await {
+            Ok(outcome) | Err(outcome) => outcome,
+        }
+    }
+
+    /// Another permit for the same idempotent execution.
+    fn another<T: Callable>(
+        &self,
+        running: &Execution<Running>,
+        at_work: AtWork,
+    ) -> Result<Permit<T>, Outcome> {
+        let (id, contract) = (running.id(), running.context());
+        let epoch = running.journal().epoch();
+        let arguments = match T::__read(contract) {
+            Ok(arguments) => arguments,
+            Err(error) => {
+                let evidence = Evidence::NotApplied(error.to_string());
+                return Err(Outcome {
+                    execution_id: id,
+                    epoch,
+                    evidence,
+                    late: Mutex::default(),
+                    at_work,
+                });
+            }
+        };
+        let attempt = Attempt::new(arguments, id, contract);
+        let (lender, timeout) = (Arc::new(StoreLender::new(self)), contract.timeout());
+        Ok(Permit::new(attempt, epoch, None, timeout, lender, at_work))
+    }
+
+    /// Runs an idempotent call again whose worker ended, or whose timeout has passed. The old worker is
+    /// fenced first.
+    ///
+    /// # Errors
+    ///
+    /// [`PerformError::NotResumed`] if the execution is not an interrupted one, or another process took
+    /// it over; and those of [`perform`](Self::perform).
+    pub fn perform_again<'a, T: Repeatable>(
+        &'a self,
+        running: Execution<Running>,
+        service: impl Perform<T> + 'static,
+        by: &'a ToolNode,
+    ) -> Performing<'a, T> {
+        Box::pin(self.performed_again(running, service, by))
+    }
+
+    async fn performed_again<T: Repeatable>(
+        &self,
+        mut running: Execution<Running>,
+        service: impl Perform<T> + 'static,
+        by: &ToolNode,
+    ) -> Result<Settled, PerformError<T>> {
+        let id = running.id();
+        let not_resumed = |source: CommitError| PerformError::NotResumed { source };
+        if running.context().is_irreversible() || Progress::read(&running).permit().is_none() {
+            return Err(not_resumed(CommitError::NotInterrupted { id }));
+        }
+        match self.liveness(&running).await {
+            Ok(Liveness::Alive) if !self.is_overdue(&Progress::read(&running)) => {
+                return Err(not_resumed(CommitError::NotInterrupted { id }));
+            }
+            Ok(_) => {}
+            Err(LoadError::Unavailable(error)) => return Err(not_resumed(error.into())),
+            Err(error) => {
+                return Err(not_resumed(CommitError::Gate { id, source: Box::new(error) }));
+            }
+        }
+        let arguments = T::__read(running.context())
+            .map_err(|source| not_resumed(CommitError::Contract { id, source }))?;
+        let attempt = Attempt::new(arguments, id, running.context());
+        let at_work = self.at_work(id).await.map_err(not_resumed)?;
+        let journal = running.__journal_mut(Pass::new());
+        let epoch = journal.epoch() + 1;
+        let fenced =
+            Fact::Fenced { epoch, reason: "its worker ended, or its timeout passed".to_owned() };
+        journal.append(Some(who(by)), fenced);
+        let (fact, expires_at) = self.permitted(&running, None);
+        append(&mut running, who(by), fact);
+        if let Err(error) = self.commit(&mut running).await {
+            self.inner.worker.answered(id);
+            return Err(not_resumed(error));
+        }
+        let (lender, timeout) = (Arc::new(StoreLender::new(self)), running.context().timeout());
+        let expires_at = timeout.map(|_| expires_at);
+        let permit = Permit::new(attempt, epoch, expires_at, timeout, lender, at_work);
+        let outcome = permit.call(service).await;
+        self.end(running, outcome, by).await
+    }
+
+    async fn end<T: Callable>(
+        &self,
+        running: Execution<Running>,
+        outcome: Outcome,
+        by: &ToolNode,
+    ) -> Result<Settled, PerformError<T>> {
+        self.settle(running, outcome, by).await.map_err(|refused| {
+            let (running, outcome) = refused.machine;
+            PerformError::NotSettled {
+                at_stake: Box::new((running, outcome)),
+                source: refused.reason,
+            }
+        })
+    }
+}
+
+/// An execution that is being performed. The future has a name, so that a wrong tool or service makes
+/// one error, and not one for each `.await`.
+pub type Performing<'a, T> = BoxFuture<'a, Result<Settled, PerformError<T>>>;
+
+/// Why [`Store::perform`] did not end an execution.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum PerformError<T: Callable> {
+    /// It was not begun, and nothing was called.
+    #[error("{source}")]
+    NotBegun {
+        /// The execution, unchanged.
+        planned: Box<Planned<T>>,
+        /// Why not.
+        source: CommitError,
+    },
+    /// It was called, and its outcome is not on disk.
+    #[error("{source}")]
+    NotSettled {
+        /// The execution and the outcome. Settle it again.
+        at_stake: Box<(Execution<Running>, Outcome)>,
+        /// Why not.
+        source: CommitError,
+    },
+    /// It was not run again.
+    #[error("{source}")]
+    NotResumed {
+        /// Why not.
+        source: CommitError,
+    },
+}
+
+impl<T: Callable> PerformError<T> {
+    /// Why the store refused.
+    #[must_use]
+    pub fn reason(&self) -> &CommitError {
+        match self {
+            Self::NotBegun { source, .. }
+            | Self::NotSettled { source, .. }
+            | Self::NotResumed { source } => source,
+        }
+    }
+}
+
+impl<T: Callable> std::fmt::Debug for PerformError<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PerformError").field("reason", self.reason()).finish_non_exhaustive()
+    }
+}
+
+/// The delays between the calls of a read: 200 ms, 500 ms and 1 s (OR-4).
+///
+/// ```
+/// use backon::BackoffBuilder;
+/// use machine::store::ReadBackoff;
+///
+/// assert_eq!(ReadBackoff.build().count(), 3);
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ReadBackoff;
+
+impl BackoffBuilder for ReadBackoff {
+    type Backoff = std::array::IntoIter<Duration, 3>;
+
+    fn build(self) -> Self::Backoff {
+        [200, 500, 1000].map(Duration::from_millis).into_iter()
+    }
+}

@@ -1,0 +1,112 @@
+//! An action behind a gate (EX-9): the two name each other, and the action is otherwise unchanged.
+
+use std::time::Duration;
+
+use machine::contract::{Action, ActionType, InvalidContract, Planned, Tool};
+use machine::contract::{Irreversible, execution};
+use machine::stored::Durable;
+use machine::typed::State;
+use machine_tests::{
+    actors::ecs_node,
+    assert_err,
+    samples::{mail, read},
+};
+use serde::{Deserialize, Serialize};
+
+/// The gate asks to approve this exact execution and action; the action waits for this gate.
+#[test]
+fn the_gate_and_the_action_name_each_other() {
+    let contract = mail("bob").session("s1");
+    let (gate, planned) = contract.clone().ask::<Action>(None, ecs_node()).unwrap();
+    let pending = planned.execution();
+    assert_eq!(pending.context().behind(), Some(gate.id()));
+    assert_eq!(pending.context().approves(), None);
+    let approval = gate.approval();
+    assert_eq!(approval.gate(), gate.id());
+    assert_eq!(approval.execution(), planned.id());
+    assert_eq!(approval.action(), contract.action().digest());
+    assert_eq!(approval.expires_after(), None);
+    assert_eq!(gate.execution().context().behind(), None);
+    assert_eq!(gate.execution().context().approves(), Some(approval));
+    assert_ne!(planned.id(), gate.id());
+    assert_eq!(gate.execution().id(), gate.id());
+}
+
+/// The gate waits for a person, without a timeout of a call, in the same session, and is not
+/// irreversible.
+#[test]
+fn the_gate_is_a_question_that_waits() {
+    let (gate, _) = mail("bob").session("s1").ask::<Action>(None, ecs_node()).unwrap();
+    assert_eq!(gate.execution().state_index(), execution::Waiting::INDEX);
+    assert_eq!(gate.execution().state().prompt, gate.question());
+    assert_eq!(gate.expires_at(), None);
+    let contract = gate.execution().context();
+    assert_eq!(contract.action().action_type(), &ActionType::EcsRequest);
+    assert_eq!(contract.action().detail()["message"], gate.question());
+    assert_eq!((contract.timeout(), contract.is_irreversible()), (None, false));
+    assert_eq!(contract.idempotency_key(), None);
+    assert_eq!(contract.session_id(), Some("s1"));
+    assert_eq!(contract.summary(), "approve email.send → bob");
+}
+
+/// The limit is stored with the gate; when it is due is known once it is stored.
+#[test]
+fn a_gate_may_have_a_limit() {
+    let limit = Some(Duration::from_millis(1500));
+    let (gate, _) = mail("bob").ask::<Action>(limit, ecs_node()).unwrap();
+    assert_eq!(gate.approval().expires_after(), limit);
+    assert_eq!(gate.expires_at(), None);
+}
+
+/// The action is otherwise unchanged.
+#[test]
+fn the_action_is_as_it_was() {
+    let contract = mail("bob").session("s1").note("n", 1).timeout_after(Duration::from_secs(3));
+    let (_gate, planned) = contract.clone().ask::<Action>(None, ecs_node()).unwrap();
+    let deferred = planned.execution().context();
+    assert_eq!(deferred.action(), contract.action());
+    assert_eq!(deferred.idempotency_key(), contract.idempotency_key());
+    assert_eq!(deferred.is_irreversible(), contract.is_irreversible());
+    assert_eq!(deferred.timeout(), contract.timeout());
+    assert_eq!(deferred.settling_time(), contract.settling_time());
+    assert_eq!(deferred.metadata(), contract.metadata());
+    assert_eq!(deferred.summary(), contract.summary());
+}
+
+/// Each question is a gate of its own.
+#[test]
+fn each_question_has_its_own_gate() {
+    let (one, first) = mail("bob").ask::<Action>(None, ecs_node()).unwrap();
+    let (two, second) = mail("bob").ask::<Action>(None, ecs_node()).unwrap();
+    assert_ne!(one.id(), two.id());
+    assert_ne!(one.approval().execution(), two.approval().execution());
+    assert_eq!(one.approval().action(), two.approval().action());
+    assert_ne!(first.execution().context().behind(), second.execution().context().behind());
+    // A contract that was asked for is asked for again: the newest gate counts.
+    let behind = first.into_execution().context().clone();
+    let (third, planned) = behind.ask::<Action>(None, ecs_node()).unwrap();
+    assert_eq!(planned.execution().context().behind(), Some(third.id()));
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Pay {
+    cents: u64,
+}
+
+impl Tool for Pay {
+    const SERVICE: &'static str = "bank";
+    const METHOD: &'static str = "pay";
+    type Effect = Irreversible;
+    type Receipt = String;
+}
+
+/// Nobody is asked about an action that its tool cannot run.
+#[test]
+fn a_gate_is_for_an_action_that_fits() {
+    let refused = mail("bob").ask::<Pay>(None, ecs_node());
+    assert_err!(refused, InvalidContract::OtherTool { .. });
+    // An idempotent action may have a gate, too.
+    let (gate, planned): (_, Planned<Action>) = read("a.txt").ask(None, ecs_node()).unwrap();
+    assert!(gate.question().starts_with("Allow files.read?\n"), "{}", gate.question());
+    assert!(!planned.execution().context().is_irreversible());
+}

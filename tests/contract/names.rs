@@ -1,0 +1,86 @@
+//! The names of actors: lines of visible text (DESIGN 5).
+
+use machine::actor::{Actor, Actors, Category, Human, InvalidName};
+use machine_tests::assert_err;
+
+/// Names that people have.
+const NAMES: [&str; 7] =
+    ["mailer", "ann@example.com", "Ann O'Neill", "安妮", "Åsa", "mailer-2.prod", "🦀 bot"];
+
+#[test]
+fn actors_have_the_name_that_they_were_issued_with() {
+    for name in NAMES {
+        let actors = Actors::issue(name).unwrap();
+        assert_eq!(actors.tool_node.name(), Some(name));
+        assert_eq!(actors.ecs_node.name(), Some(name));
+        assert_eq!(actors.graph_runner.name(), Some(name));
+        assert_eq!(actors.reasoning_node.name(), Some(name));
+        assert_eq!(Human::new(name).unwrap().name(), Some(name));
+    }
+}
+
+/// A person is a person, whatever the name is.
+#[test]
+fn a_person_is_shown_as_human() {
+    fn of<A: Actor>(_: &A) -> (&'static str, Category) {
+        (A::KIND, A::CATEGORY)
+    }
+    assert_eq!(of(&Human::new("graph_runner").unwrap()), ("human", Category::Human));
+}
+
+/// Empty names, long ones, and characters that nobody sees are typed errors that do not show the
+/// character either.
+#[test]
+fn a_name_is_a_line_of_visible_text() {
+    for empty in ["", " ", "\t", "\n", "\u{a0}", "\u{3000}"] {
+        assert_err!(Human::new(empty), InvalidName::Empty);
+        assert_err!(Actors::issue(empty), InvalidName::Empty);
+    }
+    assert!(Human::new(&"é".repeat(100)).is_ok());
+    assert_err!(Human::new(&"é".repeat(101)), InvalidName::TooLong);
+    let odd = [
+        '\0',
+        '\t',
+        '\n',
+        '\r',
+        '\u{7}',
+        '\u{8}',
+        '\u{1b}',
+        '\u{7f}',
+        '\u{85}',
+        '\u{9b}',
+        '\u{ad}',
+        '\u{34f}',
+        '\u{61c}',
+        '\u{115f}',
+        '\u{180e}',
+        '\u{200b}',
+        '\u{200d}',
+        '\u{200e}',
+        '\u{200f}',
+        '\u{2028}',
+        '\u{2029}',
+        '\u{202a}',
+        '\u{202e}',
+        '\u{2060}',
+        '\u{2066}',
+        '\u{2069}',
+        '\u{3164}',
+        '\u{fe00}',
+        '\u{feff}',
+        '\u{ffa0}',
+        '\u{fff9}',
+        '\u{1d173}',
+        '\u{e0001}',
+        '\u{e0041}',
+        '\u{e0100}',
+    ];
+    for odd in odd {
+        let name = format!("ann{odd}");
+        assert_err!(Human::new(&name), InvalidName::Invisible(found) if *found == odd);
+        assert_err!(Actors::issue(&name), InvalidName::Invisible(found) if *found == odd);
+        let text = Human::new(&name).unwrap_err().to_string();
+        let code = format!("{:x}", odd as u32);
+        assert!(!text.contains(odd) && text.contains(&code), "{text:?}");
+    }
+}

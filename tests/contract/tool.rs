@@ -1,0 +1,399 @@
+//! Tools as types: what a contract takes from a value of one, and what is read back from it.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use machine::{
+    contract::{
+        Answer, Applied, Call, Callable, Contract, Effect, Execution, Idempotent, InvalidContract,
+        Irreversible, Perform, Planned, Settled, Tool, ToolSpec, receipt,
+    },
+    store::{CommitError, Store},
+    typed::Refused,
+};
+use machine_tests::{
+    actors::{graph_runner, reasoning_node, tool_node},
+    assert_err,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SendMail {
+    to: String,
+    #[serde(default)]
+    at: u64,
+}
+
+impl Tool for SendMail {
+    const SERVICE: &'static str = "email";
+    const METHOD: &'static str = "send";
+    type Effect = Irreversible;
+    type Receipt = Queued;
+    const TIMEOUT: Option<Duration> = Some(Duration::from_secs(5));
+    const SETTLING_TIME: Duration = Duration::from_mins(10);
+    const LANGUAGES: &'static [&'static str] = &["zh", "de"];
+
+    fn subject(&self, language: &str) -> Option<String> {
+        match language {
+            "zh" => Some(format!("给{}的邮件", self.to)),
+            "de" => None,
+            _ => Some(self.to.clone()),
+        }
+    }
+
+    /// When it is sent does not make it another mail.
+    fn identity(&self) -> Option<Value> {
+        Some(json!({ "to": self.to }))
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Queued {
+    code: u16,
+    parts: BTreeMap<String, Option<f64>>,
+}
+
+fn mail(to: &str, at: u64) -> SendMail {
+    SendMail { to: to.to_owned(), at }
+}
+
+fn of<T: Tool>(tool: &T) -> Result<Contract, InvalidContract> {
+    Contract::of(tool, reasoning_node())
+}
+
+/// The value, the constants and the functions of the type, and nothing else.
+#[test]
+fn a_contract_is_made_from_a_value() {
+    let contract = of(&mail("bob", 7)).unwrap();
+    let detail = json!({
+        "service": "email", "method": "send",
+        "args": { "to": "bob", "at": 7 }, "identity": { "to": "bob" },
+    });
+    assert_eq!(&json!(contract.action().detail()), &detail);
+    assert_eq!((contract.effect(), contract.is_irreversible()), (Effect::Irreversible, true));
+    assert_eq!(contract.timeout(), Some(Duration::from_secs(5)));
+    assert_eq!(contract.settling_time(), Duration::from_mins(10));
+    assert_eq!(contract.summary(), "email.send → bob");
+    assert_eq!(contract.summary_in("zh"), "email.send → 给bob的邮件");
+    assert_eq!(contract.summary_in("de"), "email.send", "the language has no subject");
+    assert_eq!(contract.summary_in("fr"), contract.summary(), "an unknown language");
+
+    let planned: Planned<SendMail> = Planned::new(contract).unwrap();
+    assert_eq!(planned.arguments(), &mail("bob", 7));
+}
+
+/// What a tool says is its identity makes the key; all arguments make the digest.
+#[test]
+fn the_identity_makes_the_key() {
+    let (one, later, other) =
+        (of(&mail("bob", 1)).unwrap(), of(&mail("bob", 2)).unwrap(), of(&mail("eve", 1)).unwrap());
+    assert_eq!(one.idempotency_key(), later.idempotency_key());
+    assert_ne!(one.action().digest(), later.action().digest());
+    assert_ne!(one.idempotency_key(), other.idempotency_key());
+}
+
+/// Two attempts at the same thing at another time are one thing: the second is refused while the first
+/// runs, and after it took place; after it failed it may run.
+#[tokio::test]
+async fn another_time_is_not_another_mail() {
+    let store = Store::memory();
+    let planned = async |at| {
+        let mut planned: Planned<SendMail> = Planned::new(of(&mail("bob", at)).unwrap()).unwrap();
+        store.batch().create(planned.machine()).write().await.map(|()| planned)
+    };
+    let first = planned(1).await.unwrap();
+    let second = planned(2).await.unwrap();
+    let by = first.id();
+    let (running, permit) = store.begin(first, tool_node()).await.unwrap();
+    let refused = store.begin(second, tool_node()).await;
+    assert_err!(refused, Refused { reason: CommitError::KeyHeld { by: holder, .. }, .. }
+        if *holder == by);
+    let outcome = permit.call(Smtp { code: 250 }).await;
+    drop(store.settle(running, outcome, tool_node()).await.unwrap());
+    let refused = planned(3).await;
+    assert_err!(refused, CommitError::AlreadyDone { by: done, .. } if *done == by);
+}
+
+struct Smtp {
+    code: u16,
+}
+
+impl Perform<SendMail> for Smtp {
+    async fn perform(&self, call: &Call<SendMail>) -> Answer<Queued> {
+        let parts =
+            BTreeMap::from([(call.arguments().to.clone(), Some(0.1 + 0.2)), (String::new(), None)]);
+        Ok(Applied::new(Queued { code: self.code, parts }))
+    }
+}
+
+/// A receipt has a type: what the service returned is read back from the store.
+#[tokio::test]
+async fn a_receipt_has_a_type() {
+    let store = Store::memory();
+    let mut planned: Planned<SendMail> = Planned::new(of(&mail("bob", 1)).unwrap()).unwrap();
+    let id = planned.id();
+    store.batch().create(planned.machine()).write().await.unwrap();
+    let settled = store.perform(planned, Smtp { code: 250 }, tool_node()).await.unwrap();
+    assert!(matches!(settled, Settled::Completed(_)), "{settled:?}");
+    let machine::contract::AnyExecution::Completed(done) = store.load(id).await.unwrap() else {
+        panic!("not completed")
+    };
+    let parts = BTreeMap::from([("bob".to_owned(), Some(0.1 + 0.2)), (String::new(), None)]);
+    assert_eq!(receipt::<Queued>(&done).unwrap(), Queued { code: 250, parts });
+    assert!(receipt::<u32>(&done).is_err());
+}
+
+/// A contract of another tool, or of no tool, is refused; the execution comes back.
+#[test]
+fn a_contract_of_another_tool_is_refused() {
+    let spec = ToolSpec::irreversible("email", "sent").unwrap();
+    let other = Contract::tool_call(&spec, r#"{"to":"bob","at":1}"#, reasoning_node()).unwrap();
+    let question = Contract::ecs_request("Sure?", reasoning_node()).unwrap();
+    for (contract, what) in [(other, "`email.sent`"), (question, "the type `ecs_request`")] {
+        let refused = Planned::<SendMail>::new(contract.clone());
+        assert_err!(refused, InvalidContract::OtherTool { expected, found }
+            if expected == "email.send" && found.contains(what));
+        let pending = Execution::new(contract);
+        let id = pending.id();
+        let refused = Planned::<SendMail>::of(pending).unwrap_err();
+        assert_eq!(refused.machine.id(), id);
+        assert!(refused.to_string().contains("use the tool that it is for"), "{refused}");
+    }
+}
+
+/// A name has one meaning: its first dot ends the service.
+#[test]
+fn a_service_has_no_dot() {
+    let call = |service: &str, method: &str| {
+        let spec = ToolSpec::irreversible(service, method)?;
+        Contract::tool_call(&spec, "{}", reasoning_node())
+    };
+    assert_err!(call("email.send", "now"), InvalidContract::NotACall(why) if why.contains("a dot"));
+    let now = call("email", "send.now").unwrap();
+    assert!(now.idempotency_key().unwrap().as_str().starts_with("email:send.now:"));
+}
+
+/// Arguments that do not fit the type, an identity that the type does not derive, and an effect that is
+/// lower than that of the type are refused.
+#[test]
+fn a_contract_that_does_not_fit_is_refused() {
+    let spec = ToolSpec::irreversible("email", "send").unwrap();
+    let call = |arguments: &str| Contract::tool_call(&spec, arguments, reasoning_node()).unwrap();
+    for arguments in ["{}", r#"{"to":1}"#, r#"{"to":"bob","at":-1}"#, r#"{"to":"bob","bcc":"eve"}"#]
+    {
+        let refused = Planned::<SendMail>::new(call(arguments));
+        assert_err!(refused, InvalidContract::Arguments { tool, .. } if tool == "email.send");
+    }
+    // The call was planned without the identity of the type.
+    let refused = Planned::<SendMail>::new(call(r#"{"to":"bob","at":1}"#));
+    assert_err!(refused, InvalidContract::OtherIdentity { tool } if tool == "email.send");
+
+    let reads = ToolSpec::idempotent("bank", "pay").unwrap();
+    let lowered = Contract::tool_call(&reads, r#"{"cents":1}"#, reasoning_node()).unwrap();
+    assert_err!(Planned::<Pay>::new(lowered), InvalidContract::EffectLowered { tool }
+        if tool == "bank.pay");
+    // A contract may be more careful than its tool, and its tool may not be less.
+    let lowered = Contract::tool_call(&reads, r#"{"cents":1}"#, reasoning_node()).unwrap();
+    assert_err!(Planned::<Pay>::new(lowered.irreversible()), InvalidContract::EffectLowered { .. });
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Pay {
+    cents: u64,
+}
+
+impl Tool for Pay {
+    const SERVICE: &'static str = "bank";
+    const METHOD: &'static str = "pay";
+    type Effect = Irreversible;
+    type Receipt = u64;
+}
+
+/// The defaults: 30 seconds, a minute to settle, no subject, the arguments as the identity.
+#[test]
+fn a_tool_has_defaults() {
+    let contract = of(&Pay { cents: 5 }).unwrap();
+    assert_eq!(contract.timeout(), Some(Duration::from_secs(30)));
+    assert_eq!(contract.settling_time(), Duration::from_mins(1));
+    assert_eq!(contract.summary(), "bank.pay");
+    assert!(!contract.action().detail().contains_key("identity"));
+    let spec = ToolSpec::irreversible("bank", "pay").unwrap();
+    let same = Contract::tool_call(&spec, r#"{"cents":5}"#, reasoning_node()).unwrap();
+    assert_eq!(contract.idempotency_key(), same.idempotency_key());
+    assert_eq!(contract.action(), same.action());
+}
+
+/// What does not survive storage is not planned: nobody may approve other arguments than those that
+/// run.
+#[test]
+fn arguments_that_cannot_be_stored_are_refused() {
+    macro_rules! tool {
+        ($name:ident) => {
+            impl Tool for $name {
+                const SERVICE: &'static str = "s";
+                const METHOD: &'static str = "m";
+                type Effect = Idempotent;
+                type Receipt = ();
+            }
+        };
+    }
+    #[derive(Debug, Serialize, Deserialize)]
+    struct Unit;
+    #[derive(Debug, Serialize, Deserialize)]
+    struct Wrapped(String);
+    #[derive(Debug, Serialize, Deserialize)]
+    struct Number {
+        number: f64,
+    }
+    #[derive(Debug, Serialize, Deserialize)]
+    struct OneWay {
+        #[serde(rename(serialize = "written", deserialize = "read"))]
+        field: u32,
+    }
+    #[derive(Debug, Serialize, Deserialize)]
+    struct NotText {
+        map: BTreeMap<(u8, u8), u8>,
+    }
+    #[derive(Debug, Serialize, Deserialize)]
+    struct Long {
+        text: String,
+    }
+    tool!(Unit);
+    tool!(Wrapped);
+    tool!(Number);
+    tool!(OneWay);
+    tool!(NotText);
+    tool!(Long);
+    assert_err!(of(&Unit), InvalidContract::NotAnObject("null"));
+    assert_err!(of(&Wrapped("x".to_owned())), InvalidContract::NotAnObject("a string"));
+    assert_err!(of(&Number { number: f64::NAN }), InvalidContract::Arguments { .. });
+    assert_err!(of(&OneWay { field: 1 }), InvalidContract::Arguments { .. });
+    assert_err!(of(&NotText { map: [((1, 2), 3)].into() }), InvalidContract::Arguments { .. });
+    assert_err!(of(&Long { text: "x".repeat(300_000) }), InvalidContract::TooLarge { .. });
+    assert!(of(&Number { number: 0.1 }).is_ok());
+}
+
+/// What is approved is what is stored: a field that is not stored neither runs nor is shown.
+#[test]
+fn a_field_that_is_not_stored_is_not_shown() {
+    #[derive(Debug, Serialize, Deserialize)]
+    struct Transfer {
+        to: String,
+        #[serde(skip)]
+        shown: String,
+    }
+    impl Tool for Transfer {
+        const SERVICE: &'static str = "bank";
+        const METHOD: &'static str = "transfer";
+        type Effect = Irreversible;
+        type Receipt = String;
+        fn subject(&self, _language: &str) -> Option<String> {
+            Some(format!("{}{}", self.to, self.shown))
+        }
+        fn identity(&self) -> Option<Value> {
+            Some(json!([self.to, self.shown]))
+        }
+    }
+    let contract = of(&Transfer { to: "eve".to_owned(), shown: " (your savings)".to_owned() });
+    let stored = of(&Transfer { to: "eve".to_owned(), shown: String::new() }).unwrap();
+    let contract = contract.unwrap();
+    assert_eq!(contract.summary(), stored.summary());
+    assert_eq!(contract.action(), stored.action());
+    drop(Planned::<Transfer>::new(contract).unwrap());
+}
+
+/// The places of a summary are filled once, with what the argument is, and nothing else.
+#[test]
+fn a_template_is_filled_once() {
+    let arguments = json!({
+        "to": "bob", "n": 1.5, "list": [1, "a"], "none": null, "yes": true,
+        "{": "brace", "a}b": "odd", "": "empty", "evil": "{to}{evil}{missing}",
+    });
+    for (template, filled) in [
+        ("", ""),
+        ("to {to}", "to bob"),
+        ("{to}{to}", "bobbob"),
+        ("{n} {list} {none} {yes}", r#"1.5 [1,"a"] null true"#),
+        ("{missing}", "{missing}"),
+        ("{ to }", "{ to }"),
+        ("{to", "{to"),
+        ("to}", "to}"),
+        ("{}", "empty"),
+        ("{evil}", "{to}{evil}{missing}"),
+        ("{evil} {to}", "{to}{evil}{missing} bob"),
+        ("{{to}}", "{bob}"),
+        ("邮件给{to}，谢谢", "邮件给bob，谢谢"),
+    ] {
+        let spec = ToolSpec::idempotent("s", "m").unwrap().template("", template);
+        let contract = Contract::tool_call(&spec, &arguments.to_string(), reasoning_node());
+        assert_eq!(contract.unwrap().summary(), format!("s.m → {filled}"), "{template}");
+    }
+}
+
+/// A template for a language is used for that language.
+#[test]
+fn templates_know_languages() {
+    let spec = ToolSpec::idempotent("files", "read").unwrap();
+    let spec =
+        spec.template("", "{path}").template("zh", "文件{path}").template("zh", "档案{path}");
+    let contract = Contract::tool_call(&spec, r#"{"path":"a"}"#, reasoning_node()).unwrap();
+    assert_eq!(contract.summary(), "files.read → a");
+    assert_eq!(contract.summary_in("zh"), "files.read → 档案a", "the last one");
+    assert_eq!(contract.summary_in("ZH"), contract.summary());
+    let only = ToolSpec::idempotent("files", "read").unwrap().template("zh", "文件{path}");
+    let contract = Contract::tool_call(&only, r#"{"path":"a"}"#, reasoning_node()).unwrap();
+    assert_eq!(
+        (contract.summary(), contract.summary_in("zh")),
+        ("files.read", "files.read → 文件a")
+    );
+}
+
+/// An idempotent tool may start without a permit, and be repeated without a person.
+#[test]
+fn an_idempotent_tool_can_be_repeated() {
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Read {
+        path: String,
+    }
+    impl Tool for Read {
+        const SERVICE: &'static str = "files";
+        const METHOD: &'static str = "read";
+        type Effect = Idempotent;
+        type Receipt = String;
+    }
+    let read = Read { path: "a.txt".to_owned() };
+    let planned: Planned<Read> = Planned::new(of(&read).unwrap()).unwrap();
+    let failed = planned.start(tool_node()).fail("no such file".to_owned(), tool_node());
+    let again = Planned::<Read>::repeat(&failed, reasoning_node()).unwrap();
+    assert_eq!(again.arguments(), &read);
+    assert_ne!(again.id(), failed.id());
+    let contract = again.execution().context();
+    assert_eq!((contract.retry_of(), contract.decided_by()), (None, None));
+
+    // A hint that raised its risk stays.
+    let raised = of(&read).unwrap().irreversible();
+    let failed = Execution::new(raised).start(tool_node()).fail("x".to_owned(), tool_node());
+    let again = Planned::<Read>::repeat(&failed, reasoning_node()).unwrap();
+    assert!(again.execution().context().is_irreversible());
+    let refused = Planned::<SendMail>::retry(&failed, machine_tests::actors::ann());
+    assert_err!(refused, InvalidContract::OtherTool { .. });
+
+    // So does the occasion, and what else its contract says.
+    let weekly = of(&read).unwrap().session("s").occurrence("2026-W47", graph_runner()).unwrap();
+    let failed = Execution::new(weekly.clone()).start(tool_node()).fail("x".into(), tool_node());
+    let again = Planned::<Read>::repeat(&failed, reasoning_node()).unwrap();
+    assert_eq!(again.execution().context().action(), weekly.action());
+    assert_eq!(again.execution().context().session_id(), Some("s"));
+}
+
+/// Any tool is planned as an action, too, with the arguments as they are stored, and text as its receipt.
+#[test]
+fn any_tool_is_an_action() {
+    fn with_text<T: Callable<Receipt = String>>(planned: &Planned<T>) -> &T {
+        planned.arguments()
+    }
+    let contract = of(&mail("bob", 1)).unwrap();
+    let planned = Planned::<machine::contract::Action>::new(contract.clone()).unwrap();
+    assert_eq!(with_text(&planned), contract.action());
+}

@@ -1,0 +1,26 @@
+//! What irreversible actions and approvals promise, shown with real processes and signals on one
+//! SQLite file, and with a counting server: what it counts is what happened to the outside world.
+//!
+//! `PROPTEST_CASES` makes the model longer, and `PROPTEST_RNG_SEED` repeats a run of it.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used)]
+
+mod actors;
+mod approved;
+mod bank;
+mod borders;
+mod endings;
+mod frozen_override;
+mod frozen_worker;
+mod gate_answers;
+mod gate_closed;
+mod gate_once;
+mod gate_race;
+mod model;
+mod permit;
+mod process;
+mod settling;
+mod support;
+mod taken_over;
+mod tool;
+mod worker;

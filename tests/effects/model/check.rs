@@ -1,0 +1,99 @@
+//! Everything that can be seen is as the model says.
+
+use machine::{
+    contract::{AnyExecution, Evidence},
+    store::{Begin, CommitError},
+    view::{ConsequenceView, Label, render},
+};
+use machine_tests::actors::tool_node;
+
+use super::{
+    reference::{Attempt, KEYS, Model, Status},
+    rules::Key,
+    step::Said,
+    system::Inner,
+};
+use crate::support::late;
+
+impl Inner {
+    pub(super) async fn compare(&mut self, model: &Model) {
+        for key in 0..KEYS {
+            self.compare_key(model, key).await;
+        }
+        for (known, attempt) in self.attempts.iter().zip(&model.attempts) {
+            let any: AnyExecution = self.observer.load(known.id).await.unwrap();
+            compare_view(&ConsequenceView::of(&any), attempt);
+            let said: Vec<_> = late(&self.observer, known.id).await.iter().map(said).collect();
+            assert_eq!(said, attempt.late, "{attempt:?}");
+            if attempt.status == Status::InDoubt {
+                let doubt = self.observer.in_doubt(known.id).await.unwrap();
+                let says_so = doubt.question().starts_with("It took place: receipt.");
+                assert_eq!(says_so, attempt.receipt, "{}", doubt.question());
+            }
+        }
+    }
+
+    /// Without an override at most one payment, and a key that is free exactly if it is proven that
+    /// none was made, or overridden.
+    async fn compare_key(&mut self, model: &Model, key: usize) {
+        let mut attempts = model.attempts.iter().filter(|attempt| attempt.key == key);
+        let overridden = attempts.any(|attempt| attempt.overridden);
+        let paid = self.paid[key];
+        assert!(paid <= 1 || overridden, "it was paid {paid} times: {model:?}");
+
+        // Could it be begun? The last one of the batch cannot, so nothing is written.
+        let mut begin = Begin::new(self.probes[key].take().unwrap(), tool_node());
+        let mut never = Begin::new(self.probes[KEYS].take().unwrap(), tool_node());
+        let written = self.observer.batch().begin(&mut begin).begin(&mut never).write().await;
+        self.probes[key] = begin.into_planned();
+        self.probes[KEYS] = never.into_planned();
+        let last = self.probes[KEYS].as_ref().unwrap().id();
+        let found = match written {
+            Err(CommitError::AlreadyDone { id, .. }) if id == last => Key::Free,
+            Err(CommitError::AlreadyDone { .. }) => Key::Applied,
+            Err(CommitError::KeyHeld { .. }) => Key::Held,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(found, model.key(key, None), "the key {key}: {model:?}");
+    }
+}
+
+/// What a reasoner is shown, as an object and as a line of a prompt.
+fn compare_view(view: &ConsequenceView, attempt: &Attempt) {
+    let contradicted = attempt.status == Status::Failed && attempt.receipt;
+    let label = match attempt.status {
+        Status::Pending => Label::NotStarted,
+        Status::Running => Label::InProgress,
+        Status::InDoubt => Label::InDoubt,
+        Status::Completed => Label::Success,
+        Status::Failed if contradicted => Label::Contradicted,
+        Status::Failed => Label::Failed,
+        Status::Cancelled => Label::Cancelled,
+    };
+    assert_eq!(view.consequence_label, label, "{attempt:?}");
+    assert_eq!(view.has_side_effects, attempt.receipt || attempt.says_applied, "{attempt:?}");
+    assert_eq!(view.human_confirmed, attempt.approved, "{attempt:?}");
+
+    // Whoever reads a line learns first that it did happen.
+    let rendered = render(std::slice::from_ref(view));
+    let happened = attempt.receipt || attempt.says_applied;
+    assert_eq!(rendered.starts_with(&format!("[{label} ⚠️ IRREVERSIBLE")), happened, "{rendered}");
+    assert_eq!(rendered.contains("cannot be taken back"), happened, "{rendered}");
+    let twice = rendered.contains("it took place, perhaps more than once: receipt");
+    assert_eq!(twice, contradicted, "{rendered}");
+    // That a person took a risk is visible until the worker has said that nothing happened.
+    let risked = attempt.overridden && !attempt.receipt && !attempt.refusal;
+    assert_eq!(rendered.contains("it may yet take place"), risked, "{rendered}");
+    // Nor is it lost that the worker says that the person was wrong.
+    let refuted = attempt.status == Status::Completed && attempt.refusal;
+    let says_so = rendered.contains("its worker says that it did not take place");
+    assert_eq!(says_so, refuted, "{rendered}");
+}
+
+fn said(evidence: &Evidence) -> Said {
+    match evidence {
+        Evidence::Applied(_) => Said::Receipt,
+        Evidence::NotApplied(_) => Said::Refusal,
+        Evidence::Unknown(_) => Said::Unknown,
+    }
+}

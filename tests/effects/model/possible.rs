@@ -1,0 +1,126 @@
+//! What can happen next.
+
+use proptest::{prelude::*, sample::select};
+
+use super::{
+    reference::{ATTEMPTS, Attempt, Call, KEYS, Model, Request, SETTLING, Status, WORKERS},
+    step::{Asks, At, Said, Step},
+};
+
+impl Model {
+    /// Whether this can happen at all. What people and programs may try and must not get can happen;
+    /// what contradicts the world cannot.
+    pub(super) fn can(&self, step: &Step) -> bool {
+        let with = |at: At, can: &dyn Fn(&Attempt) -> bool| self.attempts.get(at).is_some_and(can);
+        match *step {
+            Step::Plan { .. } => self.attempts.len() < ATTEMPTS,
+            Step::Retry(at) => {
+                let ended =
+                    |one: &Attempt| matches!(one.status, Status::Failed | Status::Cancelled);
+                self.attempts.len() < ATTEMPTS && with(at, &ended)
+            }
+            Step::Begin(at, _) | Step::Cancel(at) => with(at, &|one| one.status == Status::Pending),
+            Step::Call(at) => with(at, &|one| one.call == Call::Permitted),
+            Step::Send(at) => {
+                with(at, &|one| one.call == Call::In && one.request == Request::NotSent)
+            }
+            Step::Arrive(at) => with(at, &|one| self.can_arrive(one)),
+            Step::Answer(at, said) => with(at, &|one| {
+                one.call == Call::In
+                    && match said {
+                        Said::Receipt => one.request == Request::Arrived,
+                        Said::Refusal => one.request == Request::NotSent,
+                        Said::Unknown | Said::Panic => true,
+                    }
+            }),
+            Step::Drop(at) => with(at, &|one| matches!(one.call, Call::Permitted | Call::In)),
+            Step::Crash(worker) => self.attempts.iter().any(|one| {
+                matches!(one.call, Call::Permitted | Call::In)
+                    && one.worker == Some((worker, self.lives[worker]))
+            }),
+            // Without an override, people look before they say that something did not take place.
+            Step::ConfirmNotApplied(at) => with(at, &|one| one.request != Request::Arrived),
+            Step::Fence(at) | Step::ConfirmApplied(at) | Step::Override(at) | Step::AskBank(at) => {
+                with(at, &|_| true)
+            }
+            Step::Approve(at) | Step::Decline(at) | Step::Withdraw(at) | Step::Expire(at) => {
+                with(at, &|one| one.gate.is_some())
+            }
+            Step::Recover(_) | Step::Wait(_) => true,
+        }
+    }
+
+    /// What was sent arrives while its call is in flight, and for the settling time after that.
+    fn can_arrive(&self, one: &Attempt) -> bool {
+        one.request == Request::OnItsWay
+            && one.over_at.is_none_or(|over_at| self.now < over_at + SETTLING)
+    }
+
+    pub(super) fn steps(&self) -> BoxedStrategy<Step> {
+        let gate = prop_oneof![
+            8 => Just(Asks::Nobody),
+            1 => Just(Asks::APerson),
+            1 => (300..3000_u16).prop_map(Asks::Within),
+        ];
+        let plan = (0..KEYS, gate, prop::bool::weighted(0.4));
+        let plan = plan.prop_map(|(key, gate, impatient)| Step::Plan { key, gate, impatient });
+        let wait = prop_oneof![1..400_u16, 900..1100_u16].prop_map(Step::Wait);
+        let recover = prop_oneof![2 => Just(None), 1 => (0..WORKERS).prop_map(Some)];
+        let mut all = vec![
+            (9, plan.boxed()),
+            (5, wait.boxed()),
+            (6, recover.prop_map(Step::Recover).boxed()),
+        ];
+        // Of each kind, only what can happen now.
+        for (weight, steps) in self.candidates() {
+            let steps: Vec<_> = steps.into_iter().filter(|step| self.can(step)).collect();
+            if !steps.is_empty() {
+                all.push((weight, select(steps).boxed()));
+            }
+        }
+        prop::strategy::Union::new_weighted(all).boxed()
+    }
+
+    /// What can be tried with each attempt, and how often it is. What makes sense is tried more often
+    /// than what is refused.
+    fn candidates(&self) -> Vec<(u32, Vec<Step>)> {
+        let each = |make: &dyn Fn(At) -> Step| (0..self.attempts.len()).map(make).collect();
+        let of = |status: Status, make: &dyn Fn(At) -> Step| {
+            let attempts = self.attempts.iter().enumerate();
+            attempts.filter(|(_, one)| one.status == status).map(|(at, _)| make(at)).collect()
+        };
+        let begin = |by| move |at| Step::Begin(at, by);
+        let said = |said| move |at| Step::Answer(at, said);
+        vec![
+            (6, each(&Step::Retry)),
+            (12, each(&begin(0))),
+            (12, each(&begin(1))),
+            (20, each(&Step::Call)),
+            (20, each(&Step::Send)),
+            (14, each(&Step::Arrive)),
+            (12, each(&said(Said::Receipt))),
+            (3, each(&said(Said::Refusal))),
+            (3, each(&said(Said::Unknown))),
+            (1, each(&said(Said::Panic))),
+            (2, each(&Step::Drop)),
+            (4, (0..WORKERS).map(Step::Crash).collect()),
+            (5, of(Status::Running, &Step::Fence)),
+            (2, of(Status::InDoubt, &Step::ConfirmApplied)),
+            (7, of(Status::InDoubt, &Step::ConfirmNotApplied)),
+            (5, of(Status::InDoubt, &Step::Override)),
+            (5, of(Status::InDoubt, &Step::AskBank)),
+            (6, of(Status::Pending, &Step::Approve)),
+            (1, of(Status::Pending, &Step::Decline)),
+            (1, of(Status::Pending, &Step::Withdraw)),
+            (2, of(Status::Pending, &Step::Expire)),
+            (2, each(&Step::Cancel)),
+            (1, each(&Step::Fence)),
+            (1, each(&Step::ConfirmApplied)),
+            (1, each(&Step::ConfirmNotApplied)),
+            (1, each(&Step::Override)),
+            (1, each(&Step::AskBank)),
+            (1, each(&Step::Approve)),
+            (1, each(&Step::Expire)),
+        ]
+    }
+}

@@ -1,0 +1,151 @@
+//! The model: what happened, and what the store and the people can know of it.
+
+use std::fmt::Debug;
+
+use machine::clock::Millis;
+use proptest::prelude::*;
+use proptest_state_machine::ReferenceStateMachine;
+
+use super::step::{Answer, Said, Step};
+
+/// How many payments there are, how many workers, and how many attempts a history has at most.
+pub(super) const KEYS: usize = 3;
+pub(super) const WORKERS: usize = 2;
+pub(super) const ATTEMPTS: usize = 12;
+
+/// How long a request can be on its way after its worker has ended.
+pub(super) const SETTLING: Millis = 1000;
+
+#[derive(Debug, Clone)]
+pub(super) struct Model {
+    pub(super) now: Millis,
+    /// Whether other processes see only whether a worker's process is alive, not its calls.
+    pub(super) sees_processes: bool,
+    pub(super) attempts: Vec<Attempt>,
+    /// How often each worker was started again.
+    pub(super) lives: [u32; WORKERS],
+    /// What the last step must answer.
+    pub(super) answer: Answer,
+}
+
+/// One attempt at a payment.
+#[derive(Debug, Clone)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub(super) struct Attempt {
+    pub(super) key: usize,
+    pub(super) impatient: bool,
+    pub(super) gate: Option<Gate>,
+    pub(super) status: Status,
+    pub(super) call: Call,
+    /// The worker that has begun it, in which of its lives.
+    pub(super) worker: Option<(usize, u32)>,
+    /// An impatient caller does not wait past this.
+    pub(super) expires_at: Option<Millis>,
+    pub(super) fenced: bool,
+    pub(super) request: Request,
+    /// When the call was over, whoever knows it.
+    pub(super) over_at: Option<Millis>,
+    // What the store knows.
+    pub(super) receipt: bool,
+    pub(super) refusal: bool,
+    pub(super) seen_over_at: Option<Millis>,
+    /// What arrived after the others had gone on.
+    pub(super) late: Vec<Said>,
+    // What people did.
+    pub(super) says_applied: bool,
+    pub(super) overridden: bool,
+    pub(super) approved: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Status {
+    Pending,
+    Running,
+    InDoubt,
+    Completed,
+    Failed,
+    Cancelled,
+}
+
+/// Where the call is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Call {
+    NotBegun,
+    /// The worker has its permit.
+    Permitted,
+    /// The service is in it.
+    In,
+    Over,
+}
+
+/// Where the request is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Request {
+    NotSent,
+    OnItsWay,
+    /// It was paid.
+    Arrived,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Gate {
+    /// When it can no longer be answered, and its approval no longer be used.
+    pub(super) until: Option<Millis>,
+    pub(super) answer: Reply,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Reply {
+    Waiting,
+    Approved,
+    Declined,
+    /// Withdrawn, or expired.
+    Ended,
+}
+
+impl Model {
+    fn start(sees_processes: bool) -> BoxedStrategy<Self> {
+        let (now, lives) = (machine::clock::now(), [0; WORKERS]);
+        let attempts = Vec::new();
+        Just(Self { now, sees_processes, attempts, lives, answer: Answer::Done }).boxed()
+    }
+}
+
+macro_rules! backend {
+    ($(#[$doc:meta])* $name:ident, $sees_processes:literal) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub(super) struct $name;
+
+        impl ReferenceStateMachine for $name {
+            type State = Model;
+            type Transition = Step;
+
+            fn init_state() -> BoxedStrategy<Model> {
+                Model::start($sees_processes)
+            }
+
+            fn transitions(model: &Model) -> BoxedStrategy<Step> {
+                model.steps()
+            }
+
+            fn preconditions(model: &Model, step: &Step) -> bool {
+                model.can(step)
+            }
+
+            fn apply(model: Model, step: &Step) -> Model {
+                model.after(step)
+            }
+        }
+    };
+}
+
+backend! {
+    /// One process: it knows each of its calls.
+    OnMemory, false
+}
+
+backend! {
+    /// Each worker is a process of its own, and so is the observer.
+    OnSqlite, true
+}

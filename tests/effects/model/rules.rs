@@ -1,0 +1,286 @@
+//! The rules: what a step does, and what it answers.
+
+use machine::clock::Millis;
+
+use super::{
+    reference::{Attempt, Call, Gate, Model, Reply, Request, SETTLING, Status},
+    step::{Answer, Asks, At, Said, Step},
+};
+
+/// The state of a key: a fold of all attempts at it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Key {
+    Free,
+    Held,
+    Applied,
+}
+
+impl Model {
+    pub(super) fn after(mut self, step: &Step) -> Self {
+        self.answer = match *step {
+            Step::Fence(at) if self.attempts[at].status != Status::Running => {
+                Answer::refused("NotRunning")
+            }
+            Step::ConfirmApplied(at)
+            | Step::ConfirmNotApplied(at)
+            | Step::Override(at)
+            | Step::AskBank(at)
+                if self.attempts[at].status != Status::InDoubt =>
+            {
+                Answer::refused("NotInDoubt")
+            }
+            Step::Plan { key, gate, impatient } => self.plan(key, gate, impatient),
+            Step::Retry(at) => {
+                let Attempt { key, impatient, .. } = self.attempts[at];
+                let answer = self.plan(key, Asks::Nobody, impatient);
+                if let (Answer::Done, Some(retry)) = (&answer, self.attempts.last_mut()) {
+                    retry.approved = true;
+                }
+                answer
+            }
+            Step::Begin(at, by) => self.begin(at, by),
+            Step::Call(at) => self.call(at),
+            Step::Send(at) => self.done(at, |one| one.request = Request::OnItsWay),
+            Step::Arrive(at) => self.done(at, |one| one.request = Request::Arrived),
+            Step::Answer(at, said) => self.answered(at, said),
+            Step::Drop(at) => self.ended(at),
+            Step::Crash(worker) => {
+                let life = self.lives[worker];
+                for at in 0..self.attempts.len() {
+                    let one = &self.attempts[at];
+                    if one.worker == Some((worker, life)) && one.call != Call::Over {
+                        self.ended(at);
+                    }
+                }
+                self.lives[worker] += 1;
+                Answer::Done
+            }
+            Step::Recover(by) => self.recover(by),
+            Step::Fence(at) => {
+                self.park(at, None);
+                Answer::Done
+            }
+            Step::ConfirmApplied(at) => self.confirmed(at),
+            Step::ConfirmNotApplied(at) => {
+                let answer = self.may_be_freed(at);
+                if answer == Answer::Done {
+                    self.attempts[at].status = Status::Failed;
+                }
+                answer
+            }
+            Step::Override(at) if self.attempts[at].receipt => Answer::refused("Refused"),
+            Step::Override(at) => self.done(at, |one| {
+                (one.status, one.overridden) = (Status::Failed, true);
+            }),
+            Step::AskBank(at) => {
+                let freed = self.may_be_freed(at);
+                match (self.attempts[at].request, freed) {
+                    (Request::Arrived, _) => self.confirmed(at),
+                    (_, Answer::Done) => self.done(at, |one| one.status = Status::Failed),
+                    (_, refused) => refused,
+                }
+            }
+            Step::Approve(at) => self.decide(at, Reply::Approved),
+            Step::Decline(at) => self.decide(at, Reply::Declined),
+            Step::Withdraw(at) => self.end_gate(at, |_, _| true),
+            Step::Expire(at) => {
+                self.end_gate(at, |gate, now| gate.until.is_some_and(|until| until <= now))
+            }
+            Step::Cancel(at) => self.done(at, |one| one.status = Status::Cancelled),
+            Step::Wait(ms) => {
+                self.now += Millis::from(ms);
+                Answer::Done
+            }
+        };
+        self
+    }
+
+    /// Any applied: then applied. Any unanswered or unknown: then held. Otherwise free.
+    pub(super) fn key(&self, key: usize, but: Option<At>) -> Key {
+        let others = self.attempts.iter().enumerate().filter(|(at, _)| Some(*at) != but);
+        let others = others.map(|(_, one)| one).filter(|one| one.key == key);
+        others.fold(Key::Free, |state, one| match (state, one.status) {
+            _ if one.receipt || one.says_applied => Key::Applied,
+            (Key::Free, Status::Running | Status::InDoubt) => Key::Held,
+            _ => state,
+        })
+    }
+
+    /// Whether a process sees a worker that can still be in the call.
+    fn is_alive(&self, at: At, by: Option<usize>) -> bool {
+        let one = &self.attempts[at];
+        let Some((worker, life)) = one.worker else { return false };
+        let its_own = by == Some(worker) && self.lives[worker] == life;
+        if self.sees_processes && !its_own {
+            self.lives[worker] == life
+        } else {
+            matches!(one.call, Call::Permitted | Call::In)
+        }
+    }
+
+    fn done(&mut self, at: At, change: impl FnOnce(&mut Attempt)) -> Answer {
+        change(&mut self.attempts[at]);
+        Answer::Done
+    }
+
+    fn plan(&mut self, key: usize, gate: Asks, impatient: bool) -> Answer {
+        if self.key(key, None) == Key::Applied {
+            return Answer::refused("AlreadyDone");
+        }
+        let gate = match gate {
+            Asks::Nobody => None,
+            Asks::APerson => Some(None),
+            Asks::Within(ms) => Some(Some(self.now + Millis::from(ms))),
+        };
+        let gate = gate.map(|until| Gate { until, answer: Reply::Waiting });
+        self.attempts.push(Attempt {
+            key,
+            impatient,
+            gate,
+            status: Status::Pending,
+            call: Call::NotBegun,
+            worker: None,
+            expires_at: None,
+            fenced: false,
+            request: Request::NotSent,
+            over_at: None,
+            receipt: false,
+            refusal: false,
+            seen_over_at: None,
+            late: Vec::new(),
+            says_applied: false,
+            overridden: false,
+            approved: false,
+        });
+        Answer::Done
+    }
+
+    fn begin(&mut self, at: At, by: usize) -> Answer {
+        let (key, gated) = (self.attempts[at].key, self.attempts[at].gate.is_some());
+        let taken = match self.key(key, Some(at)) {
+            Key::Free => None,
+            Key::Held => Some("KeyHeld"),
+            Key::Applied => Some("AlreadyDone"),
+        };
+        let reasons: Vec<_> = self.closed(at).into_iter().chain(taken).collect();
+        if !reasons.is_empty() {
+            return Answer::Refused(reasons);
+        }
+        let (life, now) = (self.lives[by], self.now);
+        self.done(at, |one| {
+            one.status = Status::Running;
+            one.call = Call::Permitted;
+            one.worker = Some((by, life));
+            one.expires_at = one.impatient.then_some(now);
+            one.approved |= gated;
+        })
+    }
+
+    /// The permit is checked right before the service is called.
+    fn call(&mut self, at: At) -> Answer {
+        let one = &self.attempts[at];
+        if one.fenced || self.key(one.key, Some(at)) == Key::Applied {
+            return self.answered(at, Said::Refusal);
+        }
+        self.attempts[at].call = Call::In;
+        if self.attempts[at].impatient {
+            // Nobody waits for the answer, which will be late.
+            self.attempts[at].status = Status::InDoubt;
+        }
+        Answer::Done
+    }
+
+    fn answered(&mut self, at: At, said: Said) -> Answer {
+        let (running, now) = (self.attempts[at].status == Status::Running, self.now);
+        self.ended(at);
+        self.done(at, |one| {
+            one.receipt |= said == Said::Receipt;
+            if !running {
+                // A panic looks like any other unknown.
+                one.late.push(if said == Said::Panic { Said::Unknown } else { said });
+                one.refusal |= said == Said::Refusal;
+            }
+            match said {
+                _ if !running => drop(one.seen_over_at.get_or_insert(now)),
+                Said::Receipt => one.status = Status::Completed,
+                Said::Refusal => one.status = Status::Failed,
+                Said::Unknown | Said::Panic => {
+                    one.status = Status::InDoubt;
+                    one.seen_over_at.get_or_insert(now);
+                }
+            }
+        })
+    }
+
+    /// The call is over, and nobody was told.
+    fn ended(&mut self, at: At) -> Answer {
+        let now = self.now;
+        self.done(at, |one| {
+            one.call = Call::Over;
+            one.over_at.get_or_insert(now);
+        })
+    }
+
+    /// Shuts the worker out.
+    fn park(&mut self, at: At, by: Option<usize>) {
+        let (alive, now) = (self.is_alive(at, by), self.now);
+        let one = &mut self.attempts[at];
+        (one.status, one.fenced) = (Status::InDoubt, true);
+        if !alive {
+            one.seen_over_at.get_or_insert(now);
+        }
+    }
+
+    fn recover(&mut self, by: Option<usize>) -> Answer {
+        let (mut in_doubt, mut settled) = (Vec::new(), Vec::new());
+        for at in 0..self.attempts.len() {
+            let one = &self.attempts[at];
+            match one.status {
+                Status::Running => {
+                    let overdue = one.expires_at.is_some_and(|expires_at| expires_at < self.now);
+                    if overdue || !self.is_alive(at, by) {
+                        self.park(at, by);
+                        in_doubt.push(at);
+                    }
+                }
+                // Evidence settles a doubt without a person.
+                Status::InDoubt if one.receipt || one.refusal => {
+                    let receipt = one.receipt;
+                    self.attempts[at].status =
+                        if receipt { Status::Completed } else { Status::Failed };
+                    settled.push(at);
+                }
+                Status::InDoubt => {
+                    self.observe(at, by);
+                    in_doubt.push(at);
+                }
+                _ => {}
+            }
+        }
+        Answer::Found(in_doubt, settled)
+    }
+
+    fn observe(&mut self, at: At, by: Option<usize>) {
+        if !self.is_alive(at, by) {
+            let now = self.now;
+            self.attempts[at].seen_over_at.get_or_insert(now);
+        }
+    }
+
+    fn confirmed(&mut self, at: At) -> Answer {
+        self.done(at, |one| (one.status, one.says_applied) = (Status::Completed, true))
+    }
+
+    /// Whether the observer can know that it did not take place.
+    fn may_be_freed(&mut self, at: At) -> Answer {
+        if self.attempts[at].receipt || self.attempts[at].refusal {
+            return Answer::Done;
+        }
+        self.observe(at, None);
+        match self.attempts[at].seen_over_at {
+            None => Answer::refused("WorkerAlive"),
+            Some(seen) if self.now < seen + SETTLING => Answer::refused("NotSettled"),
+            Some(_) => Answer::Done,
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What can happen, and what it answers.
+
+/// An attempt, by the order in which they were planned.
+pub(super) type At = usize;
+
+/// What happens to the store, the workers, the bank and the people.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Step {
+    /// Plans a payment.
+    Plan {
+        /// What is paid.
+        key: usize,
+        gate: Asks,
+        /// Its caller does not wait: the call times out at once, and goes on.
+        impatient: bool,
+    },
+    /// A person decides to try again what ended without success.
+    Retry(At),
+    /// A worker begins it.
+    Begin(At, usize),
+    /// Its worker uses the permit.
+    Call(At),
+    /// In the call, the request leaves for the bank.
+    Send(At),
+    /// The bank carries the request out.
+    Arrive(At),
+    /// The call ends.
+    Answer(At, Said),
+    /// The worker drops the permit or the call, and lives on.
+    Drop(At),
+    /// The process of a worker ends, with everything that it has.
+    Crash(usize),
+    /// The observer, or a worker, looks for what was left.
+    Recover(Option<usize>),
+    Fence(At),
+    ConfirmApplied(At),
+    ConfirmNotApplied(At),
+    Override(At),
+    /// Asks the bank for the attempt.
+    AskBank(At),
+    Approve(At),
+    Decline(At),
+    Withdraw(At),
+    Expire(At),
+    Cancel(At),
+    /// Time passes, in milliseconds.
+    Wait(u16),
+}
+
+/// Who must approve it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Asks {
+    Nobody,
+    APerson,
+    /// A person, within so many milliseconds.
+    Within(u16),
+}
+
+/// What a service says. It does not lie.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Said {
+    Receipt,
+    /// Nothing was sent.
+    Refusal,
+    Unknown,
+    Panic,
+}
+
+/// What a step answers.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Answer {
+    Done,
+    /// It was refused, for one of these reasons.
+    Refused(Vec<&'static str>),
+    /// What `recover` found: in doubt, and settled.
+    Found(Vec<At>, Vec<At>),
+}
+
+impl Answer {
+    pub(super) fn refused(reason: &'static str) -> Self {
+        Self::Refused(vec![reason])
+    }
+
+    /// Whether the answer of the store is what the model expects.
+    pub(super) fn allows(&self, found: &Self) -> bool {
+        match (self, found) {
+            (Self::Refused(reasons), Self::Refused(found)) => {
+                found.iter().all(|reason| reasons.contains(reason))
+            }
+            (expected, found) => expected == found,
+        }
+    }
+}

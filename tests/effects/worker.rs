@@ -1,0 +1,157 @@
+//! The worker: another process that performs an execution, and says how it ended.
+
+use std::path::{Path, PathBuf};
+
+use machine::{
+    Id,
+    contract::{Action, AnyExecution, Callable, Evidence, Perform, Planned, Settled},
+    store::{CommitError, Store},
+};
+use machine_tests::actors::tool_node;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    process::{Process, freeze, orders, say, wait},
+    support::{loaded, name},
+    tool::{Pay, Remind, Teller},
+};
+
+/// What a worker is told.
+#[derive(Debug, Serialize, Deserialize)]
+struct Orders {
+    file: PathBuf,
+    id: Id,
+    teller: Teller,
+}
+
+/// What a worker says at the end.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Report {
+    /// With the receipt.
+    Completed(String),
+    /// With the reason.
+    Failed(String),
+    InDoubt,
+    /// It is not PENDING any more.
+    NotPending,
+    /// It was refused, with the name of the error: nothing was called.
+    NotBegun(String),
+    /// It was called, and the others had gone on without it: what it says is late.
+    Late(Evidence),
+}
+
+/// Starts the worker `kind`, one of the tests below.
+pub(crate) fn start(kind: &str, file: &Path, id: Id, teller: Teller) -> Process {
+    Process::start(&format!("worker::{kind}"), &Orders { file: file.to_owned(), id, teller })
+}
+
+/// Runs a worker that is not disturbed, until it has ended.
+pub(crate) fn run(kind: &str, file: &Path, id: Id, teller: Teller) -> Report {
+    let mut worker = start(kind, file, id, teller);
+    let report = worker.hear();
+    worker.join();
+    report
+}
+
+#[tokio::test]
+#[ignore = "other tests run it as another process"]
+async fn pays() {
+    performs::<Pay>(|| {}).await;
+}
+
+/// For a payment that is known at run time only.
+#[tokio::test]
+#[ignore = "other tests run it as another process"]
+async fn acts() {
+    performs::<Action>(|| {}).await;
+}
+
+#[tokio::test]
+#[ignore = "other tests run it as another process"]
+async fn reminds() {
+    performs::<Remind>(|| {}).await;
+}
+
+/// Stops with its permit in its hands, before it calls the service.
+#[tokio::test]
+#[ignore = "other tests run it as another process"]
+async fn freezes_and_pays() {
+    performs::<Pay>(freeze).await;
+}
+
+/// Drops its call when the parent says so, and stays alive until the parent says so again.
+#[tokio::test]
+#[ignore = "another test runs it as another process"]
+async fn cancels() {
+    let Orders { file, id, teller } = orders();
+    let store = Store::sqlite(file).await.unwrap();
+    let planned: Planned<Pay> = loaded(&store, id).await;
+    tokio::select! {
+        ended = store.perform(planned, teller, tool_node()) => panic!("{ended:?}"),
+        dropped = tokio::task::spawn_blocking(wait) => dropped.unwrap(),
+    }
+    say(&"dropped");
+    tokio::task::spawn_blocking(wait).await.unwrap();
+    let found = store.recover().await.unwrap().in_doubt;
+    say(&found.iter().map(|doubt| doubt.execution().id()).collect::<Vec<_>>());
+}
+
+/// Performs an execution, and waits for the answer for as long as that takes.
+async fn performs<T: Callable>(before_the_call: fn())
+where
+    Teller: Perform<T>,
+{
+    let Orders { file, id, teller } = orders();
+    let store = Store::sqlite(file).await.unwrap();
+    say(&performed::<T>(&store, id, teller, before_the_call).await);
+    // In order, so that the file has everything if this was the last process that used it.
+    store.close().await.unwrap();
+}
+
+async fn performed<T: Callable>(
+    store: &Store,
+    id: Id,
+    teller: Teller,
+    before_the_call: fn(),
+) -> Report
+where
+    Teller: Perform<T>,
+{
+    let mut waits = false;
+    let (running, permit) = loop {
+        let pending = match store.load(id).await {
+            Ok(AnyExecution::Pending(pending)) => pending,
+            Ok(_) => return Report::NotPending,
+            Err(error) => return Report::NotBegun(name(&error)),
+        };
+        let planned: Planned<T> = Planned::of(pending).unwrap();
+        match store.begin(planned, tool_node()).await {
+            Ok(begun) => break begun,
+            Err(refused) => match refused.reason {
+                // It waits for an answer that another process gives.
+                CommitError::Deferred { .. } if teller.waits_for_approval => {
+                    if !std::mem::replace(&mut waits, true) {
+                        say(&"deferred");
+                    }
+                }
+                reason => return Report::NotBegun(name(&reason)),
+            },
+        }
+    };
+    before_the_call();
+    let teller_leaves = teller.leaves_at_timeout;
+    let outcome = permit.call(teller).await;
+    match store.settle(running, outcome, tool_node()).await {
+        Ok(Settled::Completed(done)) => Report::Completed(done.state().result.clone()),
+        Ok(Settled::Failed(failed)) => Report::Failed(failed.state().error.clone()),
+        Ok(Settled::InDoubt(_)) => Report::InDoubt,
+        Ok(Settled::TimedOut(..)) if teller_leaves => Report::InDoubt,
+        Ok(Settled::TimedOut(_, late) | Settled::Fenced(_, late)) => {
+            Report::Late(late.await.unwrap())
+        }
+        Err(refused) => {
+            assert_eq!(name(&refused.reason), "Fenced");
+            Report::Late(refused.machine.1.evidence().clone())
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! What a batch is refused for: then nothing is written, and everything comes back.
+
+use std::collections::HashMap;
+
+use machine::{
+    contract::{
+        AnyExecution, Contract, Effect, Execution, Settled, ToolSpec,
+        execution::{Pending, Status},
+    },
+    store::{Batch, Begin, CommitError, Decide, OpenOptions, Settle},
+    stored::Durable,
+    typed::Refused,
+};
+use machine_tests::{
+    actors::{ann, graph_runner, reasoning_node, tool_node},
+    assert_err, forge,
+    samples::{Ticket, mail, pending_mail, read},
+};
+
+use crate::{
+    batch::Mix,
+    own_key::{Booking, claim_of},
+    service::{in_flight, receipt},
+    support::{Place, applied, begin_of, gated, not_applied, on_both},
+    unwritable::Vote,
+};
+
+on_both! {
+    nothing_is_written_if_one_is_refused,
+    a_key_that_was_held_is_taken_by_the_same_batch_later,
+}
+
+/// What a batch is refused for.
+enum Bad {
+    Create(Box<dyn Durable>),
+    Commit(Box<dyn Durable>),
+    Begin(Box<Begin<'static, machine::contract::Action>>),
+    Settle(Box<Settle<'static>>),
+    Decide(Box<Decide>),
+}
+
+impl Bad {
+    fn begin(pending: Execution<Pending>) -> Self {
+        Self::Begin(Box::new(begin_of(pending)))
+    }
+
+    fn add<'a>(&'a mut self, batch: Batch<'a>) -> Batch<'a> {
+        match self {
+            Self::Create(machine) => batch.create(&mut **machine),
+            Self::Commit(machine) => batch.commit(&mut **machine),
+            Self::Begin(begin) => batch.begin(begin),
+            Self::Settle(settle) => batch.settle(settle),
+            Self::Decide(decide) => batch.decide(decide),
+        }
+    }
+}
+
+/// Everything that a batch can be refused for on any store, by the name of the error. What comes
+/// before a space says how.
+const ERRORS: [&str; 27] = [
+    "Conflict",
+    "decided AlreadyDecided",
+    "fenced Conflict",
+    "AlreadyStored",
+    "twin AlreadyStored",
+    "NeverStored",
+    "begun NeverStored",
+    "decided NeverStored",
+    "OtherStore",
+    "created OtherStore",
+    "Refused",
+    "Unwritable",
+    "AlreadyDone",
+    "KeyHeld",
+    "KeyReused",
+    "Deferred",
+    "started Deferred",
+    "NeverRuns",
+    "Gate",
+    "OtherAction",
+    "GateChanged",
+    "OtherOutcome",
+    "tool EffectLowered",
+    "key EffectLowered",
+    "pending Imported",
+    "gate Imported",
+    "closed Conflict",
+];
+
+async fn bad(place: &Place, name: &str) -> Bad {
+    let store = &place.store;
+    match name {
+        "Conflict" => {
+            let id = place.stored(read("a.txt")).await.id();
+            let theirs = place.pending(id).await.start(tool_node());
+            store.commit(&mut place.pending(id).await.start(tool_node())).await.unwrap();
+            Bad::Commit(Box::new(theirs))
+        }
+        "closed Conflict" => {
+            let id = place.stored(mail("closed")).await.id();
+            let stale = place.pending(id).await;
+            let _ = store.cancel(place.pending(id).await, "no", tool_node()).await.unwrap();
+            Bad::begin(stale)
+        }
+        "fenced Conflict" => fenced(place).await,
+        "AlreadyStored" => Bad::Create(Box::new(place.stored(read("a.txt")).await)),
+        "twin AlreadyStored" => {
+            let mut pending = Execution::new(read("a.txt"));
+            let twin: AnyExecution = forge::claim(&pending).verify().unwrap();
+            store.create(&mut pending).await.unwrap();
+            Bad::Create(Box::new(twin))
+        }
+        "NeverStored" => Bad::Commit(Box::new(Ticket::new().park())),
+        "begun NeverStored" => Bad::begin(pending_mail("never stored")),
+        "OtherStore" | "created OtherStore" => {
+            let elsewhere = place.another().await;
+            let machine = elsewhere.stored(read("a.txt")).await.start(tool_node());
+            match name {
+                "OtherStore" => Bad::Commit(Box::new(machine)),
+                _ => Bad::Create(Box::new(machine)),
+            }
+        }
+        "Refused" => Bad::Create(Box::new(pending_mail("refused").start(tool_node()))),
+        "Unwritable" => Bad::Create(Box::new(Vote::new().count(HashMap::from([((1, 2), 3)])))),
+        "AlreadyDone" => {
+            let _ = place.done(mail("done")).await;
+            Bad::Create(Box::new(pending_mail("done")))
+        }
+        "KeyHeld" => {
+            let (_running, _permit) = place.begun(mail("held")).await;
+            Bad::begin(place.stored(mail("held")).await)
+        }
+        "KeyReused" => {
+            let (_running, _permit) = place.begun(mail("held")).await;
+            Bad::Create(Box::new(Booking::new(claim_of(&mail("held"))).book()))
+        }
+        "OtherOutcome" => {
+            let (_theirs, permit) = place.begun(mail("theirs")).await;
+            let (mine, _permit) = place.begun(mail("mine")).await;
+            let outcome = applied(permit, "sent").await;
+            Bad::Settle(Box::new(Settle::new(mine, outcome, tool_node())))
+        }
+        "tool EffectLowered" => {
+            let _ = place.stored(tool_call(Effect::Irreversible)).await;
+            Bad::Create(Box::new(Execution::new(tool_call(Effect::Idempotent))))
+        }
+        "key EffectLowered" => {
+            let pending = place.stored(read("a.txt")).await;
+            let _ = place.done(read("a.txt").irreversible()).await;
+            Bad::begin(pending)
+        }
+        "pending Imported" => {
+            let pending: AnyExecution = forge::claim(&pending_mail("bob")).verify().unwrap();
+            Bad::Create(Box::new(pending))
+        }
+        "gate Imported" => {
+            let elsewhere = place.another().await;
+            let (gate, _mail) = elsewhere.asked(mail("bob")).await;
+            let id = gate.id();
+            let _ = elsewhere.store.approve(gate, ann()).await.unwrap();
+            let claim = elsewhere.store.export(id).await.unwrap();
+            Bad::Create(Box::new(claim.verify::<AnyExecution>().unwrap()))
+        }
+        gated => behind_a_gate(place, gated).await,
+    }
+}
+
+async fn behind_a_gate(place: &Place, name: &str) -> Bad {
+    let store = &place.store;
+    match name {
+        "Deferred" => Bad::begin(place.asked(mail("bob")).await.1.into_execution()),
+        "started Deferred" => {
+            let action = place.asked(read("a.txt")).await.1.into_execution();
+            Bad::Commit(Box::new(action.start(tool_node())))
+        }
+        "NeverRuns" => {
+            let (gate, mail) = place.asked(mail("bob")).await;
+            let _ = store.withdraw(gate, "no", graph_runner()).await.unwrap();
+            Bad::begin(mail.into_execution())
+        }
+        "Gate" => {
+            let (_gate, mut mail) = gated(mail("bob"));
+            store.batch().create(mail.machine()).write().await.unwrap();
+            Bad::begin(mail.into_execution())
+        }
+        "OtherAction" => {
+            let (gate, mail) = place.asked(mail("bob")).await;
+            let _ = store.approve(gate, ann()).await.unwrap();
+            Bad::begin(place.stored(mail.execution().context().clone()).await)
+        }
+        "GateChanged" => {
+            let (gate, mail) = place.asked(mail("bob")).await;
+            let _ = store.cancel(mail.into_execution(), "no", tool_node()).await.unwrap();
+            Bad::Decide(Box::new(Decide::approve(gate, ann())))
+        }
+        "decided NeverStored" => {
+            let (gate, _mail) = gated(mail("bob"));
+            Bad::Decide(Box::new(Decide::approve(gate, ann())))
+        }
+        "decided AlreadyDecided" => {
+            let (gate, _mail) = place.asked(mail("bob")).await;
+            let theirs = store.gate(gate.id()).await.unwrap();
+            let _ = store.decline(theirs, "no", ann()).await.unwrap();
+            Bad::Decide(Box::new(Decide::approve(gate, ann())))
+        }
+        other => panic!("{other}"),
+    }
+}
+
+/// A call of one tool, registered with this effect.
+fn tool_call(effect: Effect) -> Contract {
+    let tool = ToolSpec::idempotent("files", "delete").unwrap().raise(effect);
+    Contract::tool_call(&tool, "{}", reasoning_node()).unwrap()
+}
+
+/// The outcome of a worker that was fenced during its call.
+async fn fenced(place: &Place) -> Bad {
+    let (running, permit) = place.begun(mail("fenced")).await;
+    let call = in_flight(permit).await;
+    let _ = place.store.fence(running.id(), "no answer", graph_runner()).await.unwrap();
+    let outcome = call.answer(receipt("sent")).await;
+    Bad::Settle(Box::new(Settle::new(running, outcome, tool_node())))
+}
+
+fn is(error: &CommitError, name: &str) -> bool {
+    let error = match error {
+        CommitError::Conflict { .. } => "Conflict",
+        CommitError::AlreadyDecided { .. } => "AlreadyDecided",
+        CommitError::AlreadyStored { .. } => "AlreadyStored",
+        CommitError::NeverStored { .. } => "NeverStored",
+        CommitError::OtherStore { .. } => "OtherStore",
+        CommitError::Refused { .. } => "Refused",
+        CommitError::Unwritable { .. } => "Unwritable",
+        CommitError::AlreadyDone { .. } => "AlreadyDone",
+        CommitError::KeyHeld { .. } => "KeyHeld",
+        CommitError::KeyReused { .. } => "KeyReused",
+        CommitError::Deferred { .. } => "Deferred",
+        CommitError::NeverRuns { .. } => "NeverRuns",
+        CommitError::Gate { .. } => "Gate",
+        CommitError::OtherAction { .. } => "OtherAction",
+        CommitError::GateChanged { .. } => "GateChanged",
+        CommitError::OtherOutcome { .. } => "OtherOutcome",
+        CommitError::EffectLowered { .. } => "EffectLowered",
+        CommitError::Imported { .. } => "Imported",
+        _ => return false,
+    };
+    name.rsplit(' ').next() == Some(error)
+}
+
+/// For each error, wherever it is in the batch: nothing is written, everything comes back, and the
+/// same batch without what was refused succeeds.
+async fn nothing_is_written_if_one_is_refused(place: Place) {
+    for name in ERRORS {
+        for is_first in [true, false] {
+            let place = place.another().await;
+            let mut bad = bad(&place, name).await;
+            let mut mix = Mix::new(&place).await;
+            let before = place.dump().await;
+            for _ in 0..2 {
+                let batch = place.store.batch();
+                let batch =
+                    if is_first { mix.add(bad.add(batch)) } else { bad.add(mix.add(batch)) };
+                let refused = batch.write().await;
+                let Err(error) = refused else { panic!("{name} was written") };
+                assert!(is(&error, name), "{name}: {error:?}");
+                assert_eq!(place.dump().await, before, "{name}");
+                mix.assert_back();
+            }
+            mix.add(place.store.batch()).write().await.unwrap();
+            mix.assert_written(&place).await;
+        }
+    }
+}
+
+/// What only a file has: another process that keeps it busy, rows that somebody deleted, attempts
+/// that somebody edited. The same batch succeeds once that is over.
+#[tokio::test]
+async fn nothing_is_written_to_a_file_in_trouble() {
+    for (error, repair) in [
+        ("busy", ""),
+        ("NotFound", "INSERT INTO instance SELECT * FROM kept_instance WHERE no = 1"),
+        ("BrokenAttempt", "UPDATE attempt SET seal = (SELECT seal FROM kept_attempt)"),
+    ] {
+        let place =
+            Place::with(OpenOptions::new().busy_timeout(std::time::Duration::from_millis(10)))
+                .await;
+        let (running, permit) = place.begun(mail("trouble")).await;
+        let raw = place.unprotected();
+        for table in ["instance", "attempt"] {
+            let sql = format!("CREATE TABLE kept_{table} AS SELECT * FROM {table}");
+            raw.execute(&sql, []).unwrap();
+        }
+        let outcome = not_applied(permit, "connection refused").await;
+        let mut bad = Settle::new(running, outcome, tool_node());
+        let mut mix = Mix::new(&place).await;
+        match error {
+            "busy" => raw.execute_batch("BEGIN IMMEDIATE").unwrap(),
+            "NotFound" => drop(raw.execute("DELETE FROM instance WHERE no = 1", []).unwrap()),
+            _ => drop(
+                raw.execute("UPDATE attempt SET seal = zeroblob(32) WHERE no = 1", []).unwrap(),
+            ),
+        }
+        let before = place.dump().await;
+        for _ in 0..2 {
+            let refused = mix.add(place.store.batch().settle(&mut bad)).write().await.unwrap_err();
+            let expected = match &refused {
+                CommitError::Unavailable(unavailable) => error == "busy" && unavailable.is_busy(),
+                CommitError::NotFound { .. } => error == "NotFound",
+                CommitError::BrokenAttempt { .. } => error == "BrokenAttempt",
+                _ => false,
+            };
+            assert!(expected, "{error}: {refused:?}");
+            assert_eq!(place.dump().await, before, "{error}");
+            mix.assert_back();
+        }
+        match error {
+            "busy" => raw.execute_batch("ROLLBACK").unwrap(),
+            "NotFound" => drop(raw.execute(repair, []).unwrap()),
+            _ => drop(raw.execute(&format!("{repair} WHERE no = 1"), []).unwrap()),
+        }
+        mix.add(place.store.batch().settle(&mut bad)).write().await.unwrap();
+        mix.assert_written(&place).await;
+        assert!(matches!(bad.settled(), Some(Settled::Failed(_))), "{error}");
+    }
+}
+
+/// The very same batch is tried again after its cause is gone.
+async fn a_key_that_was_held_is_taken_by_the_same_batch_later(place: Place) {
+    let (running, permit) = place.begun(mail("bob")).await;
+    let mut begin = begin_of(place.stored(mail("bob")).await);
+    let mut ticket = Ticket::new();
+    for _ in 0..2 {
+        let refused = place.store.batch().create(&mut ticket).begin(&mut begin).write().await;
+        assert_err!(refused, CommitError::KeyHeld { by, .. } if *by == running.id());
+        assert_eq!(ticket.journal().version(), 0);
+    }
+    let outcome = not_applied(permit, "connection refused").await;
+    let _ = place.store.settle(running, outcome, tool_node()).await.unwrap();
+    place.store.batch().create(&mut ticket).begin(&mut begin).write().await.unwrap();
+    let (running, _permit) = begin.begun().unwrap();
+    assert_eq!(place.status(running.id()).await, Status::Running);
+    assert_eq!(ticket.journal().version(), 1);
+}
+
+/// What a fenced worker has to report is an error of the batch, and late evidence for `settle`.
+#[tokio::test]
+async fn the_outcome_of_a_batch_that_was_refused_can_be_settled_alone() {
+    for place in [Place::new().await, Place::memory()] {
+        let Bad::Settle(mut settle) = fenced(&place).await else { unreachable!() };
+        let refused = place.store.batch().settle(&mut settle).write().await;
+        assert_err!(refused, CommitError::Conflict { .. });
+        let (running, outcome) = settle.into_running().unwrap();
+        let settled = place.store.settle(running, outcome, tool_node()).await;
+        assert_err!(settled, Refused { reason: CommitError::Fenced { .. }, .. });
+    }
+}

@@ -1,0 +1,211 @@
+//! A call that goes on after its timeout, and what it says late.
+
+use std::time::Duration;
+
+use machine::{
+    contract::{
+        Action, Answer, AnyExecution, CallFact, Contract, Evidence, InDoubt, LateCall, Liveness,
+        NotDone, Settled, execution::Status,
+    },
+    store::{CommitError, Settle},
+};
+use machine_tests::{
+    actors::{ann, graph_runner, tool_node},
+    assert_err,
+    samples::{mail, pending_mail, read},
+};
+use tokio::task::JoinHandle;
+
+use crate::{
+    service::{Holder, held_back, receipt},
+    support::{Place, begin, on_both, recovered},
+};
+
+on_both! {
+    a_call_without_an_answer_is_in_doubt_and_goes_on,
+    a_late_receipt_is_taken,
+    a_late_refusal_is_taken,
+    a_late_answer_may_say_nothing,
+    a_late_call_that_is_dropped_has_ended,
+    a_late_receipt_contradicts_an_override,
+    a_worker_that_was_fenced_and_timed_out_still_reports,
+    a_batch_hands_out_the_late_call_too,
+    an_idempotent_call_without_an_answer_has_failed,
+    a_call_that_answers_in_time_does_not_time_out,
+}
+
+fn hasty(contract: Contract) -> Contract {
+    contract.timeout_after(Duration::from_millis(20))
+}
+
+/// A call that timed out and is held back.
+async fn timed_out(place: &Place) -> (InDoubt, LateCall, Holder) {
+    let (service, mut holder) = held_back();
+    let pending = place.stored(hasty(mail("bob"))).await;
+    let settled = place.store.perform::<Action>(pending, service, tool_node()).await.unwrap();
+    holder.started().await;
+    let Settled::TimedOut(doubt, late) = settled else { panic!("{settled:?}") };
+    (doubt, late, holder)
+}
+
+type Late = JoinHandle<Result<Evidence, Box<dyn std::error::Error + Send + Sync>>>;
+
+async fn end(late: Late, holder: Holder, answer: Answer) -> Evidence {
+    holder.answer(answer);
+    late.await.unwrap().unwrap()
+}
+
+async fn a_call_without_an_answer_is_in_doubt_and_goes_on(place: Place) {
+    let (doubt, late, holder) = timed_out(&place).await;
+    let id = doubt.execution().id();
+    assert!(doubt.question().contains("no answer within 20 ms"), "{}", doubt.question());
+    assert!(doubt.question().contains("still alive"), "{}", doubt.question());
+    assert_eq!(place.status(id).await, Status::Waiting);
+    let facts = place.facts(id).await;
+    assert!(matches!(facts.last(), Some(CallFact::Parked { worker: Liveness::Alive, .. })));
+    let refused = place.store.confirm_not_applied(doubt, "nothing there", ann()).await;
+    let refused = refused.unwrap_err();
+    assert_err!(Err::<(), _>(refused.reason), CommitError::WorkerAlive { id: of } if *of == id);
+    let second = begin(&place.store, place.stored(mail("bob")).await).await;
+    assert_err!(second, CommitError::KeyHeld { by, .. } if *by == id);
+    assert_eq!(recovered(&place.open_again().await).await.len(), 1);
+    let late = tokio::spawn(late);
+    end(late, holder, receipt("250 queued")).await;
+}
+
+/// Its process still counts as alive, even if the program has dropped its store.
+async fn a_late_receipt_is_taken(place: Place) {
+    let (doubt, late, holder) = timed_out(&place).await;
+    let id = doubt.execution().id();
+    let late = tokio::spawn(late);
+    assert_eq!(place.recovered().await.len(), 1, "it has not answered yet");
+    let evidence = end(late, holder, receipt("250 queued")).await;
+    assert_eq!(evidence, Evidence::Applied("250 queued".to_owned()));
+    assert_eq!(place.status(id).await, Status::Waiting, "evidence changes no state by itself");
+    let facts = place.facts(id).await;
+    let late = CallFact::Evidence { epoch: 0, evidence, late: true };
+    assert!(facts.contains(&late), "{facts:?}");
+
+    let settled = place.store.recover().await.unwrap().settled;
+    let [AnyExecution::Completed(done)] = &settled[..] else { panic!("{settled:?}") };
+    assert_eq!(done.state().result, "250 queued");
+    assert_err!(place.store.create(&mut pending_mail("bob")).await,
+        CommitError::AlreadyDone { by, .. } if *by == id);
+    assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
+}
+
+async fn a_late_refusal_is_taken(place: Place) {
+    let (_doubt, late, holder) = timed_out(&place).await;
+    let late = tokio::spawn(late);
+    end(late, holder, Err(NotDone::not_applied("550 no such user"))).await;
+    let settled = place.store.recover().await.unwrap().settled;
+    let [AnyExecution::Failed(failed)] = &settled[..] else { panic!("{settled:?}") };
+    assert_eq!(failed.state().error, "550 no such user");
+    let _ = place.done(mail("bob")).await;
+}
+
+/// Then a person has to find out; that the worker has ended is known.
+async fn a_late_answer_may_say_nothing(place: Place) {
+    let (doubt, late, holder) = timed_out(&place).await;
+    let id = doubt.execution().id();
+    let late = tokio::spawn(late);
+    end(late, holder, Err(NotDone::unknown("connection reset"))).await;
+    let doubt = recovered(&place.open_again().await).await.pop().unwrap();
+    assert_eq!(doubt.execution().id(), id);
+    let _ = place.store.confirm_not_applied(doubt, "nothing there", ann()).await.unwrap();
+}
+
+async fn a_late_call_that_is_dropped_has_ended(place: Place) {
+    let (doubt, late, holder) = timed_out(&place).await;
+    drop((late, holder));
+    let _ = place.store.confirm_not_applied(doubt, "nothing there", ann()).await.unwrap();
+    assert_eq!(place.recovered().await.len(), 0);
+}
+
+/// A person did not wait for it.
+async fn a_late_receipt_contradicts_an_override(place: Place) {
+    let (doubt, late, holder) = timed_out(&place).await;
+    let late = tokio::spawn(late);
+    let failed = place.store.override_not_applied(doubt, "nothing there", ann()).await.unwrap();
+    let retry = place.stored(Contract::retry(&failed, ann())).await;
+    end(late, holder, receipt("250 queued")).await;
+    let view = place.view(failed.id()).await.to_string();
+    assert!(view.starts_with("[CONTRADICTED ⚠️ IRREVERSIBLE"), "{view}");
+    assert!(view.contains("250 queued"), "{view}");
+    assert_err!(begin(&place.store, retry).await,
+        CommitError::AlreadyDone { by, .. } if *by == failed.id());
+}
+
+/// It was declared overdue by somebody else before it noticed.
+async fn a_worker_that_was_fenced_and_timed_out_still_reports(place: Place) {
+    let (running, permit) = place.begun(hasty(mail("bob"))).await;
+    let id = running.id();
+    let (service, mut holder) = held_back();
+    let call = tokio::spawn(permit.call(service));
+    holder.started().await;
+    let _ = place.store.fence(id, "no answer", graph_runner()).await.unwrap();
+    let outcome = call.await.unwrap();
+    let settled = place.store.settle(running, outcome, tool_node()).await.unwrap();
+    let Settled::Fenced(current, late) = settled else { panic!("{settled:?}") };
+    assert_eq!((current.id(), current.status()), (id, Status::Waiting));
+    let doubt = place.store.in_doubt(id).await.unwrap();
+    let refused = place.store.confirm_not_applied(doubt, "nothing there", ann()).await;
+    assert_err!(refused.map_err(|refused| refused.reason), CommitError::WorkerAlive { .. });
+
+    end(tokio::spawn(late), holder, receipt("250 queued")).await;
+    let settled = place.store.recover().await.unwrap().settled;
+    assert!(matches!(&settled[..], [AnyExecution::Completed(done)] if done.id() == id));
+}
+
+async fn a_batch_hands_out_the_late_call_too(place: Place) {
+    let (running, permit) = place.begun(hasty(mail("bob"))).await;
+    let (service, mut holder) = held_back();
+    let outcome = permit.call(service).await;
+    holder.started().await;
+    let mut settle = Settle::new(running, outcome, tool_node());
+    place.store.batch().settle(&mut settle).write().await.unwrap();
+    let Some(Settled::TimedOut(_doubt, late)) = settle.settled() else { panic!("it goes on") };
+    end(tokio::spawn(late), holder, receipt("250 queued")).await;
+    assert_eq!(place.store.recover().await.unwrap().settled.len(), 1);
+}
+
+/// It can simply be called again.
+async fn an_idempotent_call_without_an_answer_has_failed(place: Place) {
+    let (service, _holder) = held_back();
+    let pending = place.stored(hasty(read("a.txt"))).await;
+    let settled = place.store.perform::<Action>(pending, service, tool_node()).await.unwrap();
+    let Settled::Failed(failed) = settled else { panic!("{settled:?}") };
+    assert_eq!(failed.state().error, "no answer within 20 ms");
+    assert_eq!(place.recovered().await.len(), 0);
+}
+
+async fn a_call_that_answers_in_time_does_not_time_out(place: Place) {
+    let (running, permit) = place.begun(mail("bob").timeout_after(Duration::from_mins(1))).await;
+    let (service, mut holder) = held_back();
+    let call = tokio::spawn(permit.call(service));
+    holder.started().await;
+    holder.answer(receipt("250 queued"));
+    let settled = place.store.settle(running, call.await.unwrap(), tool_node()).await.unwrap();
+    assert!(matches!(settled, Settled::Completed(_)));
+}
+
+/// The program has dropped its store: the call keeps its worker alive until its answer is on disk.
+#[tokio::test]
+async fn a_late_call_outlives_the_store() {
+    let place = Place::new().await;
+    let id = place.stored(hasty(mail("bob"))).await.id();
+    let worker = place.open_again().await;
+    let (service, mut holder) = held_back();
+    let pending = crate::support::pending(&worker, id).await;
+    let settled = worker.perform::<Action>(pending, service, tool_node()).await.unwrap();
+    holder.started().await;
+    let Settled::TimedOut(_doubt, late) = settled else { panic!("{settled:?}") };
+    let late = tokio::spawn(late);
+    drop(worker);
+    let doubt = place.recovered().await.pop().unwrap();
+    let refused = place.store.confirm_not_applied(doubt, "nothing there", ann()).await;
+    assert_err!(refused.map_err(|refused| refused.reason), CommitError::WorkerAlive { .. });
+    end(late, holder, receipt("250 queued")).await;
+    assert_eq!(place.store.recover().await.unwrap().settled.len(), 1);
+    assert_eq!(place.worker_files().len(), 0);
+}

@@ -1,0 +1,9 @@
+// EX-4: an actor is a capability, and is lent, not copied.
+
+use machine::actor::Actors;
+
+fn keep_one(actors: &Actors) {
+    let _mine = actors.graph_runner.clone();
+}
+
+fn main() {}

@@ -1,0 +1,27 @@
+// EX-5: a call does not outlive its permit, so it cannot be given to a thread that goes on.
+
+use machine::contract::{Answer, Applied, Call, Irreversible, Perform, Tool};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Serialize, Deserialize)]
+struct SendMail {
+    to: String,
+}
+
+impl Tool for SendMail {
+    const SERVICE: &'static str = "email";
+    const METHOD: &'static str = "send";
+    type Effect = Irreversible;
+    type Receipt = String;
+}
+
+struct Smtp;
+
+impl Perform<SendMail> for Smtp {
+    async fn perform(&self, call: &Call<SendMail>) -> Answer {
+        std::thread::spawn(move || println!("sending to {}", call.arguments().to));
+        Ok(Applied::new("250 queued"))
+    }
+}
+
+fn main() {}

@@ -1,9 +1,0 @@
-// EX-5: a permit is for one call, so it cannot be cloned.
-
-use machine::contract::Permit;
-
-fn keep_one(permit: Permit) {
-    let _second = permit.clone();
-}
-
-fn main() {}
