@@ -11,8 +11,8 @@ use crate::{
     stored::{Durable, Hold},
 };
 
-/// How often a difference is looked at again: another process may commit in between.
-const LOOKS: usize = 5;
+/// How often a difference is looked at again, because another process committed in between.
+const LOOKS: usize = 20;
 
 impl Store {
     /// Checks that the attempts at a key are all that its executions know of. Whether the key is free
@@ -23,23 +23,36 @@ impl Store {
         id: Id,
         key: &IdempotencyKey,
     ) -> Result<(), CommitError> {
-        let mut reason = String::new();
         for _ in 0..LOOKS {
             match self.difference(id, key).await {
                 Ok(None) => return Ok(()),
-                Ok(Some(difference)) => reason = difference,
+                Ok(Some((by, version, reason))) => {
+                    // Rows and attempts change together: if the row is still the same, no commit came
+                    // between the two reads.
+                    let row = self.inner.backend.rows(vec![by]).await?.pop();
+                    if matches!(row, Some(Found::Row(row, _)) if row.version == version) {
+                        return Err(CommitError::BrokenAttempt { id, reason });
+                    }
+                }
                 Err(LoadError::Unavailable(error)) => return Err(error.into()),
-                Err(error) => reason = error.to_string(),
+                Err(error) => {
+                    return Err(CommitError::BrokenAttempt { id, reason: error.to_string() });
+                }
             }
         }
-        Err(CommitError::BrokenAttempt { id, reason })
+        // The key goes from hand to hand. The transaction decides who gets it.
+        Ok(())
     }
 
-    /// What an execution with this key knows of itself and its attempt does not say.
-    async fn difference(&self, id: Id, key: &IdempotencyKey) -> Result<Option<String>, LoadError> {
+    /// What an execution with this key, in this version, knows of itself and its attempt does not say.
+    async fn difference(
+        &self,
+        id: Id,
+        key: &IdempotencyKey,
+    ) -> Result<Option<(Id, u64, String)>, LoadError> {
         let name = execution::DEFINITION.name.as_ref();
         let mut query = Query::new().machine(name).key(key.as_str());
-        let mut holds: HashMap<Id, Hold> = HashMap::new();
+        let mut holds: HashMap<Id, (Hold, u64)> = HashMap::new();
         loop {
             let (rows, next) = self.rows(&query, true).await?;
             let definitions = self.definitions_of(&rows).await?;
@@ -59,7 +72,7 @@ impl Store {
                 let folded = execution.__rules().__fold(&summary.context, &[]);
                 let hold = folded.map_or(Hold::Held, |folded| folded.after.hold);
                 if hold != Hold::Free {
-                    holds.insert(execution.id(), hold);
+                    holds.insert(execution.id(), (hold, execution.journal().version()));
                 }
             }
             match next {
@@ -80,9 +93,11 @@ impl Store {
         }
         let missing = holds
             .into_iter()
-            .find(|(by, hold)| newest.get(by).is_none_or(|attempt| attempt.hold != *hold));
-        Ok(missing.map(|(by, hold)| {
-            format!("{by} says `{hold:?}` of its key, and its attempt does not say so")
+            .find(|(by, (hold, _))| newest.get(by).is_none_or(|attempt| attempt.hold != *hold));
+        Ok(missing.map(|(by, (hold, version))| {
+            let reason =
+                format!("{by} says `{hold:?}` of its key, and its attempt does not say so");
+            (by, version, reason)
         }))
     }
 }
