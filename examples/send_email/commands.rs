@@ -155,7 +155,7 @@ impl Desk {
     async fn retry(&self, Decided { id, by }: Decided) -> anyhow::Result<()> {
         let failed = self.load::<Failed>(id).await?;
         let mut again = Planned::<SendMail>::retry(&failed, &by)?;
-        self.store.batch().create(again.machine()).write().await?;
+        self.store.plan(&mut again).await?;
         self.send(again.id()).await
     }
 

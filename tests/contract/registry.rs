@@ -198,6 +198,17 @@ fn the_effect_of_a_tool_is_never_lowered() {
 
 /// A contract that was made when the tool was idempotent is refused after it was raised; one that is
 /// more careful than the tool is not.
+/// A server that offers a tool again without its schema does not lift the checks.
+#[test]
+fn a_tool_keeps_its_schema() {
+    let mut registry = registry();
+    registry.add(ToolSpec::irreversible("email", "send").unwrap(), done).unwrap();
+    let refused = plan(&registry, "email.send", r#"{"to": "bob@example.com", "copies": 0}"#);
+    assert_err!(refused, InvalidContract::Arguments { .. });
+    registry.add(send().schema(json!({ "type": "object" })), done).unwrap();
+    assert!(plan(&registry, "email.send", r#"{"copies": 0}"#).is_ok());
+}
+
 #[test]
 fn a_contract_is_checked_against_the_effect() {
     let mut registry = registry();

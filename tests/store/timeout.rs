@@ -22,6 +22,7 @@ use crate::{
 };
 
 on_both! {
+    a_question_forgets_a_worker_that_has_ended,
     a_call_without_an_answer_is_in_doubt_and_goes_on,
     a_late_receipt_is_taken,
     a_late_refusal_is_taken,
@@ -53,6 +54,16 @@ type Late = JoinHandle<Result<Evidence, Box<dyn std::error::Error + Send + Sync>
 async fn end(late: Late, holder: Holder, answer: Answer) -> Evidence {
     holder.answer(answer);
     late.await.unwrap().unwrap()
+}
+
+/// A person must not wait for a worker that is known to have ended.
+async fn a_question_forgets_a_worker_that_has_ended(place: Place) {
+    let (doubt, late, _holder) = timed_out(&place).await;
+    assert!(doubt.question().contains("still alive"), "{}", doubt.question());
+    drop(late);
+    let found = place.recovered().await.pop().unwrap();
+    assert!(!found.question().contains("alive"), "{}", found.question());
+    assert!(found.question().contains("It is in doubt: no answer within"), "{}", found.question());
 }
 
 async fn a_call_without_an_answer_is_in_doubt_and_goes_on(place: Place) {

@@ -59,8 +59,8 @@ impl Registry {
         Self::default()
     }
 
-    /// Adds a tool, or replaces one of the same name. Its effect is the higher of both: adding a tool
-    /// again never lowers the risk.
+    /// Adds a tool, or replaces one of the same name. Its effect is the higher of both, and it keeps
+    /// its schema unless it gets another: adding a tool again never lowers the risk.
     ///
     /// # Errors
     ///
@@ -70,6 +70,11 @@ impl Registry {
         F: for<'a> Fn(&'a Call<Action>) -> BoxFuture<'a, Answer<String>> + Send + Sync + 'static,
     {
         let name = spec.name();
+        let known = self.tools.get(&name);
+        let mut spec = spec;
+        if spec.schema.is_none() {
+            spec.schema = known.and_then(|known| known.spec.schema.clone());
+        }
         let schema = match &spec.schema {
             None => None,
             Some(schema) => {
@@ -80,8 +85,7 @@ impl Registry {
                 Some(built)
             }
         };
-        let before = self.tools.get(&name).map(|known| known.spec.effect());
-        let spec = before.map_or(spec.clone(), |effect| spec.raise(effect));
+        let spec = known.map_or(spec.clone(), |known| spec.raise(known.spec.effect()));
         self.tools.insert(name, Registered { spec, schema, function: Box::new(function) });
         Ok(())
     }

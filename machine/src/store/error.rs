@@ -217,7 +217,10 @@ pub enum CommitError {
 
     // Irreversible actions.
     /// The action of the key was already completed.
-    #[error("{by} has already done what {id} would do; it is not done twice")]
+    #[error(
+        "{by} has already done what {id} would do; cancel {id}, or plan the action with an \
+         `occurrence` to do it again on purpose"
+    )]
     AlreadyDone {
         /// The refused machine.
         id: Id,
@@ -226,8 +229,8 @@ pub enum CommitError {
     },
     /// Another machine holds the key.
     #[error(
-        "{by} holds the idempotency key that {id} needs; wait until it ends, or settle it if it is \
-         in doubt"
+        "{by} holds the idempotency key that {id} needs; wait until it ends, or, if its process \
+         ended, call `recover` and settle it"
     )]
     KeyHeld {
         /// The refused machine.

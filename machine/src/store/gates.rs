@@ -13,6 +13,15 @@ use crate::{
 };
 
 impl Store {
+    /// Stores a planned execution that waits for nobody.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`create`](Self::create).
+    pub async fn plan<T: Callable>(&self, planned: &mut Planned<T>) -> Result<(), CommitError> {
+        self.batch().create(planned.machine()).write().await
+    }
+
     /// Stores a gate and the execution behind it, in one batch. See
     /// [`Contract::ask`](crate::contract::Contract::ask).
     ///

@@ -87,7 +87,9 @@ impl Store {
     /// # Errors
     ///
     /// [`CommitError::AlreadyDone`] if the machine would repeat a completed irreversible action
-    /// (EX-5), [`CommitError::KeyReused`] if its key belongs to another action, and those of
+    /// (EX-5), [`CommitError::KeyReused`] if its key belongs to another action,
+    /// [`CommitError::EffectLowered`] if its tool is irreversible in this store and it says otherwise,
+    /// [`CommitError::Imported`] if it was read from data and could run here, and those of
     /// [`commit`](Self::commit). The machine is unchanged.
     pub async fn create<M: Durable>(&self, machine: &mut M) -> Result<(), CommitError> {
         self.batch().create(machine).write().await

@@ -67,7 +67,7 @@ impl Store {
     /// let store = Store::memory();
     /// let contract = Contract::of(&Deploy { version: 17 }, &actors.reasoning_node)?;
     /// let mut deploy: Planned<Deploy> = Planned::new(contract)?;
-    /// store.batch().create(deploy.machine()).write().await?;
+    /// store.plan(&mut deploy).await?;
     ///
     /// match store.perform(deploy, Cluster, &actors.tool_node).await? {
     ///     Settled::Completed(done) => assert_eq!(done.state().result, "version 17 is live"),
