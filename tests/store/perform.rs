@@ -82,7 +82,10 @@ async fn what_is_not_begun_is_not_called(place: Place) {
     let Err(error) = refused else { panic!("it was done before") };
     assert_err!(Err::<(), _>(error.reason()), CommitError::AlreadyDone { .. });
     let text = error.to_string();
-    assert!(text.contains("it is not done twice"), "{text}");
+    assert!(
+        text.contains("plan the action with an `occurrence` to do it again on purpose"),
+        "{text}"
+    );
     let PerformError::NotBegun { planned, .. } = error else { panic!("{error:?}") };
     assert_eq!((planned.id(), planned.execution().journal().uncommitted().len()), (id, 0));
     assert_eq!(server.calls(), 1);
