@@ -135,7 +135,7 @@ impl Desk {
         let mail = gate.approval().execution();
         match answer(gate).await {
             Ok(_) => show::execution(&self.store.load(id).await?),
-            // If somebody else was faster, `gate` says who.
+            // If another person was faster, `gate` says who.
             Err(refused) => return Err(self.gate(id).await.err().unwrap_or(refused.reason.into())),
         }
         Ok(mail)
@@ -176,7 +176,7 @@ impl Desk {
                 show::doubt(&doubt);
                 bail!("nobody knows whether the mail was sent")
             }
-            // The call goes on, and its receipt counts even if it is late.
+            // The call is still running, and its receipt counts even if it is late.
             Settled::TimedOut(_, call) | Settled::Fenced(_, call) => {
                 say(format_args!("{id}  no answer in time; still waiting for it"));
                 call.await.map_err(anyhow::Error::from_boxed)?;

@@ -91,7 +91,7 @@ enum Command {
     Fence { id: Id },
     /// End a mail that will not be sent.
     Cancel { id: Id },
-    /// Show what waits for somebody, and what to do about it.
+    /// Show what needs attention, and what to do about it.
     Status {
         /// Show everything, with its history.
         #[arg(long)]

@@ -37,7 +37,7 @@ pub fn doubt(doubt: &InDoubt) {
     say(format_args!("    next: settle {id} sent|not-sent --as NAME"));
 }
 
-/// What waits for somebody, or everything. What is in doubt or contradicts itself comes first.
+/// What needs attention, or everything. What is in doubt or contradicts itself comes first.
 pub async fn status(store: &Store, all: bool) -> anyhow::Result<()> {
     let mut executions: Vec<AnyExecution> = Vec::new();
     let mut query = Query::new();

@@ -58,7 +58,7 @@ impl<'a, A: Actor> Named<'a, A> {
     }
 }
 
-/// For types that are no actors.
+/// For types that are not actors.
 pub trait Unnamed<'a>: Sized {
     #[must_use]
     fn who(self, kind: &'static str) -> Who<'a> {

@@ -86,7 +86,7 @@ fn only_a_persons_retry_is_confirmed_by_a_person() {
     assert!(!confirmed(again));
 }
 
-/// The decision is for one attempt: a copy of its contract is no second decision.
+/// The decision is for one attempt: a copy of its contract cannot reuse it.
 #[tokio::test]
 async fn a_decision_is_for_one_attempt() {
     let store = Store::memory();

@@ -155,7 +155,7 @@ async fn a_timeout_of_the_service_is_unknown() {
     assert!(reason.contains("elapsed"), "{reason}");
 }
 
-/// After the timeout of the contract the outcome is unknown, and the call itself goes on.
+/// After the timeout of the contract the outcome is unknown, and the call itself keeps running.
 #[tokio::test]
 async fn a_timeout_stops_waiting_and_not_the_call() {
     let (answer, answered) = tokio::sync::oneshot::channel::<String>();

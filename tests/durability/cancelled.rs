@@ -104,7 +104,7 @@ fn a_cancelled_batch_can_be_repeated() {
     }));
 }
 
-/// Loaded again: the entry is there or not, and whoever loaded too early gets a conflict.
+/// Loaded again: the entry is there or not, and a machine that was loaded too early gets a conflict.
 #[test]
 fn after_a_cancelled_commit_the_machine_can_be_loaded() {
     let name = "after_a_cancelled_commit_the_machine_can_be_loaded";

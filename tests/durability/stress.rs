@@ -119,8 +119,8 @@ async fn compare(file: PathBuf, done: &Done) {
     assert_file_intact(&file);
 }
 
-/// Many executions of one action: whoever gets the key gives it back, and nobody sees anything but a
-/// held key.
+/// Many executions of one action: each owner gives the key back, and the others see a held key and
+/// nothing else.
 #[test]
 fn one_key_goes_from_hand_to_hand() {
     let (_folder, file) = new_file();

@@ -27,8 +27,8 @@ async fn overridden(store: &Store, worker: &mut Process, id: Id) -> Execution<Fa
     let failed = store.override_not_applied(doubt, "the customer waits", ann()).await.unwrap();
     let view = view(store, id).await;
     // The person freed the key, and that stays visible. Nobody approved anything.
-    let line = "[FAILED] bank.pay: a person took it for not done before that could be known, and it \
-                may yet take place: the customer waits";
+    let line = "[FAILED] bank.pay: a person declared it not done before that could be known, and it \
+                may still take place: the customer waits";
     assert_eq!(view.to_string(), line);
     assert!(!view.human_confirmed);
     failed

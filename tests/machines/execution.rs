@@ -38,7 +38,7 @@ fn the_table_is_that_of_the_source() {
     .matches(DEFINITION);
 }
 
-/// A question that is no gate may wait forever; a gate has the limit that was asked for.
+/// A question that is not a gate may wait forever; a gate has the limit that was asked for.
 #[tokio::test]
 async fn only_a_gate_with_a_limit_has_a_deadline() {
     let store = Store::memory();

@@ -67,7 +67,7 @@ async fn runs() -> Result<(), Box<dyn std::error::Error>> {
         Settled::Completed(sent) => println!("{}", sent.state().result),
         Settled::Failed(failed) => println!("not sent: {}", failed.state().error),
         Settled::InDoubt(doubt) => println!("{}", doubt.question()),
-        // The call goes on: a receipt that arrives late is not lost.
+        // The call is still running: a receipt that arrives late is not lost.
         Settled::TimedOut(_, late) | Settled::Fenced(_, late) => drop(tokio::spawn(late)),
     }
     // README]

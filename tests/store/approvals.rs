@@ -184,7 +184,7 @@ async fn a_withdrawn_gate_is_not_answered(place: Place) {
     assert_err!(found, LoadError::NotAGate { found, .. } if found == "CANCELLED (not needed)");
 }
 
-/// A gate that was never stored, an unknown id, a question that is no gate, another machine.
+/// A gate that was never stored, an unknown id, a question that is not a gate, another machine.
 async fn what_is_not_there_is_not_answered(place: Place) {
     let (gate, _) = gated(mail("bob"));
     let id = gate.id();

@@ -1,4 +1,4 @@
-//! Asking the other side whether a call took effect.
+//! Asking the remote service whether a call took effect.
 
 use std::sync::{Arc, Mutex};
 
@@ -75,7 +75,7 @@ async fn not_found_is_failed(place: Place) {
     assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
 }
 
-/// Until then, the other side may just not know it yet.
+/// Until then, the service may not know it yet.
 async fn not_found_counts_only_after_the_settling_time(place: Place) {
     let (place, clock) = place.clocked().await;
     let doubt = place.doubtful(slow_mail("bob")).await;

@@ -127,7 +127,7 @@ async fn a_clock_that_goes_back_frees_nothing(place: Place) {
     assert_err!(Err::<(), _>(reason), CommitError::NotSettled { .. });
 }
 
-/// A person who saw that it took place is believed at once, whatever the worker does.
+/// A person who saw that it took place counts at once, even if the worker is alive.
 async fn what_was_applied_needs_no_waiting(place: Place) {
     let (place, _clock) = place.clocked().await;
     let (running, permit) = place.begun(slow_mail("bob")).await;

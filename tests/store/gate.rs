@@ -87,7 +87,7 @@ async fn behind_a_no_it_never_runs(place: Place) {
     }
 }
 
-/// Moving a gate by its transitions answers nothing, whoever does it.
+/// Moving a gate by its transitions answers nothing, for any actor.
 async fn only_an_answer_completes_a_gate(place: Place) {
     let no = || "no".to_owned();
     let (gate, mail) = place.asked(mail("bob")).await;

@@ -52,7 +52,7 @@ async fn refuse(place: &Place, mut imported: AnyExecution) {
     assert_eq!(place.dump().await, before);
 }
 
-/// Whether it was stored elsewhere or never, and whoever has decided it.
+/// Whether it was stored elsewhere or never, and with any decider.
 async fn a_pending_irreversible_action_is_not_imported(place: Place) {
     refuse(&place, through_json(&pending_mail("bob"))).await;
     refuse(&place, through_json(&Execution::new(read("a.txt").irreversible()))).await;

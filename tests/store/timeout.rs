@@ -1,4 +1,4 @@
-//! A call that goes on after its timeout, and what it says late.
+//! A call that is still running after its timeout, and its late answer.
 
 use std::time::Duration;
 

@@ -100,7 +100,7 @@ enum Job {
     Done,
 }
 
-/// Not an actor of the library, whatever its kind says.
+/// Not an actor of the library, in spite of its kind.
 #[derive(Debug)]
 struct Stranger;
 

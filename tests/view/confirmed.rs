@@ -101,7 +101,7 @@ fn waiting_confirms_nothing() {
     assert!(!confirmed(Execution::new(noted).start(tool_node())));
 }
 
-/// A person who confirmed what became of an action did not approve it.
+/// Confirming the outcome of an action is not approving it.
 #[tokio::test]
 async fn a_finding_is_no_approval() {
     let store = Store::memory();
@@ -125,7 +125,7 @@ async fn a_finding_is_no_approval() {
 #[tokio::test]
 async fn a_persons_retry_is_confirmed() {
     let store = Store::memory();
-    let policy = Policy::new("refused at the door", graph_runner()).unwrap();
+    let policy = Policy::new("refused by the server", graph_runner()).unwrap();
     let failed =
         || Execution::new(mail("bob")).start(tool_node()).fail("x".to_owned(), tool_node());
     for (contract, by_person) in
@@ -155,6 +155,6 @@ async fn an_approval_is_not_inherited() {
         panic!("it was refused")
     };
     assert!(loaded(&store, failed.id()).await.human_confirmed);
-    let policy = Policy::new("refused at the door", graph_runner()).unwrap();
+    let policy = Policy::new("refused by the server", graph_runner()).unwrap();
     assert!(!confirmed(Execution::new(Contract::retry(&failed, &policy))));
 }

@@ -1,4 +1,4 @@
-//! `IN_DOUBT` and `CONTRADICTED`: the view first says that it happened, whatever the state is.
+//! `IN_DOUBT` and `CONTRADICTED`: the view first says that it happened, in any state.
 
 use machine::{
     contract::{
@@ -139,8 +139,8 @@ async fn an_answer_that_agrees_ends_the_doubt() {
     // One that proves nothing leaves it open.
     let execution = overridden(Err(NotDone::unknown("no idea"))).await;
     let line = line(&execution);
-    assert!(line.starts_with("[FAILED] email.send → bob: a person took it for not done"), "{line}");
-    assert!(line.ends_with("it may yet take place: no mail arrived"), "{line}");
+    assert!(line.starts_with("[FAILED] email.send → bob: a person declared it not done"), "{line}");
+    assert!(line.ends_with("it may still take place: no mail arrived"), "{line}");
 }
 
 /// A person said that it took place, and its worker says that it did not: the view shows both.

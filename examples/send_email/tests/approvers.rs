@@ -68,14 +68,14 @@ fn typed_twice() {
     for command in typed_again {
         let told = world.fails(&command);
         assert!(told.contains("error: answered at "), "{command}: {told}");
-        assert!(told.contains("was approved by ann; nothing is left to answer"), "{told}");
+        assert!(told.contains("was approved by ann; it needs no further answer"), "{told}");
     }
     assert_eq!(world.label(other), Label::Waiting);
     assert_eq!(world.label(waiting), Label::NotStarted);
     assert_eq!(world.server.received(), 1);
 }
 
-/// Nobody answers for somebody without a name, or a question without its id.
+/// An answer needs the name of the person and the id of the question.
 #[test]
 fn ids_and_names_are_required() {
     let world = World::new();

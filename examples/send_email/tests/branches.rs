@@ -224,12 +224,12 @@ fn the_story_runs() {
     let told = printed(&output);
     assert!(output.status.success(), "{told}");
     for part in [
-        "was approved by ann; nothing is left to answer",
+        "was approved by ann; it needs no further answer",
         "nobody answered in time",
         "5.7.1 no mail from agents today",
         "the process that made the call ended before it recorded an answer",
         "is IN_DOUBT; `status` shows",
-        "is alive, and may yet do it; wait until it has ended, or override by name",
+        "is alive and may still do it; wait until it has ended, or override by name",
         "[SUCCESS ⚠️ IRREVERSIBLE (human-confirmed)] email.send → frank@example.com",
         "(mails that the server has: 4)",
     ] {

@@ -303,7 +303,7 @@ impl People {
             // The look was too old to count when it was taken down.
             self.more += 1;
         }
-        if told.contains("is alive, and may yet do it") && self.random.one_in(3) {
+        if told.contains("is alive and may still do it") && self.random.one_in(3) {
             self.free_by_name(id);
         }
     }
@@ -360,7 +360,7 @@ impl People {
         Fate::Frozen { when, thaws_after, killed: self.random.one_in(3) }
     }
 
-    /// Whether the mail has had its life, after nothing is left to do.
+    /// Whether the mail ended as it should, when there is nothing left to do.
     fn end(&self) -> bool {
         let store = self.desk.world.store();
         let all = store.wait(store.get().load_all::<AnyExecution>(&Query::new().limit(1_000)));
@@ -432,7 +432,7 @@ enum When {
     Sending,
 }
 
-/// Runs a command to its end, whatever that is.
+/// Runs a command to its end, successful or not.
 fn suffer(desk: &Desk, to: &str, command: &str, fate: Fate) {
     // Locked, so that the server knows the process before it hears from it.
     let mut to_stop = desk.office.to_stop.lock().unwrap();

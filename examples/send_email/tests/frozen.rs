@@ -27,7 +27,7 @@ fn frozen_and_overdue(world: &World) -> (Child, Id) {
     thread::sleep(Duration::from_secs(2));
     let status = world.ok("status");
     assert!(status.contains(&format!("{mail}  [IN_DOUBT (human-confirmed)]")), "{status}");
-    assert!(status.contains("Its worker is still alive, and may yet do it."), "{status}");
+    assert!(status.contains("Its worker is still alive and may still do it."), "{status}");
     assert!(status.contains(&format!("next: settle {mail} sent|not-sent --as NAME")), "{status}");
     (child, mail)
 }
@@ -45,7 +45,7 @@ fn its_receipt_is_late_and_counts() {
     let world = World::new();
     let (child, mail) = frozen_and_overdue(&world);
     let told = world.fails(&format!("settle {mail} not-sent --as ann"));
-    assert!(told.contains("is alive, and may yet do it"), "{told}");
+    assert!(told.contains("is alive and may still do it"), "{told}");
     let told = world.fails(&format!("retry {mail} --as ann"));
     assert!(told.contains("is IN_DOUBT"), "{told}");
     // Nor does it help to ask for the same mail again.
@@ -128,7 +128,7 @@ fn its_server_is_slow() {
         thread::yield_now();
     }
     let told = world.fails(&format!("settle {mail} not-sent --as ann"));
-    assert!(told.contains("is alive, and may yet do it"), "{told}");
+    assert!(told.contains("is alive and may still do it"), "{told}");
     go_on.store(true, Ordering::SeqCst);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{output:?}");

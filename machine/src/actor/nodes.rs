@@ -1,6 +1,6 @@
 use super::{Actor, Category, InvalidName, Name, category::Library};
 
-/// The actors of this library, with the name of whoever they act for.
+/// The actors of this library, with the name that the journal records for them.
 ///
 /// They come from one place: call [`issue`](Self::issue) in `main`, and hand each component the
 /// actor for its role. Code that is handed a [`ReasoningNode`] has no way to a [`GraphRunner`] but
@@ -98,7 +98,7 @@ impl GraphRunner {
 }
 
 impl ToolNode {
-    /// The same actor, for a call that goes on after its caller stopped waiting.
+    /// The same actor, for a call that keeps running after its caller stopped waiting.
     pub(crate) fn again(&self) -> Self {
         Self(self.0.clone())
     }

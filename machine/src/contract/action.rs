@@ -106,7 +106,7 @@ impl Action {
         if depth(&detail) > Self::MAX_DETAIL_DEPTH {
             return Err(InvalidContract::TooDeep);
         }
-        // What is digested is what is stored and runs, whatever numbers `serde_json` can hold.
+        // Normalize first, so that the digest covers exactly what is stored and runs.
         let detail = plain_numbers(detail);
         let bytes = canonical(&detail).len();
         if bytes > Self::MAX_DETAIL_BYTES {

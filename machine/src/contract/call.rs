@@ -3,7 +3,7 @@ use std::{future::Future, ops::Deref, pin::Pin, sync::Arc, time::Duration};
 use super::{Answer, Callable, Contract, IdempotencyKey, NotDone, Token, permit::Lender};
 use crate::{clock::Millis, id::Id};
 
-/// One attempt at a call: what was approved, and what identifies it to the other side.
+/// One attempt at a call: what was approved, and what identifies it to the remote service.
 #[derive(Debug)]
 pub struct Attempt<T> {
     arguments: T,
@@ -86,7 +86,7 @@ impl<T> Call<T> {
     /// Asks the store whether the permit is still valid: nobody has fenced this worker. Ask right
     /// before the step that cannot be taken back, after anything that may take long.
     ///
-    /// A store that cannot be read is no proof, so the answer is `false`.
+    /// Returns `false` if the store cannot be read.
     pub async fn still_valid(&self) -> bool {
         self.lender.check(self.attempt.execution_id, self.epoch).await.is_ok()
     }
@@ -147,8 +147,8 @@ pub trait Perform<T: Callable>: Send + Sync {
     /// timeout mean that nobody knows whether an irreversible call took effect.
     fn perform(&self, call: &Call<T>) -> impl Future<Output = Answer<T::Receipt>> + Send;
 
-    /// Asks the other side whether an earlier attempt took effect, for an execution in doubt: its
-    /// receipt; `NotApplied` if the other side does not know it, which counts only after the tool's
+    /// Asks the remote service whether an earlier attempt took effect, for an execution in doubt: its
+    /// receipt; `NotApplied` if the service does not know it, which counts only after the tool's
     /// settling time; or unknown, which is the default.
     fn find(&self, attempt: &Attempt<T>) -> impl Future<Output = Answer<T::Receipt>> + Send {
         let _ = attempt;

@@ -74,7 +74,7 @@ struct Terms {
     retry_of: Option<Id>,
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "decider::read")]
     decided_by: Option<Decider>,
-    /// The execution that the decision is about: a copy of the contract is no second decision.
+    /// The execution that the decision is for, so that a copy of the contract cannot reuse it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     decided_for: Option<Id>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -112,8 +112,8 @@ impl Rollback {
     }
 }
 
-/// The name of the author, for the journal of an execution that is created. It is no part of the
-/// contract, so one that was loaded equals the one that was stored.
+/// The name of the author, for the journal of a new execution. Equality ignores it, so that a loaded
+/// contract equals the stored one.
 #[derive(Debug, Clone, Default)]
 struct Author(Option<Box<str>>);
 

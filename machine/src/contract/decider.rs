@@ -63,7 +63,7 @@ mod sealed {
 /// use machine::actor::GraphRunner;
 /// use machine::contract::{Contract, Execution, Policy, execution::Failed};
 ///
-/// fn refused_at_the_door(failed: &Execution<Failed>, runner: &GraphRunner) -> Option<Contract> {
+/// fn retry_if_refused(failed: &Execution<Failed>, runner: &GraphRunner) -> Option<Contract> {
 ///     let policy = Policy::new("retry mails that the server did not accept", runner).ok()?;
 ///     failed.state().error.starts_with("SMTP").then(|| Contract::retry(failed, &policy))
 /// }

@@ -63,7 +63,7 @@ pub enum CallFact {
         /// When it was found, by the clock of the store.
         at: Millis,
     },
-    /// What somebody found out about an execution in doubt: a person, or a status query.
+    /// The finding about an execution in doubt, of a person or of a status query.
     Confirmed {
         /// Whether the effect took place.
         applied: bool,

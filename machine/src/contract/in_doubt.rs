@@ -14,7 +14,7 @@ use crate::{
 /// An execution in doubt: its irreversible action may or may not have taken place.
 ///
 /// It waits, its key stays held, and nothing runs it again. The ways out: a receipt that arrives late
-/// ([`Store::recover`]), the other side's answer to a query ([`Store::ask_service`]), or what a
+/// ([`Store::recover`]), the remote service's answer to a query ([`Store::ask_service`]), or what a
 /// person found out ([`Store::confirm_applied`], [`Store::confirm_not_applied`]).
 ///
 /// [`Store::recover`]: crate::store::Store::recover
@@ -124,13 +124,13 @@ fn in_doubt(waiting: &Execution<Waiting>) -> String {
         (Some(receipt), _) => format!("It took place: {receipt}. Confirm it. ({asked})"),
         (None, Liveness::Ended) => asked.clone(),
         (None, Liveness::Alive) => {
-            format!("{asked} Its worker is still alive, and may yet do it.")
+            format!("{asked} Its worker is still alive and may still do it.")
         }
         (None, Liveness::Unknown) => {
             format!("{asked} Nobody knows whether its worker is still alive.")
         }
     };
-    // Summary, reason and receipt may come from a model, or from the other side.
+    // Summary, reason and receipt may come from a model, or from the remote service.
     let mut shown = String::with_capacity(question.len());
     visible(&question, &mut shown);
     describe(waiting.context().action(), &mut shown);

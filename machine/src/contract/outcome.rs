@@ -80,7 +80,7 @@ pub struct Outcome {
     pub(crate) execution_id: Id,
     pub(crate) epoch: u64,
     pub(crate) evidence: Evidence,
-    /// The call, if it goes on after its timeout. The lock is never taken: it makes this `Sync`, so
+    /// The call, if it is still running after its timeout. The lock is never taken: it makes this `Sync`, so
     /// that an error with it can be passed on.
     pub(crate) late: Mutex<Option<BoxFuture<'static, Evidence>>>,
     // Held until the outcome is on disk, and the call has ended.
@@ -113,15 +113,15 @@ pub enum Settled {
     Failed(Execution<Failed>),
     /// Unknown. The execution waits for a person, a status query or a late receipt.
     InDoubt(InDoubt),
-    /// Unknown so far: the timeout elapsed, and the call goes on. Spawn the [`LateCall`], so that a
+    /// Unknown so far: the timeout elapsed, and the call is still running. Spawn the [`LateCall`], so that a
     /// late receipt is recorded.
     TimedOut(InDoubt, LateCall),
-    /// The timeout elapsed, the worker was fenced in the meantime, and the call goes on. This is what
-    /// became of the execution. Spawn the [`LateCall`].
+    /// The timeout elapsed, the worker was fenced in the meantime, and the call is still running. The
+    /// execution is returned in its current state. Spawn the [`LateCall`].
     Fenced(Box<AnyExecution>, LateCall),
 }
 
-/// A call that goes on after its timeout. Spawn it, or wait for it: it ends when the service has
+/// A call that is still running after its timeout. Spawn it, or wait for it: it ends when the service has
 /// answered and the late evidence is on disk. Its worker counts as alive until then. If it is
 /// dropped, the answer is lost.
 ///

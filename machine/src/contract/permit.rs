@@ -100,7 +100,7 @@ impl<T: Callable> Permit<T> {
     ///
     /// The store is asked first whether the permit is still valid; if it is not, the service is not
     /// called. After the timeout of the contract, this stops waiting, and the outcome is unknown; the
-    /// call itself goes on, and [`Settled::TimedOut`](super::Settled::TimedOut) hands it out, so that
+    /// call itself keeps running, and [`Settled::TimedOut`](super::Settled::TimedOut) hands it out, so that
     /// its late receipt is not lost. A panic makes the outcome unknown.
     // The future has a name, so that a wrong service makes one error, and not one for each `.await`.
     pub fn call(self, service: impl Perform<T> + 'static) -> BoxFuture<'static, Outcome> {

@@ -150,7 +150,7 @@ impl Context for Contract {
             key: self.idempotency_key().map(ToString::to_string),
             exclusive: self.is_irreversible(),
             hold: progress.hold(),
-            // The key is derived from what makes it, so it stands for nothing else.
+            // A contract's key is derived from its action, so it identifies nothing else.
             action: self
                 .idempotency_key()
                 .filter(|_| self.is_irreversible())
@@ -224,7 +224,7 @@ impl Progress {
         self.applied && self.has_ended() && self.status != "completed"
     }
 
-    /// The effect took place, whatever the state says.
+    /// The effect took place, even if the state says otherwise.
     #[must_use]
     pub fn is_applied(&self) -> bool {
         self.applied

@@ -39,7 +39,7 @@ pub(crate) fn question(contract: &Contract) -> String {
 /// The arguments of an action, each on a line, and its digest.
 pub(super) fn describe(action: &Action, text: &mut String) {
     let arguments = action.tool().map_or(action.detail(), |call| call.arguments);
-    // In one order and one form, whatever other crates enable in `serde_json`.
+    // The text must not depend on the features of `serde_json` that other crates enable.
     let mut arguments: Vec<_> = arguments.iter().collect();
     arguments.sort_by_key(|(name, _)| *name);
     let mut lines = String::new();
@@ -118,7 +118,7 @@ pub(crate) fn visible(text: &str, out: &mut String) {
     }
 }
 
-/// Whether letters of several alphabets that look alike stand in one word. Chinese, Japanese and
+/// Whether a word mixes alphabets whose letters look alike. Chinese, Japanese and
 /// Korean are commonly mixed with Latin, and do not look like it.
 fn mixes_alphabets(word: &str) -> bool {
     let mut first = None;

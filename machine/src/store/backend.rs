@@ -12,7 +12,7 @@ use crate::{
     stored::{Hold, ToolEffect},
 };
 
-/// The answer of a backend: it arrives after the work is done, on whatever thread did it.
+/// The answer of a backend: it arrives after the work is done, on the thread that did it.
 pub(crate) type Answer<T> = Pin<Box<dyn Future<Output = Result<T, Unavailable>> + Send>>;
 
 /// Where machines are stored. Every method returns at once; the work happens elsewhere.
@@ -55,7 +55,7 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
     fn close(&self) -> Answer<()>;
 }
 
-/// Wakes whoever waits for new entries.
+/// Wakes the subscriptions that wait for new entries.
 pub(crate) type Doorbell = Arc<dyn Fn() + Send + Sync>;
 
 /// Which store it is. The generation rises when an older copy of the file is accepted.
@@ -273,7 +273,7 @@ pub(crate) struct Filter {
 #[derive(Debug, Clone)]
 pub(crate) enum Attempts {
     OfKey(String),
-    /// Those with a worker: its permit is unanswered, whatever late evidence says of the key.
+    /// Those with a worker: its permit is unanswered, even if late evidence settles the key.
     Unanswered,
     All,
 }

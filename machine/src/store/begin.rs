@@ -91,7 +91,7 @@ enum Step<T: Callable> {
     Taken,
 }
 
-/// What a [`Batch`](super::Batch) does with a [`Begin`], whatever its tool is.
+/// What a [`Batch`](super::Batch) does with a [`Begin`] of any tool.
 pub(super) trait Part: Send {
     fn start<'a>(
         &'a mut self,

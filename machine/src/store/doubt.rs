@@ -158,7 +158,7 @@ impl Store {
             None => answer.await,
             Some(limit) => match select(answer, Box::pin(sleep(limit))).await {
                 Either::Left((answer, _)) => answer,
-                // No answer is no proof.
+                // A missing answer proves nothing.
                 Either::Right(_) => return Ok(Settled::InDoubt(doubt)),
             },
         };

@@ -82,7 +82,7 @@ pub enum LoadError {
         found: String,
     },
     /// The gate was answered before.
-    #[error("{id} was {} by {by}; nothing is left to answer", if *approved { "approved" } else { "declined" })]
+    #[error("{id} was {} by {by}; it needs no further answer", if *approved { "approved" } else { "declined" })]
     AlreadyDecided {
         /// The gate.
         id: Id,
@@ -343,7 +343,7 @@ pub enum CommitError {
     },
     /// The worker of a call has not ended.
     #[error(
-        "the worker of {id} is alive, and may yet do it; wait until it has ended, or override by \
+        "the worker of {id} is alive and may still do it; wait until it has ended, or override by \
          name"
     )]
     WorkerAlive {

@@ -103,8 +103,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The unchanged gate, with [`CommitError::AlreadyDecided`] if somebody was faster, with who it
-    /// was; [`CommitError::GateExpired`]; [`CommitError::GateChanged`] if the action behind it is not
+    /// The unchanged gate, with [`CommitError::AlreadyDecided`] if another person answered first, with
+    /// that person's name; [`CommitError::GateExpired`]; [`CommitError::GateChanged`] if the action behind it is not
     /// the one that it asks for.
     pub async fn approve(
         &self,

@@ -40,7 +40,7 @@ impl Store {
                 }
             }
         }
-        // The key goes from hand to hand. The transaction decides who gets it.
+        // The key changes owners all the time. The transaction decides who gets it.
         Ok(())
     }
 

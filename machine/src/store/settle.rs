@@ -163,7 +163,7 @@ impl Store {
         }
     }
 
-    /// Takes over a call that goes on after its timeout.
+    /// Takes over a call that is still running after its timeout.
     fn late(&self, mut outcome: Outcome, by: &ToolNode) -> Result<LateCall, Outcome> {
         let running = outcome.late.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         let Some(running) = running else { return Err(outcome) };
@@ -193,7 +193,7 @@ impl Store {
 enum Overtaken {
     /// The outcome itself.
     Settled(Settled),
-    /// A fence; this is what became of the execution.
+    /// A fence; the execution in its current state.
     Fenced(Box<AnyExecution>),
 }
 
@@ -341,7 +341,7 @@ fn settled(
     let Outcome { epoch, evidence, late, .. } = outcome;
     match evidence {
         Evidence::Unknown(reason) if running.context().is_irreversible() => {
-            // The worker itself says so; unless the call goes on, it has ended.
+            // The worker itself says so; unless the call is still running, it has ended.
             let goes_on = late.lock().unwrap_or_else(PoisonError::into_inner).is_some();
             let worker = if goes_on { Liveness::Alive } else { Liveness::Ended };
             Settled::InDoubt(InDoubt::park(running, *epoch, reason, (worker, store.now()), by))

@@ -7,7 +7,7 @@ use crate::{
     journal::{Entry, Summary},
 };
 
-/// The rules of a [`Context`], whatever its summary is.
+/// The rules of a [`Context`], without the type of its summary.
 #[doc(hidden)]
 pub trait Rules {
     /// The kind and the name of the author.

@@ -46,7 +46,7 @@ pub struct ConsequenceView {
     pub result: Option<String>,
     /// Why it failed, or was not done.
     pub error_message: Option<String>,
-    /// It took effect and is irreversible, whatever its state says.
+    /// It took effect and is irreversible, even if its state says otherwise.
     pub has_side_effects: bool,
     /// It has been WAITING at some point.
     pub was_suspended: bool,
@@ -115,7 +115,7 @@ impl ConsequenceView {
         } else if progress.overridden_by().is_some() && progress.refused().is_none() {
             let ended = error_message.unwrap_or_default();
             error_message = Some(format!(
-                "a person took it for not done before that could be known, and it may yet take \
+                "a person declared it not done before that could be known, and it may still take \
                  place: {ended}"
             ));
         } else if let (AnyExecution::Completed(_), Some(refused)) = (execution, progress.refused())

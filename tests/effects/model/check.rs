@@ -74,7 +74,7 @@ fn compare_view(view: &ConsequenceView, attempt: &Attempt) {
     assert_eq!(view.has_side_effects, attempt.receipt || attempt.says_applied, "{attempt:?}");
     assert_eq!(view.human_confirmed, attempt.approved, "{attempt:?}");
 
-    // Whoever reads a line learns first that it did happen.
+    // A line says first that it did happen.
     let rendered = render(std::slice::from_ref(view));
     let happened = attempt.receipt || attempt.says_applied;
     assert_eq!(rendered.starts_with(&format!("[{label} ⚠️ IRREVERSIBLE")), happened, "{rendered}");
@@ -83,7 +83,7 @@ fn compare_view(view: &ConsequenceView, attempt: &Attempt) {
     assert_eq!(twice, contradicted, "{rendered}");
     // That a person took a risk is visible until the worker has said that nothing happened.
     let risked = attempt.overridden && !attempt.receipt && !attempt.refusal;
-    assert_eq!(rendered.contains("it may yet take place"), risked, "{rendered}");
+    assert_eq!(rendered.contains("it may still take place"), risked, "{rendered}");
     // Nor is it lost that the worker says that the person was wrong.
     let refuted = attempt.status == Status::Completed && attempt.refusal;
     let says_so = rendered.contains("its worker says that it did not take place");

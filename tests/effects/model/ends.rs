@@ -1,4 +1,4 @@
-//! Nothing is wedged: whatever has happened, people end it without any worker.
+//! Nothing is wedged: people can end every state without any worker.
 
 use super::{
     reference::{Call, Model, Reply, Request, Status},

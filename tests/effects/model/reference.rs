@@ -43,7 +43,7 @@ pub(super) struct Attempt {
     pub(super) expires_at: Option<Millis>,
     pub(super) fenced: bool,
     pub(super) request: Request,
-    /// When the call was over, whoever knows it.
+    /// When the call was over, even if nobody knows it yet.
     pub(super) over_at: Option<Millis>,
     // What the store knows.
     pub(super) receipt: bool,

@@ -75,7 +75,7 @@ impl Copied<'_> {
     }
 }
 
-/// Nothing takes for ever.
+/// Every check ends.
 async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
     let result = tokio::time::timeout(Duration::from_mins(1), future).await;
     result.unwrap_or_else(|_| panic!("`{what}` does not end"))

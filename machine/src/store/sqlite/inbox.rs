@@ -1,7 +1,7 @@
 use async_channel::Receiver;
 
-/// The receiving end of a thread's queue. When the thread ends, for whatever reason, nothing stays
-/// in the queue: whoever waits for an answer gets "stopped" instead of waiting for ever.
+/// The receiving end of a thread's queue. When the thread ends for any reason, the queue is
+/// emptied, and waiting callers get "stopped" instead of waiting forever.
 #[derive(Debug)]
 pub(super) struct Inbox<T>(pub(super) Receiver<T>);
 
