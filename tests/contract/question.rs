@@ -2,11 +2,14 @@
 //! that every character is what it looks like (DESIGN 5).
 
 use machine::{
-    contract::{Action, ActionType, AnyExecution, Contract, Effect, Execution, Gate, ToolSpec},
-    store::Store,
+    contract::{
+        Action, ActionType, AnyExecution, Contract, Effect, Execution, Gate, Planned, ToolSpec,
+    },
+    store::{CommitError, Store},
 };
 use machine_tests::{
     actors::{ann, ecs_node, reasoning_node},
+    assert_err, forge,
     samples::{mail, read},
 };
 use proptest::prelude::*;
@@ -17,8 +20,12 @@ fn call(arguments: &Value) -> Contract {
     Contract::tool_call(&spec, &arguments.to_string(), reasoning_node()).unwrap()
 }
 
+fn gated(contract: Contract) -> (Gate, Planned<Action>) {
+    contract.ask(None, ecs_node()).unwrap()
+}
+
 fn gate(contract: Contract) -> Gate {
-    contract.ask::<Action>(None, ecs_node()).unwrap().0
+    gated(contract).0
 }
 
 fn typed(action_type: ActionType, detail: Map<String, Value>) -> Contract {
@@ -252,14 +259,37 @@ async fn a_question_is_not_chosen_by_the_asker() {
     let forged = Execution::new(contract).start(ecs_node()).suspend(lie.clone(), ecs_node());
     let mut forged = AnyExecution::from(forged);
     assert_eq!(forged.id(), gate.id());
-    let id = forged.id();
     let stored = store.batch().create(&mut forged).create(planned.machine()).write().await;
-    if stored.is_ok()
-        && let Ok(gate) = store.gate(id).await
-    {
-        let asked = gate.question().to_owned();
-        let approved = store.approve(gate, ann()).await;
-        assert!(approved.is_err() || asked != lie, "approved {asked:?} for a mail to eve");
+    assert_err!(stored, CommitError::Refused { breach, .. }
+        if breach.to_string().contains("a gate asks once, and what its contract says"));
+}
+
+/// The same in JSON, where the contract lies as well: nobody can approve it.
+#[tokio::test]
+async fn a_question_from_data_is_not_approved() {
+    for lies in [false, true] {
+        let store = Store::memory();
+        let (mut gate, mut planned) = gated(read("secret.txt"));
+        let mut claim = forge::claim(gate.machine());
+        if lies {
+            let lie = |text: &str| text.replace("secret.txt", "notes.txt");
+            claim.record.context = lie(&claim.record.context);
+            claim.record.state = lie(&claim.record.state);
+            let journal = serde_json::to_string(&claim.journal).unwrap();
+            claim.journal = serde_json::from_str(&lie(&journal)).unwrap();
+        }
+        let mut read = forge::cross_execution(claim).unwrap();
+        store.batch().create(&mut read).create(planned.machine()).write().await.unwrap();
+        let asked = store.gate(read.id()).await.unwrap();
+        assert_eq!(asked.question().contains("notes.txt"), lies);
+        let approved = store.approve(asked, ann()).await;
+        match approved {
+            Ok(_) => assert!(!lies, "approved a file that is not read"),
+            Err(refused) => {
+                assert!(lies, "{refused}");
+                assert!(matches!(refused.reason, CommitError::GateChanged { .. }), "{refused}");
+            }
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Size limits of an action.
 
-use machine::contract::{Action, ActionType, Contract, InvalidContract, ToolSpec};
+use machine::contract::{Action, ActionType, Contract, Execution, InvalidContract, ToolSpec};
 use machine_tests::actors::reasoning_node;
 use machine_tests::assert_err;
 use serde_json::{Map, Value};
@@ -73,4 +73,25 @@ fn a_megabyte_is_refused() {
 fn deep_nesting_is_refused() {
     let deep = format!(r#"{{"a":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
     assert_err!(call(&deep), InvalidContract::NotJson(_));
+}
+
+/// Summaries are cut, so that one cannot flood a view.
+#[test]
+fn a_huge_summary_is_cut() {
+    let contract = call("{}").unwrap().about(&"[SUCCESS] forged ".repeat(1000));
+    assert!(contract.summary().chars().count() <= 501, "{}", contract.summary().len());
+    assert!(contract.summary().starts_with("email.send → [SUCCESS] forged"));
+}
+
+/// The notes of a contract count, too: it is refused when it is stored, and says why.
+#[tokio::test]
+async fn huge_notes_are_refused() {
+    let store = machine::store::Store::memory();
+    let fits = "x".repeat(Contract::MAX_BYTES - 2000);
+    let mut small = Execution::new(call(r#"{"n": 1}"#).unwrap().note("log", fits));
+    store.create(&mut small).await.unwrap();
+    let too_large = "x".repeat(Contract::MAX_BYTES);
+    let mut large = Execution::new(call(r#"{"n": 2}"#).unwrap().note("log", too_large));
+    let error = store.create(&mut large).await.unwrap_err().to_string();
+    assert!(error.contains("the limit is 1048576; keep its notes elsewhere"), "{error}");
 }

@@ -28,6 +28,7 @@ use crate::{
 on_both! {
     what_was_interrupted_runs_again,
     what_is_being_worked_on_is_not_interrupted,
+    what_is_overdue_may_run_again,
     one_of_two_takes_it_over,
     an_interrupted_worker_that_comes_back_changes_nothing,
     only_what_was_interrupted_runs_again,
@@ -99,6 +100,24 @@ async fn what_is_being_worked_on_is_not_interrupted(place: Place) {
     assert_eq!(server.calls(), 0);
     let outcome = call.answer(receipt("42 lines")).await;
     let _ = place.store.settle(old, outcome, tool_node()).await.unwrap();
+}
+
+/// A worker may be frozen in an idempotent call: after its timeout another one may call, too.
+async fn what_is_overdue_may_run_again(place: Place) {
+    let (place, clock) = place.clocked().await;
+    let (old, permit) = place.begun(read("a.txt")).await;
+    let call = in_flight(permit).await;
+    assert_eq!(interrupted(&place.store).await.len(), 0);
+    clock.advance(30_001);
+    let found = interrupted(&place.store).await.pop().unwrap();
+    let service = answers(receipt("42 lines"));
+    let settled = place.store.perform_again::<Action>(found, service, tool_node()).await.unwrap();
+    assert!(matches!(settled, Settled::Completed(_)), "{settled:?}");
+
+    let outcome = call.answer(receipt("41 lines")).await;
+    let refused = place.store.settle(old, outcome, tool_node()).await.unwrap_err();
+    assert!(matches!(refused.reason, CommitError::Fenced { .. }), "{refused:?}");
+    assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
 }
 
 async fn one_of_two_takes_it_over(place: Place) {

@@ -1,6 +1,9 @@
 //! Asking the remote service whether a call took effect.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use machine::{
     contract::{
@@ -34,6 +37,28 @@ on_both! {
     the_service_is_told_what_to_look_for,
     another_tool_is_not_asked,
     another_answer_may_be_first,
+    a_service_that_does_not_answer_leaves_it_in_doubt,
+}
+
+/// Never answers.
+struct Silent;
+
+impl Perform<Action> for Silent {
+    async fn perform(&self, _call: &Call<Action>) -> Answer {
+        std::future::pending().await
+    }
+
+    async fn find(&self, _attempt: &Attempt<Action>) -> Answer {
+        std::future::pending().await
+    }
+}
+
+/// The query ends with the timeout of the contract.
+async fn a_service_that_does_not_answer_leaves_it_in_doubt(place: Place) {
+    let doubt = place.doubtful(mail("bob").timeout_after(Duration::from_millis(20))).await;
+    let settled = ask(&place, doubt, &Silent).await.unwrap();
+    assert!(matches!(settled, Settled::InDoubt(_)), "{settled:?}");
+    assert_eq!(place.recovered().await.len(), 1);
 }
 
 fn not_found() -> Answer {

@@ -37,6 +37,7 @@ mod odd_rows;
 mod open_at_once;
 mod own_key;
 mod perform;
+mod policy;
 mod query;
 mod race_processes;
 mod race_threads;

@@ -22,6 +22,7 @@ use crate::{
 };
 
 on_both! {
+    a_late_receipt_that_cannot_be_written_is_in_the_error,
     a_question_forgets_a_worker_that_has_ended,
     a_call_without_an_answer_is_in_doubt_and_goes_on,
     a_late_receipt_is_taken,
@@ -54,6 +55,16 @@ type Late = JoinHandle<Result<Evidence, Box<dyn std::error::Error + Send + Sync>
 async fn end(late: Late, holder: Holder, answer: Answer) -> Evidence {
     holder.answer(answer);
     late.await.unwrap().unwrap()
+}
+
+/// Then the program can still tell a person.
+async fn a_late_receipt_that_cannot_be_written_is_in_the_error(place: Place) {
+    let (_doubt, late, holder) = timed_out(&place).await;
+    place.store.close().await.unwrap();
+    let late = tokio::spawn(late);
+    holder.answer(receipt("250 queued as 4711"));
+    let error = late.await.unwrap().unwrap_err().to_string();
+    assert!(error.contains("250 queued as 4711") && error.contains("not on disk"), "{error}");
 }
 
 /// A person must not wait for a worker that is known to have ended.
