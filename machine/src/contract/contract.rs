@@ -1,12 +1,14 @@
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
     Action, ActionType, AnyExecution, Decider, Decides, Effect, EffectType, Execution,
-    IdempotencyKey, InvalidContract, Progress, Tool, ToolSpec, decider,
-    gate::{self, Approval},
+    IdempotencyKey, InvalidContract, Progress, Tool, ToolSpec,
+    gate::Approval,
+    rollback::Rollback,
+    terms::{Author, Terms},
 };
 use crate::{
     actor::{Actor, GraphRunner, Human, Name, ReasoningNode},
@@ -42,91 +44,6 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Contract(Box<Terms>);
-
-/// The content of a contract, as it is stored.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Terms {
-    action: Action,
-    summary: String,
-    /// The summary in other languages.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    summaries: BTreeMap<String, String>,
-    /// The effect of the tool; the contract may be more careful.
-    effect: Effect,
-    irreversible: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    idempotency_key: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    timeout_ms: Option<u64>,
-    #[serde(default, skip_serializing_if = "is_zero")]
-    settling_ms: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    session: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    behind: Option<Id>,
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "gate::read_approval"
-    )]
-    approves: Option<Approval>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    retry_of: Option<Id>,
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "decider::read")]
-    decided_by: Option<Decider>,
-    /// The execution that the decision is for, so that a copy of the contract cannot reuse it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    decided_for: Option<Id>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    rollback: Option<Rollback>,
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    metadata: Map<String, Value>,
-    #[serde(skip)]
-    author: Author,
-    /// The same as `idempotency_key`.
-    #[serde(skip)]
-    key: Option<IdempotencyKey>,
-}
-
-/// What undoes an action.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Rollback {
-    pub(super) action: Action,
-    pub(super) effect: Effect,
-    timeout_ms: Option<u64>,
-    settling_ms: u64,
-}
-
-impl Rollback {
-    /// The contract of undoing it, on this occasion.
-    pub(super) fn contract(
-        &self,
-        occasion: &str,
-        summary: String,
-        author: &ReasoningNode,
-    ) -> Result<Contract, InvalidContract> {
-        let action = self.action.on_occasion(occasion)?;
-        let mut contract = Contract::new(action, summary, self.effect, author);
-        (contract.0.timeout_ms, contract.0.settling_ms) = (self.timeout_ms, self.settling_ms);
-        Ok(contract)
-    }
-}
-
-/// The name of the author, for the journal of a new execution. Equality ignores it, so that a loaded
-/// contract equals the stored one.
-#[derive(Debug, Clone, Default)]
-struct Author(Option<Box<str>>);
-
-impl PartialEq for Author {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
 
 impl Contract {
     /// The maximum size of a contract as it is stored, with its notes: 1 MiB.
@@ -267,38 +184,8 @@ impl Contract {
         effect: Effect,
         author: &ReasoningNode,
     ) -> Self {
-        let irreversible = effect.is_irreversible();
-        let has_key = irreversible || action.tool().is_some();
-        let key = has_key.then(|| IdempotencyKey::of(&action));
-        let is_call = action.tool().is_some();
-        Self(Box::new(Terms {
-            summary,
-            summaries: BTreeMap::new(),
-            effect,
-            irreversible,
-            idempotency_key: key.as_ref().map(ToString::to_string),
-            timeout_ms: is_call.then(|| millis(ToolSpec::DEFAULT_TIMEOUT)),
-            settling_ms: if is_call { millis(ToolSpec::DEFAULT_SETTLING_TIME) } else { 0 },
-            session: None,
-            behind: None,
-            approves: None,
-            retry_of: None,
-            decided_by: None,
-            decided_for: None,
-            rollback: None,
-            metadata: Map::new(),
-            author: Author(author.name().map(Box::from)),
-            key,
-            action,
-        }))
-    }
-
-    /// Another action, about which nobody has decided yet.
-    fn set_action(&mut self, action: Action) {
-        (self.0.retry_of, self.0.decided_by, self.0.decided_for) = (None, None, None);
-        self.0.key = self.0.key.is_some().then(|| IdempotencyKey::of(&action));
-        self.0.idempotency_key = self.0.key.as_ref().map(ToString::to_string);
-        self.0.action = action;
+        let author = Author(author.name().map(Box::from));
+        Self(Box::new(Terms::new(action, summary, effect, author)))
     }
 
     /// Assigns the contract to a session.
@@ -328,8 +215,7 @@ impl Contract {
     #[must_use]
     pub fn irreversible(mut self) -> Self {
         self.0.irreversible = true;
-        self.0.key.get_or_insert_with(|| IdempotencyKey::of(&self.0.action));
-        self.0.idempotency_key = self.0.key.as_ref().map(ToString::to_string);
+        self.0.key = self.0.derived_key();
         self
     }
 
@@ -344,7 +230,7 @@ impl Contract {
     pub fn occurrence(mut self, name: &str, _by: &GraphRunner) -> Result<Self, InvalidContract> {
         Name::new(name)?;
         let action = self.0.action.on_occasion(name)?;
-        self.set_action(action);
+        self.0.set_action(action);
         Ok(self)
     }
 
@@ -354,11 +240,7 @@ impl Contract {
     pub fn undone_by(mut self, rollback: &Contract) -> Self {
         self.0.rollback = Some(Rollback {
             action: rollback.0.action.clone(),
-            effect: rollback.0.effect.max(if rollback.0.irreversible {
-                Effect::Irreversible
-            } else {
-                Effect::Idempotent
-            }),
+            effect: rollback.0.highest_effect(),
             timeout_ms: rollback.0.timeout_ms,
             settling_ms: rollback.0.settling_ms,
         });
@@ -479,7 +361,7 @@ impl Contract {
     /// A new attempt at what needs no decision.
     pub(super) fn again(&self, author: &ReasoningNode) -> Self {
         let mut contract = self.clone();
-        (contract.0.retry_of, contract.0.decided_by, contract.0.decided_for) = (None, None, None);
+        contract.0.forget_decision();
         contract.0.author = Author(author.name().map(Box::from));
         contract
     }
@@ -488,6 +370,12 @@ impl Contract {
     pub(super) fn decided(&self) -> (Option<&str>, Option<&str>) {
         let (kind, name) = self.made_by();
         (Some(kind), name)
+    }
+
+    /// The same action under other limits.
+    pub(super) fn with_limits(mut self, timeout_ms: Option<u64>, settling_ms: u64) -> Self {
+        (self.0.timeout_ms, self.0.settling_ms) = (timeout_ms, settling_ms);
+        self
     }
 
     /// The kind and the name of the actor that made it.
@@ -515,48 +403,11 @@ impl Contract {
             ("type".to_owned(), Value::from("approval")),
             ("message".to_owned(), Value::from(question)),
         ]);
-        let terms = Terms {
-            action: Action::new(ActionType::EcsRequest, detail)?,
-            summary: format!("approve {}", self.0.summary),
-            summaries: BTreeMap::new(),
-            effect: Effect::Idempotent,
-            irreversible: false,
-            idempotency_key: None,
-            timeout_ms: None,
-            settling_ms: 0,
-            session: self.0.session.clone(),
-            behind: None,
-            approves: Some(approval),
-            retry_of: None,
-            decided_by: None,
-            decided_for: None,
-            rollback: None,
-            metadata: Map::new(),
-            author: self.0.author.clone(),
-            key: None,
-        };
-        Ok(Self(Box::new(terms)))
-    }
-
-    fn checked(mut terms: Terms) -> Result<Self, InvalidContract> {
-        let wrong = |what| Err(InvalidContract::Inconsistent(what));
-        if terms.effect.is_irreversible() && !terms.irreversible {
-            return wrong("its tool is irreversible, and it says that it is not");
-        }
-        let has_key = terms.irreversible || terms.action.tool().is_some();
-        terms.key = has_key.then(|| IdempotencyKey::of(&terms.action));
-        if terms.idempotency_key.as_deref() != terms.key.as_ref().map(IdempotencyKey::as_str) {
-            return wrong("its idempotency key is not that of its action");
-        }
-        if terms.approves.is_some()
-            && (terms.irreversible || *terms.action.action_type() != ActionType::EcsRequest)
-        {
-            return wrong("it asks for an approval, and it is not a question");
-        }
-        let decided = [terms.decided_by.is_some(), terms.decided_for.is_some()];
-        if decided != [terms.retry_of.is_some(); 2] {
-            return wrong("a retry has a decision, and nothing else has");
-        }
+        let action = Action::new(ActionType::EcsRequest, detail)?;
+        let summary = format!("approve {}", self.0.summary);
+        let mut terms = Terms::new(action, summary, Effect::Idempotent, self.0.author.clone());
+        terms.session.clone_from(&self.0.session);
+        terms.approves = Some(approval);
         Ok(Self(Box::new(terms)))
     }
 }
@@ -578,7 +429,8 @@ impl Data for Contract {
 
     fn __of_text(text: &str) -> serde_json::Result<Self> {
         let terms: Terms = serde_json::from_str(text)?;
-        Self::checked(terms).map_err(serde::de::Error::custom)
+        terms.check().map_err(serde::de::Error::custom)?;
+        Ok(Self(Box::new(terms)))
     }
 }
 

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::{Action, action::plain};
@@ -45,4 +45,11 @@ impl fmt::Display for IdempotencyKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// Reads a key as a part of a contract, which compares it with the one that it derives.
+pub(super) fn read<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<IdempotencyKey>, D::Error> {
+    Ok(Option::<String>::deserialize(deserializer)?.map(IdempotencyKey))
 }

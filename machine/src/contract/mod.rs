@@ -21,6 +21,8 @@ mod question;
 #[cfg(feature = "registry")]
 mod registry;
 mod rollback;
+mod rules;
+mod terms;
 mod tool;
 
 pub use action::{Action, ActionType};
@@ -47,10 +49,10 @@ pub use permit::{Permit, Token};
 pub use planned::Planned;
 pub use progress::Progress;
 #[cfg(feature = "sqlite")]
-pub(crate) use progress::settled_at;
-#[cfg(feature = "sqlite")]
 pub(crate) use question::question;
 #[cfg(feature = "registry")]
 pub use registry::Registry;
 pub use rollback::{RollbackPlan, RollbackStep};
+#[cfg(feature = "sqlite")]
+pub(crate) use rules::settled_at;
 pub use tool::{Callable, Repeatable, Tool, ToolSpec};

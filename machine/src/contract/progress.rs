@@ -1,17 +1,10 @@
-use std::time::Duration;
-
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::{
-    AnyExecution, CallFact, Contract, Decision, Evidence, Liveness, contract::millis, gate,
-};
+use super::{AnyExecution, CallFact, Decision, Evidence, Liveness, gate};
 use crate::{
-    actor::{Actor, Human},
     clock::Millis,
-    id::Id,
-    journal::{Digest, Entry, Fact},
-    stored::{Approves, Breach, Context, Durable, Hold, Index, Permitted, ToolEffect},
+    journal::{Entry, Fact},
+    stored::{Durable, Hold, Permitted},
 };
 
 /// The progress of an execution, folded from its journal: what the rules of irreversible calls and
@@ -21,57 +14,57 @@ use crate::{
 #[serde(default)]
 pub struct Progress {
     /// The name of the current state.
-    status: String,
+    pub(super) status: String,
     /// It took its key.
     #[serde(skip_serializing_if = "is_false")]
-    held: bool,
+    pub(super) held: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    permit: Option<Permit>,
+    pub(super) permit: Option<Permit>,
     /// What is taken for true of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
-    verdict: Option<Verdict>,
+    pub(super) verdict: Option<Verdict>,
     /// A receipt says that the effect took place, or a person does.
     #[serde(skip_serializing_if = "is_false")]
-    applied: bool,
+    pub(super) applied: bool,
     /// The beginning of a receipt that arrived late.
     #[serde(skip_serializing_if = "Option::is_none")]
-    receipt: Option<String>,
+    pub(super) receipt: Option<String>,
     /// The worker itself said, late, that nothing took place.
     #[serde(skip_serializing_if = "Option::is_none")]
-    refused: Option<String>,
+    pub(super) refused: Option<String>,
     /// When the worker was found to have ended, by the clock of the store.
     #[serde(skip_serializing_if = "Option::is_none")]
-    ended_at: Option<Millis>,
+    pub(super) ended_at: Option<Millis>,
     /// What was known of the worker when the execution was put in doubt.
     #[serde(skip_serializing_if = "Option::is_none")]
-    parked: Option<Liveness>,
+    pub(super) parked: Option<Liveness>,
     /// The person who said that it did not take place before that could be known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    overridden_by: Option<String>,
+    pub(super) overridden_by: Option<String>,
     /// The answer of a gate.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "gate::read_decision")]
-    decision: Option<Decision>,
+    pub(super) decision: Option<Decision>,
     /// The person who approved it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    approved_by: Option<String>,
+    pub(super) approved_by: Option<String>,
     /// It ends without being called.
     #[serde(skip_serializing_if = "is_false")]
-    closed: bool,
+    pub(super) closed: bool,
     #[serde(skip_serializing_if = "is_false")]
-    waited: bool,
+    pub(super) waited: bool,
 }
 
 /// The last permit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Permit {
-    worker: String,
-    epoch: u64,
-    expires_at: Millis,
+pub(super) struct Permit {
+    pub(super) worker: String,
+    pub(super) epoch: u64,
+    pub(super) expires_at: Millis,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Verdict {
+pub(super) enum Verdict {
     Applied,
     NotApplied,
     Unknown,
@@ -83,96 +76,6 @@ const LONGEST: usize = 200;
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_false(value: &bool) -> bool {
     !value
-}
-
-impl Context for Contract {
-    type Summary = Progress;
-
-    fn author(&self) -> Option<&str> {
-        Some(self.made_by().0)
-    }
-
-    fn __author_name(&self) -> Option<&str> {
-        self.made_by().1
-    }
-
-    fn __id(&self) -> Option<Id> {
-        self.execution_id()
-    }
-
-    /// An irreversible action runs only under a permit, leaves RUNNING only with evidence, and ends
-    /// only when its outcome is known. A gate completes only by a decision.
-    fn fold(&self, progress: &mut Progress, entry: &Entry) -> Result<(), Breach> {
-        let fact = match &entry.fact {
-            Fact::Recorded { .. } => Some(CallFact::of(entry).ok_or_else(|| {
-                Breach::new("its journal has a fact that this program does not know; update it")
-            })?),
-            _ => None,
-        };
-        progress.admit_ending(&entry.fact, fact.as_ref())?;
-        if self.is_irreversible() {
-            progress.admit_call(&entry.fact, fact.as_ref(), self.settling_time())?;
-        }
-        progress.admit_answer(self, entry, fact.as_ref())?;
-        progress.take(entry, fact);
-        if let (Fact::Created { .. }, Some(decider)) = (&entry.fact, self.decided_by()) {
-            if (entry.actor.as_deref(), entry.by.as_deref()) != self.decided() {
-                return Err(Breach::new("its journal names another decider than its contract"));
-            }
-            progress.approved_by = decider.is_human().then(|| decider.name().to_owned());
-        }
-        Ok(())
-    }
-
-    fn check(&self, progress: &Progress) -> Result<(), Breach> {
-        let running = progress.status == "running";
-        if self.is_irreversible() && progress.verdict == Some(Verdict::Unknown) && running {
-            return Err(Breach::new(
-                "the action is in doubt, so it cannot resume; confirm that it took place, or that \
-                 it did not",
-            ));
-        }
-        if progress.decision.is_some() && (running || progress.status == "waiting") {
-            return Err(Breach::new(
-                "a gate is decided and completed in one commit; use `approve` or `decline`",
-            ));
-        }
-        if progress.closed && !progress.has_ended() {
-            return Err(Breach::new("an execution is closed in one commit; use `cancel`"));
-        }
-        Ok(())
-    }
-
-    fn index(&self, progress: &Progress) -> Index {
-        let behind = self.behind();
-        Index {
-            session: self.session_id().map(str::to_owned),
-            key: self.idempotency_key().map(ToString::to_string),
-            exclusive: self.is_irreversible(),
-            hold: progress.hold(),
-            // A contract's key is derived from its action, so it identifies nothing else.
-            action: self
-                .idempotency_key()
-                .filter(|_| self.is_irreversible())
-                .map(|key| Digest::of(&[key.as_str().as_bytes()])),
-            call: behind.map(|_| self.action().digest()),
-            is_approved: progress.approved_by.is_some(),
-            behind,
-            approves: self.approves().map(|approval| Approves {
-                execution: approval.execution(),
-                action: approval.action(),
-                decision: progress.decision.clone(),
-            }),
-            permit: progress.unanswered(),
-            // A hint raises the risk of this call, not that of the tool.
-            tool: (self.effect().is_irreversible() == self.is_irreversible())
-                .then(|| self.action().tool())
-                .flatten()
-                .map(|call| ToolEffect { name: call.name(), irreversible: self.is_irreversible() }),
-            closed: progress.closed,
-            contract: true,
-        }
-    }
 }
 
 impl Progress {
@@ -274,11 +177,11 @@ impl Progress {
             && self.permit.as_ref().is_some_and(|permit| permit.epoch == epoch)
     }
 
-    fn has_ended(&self) -> bool {
+    pub(super) fn has_ended(&self) -> bool {
         matches!(self.status.as_str(), "completed" | "failed" | "rejected" | "cancelled")
     }
 
-    fn take(&mut self, entry: &Entry, call: Option<CallFact>) {
+    pub(super) fn take(&mut self, entry: &Entry, call: Option<CallFact>) {
         match &entry.fact {
             Fact::Created { state, .. } => self.status = state.to_string(),
             Fact::Moved { to, .. } => {
@@ -334,195 +237,8 @@ impl Progress {
         }
     }
 
-    /// An execution that was never called ends at once.
-    fn admit_ending(&self, fact: &Fact, call: Option<&CallFact>) -> Result<(), Breach> {
-        if matches!(call, Some(CallFact::Closed { .. })) && self.status != "pending" {
-            return Err(Breach::new("only a PENDING execution can be closed"));
-        }
-        match fact {
-            Fact::Moved { trigger, .. }
-                if self.closed && !matches!(&**trigger, "start" | "cancel") =>
-            {
-                Err(Breach::new("it was closed, so it can only be cancelled"))
-            }
-            _ if self.closed && call.is_some() => {
-                Err(Breach::new("it was closed, so nothing else can happen to it"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Checks the next fact of an irreversible execution.
-    fn admit_call(
-        &self,
-        fact: &Fact,
-        call: Option<&CallFact>,
-        settling_time: Duration,
-    ) -> Result<(), Breach> {
-        if let Fact::Moved { to, trigger, .. } = fact {
-            match (trigger.as_ref(), to.as_ref()) {
-                ("start", _) if !self.held && !self.closed => {
-                    return Err(Breach::new(
-                        "the action is irreversible and was started without `begin`; start it \
-                         through `begin`, which takes the key and issues a permit",
-                    ));
-                }
-                ("suspend", _) if self.permit.is_some() && self.verdict.is_none() => {
-                    return Err(Breach::new(
-                        "the call may still be in flight; settle its outcome, or let `recover` \
-                         fence its worker",
-                    ));
-                }
-                (_, "completed" | "failed" | "rejected" | "cancelled") => self.may_end_as(to)?,
-                _ => {}
-            }
-        }
-        match call {
-            Some(CallFact::Evidence { epoch, evidence, late }) => {
-                if self.permit.as_ref().is_none_or(|permit| permit.epoch != *epoch) {
-                    return Err(Breach::new(
-                        "the evidence does not match the permit of this execution",
-                    ));
-                }
-                if !late {
-                    self.admit_evidence(evidence)?;
-                }
-                Ok(())
-            }
-            Some(CallFact::Confirmed { applied, at, overridden, .. }) => {
-                self.admit_confirmation(*applied, *at, *overridden, settling_time)
-            }
-            Some(CallFact::Permitted { .. }) if self.permit.is_some() => {
-                Err(Breach::new("it has had its permit; a retry is a new execution"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// The outcome of the call, or one that arrived late and is taken now.
-    fn admit_evidence(&self, evidence: &Evidence) -> Result<(), Breach> {
-        match (self.verdict, evidence) {
-            (None, Evidence::NotApplied(_)) if self.applied => Err(contradiction()),
-            (None, _) => Ok(()),
-            (Some(Verdict::Unknown), Evidence::Applied(_)) if self.applied => Ok(()),
-            (Some(Verdict::Unknown), Evidence::NotApplied(_)) if self.applied => {
-                Err(contradiction())
-            }
-            (Some(Verdict::Unknown), Evidence::NotApplied(_)) if self.refused.is_some() => Ok(()),
-            _ => {
-                Err(Breach::new("the outcome of the call was recorded before; nothing else counts"))
-            }
-        }
-    }
-
-    fn admit_confirmation(
-        &self,
-        applied: bool,
-        at: Millis,
-        overridden: bool,
-        settling_time: Duration,
-    ) -> Result<(), Breach> {
-        if !self.is_in_doubt() {
-            return Err(Breach::new("it is not in doubt; there is nothing to confirm"));
-        }
-        if applied {
-            return Ok(());
-        }
-        if self.applied {
-            return Err(contradiction());
-        }
-        if overridden || self.refused.is_some() {
-            return Ok(());
-        }
-        match self.ended_at {
-            None => Err(Breach::new(
-                "its worker may still be alive; wait until it has ended, or override by name",
-            )),
-            Some(ended_at) if at < settled_at(ended_at, settling_time) => Err(Breach::new(
-                "the call may still take effect; wait for the settling time of its tool, or \
-                 override by name",
-            )),
-            Some(_) => Ok(()),
-        }
-    }
-
-    fn may_end_as(&self, end: &str) -> Result<(), Breach> {
-        match (end, self.verdict) {
-            ("completed", Some(Verdict::Applied)) => Ok(()),
-            ("completed", _) => Err(Breach::new(
-                "an irreversible action can become COMPLETED only with evidence that it took \
-                 place; settle its outcome",
-            )),
-            (_, Some(Verdict::NotApplied)) => Ok(()),
-            (_, None) if self.permit.is_none() => Ok(()),
-            _ => Err(Breach::new(
-                "a permit is unanswered and the action may have taken place, so this cannot end \
-                 and release its key; settle its outcome, or let `recover` put it in doubt",
-            )),
-        }
-    }
-
-    /// Checks the next fact of a gate, and that only a gate has an answer.
-    fn admit_answer(
-        &self,
-        contract: &Contract,
-        entry: &Entry,
-        call: Option<&CallFact>,
-    ) -> Result<(), Breach> {
-        let Some(approval) = contract.approves() else {
-            return match call {
-                Some(CallFact::Decided { .. }) => Err(Breach::new("it is not a gate")),
-                _ => Ok(()),
-            };
-        };
-        if let Fact::Created { .. } = entry.fact {
-            return Ok(());
-        }
-        if let Some(call) = call {
-            let CallFact::Decided { execution, action, at, expires_at, .. } = call else {
-                return match call {
-                    CallFact::Closed { .. } => Ok(()),
-                    _ => Err(Breach::new("a gate makes no call")),
-                };
-            };
-            if self.decision.is_some() {
-                return Err(Breach::new("the gate was answered before"));
-            }
-            let by_person = entry.actor.as_deref() == Some(Human::KIND) && entry.by.is_some();
-            if self.status != "waiting" || !by_person {
-                return Err(Breach::new("only a person can answer a gate, while it waits"));
-            }
-            if (*execution, *action) != (approval.execution(), approval.action()) {
-                return Err(Breach::new("the answer is to another question"));
-            }
-            if expires_at.is_some_and(|limit| limit <= *at) {
-                return Err(Breach::new("the gate expired before it was answered"));
-            }
-            return Ok(());
-        }
-        let Fact::Moved { trigger, .. } = &entry.fact else { return Ok(()) };
-        let decided = self.decision.as_ref().map(|decision| decision.approved);
-        if let ("suspend", Fact::Moved { payload, .. }) = (&**trigger, &entry.fact) {
-            let asked = payload.get("prompt").and_then(Value::as_str);
-            let question = contract.action().detail().get("message").and_then(Value::as_str);
-            if self.waited || asked != question {
-                return Err(Breach::new(
-                    "a gate asks once, and what its contract says; make it with `Contract::ask`",
-                ));
-            }
-        }
-        match (&**trigger, decided) {
-            ("resume", Some(_)) | ("succeed", Some(true)) | ("reject", Some(false)) => Ok(()),
-            (_, Some(_)) => Err(Breach::new("the gate was answered, and ends as it was answered")),
-            ("resume" | "succeed" | "reject", None) => Err(Breach::new(
-                "a gate completes only by the answer of a person; use `approve` or `decline`",
-            )),
-            _ => Ok(()),
-        }
-    }
-
     /// Evidence that the effect took place holds the key for good, even if it was late.
-    fn hold(&self) -> Hold {
+    pub(super) fn hold(&self) -> Hold {
         let given_up = matches!(self.status.as_str(), "failed" | "rejected" | "cancelled");
         match (self.held, self.applied) {
             (true, true) => Hold::Applied,
@@ -543,16 +259,4 @@ impl Progress {
             Some(Verdict::Applied | Verdict::NotApplied) => None,
         }
     }
-}
-
-/// From when on "it did not take place" counts.
-pub(crate) fn settled_at(ended_at: Millis, settling_time: Duration) -> Millis {
-    ended_at.saturating_add(Millis::try_from(millis(settling_time)).unwrap_or(Millis::MAX))
-}
-
-fn contradiction() -> Breach {
-    Breach::new(
-        "a receipt says that the action took place; confirm that it was applied. To do it again on \
-         purpose, plan it with an `occurrence`",
-    )
 }

@@ -1,8 +1,6 @@
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::{
-    Action, Contract, Effect, Execution, InvalidContract, contract::Rollback, execution::Completed,
-};
+use super::{Action, Contract, Effect, Execution, InvalidContract, execution::Completed};
 use crate::{
     actor::{GraphRunner, ReasoningNode},
     id::Id,
@@ -97,5 +95,28 @@ impl RollbackStep {
             format!("undo {}", self.summary),
             author,
         )
+    }
+}
+
+/// What undoes an action.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Rollback {
+    pub(super) action: Action,
+    pub(super) effect: Effect,
+    pub(super) timeout_ms: Option<u64>,
+    pub(super) settling_ms: u64,
+}
+
+impl Rollback {
+    /// The contract of undoing it, on this occasion.
+    pub(super) fn contract(
+        &self,
+        occasion: &str,
+        summary: String,
+        author: &ReasoningNode,
+    ) -> Result<Contract, InvalidContract> {
+        let action = self.action.on_occasion(occasion)?;
+        let contract = Contract::new(action, summary, self.effect, author);
+        Ok(contract.with_limits(self.timeout_ms, self.settling_ms))
     }
 }

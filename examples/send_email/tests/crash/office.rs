@@ -1,0 +1,81 @@
+//! The mail server of the test, and what it counts.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use mailin::{Response, response};
+
+use crate::{server::Step, world::signal};
+/// How long the server takes at most for an answer.
+pub(super) const SLOW: Duration = Duration::from_millis(60);
+
+/// What happened, for the record.
+#[derive(Debug, Default)]
+pub(super) struct Figures {
+    pub(super) processes: AtomicUsize,
+    pub(super) killed: AtomicUsize,
+    pub(super) frozen: AtomicUsize,
+    pub(super) sent: AtomicUsize,
+    pub(super) not_sent: AtomicUsize,
+    pub(super) refused_by_the_server: AtomicUsize,
+    pub(super) found_in_doubt: AtomicUsize,
+    pub(super) freed_by_name: AtomicUsize,
+    pub(super) contradicted: AtomicUsize,
+    pub(super) mails_that_came_twice: AtomicUsize,
+}
+
+pub(super) fn count(figure: &AtomicUsize) {
+    figure.fetch_add(1, Ordering::Relaxed);
+}
+
+/// What the server and the people share.
+pub(super) struct Office {
+    /// The mails that arrived, by recipient.
+    pub(super) mailbox: Mutex<HashMap<String, usize>>,
+    /// The processes that the server stops when it hears of a mail to this recipient. Nobody waits for
+    /// the end of one that is in here.
+    pub(super) to_stop: Mutex<HashMap<u32, String>>,
+    pub(super) steps: AtomicUsize,
+    pub(super) figures: Arc<Figures>,
+}
+
+impl Office {
+    /// The policy of the server.
+    pub(super) fn answer(&self, step: Step<'_>) -> Response {
+        let number = self.steps.fetch_add(1, Ordering::Relaxed);
+        match step {
+            Step::Recipient(_) if number % 5 == 4 => {
+                count(&self.figures.refused_by_the_server);
+                return Response::custom(450, "4.7.1 come back later".to_owned());
+            }
+            Step::Recipient(to) if number.is_multiple_of(2) => self.stop_those_who_send_to(to),
+            Step::Recipient(_) => {}
+            Step::Stored(mail) => {
+                let mail = String::from_utf8_lossy(mail);
+                let to = mail.lines().find_map(|line| line.strip_prefix("To: ")).unwrap();
+                *self.mailbox.lock().unwrap().entry(to.to_owned()).or_default() += 1;
+                self.stop_those_who_send_to(to);
+            }
+        }
+        // It takes its time, so that many processes end while they wait for it.
+        thread::sleep(SLOW / 6 * u32::try_from(number % 7).unwrap());
+        response::OK
+    }
+
+    pub(super) fn stop_those_who_send_to(&self, to: &str) {
+        for (process, _) in self.to_stop.lock().unwrap().extract_if(|_, mail| mail == to) {
+            signal(process, "STOP");
+        }
+    }
+
+    pub(super) fn received(&self, to: &str) -> usize {
+        self.mailbox.lock().unwrap().get(to).copied().unwrap_or_default()
+    }
+}

@@ -1,0 +1,240 @@
+//! The people who decide about one mail.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use machine::{
+    Id,
+    contract::{AnyExecution, Tool},
+    store::Query,
+    view::{ConsequenceView, Label},
+};
+
+use super::{
+    desk::{Desk, item},
+    disturbance::{Disturbance, When, run_disturbed},
+    office::{SLOW, count},
+    random::Random,
+};
+use crate::{
+    mail::SendMail,
+    world::{errors, printed},
+};
+/// Those who decide about one mail.
+pub(super) struct People {
+    pub(super) desk: Arc<Desk>,
+    pub(super) to: String,
+    pub(super) random: Random,
+    pub(super) running: Vec<JoinHandle<()>>,
+    /// How many processes may still be killed or frozen.
+    pub(super) trouble: u64,
+    /// How many mails more than one may arrive, because somebody freed the key by name.
+    pub(super) more: usize,
+}
+
+impl People {
+    pub(super) fn new(desk: Arc<Desk>, round: u64, mut random: Random) -> Self {
+        let trouble = 3 + random.below(8);
+        let to = format!("round-{round}@example.com");
+        Self { desk, to, random, running: Vec::new(), trouble, more: 0 }
+    }
+
+    pub(super) fn work(mut self) {
+        let mut last = String::new();
+        for _ in 0..1_000 {
+            // Before the look: what ends after it is seen in the next one.
+            self.running.retain(|process| !process.is_finished());
+            let idle = self.running.is_empty();
+            let status = self.desk.world.run("status");
+            last = printed(&status) + &errors(&status);
+            let open = open(&printed(&status), &self.to);
+            for (id, next) in &open {
+                self.act(*id, next);
+            }
+            if open.is_empty() && idle && status.status.success() {
+                if self.end() {
+                    return;
+                }
+                self.ask();
+            }
+            thread::sleep(Duration::from_millis(5 + self.random.below(20)));
+        }
+        let complaints = self.desk.complaints.lock().unwrap();
+        let newest = complaints.iter().rev().take(10).map(String::as_str).collect::<String>();
+        panic!("{} is stuck: {last}{newest}", self.to);
+    }
+
+    pub(super) fn ask(&mut self) {
+        let expires = if self.random.one_in(5) { "--expires 400ms" } else { "" };
+        let to = self.to.clone();
+        self.run(&format!("ask --to {to} --timeout 150ms {expires}"));
+    }
+
+    /// Does what `status` says.
+    pub(super) fn act(&mut self, id: Id, next: &str) {
+        match next.split(' ').next().unwrap() {
+            "approve" => {
+                let approve = |name: &str| format!("approve {id} --yes --as {name}");
+                let decline = format!("decline {id} --as eve");
+                match self.random.below(8) {
+                    0..3 => self.run(&approve("ann")),
+                    3..6 => self.run_at_once(&[&approve("ann"), &approve("tom")]),
+                    6 => self.run_at_once(&[&approve("ann"), &decline]),
+                    _ => self.run_at_once(&[&decline, &format!("withdraw {id}")]),
+                }
+            }
+            "settle" => self.settle(id),
+            "wait," if self.random.one_in(8) => self.run(&format!("fence {id}")),
+            "wait," => {}
+            "send" => {
+                let told = self.run_calmly(&format!("send {id}"));
+                // Another attempt was faster, or the approval has expired.
+                if told.contains("has already done what") || told.contains("expired") {
+                    self.run(&format!("cancel {id}"));
+                }
+            }
+            "cancel" => self.run(&format!("cancel {id}")),
+            "retry" if self.random.one_in(2) => {
+                self.run_at_once(&[
+                    &format!("retry {id} --as ann"),
+                    &format!("retry {id} --as tom"),
+                ]);
+            }
+            "retry" => self.run(&format!("retry {id} --as ann")),
+            other => panic!("nobody knows how to `{other}`: {next}"),
+        }
+    }
+
+    /// Somebody looks into the mailbox, and says what is there.
+    pub(super) fn settle(&mut self, id: Id) {
+        count(&self.desk.figures.found_in_doubt);
+        if self.random.one_in(8) {
+            self.free_by_name(id);
+            return;
+        }
+        let looked_at = Instant::now();
+        if self.desk.office.received(&self.to) > 0 {
+            self.run(&format!("settle {id} sent --as ann"));
+            return;
+        }
+        let told = self.run_calmly(&format!("settle {id} not-sent --as ann"));
+        if told.is_empty() && looked_at.elapsed() >= SendMail::SETTLING_TIME {
+            // The look was too old to count when it was taken down.
+            self.more += 1;
+        }
+        if told.contains("is alive and may still do it") && self.random.one_in(3) {
+            self.free_by_name(id);
+        }
+    }
+
+    /// Somebody takes responsibility, without a look.
+    pub(super) fn free_by_name(&mut self, id: Id) {
+        if self.run_calmly(&format!("settle {id} not-sent --as eve --override")).is_empty() {
+            count(&self.desk.figures.freed_by_name);
+            self.more += 1;
+        }
+    }
+
+    /// Runs some commands at the same time.
+    pub(super) fn run_at_once(&mut self, commands: &[&str]) {
+        for command in commands {
+            let fate = self.fate();
+            let (desk, to) = (Arc::clone(&self.desk), self.to.clone());
+            let command = (*command).to_owned();
+            self.running.push(thread::spawn(move || run_disturbed(&desk, &to, &command, fate)));
+        }
+    }
+
+    pub(super) fn run(&mut self, command: &str) {
+        self.run_at_once(&[command]);
+        if self.random.one_in(2) {
+            // Usually one waits for the end.
+            drop(self.running.pop().map(JoinHandle::join));
+        }
+    }
+
+    /// Runs a command to its end; returns its error.
+    pub(super) fn run_calmly(&self, command: &str) -> String {
+        let output = self.desk.world.run(command);
+        self.desk.note(command, &output);
+        errors(&output)
+    }
+
+    pub(super) fn fate(&mut self) -> Disturbance {
+        if self.trouble == 0 || self.random.one_in(4) {
+            return Disturbance::Lives;
+        }
+        self.trouble -= 1;
+        let longest = u64::try_from((self.desk.whole_run + 2 * SLOW).as_micros()).unwrap();
+        let when = if self.random.one_in(2) {
+            When::Sending
+        } else {
+            When::After(Duration::from_micros(self.random.below(longest)))
+        };
+        if self.random.one_in(2) {
+            return Disturbance::Killed { when };
+        }
+        // Longer than the timeout, most of the time.
+        let thaws_after = Duration::from_millis(self.random.below(800));
+        Disturbance::Frozen { when, thaws_after, killed: self.random.one_in(3) }
+    }
+
+    /// Whether the mail ended as it should, when there is nothing left to do.
+    pub(super) fn end(&self) -> bool {
+        let store = self.desk.world.store();
+        let all = store.wait(store.get().load_all::<AnyExecution>(&Query::new().limit(1_000)));
+        let all: Vec<ConsequenceView> = all
+            .unwrap()
+            .items
+            .into_iter()
+            .map(|any| ConsequenceView::of(&any.unwrap()))
+            .filter(|view| view.action_summary.ends_with(&self.to))
+            .collect();
+        if all.is_empty() {
+            return false;
+        }
+        let received = self.desk.office.received(&self.to);
+        let has = |label: Label| {
+            let mails = all.iter().filter(|view| view.action_summary.starts_with("email.send"));
+            mails.filter(|view| view.consequence_label == label).count()
+        };
+        assert!(all.iter().all(|view| !view.is_still_pending), "{}: {all:#?}", self.to);
+        assert!(received <= 1 + self.more, "{received} mails: {all:#?}");
+        assert!(has(Label::Success) <= 1, "{all:#?}");
+        let took_place = has(Label::Success) + has(Label::Contradicted);
+        if took_place == 0 {
+            // Declined, withdrawn, expired, or sent by a process that somebody had overridden, and
+            // that was killed before it could say so.
+            assert!(received == 0 || self.more > 0, "{all:#?}");
+        } else {
+            assert!(received > 0, "{all:#?}");
+        }
+        let figures = &self.desk.figures;
+        count(if received > 0 { &figures.sent } else { &figures.not_sent });
+        figures.contradicted.fetch_add(has(Label::Contradicted), Ordering::Relaxed);
+        if received > 1 {
+            count(&figures.mails_that_came_twice);
+        }
+        true
+    }
+}
+
+/// What somebody can do about the mails to this recipient, by id. What is only for information, and a
+/// retry of what is in the mailbox, does not count.
+pub(super) fn open(status: &str, to: &str) -> Vec<(Id, String)> {
+    let mut open = Vec::new();
+    let mut of = None;
+    for line in status.lines() {
+        match (item(line), line.strip_prefix("    next: ")) {
+            (Some((id, _)), _) => of = line.contains(to).then_some(id),
+            (None, Some(next)) if !next.starts_with("tell") => {
+                open.extend(of.map(|id| (id, next.to_owned())));
+            }
+            _ => {}
+        }
+    }
+    open
+}

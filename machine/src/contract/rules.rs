@@ -1,0 +1,305 @@
+//! The rules of executions: which facts may follow which, for calls and for gates.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{CallFact, Contract, Evidence, Progress, contract::millis, progress::Verdict};
+use crate::{
+    actor::{Actor, Human},
+    clock::Millis,
+    id::Id,
+    journal::{Digest, Entry, Fact},
+    stored::{Approves, Breach, Context, Index, ToolEffect},
+};
+
+impl Context for Contract {
+    type Summary = Progress;
+
+    fn author(&self) -> Option<&str> {
+        Some(self.made_by().0)
+    }
+
+    fn __author_name(&self) -> Option<&str> {
+        self.made_by().1
+    }
+
+    fn __id(&self) -> Option<Id> {
+        self.execution_id()
+    }
+
+    /// An irreversible action runs only under a permit, leaves RUNNING only with evidence, and ends
+    /// only when its outcome is known. A gate completes only by a decision.
+    fn fold(&self, progress: &mut Progress, entry: &Entry) -> Result<(), Breach> {
+        let fact = match &entry.fact {
+            Fact::Recorded { .. } => Some(CallFact::of(entry).ok_or_else(|| {
+                Breach::new("its journal has a fact that this program does not know; update it")
+            })?),
+            _ => None,
+        };
+        progress.admit_ending(&entry.fact, fact.as_ref())?;
+        if self.is_irreversible() {
+            progress.admit_call(&entry.fact, fact.as_ref(), self.settling_time())?;
+        }
+        progress.admit_answer(self, entry, fact.as_ref())?;
+        progress.take(entry, fact);
+        if let (Fact::Created { .. }, Some(decider)) = (&entry.fact, self.decided_by()) {
+            if (entry.actor.as_deref(), entry.by.as_deref()) != self.decided() {
+                return Err(Breach::new("its journal names another decider than its contract"));
+            }
+            progress.approved_by = decider.is_human().then(|| decider.name().to_owned());
+        }
+        Ok(())
+    }
+
+    fn check(&self, progress: &Progress) -> Result<(), Breach> {
+        let running = progress.status == "running";
+        if self.is_irreversible() && progress.verdict == Some(Verdict::Unknown) && running {
+            return Err(Breach::new(
+                "the action is in doubt, so it cannot resume; confirm that it took place, or that \
+                 it did not",
+            ));
+        }
+        if progress.decision.is_some() && (running || progress.status == "waiting") {
+            return Err(Breach::new(
+                "a gate is decided and completed in one commit; use `approve` or `decline`",
+            ));
+        }
+        if progress.closed && !progress.has_ended() {
+            return Err(Breach::new("an execution is closed in one commit; use `cancel`"));
+        }
+        Ok(())
+    }
+
+    fn index(&self, progress: &Progress) -> Index {
+        let behind = self.behind();
+        Index {
+            session: self.session_id().map(str::to_owned),
+            key: self.idempotency_key().map(ToString::to_string),
+            exclusive: self.is_irreversible(),
+            hold: progress.hold(),
+            // A contract's key is derived from its action, so it identifies nothing else.
+            action: self
+                .idempotency_key()
+                .filter(|_| self.is_irreversible())
+                .map(|key| Digest::of(&[key.as_str().as_bytes()])),
+            call: behind.map(|_| self.action().digest()),
+            is_approved: progress.approved_by.is_some(),
+            behind,
+            approves: self.approves().map(|approval| Approves {
+                execution: approval.execution(),
+                action: approval.action(),
+                decision: progress.decision.clone(),
+            }),
+            permit: progress.unanswered(),
+            // A hint raises the risk of this call, not that of the tool.
+            tool: (self.effect().is_irreversible() == self.is_irreversible())
+                .then(|| self.action().tool())
+                .flatten()
+                .map(|call| ToolEffect { name: call.name(), irreversible: self.is_irreversible() }),
+            closed: progress.closed,
+            contract: true,
+        }
+    }
+}
+
+impl Progress {
+    /// An execution that was never called ends at once.
+    fn admit_ending(&self, fact: &Fact, call: Option<&CallFact>) -> Result<(), Breach> {
+        if matches!(call, Some(CallFact::Closed { .. })) && self.status != "pending" {
+            return Err(Breach::new("only a PENDING execution can be closed"));
+        }
+        match fact {
+            Fact::Moved { trigger, .. }
+                if self.closed && !matches!(&**trigger, "start" | "cancel") =>
+            {
+                Err(Breach::new("it was closed, so it can only be cancelled"))
+            }
+            _ if self.closed && call.is_some() => {
+                Err(Breach::new("it was closed, so nothing else can happen to it"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks the next fact of an irreversible execution.
+    fn admit_call(
+        &self,
+        fact: &Fact,
+        call: Option<&CallFact>,
+        settling_time: Duration,
+    ) -> Result<(), Breach> {
+        if let Fact::Moved { to, trigger, .. } = fact {
+            match (trigger.as_ref(), to.as_ref()) {
+                ("start", _) if !self.held && !self.closed => {
+                    return Err(Breach::new(
+                        "the action is irreversible and was started without `begin`; start it \
+                         through `begin`, which takes the key and issues a permit",
+                    ));
+                }
+                ("suspend", _) if self.permit.is_some() && self.verdict.is_none() => {
+                    return Err(Breach::new(
+                        "the call may still be in flight; settle its outcome, or let `recover` \
+                         fence its worker",
+                    ));
+                }
+                (_, "completed" | "failed" | "rejected" | "cancelled") => self.may_end_as(to)?,
+                _ => {}
+            }
+        }
+        match call {
+            Some(CallFact::Evidence { epoch, evidence, late }) => {
+                if self.permit.as_ref().is_none_or(|permit| permit.epoch != *epoch) {
+                    return Err(Breach::new(
+                        "the evidence does not match the permit of this execution",
+                    ));
+                }
+                if !late {
+                    self.admit_evidence(evidence)?;
+                }
+                Ok(())
+            }
+            Some(CallFact::Confirmed { applied, at, overridden, .. }) => {
+                self.admit_confirmation(*applied, *at, *overridden, settling_time)
+            }
+            Some(CallFact::Permitted { .. }) if self.permit.is_some() => {
+                Err(Breach::new("it has had its permit; a retry is a new execution"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The outcome of the call, or one that arrived late and is taken now.
+    fn admit_evidence(&self, evidence: &Evidence) -> Result<(), Breach> {
+        match (self.verdict, evidence) {
+            (None, Evidence::NotApplied(_)) if self.applied => Err(contradiction()),
+            (None, _) => Ok(()),
+            (Some(Verdict::Unknown), Evidence::Applied(_)) if self.applied => Ok(()),
+            (Some(Verdict::Unknown), Evidence::NotApplied(_)) if self.applied => {
+                Err(contradiction())
+            }
+            (Some(Verdict::Unknown), Evidence::NotApplied(_)) if self.refused.is_some() => Ok(()),
+            _ => {
+                Err(Breach::new("the outcome of the call was recorded before; nothing else counts"))
+            }
+        }
+    }
+
+    fn admit_confirmation(
+        &self,
+        applied: bool,
+        at: Millis,
+        overridden: bool,
+        settling_time: Duration,
+    ) -> Result<(), Breach> {
+        if !self.is_in_doubt() {
+            return Err(Breach::new("it is not in doubt; there is nothing to confirm"));
+        }
+        if applied {
+            return Ok(());
+        }
+        if self.applied {
+            return Err(contradiction());
+        }
+        if overridden || self.refused.is_some() {
+            return Ok(());
+        }
+        match self.ended_at {
+            None => Err(Breach::new(
+                "its worker may still be alive; wait until it has ended, or override by name",
+            )),
+            Some(ended_at) if at < settled_at(ended_at, settling_time) => Err(Breach::new(
+                "the call may still take effect; wait for the settling time of its tool, or \
+                 override by name",
+            )),
+            Some(_) => Ok(()),
+        }
+    }
+
+    fn may_end_as(&self, end: &str) -> Result<(), Breach> {
+        match (end, self.verdict) {
+            ("completed", Some(Verdict::Applied)) => Ok(()),
+            ("completed", _) => Err(Breach::new(
+                "an irreversible action can become COMPLETED only with evidence that it took \
+                 place; settle its outcome",
+            )),
+            (_, Some(Verdict::NotApplied)) => Ok(()),
+            (_, None) if self.permit.is_none() => Ok(()),
+            _ => Err(Breach::new(
+                "a permit is unanswered and the action may have taken place, so this cannot end \
+                 and release its key; settle its outcome, or let `recover` put it in doubt",
+            )),
+        }
+    }
+
+    /// Checks the next fact of a gate, and that only a gate has an answer.
+    fn admit_answer(
+        &self,
+        contract: &Contract,
+        entry: &Entry,
+        call: Option<&CallFact>,
+    ) -> Result<(), Breach> {
+        let Some(approval) = contract.approves() else {
+            return match call {
+                Some(CallFact::Decided { .. }) => Err(Breach::new("it is not a gate")),
+                _ => Ok(()),
+            };
+        };
+        if let Fact::Created { .. } = entry.fact {
+            return Ok(());
+        }
+        if let Some(call) = call {
+            let CallFact::Decided { execution, action, at, expires_at, .. } = call else {
+                return match call {
+                    CallFact::Closed { .. } => Ok(()),
+                    _ => Err(Breach::new("a gate makes no call")),
+                };
+            };
+            if self.decision.is_some() {
+                return Err(Breach::new("the gate was answered before"));
+            }
+            let by_person = entry.actor.as_deref() == Some(Human::KIND) && entry.by.is_some();
+            if self.status != "waiting" || !by_person {
+                return Err(Breach::new("only a person can answer a gate, while it waits"));
+            }
+            if (*execution, *action) != (approval.execution(), approval.action()) {
+                return Err(Breach::new("the answer is to another question"));
+            }
+            if expires_at.is_some_and(|limit| limit <= *at) {
+                return Err(Breach::new("the gate expired before it was answered"));
+            }
+            return Ok(());
+        }
+        let Fact::Moved { trigger, .. } = &entry.fact else { return Ok(()) };
+        let decided = self.decision.as_ref().map(|decision| decision.approved);
+        if let ("suspend", Fact::Moved { payload, .. }) = (&**trigger, &entry.fact) {
+            let asked = payload.get("prompt").and_then(Value::as_str);
+            let question = contract.action().detail().get("message").and_then(Value::as_str);
+            if self.waited || asked != question {
+                return Err(Breach::new(
+                    "a gate asks once, and what its contract says; make it with `Contract::ask`",
+                ));
+            }
+        }
+        match (&**trigger, decided) {
+            ("resume", Some(_)) | ("succeed", Some(true)) | ("reject", Some(false)) => Ok(()),
+            (_, Some(_)) => Err(Breach::new("the gate was answered, and ends as it was answered")),
+            ("resume" | "succeed" | "reject", None) => Err(Breach::new(
+                "a gate completes only by the answer of a person; use `approve` or `decline`",
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// From when on "it did not take place" counts.
+pub(crate) fn settled_at(ended_at: Millis, settling_time: Duration) -> Millis {
+    ended_at.saturating_add(Millis::try_from(millis(settling_time)).unwrap_or(Millis::MAX))
+}
+
+fn contradiction() -> Breach {
+    Breach::new(
+        "a receipt says that the action took place; confirm that it was applied. To do it again on \
+         purpose, plan it with an `occurrence`",
+    )
+}

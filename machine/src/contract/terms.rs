@@ -1,0 +1,153 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{
+    Action, ActionType, Decider, Effect, IdempotencyKey, InvalidContract, ToolSpec,
+    contract::millis,
+    decider,
+    gate::{self, Approval},
+    key,
+    rollback::Rollback,
+};
+use crate::id::Id;
+
+/// The content of a contract, as it is stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Terms {
+    pub(super) action: Action,
+    pub(super) summary: String,
+    /// The summary in other languages.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) summaries: BTreeMap<String, String>,
+    /// The effect of the tool; the contract may be more careful.
+    pub(super) effect: Effect,
+    pub(super) irreversible: bool,
+    #[serde(
+        rename = "idempotency_key",
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "key::read"
+    )]
+    pub(super) key: Option<IdempotencyKey>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) timeout_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) settling_ms: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) session: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) behind: Option<Id>,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "gate::read_approval"
+    )]
+    pub(super) approves: Option<Approval>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) retry_of: Option<Id>,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "decider::read")]
+    pub(super) decided_by: Option<Decider>,
+    /// The execution that the decision is for, so that a copy of the contract cannot reuse it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) decided_for: Option<Id>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) rollback: Option<Rollback>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(super) metadata: Map<String, Value>,
+    #[serde(skip)]
+    pub(super) author: Author,
+}
+
+/// The name of the author, for the journal of a new execution. Equality ignores it, so that a loaded
+/// contract equals the stored one.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Author(pub(super) Option<Box<str>>);
+
+impl PartialEq for Author {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl Terms {
+    /// The terms of an action, with the limits of a tool call where it is one.
+    pub(super) fn new(action: Action, summary: String, effect: Effect, author: Author) -> Self {
+        let irreversible = effect.is_irreversible();
+        let is_call = action.tool().is_some();
+        let mut terms = Self {
+            action,
+            summary,
+            summaries: BTreeMap::new(),
+            effect,
+            irreversible,
+            key: None,
+            timeout_ms: is_call.then(|| millis(ToolSpec::DEFAULT_TIMEOUT)),
+            settling_ms: if is_call { millis(ToolSpec::DEFAULT_SETTLING_TIME) } else { 0 },
+            session: None,
+            behind: None,
+            approves: None,
+            retry_of: None,
+            decided_by: None,
+            decided_for: None,
+            rollback: None,
+            metadata: Map::new(),
+            author,
+        };
+        terms.key = terms.derived_key();
+        terms
+    }
+
+    /// The key of the action. Tool calls and irreversible actions have one.
+    pub(super) fn derived_key(&self) -> Option<IdempotencyKey> {
+        let has_key = self.irreversible || self.action.tool().is_some();
+        has_key.then(|| IdempotencyKey::of(&self.action))
+    }
+
+    /// Another action, about which nobody has decided yet.
+    pub(super) fn set_action(&mut self, action: Action) {
+        self.action = action;
+        self.key = self.derived_key();
+        self.forget_decision();
+    }
+
+    pub(super) fn forget_decision(&mut self) {
+        (self.retry_of, self.decided_by, self.decided_for) = (None, None, None);
+    }
+
+    /// The effect of the action: that of its tool, or the higher one of a hint.
+    pub(super) fn highest_effect(&self) -> Effect {
+        if self.irreversible { Effect::Irreversible } else { self.effect }
+    }
+
+    /// Checks terms that were read.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidContract::Inconsistent`] if they contradict themselves.
+    pub(super) fn check(&self) -> Result<(), InvalidContract> {
+        let wrong = |what| Err(InvalidContract::Inconsistent(what));
+        if self.effect.is_irreversible() && !self.irreversible {
+            return wrong("its tool is irreversible, and it says that it is not");
+        }
+        if self.key != self.derived_key() {
+            return wrong("its idempotency key is not that of its action");
+        }
+        if self.approves.is_some()
+            && (self.irreversible || *self.action.action_type() != ActionType::EcsRequest)
+        {
+            return wrong("it asks for an approval, and it is not a question");
+        }
+        let decided = [self.decided_by.is_some(), self.decided_for.is_some()];
+        if decided != [self.retry_of.is_some(); 2] {
+            return wrong("a retry has a decision, and nothing else has");
+        }
+        Ok(())
+    }
+}
