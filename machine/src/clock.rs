@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    time::{SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 /// Milliseconds since the Unix epoch, the unit of time in the journal.
@@ -29,6 +29,12 @@ pub type Millis = i64;
 pub trait Clock: fmt::Debug + Send + Sync + 'static {
     /// Milliseconds since the Unix epoch.
     fn now(&self) -> Millis;
+
+    /// The time since some moment in the past. It never goes back, and it counts while the computer is
+    /// suspended, where the system has such a clock. Leases and timeouts are measured with it.
+    fn uptime(&self) -> Duration {
+        uptime()
+    }
 }
 
 /// The clock of the operating system.
@@ -53,4 +59,22 @@ pub fn now() -> Millis {
         Ok(since) => Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX),
         Err(_) => 0,
     }
+}
+
+/// The clock behind [`Clock::uptime`].
+#[cfg(all(feature = "sqlite", any(target_os = "linux", target_os = "android")))]
+pub(crate) fn uptime() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    // The time since the start of the machine is not negative.
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+/// Elsewhere the clock of `Instant` counts, or there is no other.
+#[cfg(not(all(feature = "sqlite", any(target_os = "linux", target_os = "android"))))]
+pub(crate) fn uptime() -> Duration {
+    use std::{sync::OnceLock, time::Instant};
+
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed()
 }

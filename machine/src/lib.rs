@@ -32,6 +32,9 @@ pub mod tools;
 #[cfg(feature = "serde")]
 pub mod view;
 
+#[cfg(feature = "worker")]
+pub mod worker;
+
 #[cfg(feature = "serde")]
 pub use id::{Id, InvalidId};
 #[doc = include_str!("docs/machine.md")]

@@ -18,14 +18,18 @@ pub fn is<B: 'static>(actor: &impl Actor) -> bool {
     is_type::<B, _>(actor)
 }
 
-fn is_type<B: 'static, A: 'static>(_: &A) -> bool {
-    core::any::TypeId::of::<A>() == core::any::TypeId::of::<B>()
+fn is_type<B: 'static, A: Actor>(actor: &A) -> bool {
+    let wanted = core::any::TypeId::of::<B>();
+    match crate::actor::acts_as(actor) {
+        Some((acting, _)) => acting == wanted,
+        None => core::any::TypeId::of::<A>() == wanted,
+    }
 }
 
 /// The actor's name in the journal.
 #[must_use]
-pub fn kind<A: Actor>(_: &A) -> &'static str {
-    A::KIND
+pub fn kind<A: Actor>(actor: &A) -> &'static str {
+    crate::actor::acts_as(actor).map_or(A::KIND, |(_, kind)| kind)
 }
 
 /// Who acts, for the journal.
@@ -38,7 +42,7 @@ pub struct Who<'a> {
 /// Who acts, for the journal.
 #[must_use]
 pub fn who<A: Actor>(by: &A) -> Who<'_> {
-    Who { kind: A::KIND, name: by.name() }
+    Who { kind: kind(by), name: by.name() }
 }
 
 /// An actor of this kind that nobody in particular plays, such as the one that fires deadlines.

@@ -147,12 +147,25 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let result = quote! {
         ::core::result::Result<#ty, __machine::__private::serde_json::Error>
     };
+    let fires = graph.moves.iter().any(|step| step.after.is_some()).then(|| {
+        quote! {
+            fn __fire_deadline(
+                self,
+                trigger: &str,
+                now: __machine::clock::Millis,
+            ) -> ::core::result::Result<Self, __machine::typed::Refused<Self>> {
+                self.fire_deadline(trigger, now)
+            }
+        }
+    });
     let upgrades = &graph.declaration.options.upgrades;
     let context =
         upgraded(upgrades, ty, &quote!(<#ty as __machine::__private::Data>::__of_text(text)));
     quote! {
         impl __machine::__private::Restore for #any {
             const DEFINITION: &'static __machine::definition::Definition = DEFINITION;
+
+            #fires
 
             fn __restore(
                 verified: __machine::__private::Verified,

@@ -1,4 +1,4 @@
-use core::{fmt, marker::PhantomData};
+use core::{any::TypeId, fmt, marker::PhantomData};
 
 /// The category of an actor, as shown to people (OB-3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,10 +21,21 @@ pub enum Category {
 
 /// The mark of an actor of this library. No other code can make one, and each actor has its own.
 #[doc(hidden)]
-pub struct Library<A: ?Sized>(PhantomData<fn() -> A>);
+pub struct Library<A: ?Sized> {
+    /// For one type that stands for many: which one, and its kind.
+    pub(super) acts_as: Option<ActsAs<A>>,
+    actor: PhantomData<fn() -> A>,
+}
+
+pub(super) type ActsAs<A> = fn(&A) -> (TypeId, &'static str);
 
 impl<A: ?Sized> Library<A> {
-    pub(super) const MARK: Self = Self(PhantomData);
+    pub(super) const MARK: Self = Self { acts_as: None, actor: PhantomData };
+
+    #[cfg(feature = "sqlite")]
+    pub(super) const fn acting(acts_as: ActsAs<A>) -> Self {
+        Self { acts_as: Some(acts_as), actor: PhantomData }
+    }
 }
 
 impl<A: ?Sized> fmt::Debug for Library<A> {

@@ -4,6 +4,8 @@
 mod category;
 mod name;
 mod nodes;
+#[cfg(feature = "sqlite")]
+mod sender;
 
 pub use category::Category;
 #[doc(hidden)]
@@ -13,6 +15,8 @@ pub(crate) use name::Name;
 #[cfg(feature = "serde")]
 pub(crate) use name::is_invisible;
 pub use nodes::{Actors, Anyone, EcsNode, GraphRunner, Human, ReasoningNode, ToolNode};
+#[cfg(feature = "sqlite")]
+pub(crate) use sender::Senders;
 
 /// Whether this kind is that of an actor of this library.
 pub(crate) const fn is_reserved(kind: &str) -> bool {
@@ -43,6 +47,15 @@ const fn same(mut left: &[u8], mut right: &[u8]) -> bool {
 /// library by its name.
 pub(crate) const fn is_genuine<A: Actor>() -> bool {
     A::__LIBRARY.is_some() || !is_reserved(A::KIND)
+}
+
+/// Which actor a value stands for, if not for its own type.
+pub(crate) fn acts_as<A: Actor>(actor: &A) -> Option<(core::any::TypeId, &'static str)> {
+    // Known at compile time for every actor but one, so a check costs nothing.
+    match A::__LIBRARY {
+        Some(library) => library.acts_as.map(|acts_as| acts_as(actor)),
+        None => None,
+    }
 }
 
 /// Something that can move a machine.

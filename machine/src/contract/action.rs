@@ -60,6 +60,14 @@ pub(super) struct ToolCall<'a> {
     pub(super) occurrence: Option<&'a str>,
 }
 
+impl Action {
+    /// The tool that it calls, such as `email.send`; `None` if it calls none.
+    #[must_use]
+    pub fn tool_name(&self) -> Option<String> {
+        self.tool().map(|call| call.name())
+    }
+}
+
 impl ToolCall<'_> {
     pub(super) fn name(&self) -> String {
         format!("{}.{}", self.service, self.method)

@@ -3,7 +3,12 @@
 
 use std::{fmt, future::Future, pin::Pin, sync::Arc};
 
-use super::{Unavailable, attempt::Attempt};
+use super::{
+    Unavailable,
+    attempt::Attempt,
+    message::Received,
+    work::{Event, Outcome, Refusal, Work},
+};
 use crate::{
     clock::Millis,
     definition::{Definition, Fingerprint},
@@ -38,6 +43,25 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
 
     /// The attempts that match, oldest first.
     fn attempts(&self, which: Attempts) -> Answer<Vec<Result<Attempt, Broken>>>;
+
+    /// Machines of these kinds, by when a worker should look at them; at most this many of each kind.
+    /// Then those whose lease one of the ended workers has.
+    fn agenda(&self, kinds: Vec<String>, limit: usize, ended: Vec<String>) -> Answer<Vec<Agenda>>;
+
+    /// The workers that have leases.
+    fn holders(&self) -> Answer<Vec<String>>;
+
+    /// A machine with its work and its queued messages, oldest first, at most this many.
+    fn task(&self, id: Id, messages: usize) -> Answer<Task>;
+
+    /// The messages that match, oldest first.
+    fn messages(&self, which: Messages) -> Answer<Vec<Result<Received, Broken>>>;
+
+    /// The machines that are set aside, by id, with the error.
+    fn set_aside(&self) -> Answer<Vec<(Id, Option<String>)>>;
+
+    /// The children of a machine, in the order in which they were created.
+    fn children(&self, parent: Id) -> Answer<Vec<Child>>;
 
     /// The stored definitions.
     fn definitions(&self) -> Answer<Definitions>;
@@ -81,6 +105,71 @@ pub(crate) struct Batch {
     /// The definitions that rows and lines refer to. Those that are missing are written.
     pub(crate) definitions: Vec<Arc<Definition>>,
     pub(crate) writes: Vec<Write>,
+    /// What happens to inboxes and leases. Each is decided by [`step`](super::work::step), before
+    /// anything is written.
+    pub(crate) events: Vec<(Id, Event)>,
+    /// Machines that become children: the child, and its parent.
+    pub(crate) children: Vec<(Id, Id)>,
+    /// Kinds of machines that workers drive from now on.
+    pub(crate) drives: Vec<String>,
+    /// The time, for what the writes cause.
+    pub(crate) now: Millis,
+}
+
+impl Batch {
+    /// A batch of nothing.
+    pub(crate) fn new(commit_id: i64, now: Millis) -> Self {
+        let (definitions, writes, events) = (Vec::new(), Vec::new(), Vec::new());
+        let (children, drives) = (Vec::new(), Vec::new());
+        Self { commit_id, definitions, writes, events, children, drives, now }
+    }
+
+    /// Whether it only writes machines.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.events.is_empty() && self.children.is_empty() && self.drives.is_empty()
+    }
+
+    /// Whether the lease holder of this machine is among the writers: its writes are no news.
+    pub(crate) fn is_by_holder(&self, id: Id) -> bool {
+        self.events.iter().any(|(of, event)| *of == id && matches!(event, Event::Moved { .. }))
+    }
+}
+
+/// A machine that a worker should look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Agenda {
+    pub(crate) id: Id,
+    pub(crate) token: u64,
+    /// Since when, or from when on. Of a leased machine: when the lease ends.
+    pub(crate) at: Millis,
+    /// Who has it.
+    pub(crate) worker: Option<String>,
+}
+
+/// A machine, its work, and its queued messages.
+pub(crate) type Task = (Found, Option<Work>, Vec<Result<Received, Broken>>);
+
+/// Which messages to read.
+#[derive(Debug, Clone)]
+pub(crate) enum Messages {
+    /// All messages to a machine.
+    To(Id),
+    /// Those that were set aside.
+    SetAside,
+}
+
+/// A child of a machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Child {
+    /// The machine.
+    pub id: Id,
+    /// The definition's name, such as `execution`.
+    pub machine: String,
+    /// The state's name.
+    pub status: String,
+    /// It is in a terminal state.
+    pub has_ended: bool,
 }
 
 /// What a batch writes for one machine.
@@ -114,6 +203,8 @@ pub(crate) struct Row {
     pub(crate) epoch: u64,
     pub(crate) created_at: Millis,
     pub(crate) updated_at: Millis,
+    /// The state is terminal.
+    pub(crate) ended: bool,
     /// When its next deadline is due.
     pub(crate) due_at: Option<Millis>,
     pub(crate) session: Option<String>,
@@ -209,6 +300,8 @@ pub(crate) struct AttemptChange {
 pub(crate) struct Applied {
     /// The sequence number of the last line of each write.
     pub(crate) last: Vec<u64>,
+    /// What became of each event.
+    pub(crate) outcomes: Vec<Outcome>,
 }
 
 /// A precondition does not hold. Nothing was written.
@@ -233,6 +326,11 @@ pub(crate) enum Rejected {
     BrokenAttempt {
         id: Id,
         reason: String,
+    },
+    /// The protocol of inboxes and leases forbids an event.
+    Refused {
+        id: Id,
+        refusal: Refusal,
     },
     /// A tool, or an action, that is known to be irreversible.
     EffectLowered {

@@ -1,11 +1,12 @@
 use std::{collections::HashSet, fmt};
 
 use super::{
-    Begin, CommitError, Decide, LoadError, Settle, Store, backend,
+    Begin, CommitError, Decide, LoadError, Message, Settle, Store, backend,
     backend::{Applied, Rejected},
     begin::Part,
     prepare::Prepared,
     settle::Settling,
+    work::{Event, Outcome},
 };
 use crate::{
     contract::{AnyExecution, Callable, execution::Status},
@@ -39,6 +40,10 @@ use crate::{
 pub struct Batch<'a> {
     store: &'a Store,
     items: Vec<Item<'a>>,
+    /// What happens to inboxes and leases.
+    events: Vec<(Id, Event)>,
+    /// Children and their parents.
+    children: Vec<(Id, Id)>,
 }
 
 enum Item<'a> {
@@ -51,7 +56,7 @@ enum Item<'a> {
 
 impl<'a> Batch<'a> {
     pub(super) fn new(store: &'a Store) -> Self {
-        Self { store, items: Vec::new() }
+        Self { store, items: Vec::new(), events: Vec::new(), children: Vec::new() }
     }
 
     /// Stores a new machine with its whole journal. See [`Store::create`].
@@ -84,6 +89,27 @@ impl<'a> Batch<'a> {
         self
     }
 
+    /// Stores a new machine as the child of another one, which is told when the child has ended. When
+    /// the parent ends first, its children are sent a message with the trigger `cancel`.
+    /// [`Store::children`] lists them.
+    pub fn create_child(mut self, parent: Id, child: &'a mut dyn Durable) -> Self {
+        self.children.push((child.journal().id(), parent));
+        self.create(child)
+    }
+
+    /// Sends a message. See [`Store::send`]; a message to a machine that has ended is set aside.
+    pub fn send(mut self, to: Id, message: &Message) -> Self {
+        let (message, now) = (message.0.clone(), self.store.now());
+        self.events.push((to, Event::Send { message, now }));
+        self
+    }
+
+    /// Does what the holder of a lease does.
+    pub(crate) fn event(mut self, id: Id, event: Event) -> Self {
+        self.events.push((id, event));
+        self
+    }
+
     /// Writes everything. When this returns, all of it is durable.
     ///
     /// # Errors
@@ -91,8 +117,13 @@ impl<'a> Batch<'a> {
     /// Those of the four operations. Then nothing was written, and all machines, outcomes and
     /// pending executions are as they were.
     pub async fn write(self) -> Result<(), CommitError> {
-        let Self { store, mut items } = self;
-        let mut result = write(store, &mut items).await;
+        self.write_events().await.map(drop)
+    }
+
+    /// The same; also says what became of the events.
+    pub(crate) async fn write_events(self) -> Result<Vec<Outcome>, CommitError> {
+        let Self { store, mut items, events, children } = self;
+        let mut result = write(store, &mut items, events, children).await;
         // The loser of two who answer a gate learns who won.
         if let Err(error @ CommitError::Conflict { id }) = result {
             let mut gates = items.iter_mut().filter(|item| matches!(item, Item::Decide(_)));
@@ -102,7 +133,7 @@ impl<'a> Batch<'a> {
         }
         for item in &mut items {
             match &result {
-                Ok(()) => item.finish(store),
+                Ok(_) => item.finish(store),
                 // The same batch, tried again, finds out.
                 Err(_) if journal(item).stored().commit_id.is_some() => {}
                 Err(_) => item.undo(store),
@@ -149,7 +180,12 @@ impl Item<'_> {
     }
 }
 
-async fn write(store: &Store, items: &mut [Item<'_>]) -> Result<(), CommitError> {
+async fn write(
+    store: &Store,
+    items: &mut [Item<'_>],
+    events: Vec<(Id, Event)>,
+    children: Vec<(Id, Id)>,
+) -> Result<Vec<Outcome>, CommitError> {
     // The gates that this very batch approves.
     let mut approved = Vec::new();
     for item in &mut *items {
@@ -176,18 +212,15 @@ async fn write(store: &Store, items: &mut [Item<'_>]) -> Result<(), CommitError>
             positions.push(position);
         }
     }
-    if prepared.is_empty() {
-        return Ok(());
+    if prepared.is_empty() && events.is_empty() {
+        return Ok(Vec::new());
     }
     no_machine_twice(&prepared)?;
     for ready in &prepared {
         store.gate_is_open(ready, &prepared).await?;
     }
-    let mut batch = backend::Batch {
-        commit_id,
-        definitions: Vec::new(),
-        writes: Vec::with_capacity(prepared.len()),
-    };
+    let mut batch =
+        backend::Batch { events, children, ..backend::Batch::new(commit_id, store.now()) };
     let mut stored = Vec::with_capacity(prepared.len());
     for ready in prepared {
         for definition in ready.definitions {
@@ -208,7 +241,7 @@ async fn write(store: &Store, items: &mut [Item<'_>]) -> Result<(), CommitError>
         journal.set_commit_id(Some(commit_id));
     }
     match store.inner.backend.apply(batch).await {
-        Ok(Ok(Applied { last })) => {
+        Ok(Ok(Applied { last, outcomes })) => {
             for ((position, stored), last) in positions.iter().zip(stored).zip(last) {
                 let item = &mut items[*position];
                 journal(item).mark_stored(stored);
@@ -216,7 +249,7 @@ async fn write(store: &Store, items: &mut [Item<'_>]) -> Result<(), CommitError>
                     begin.permit(store, last);
                 }
             }
-            Ok(())
+            Ok(outcomes)
         }
         Ok(Err(rejected)) => {
             for position in &positions {
@@ -328,6 +361,7 @@ impl From<Rejected> for CommitError {
             Rejected::KeyHeld { id, by } => Self::KeyHeld { id, by },
             Rejected::KeyReused { id, by } => Self::KeyReused { id, by },
             Rejected::BrokenAttempt { id, reason } => Self::BrokenAttempt { id, reason },
+            Rejected::Refused { id, .. } => Self::LeaseLost { id },
             Rejected::EffectLowered { id, what } => Self::EffectLowered { id, what },
         }
     }

@@ -32,6 +32,18 @@ pub enum CommitError {
         /// The machine.
         id: Id,
     },
+    /// Another worker has taken over the machine, or its lease ended.
+    #[error("the lease on {id} is lost: another worker goes on; nothing was written; stop")]
+    LeaseLost {
+        /// The machine.
+        id: Id,
+    },
+    /// The message is for a machine in a terminal state.
+    #[error("{id} has ended and takes no more messages; nothing was written")]
+    Ended {
+        /// The machine.
+        id: Id,
+    },
     /// The machine was never stored.
     #[error("{id} was never stored; `create` it first")]
     NeverStored {

@@ -352,7 +352,7 @@ impl Store {
     }
 
     /// What is known of the worker that has the permit of an execution.
-    pub(super) fn liveness(
+    pub(crate) fn liveness(
         &self,
         execution: &dyn Durable,
     ) -> impl Future<Output = Result<Liveness, LoadError>> + Send + use<> {

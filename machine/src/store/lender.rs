@@ -7,6 +7,7 @@ use super::{
     handle::Inner,
 };
 use crate::{
+    clock::uptime,
     contract::{AnyExecution, BoxFuture, Lender, Progress},
     id::Id,
 };
@@ -71,49 +72,12 @@ const SLICE: Duration = Duration::from_secs(1);
 
 /// Ends after this time, which counts while the machine is suspended.
 pub(super) async fn sleep(time: Duration) {
-    let started = Elapsed::start();
+    let started = uptime();
     loop {
-        let left = time.saturating_sub(started.elapsed());
+        let left = time.saturating_sub(uptime().saturating_sub(started));
         if left.is_zero() {
             return;
         }
         async_io::Timer::after(left.min(SLICE)).await;
-    }
-}
-
-/// A clock that counts while the machine is suspended.
-struct Elapsed(
-    #[cfg(any(target_os = "linux", target_os = "android"))] Duration,
-    /// Elsewhere the clock of `Instant` counts, or there is no other.
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    std::time::Instant,
-);
-
-#[cfg(any(target_os = "linux", target_os = "android"))]
-impl Elapsed {
-    fn start() -> Self {
-        Self(Self::now())
-    }
-
-    fn elapsed(&self) -> Duration {
-        Self::now().saturating_sub(self.0)
-    }
-
-    fn now() -> Duration {
-        let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-        // The time since the start of the machine is not negative.
-        let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-        Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
-    }
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-impl Elapsed {
-    fn start() -> Self {
-        Self(std::time::Instant::now())
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.0.elapsed()
     }
 }

@@ -216,7 +216,7 @@ impl Store {
     }
 
     /// Makes a machine from a row. If the user's code panics, that concerns this machine only.
-    fn restore_safely<M: Restore>(
+    pub(super) fn restore_safely<M: Restore>(
         &self,
         found: Found,
         definitions: &[Arc<Definition>],
@@ -299,7 +299,7 @@ impl Store {
 
     /// The machine with a summary in the format of this program: one of another format is folded
     /// again from the whole journal.
-    async fn current<M: Restore>(&self, mut machine: M) -> Result<M, LoadError> {
+    pub(super) async fn current<M: Restore>(&self, mut machine: M) -> Result<M, LoadError> {
         let stored = machine.journal().stored();
         if stored.summary.format == machine.__rules().__format() {
             return Ok(machine);

@@ -1,7 +1,7 @@
 //! Durable storage for machines: in memory, or in a SQLite file. See [`guarantees`] for what it promises.
 
 mod attempt;
-mod backend;
+pub(crate) mod backend;
 mod batch;
 mod begin;
 pub mod blocking;
@@ -16,29 +16,34 @@ mod gates;
 mod handle;
 mod history;
 mod key;
+mod lease;
 mod lender;
 mod load;
 mod load_error;
 mod memory;
+pub(crate) mod message;
 mod open_error;
 mod options;
 mod perform;
 mod prepare;
 mod query;
-mod recover;
+pub(crate) mod recover;
 mod resume;
-mod retry;
+pub(crate) mod retry;
 mod seal;
+mod send;
 mod settle;
 mod sqlite;
 mod subscribe;
 mod unavailable;
 mod verify;
+pub(crate) mod work;
 mod worker;
 
 #[doc = include_str!("../docs/guarantees.md")]
 pub mod guarantees {}
 
+pub use backend::Child;
 pub use batch::Batch;
 pub use begin::{Begin, Begun};
 pub use check::{Blocked, Check, CheckedMachine};
@@ -46,12 +51,14 @@ pub use commit_error::CommitError;
 pub use gates::Decide;
 pub use handle::Store;
 pub use load_error::LoadError;
+pub use message::{Delivery, InvalidMessage, Message, Received};
 pub use open_error::OpenError;
 pub use options::OpenOptions;
 pub use perform::{PerformError, Performing, ReadBackoff};
 pub use query::{Cursor, InvalidCursor, Line, Page, Query};
 pub use recover::Recovered;
 pub use resume::Resume;
+pub use send::{SendError, Sent, SetAside};
 pub use settle::Settle;
 pub use subscribe::{Committed, InvalidPosition, Position, Subscription};
 pub use unavailable::Unavailable;

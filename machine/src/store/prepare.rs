@@ -88,6 +88,7 @@ impl Store {
             epoch: journal.epoch(),
             created_at: summary.created_at,
             updated_at: summary.updated_at,
+            ended: definition.states[machine.state_index()].terminal,
             due_at: summary.due_at(),
             session: fixed.session.clone(),
             key: fixed.key.clone(),

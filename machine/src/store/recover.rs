@@ -1,10 +1,6 @@
 use std::collections::HashSet;
 
-use super::{
-    CommitError, LoadError, Query, Store,
-    attempt::{Attempt, CONTRACTS},
-    backend::Attempts,
-};
+use super::{CommitError, LoadError, Query, Store, attempt::CONTRACTS, backend::Attempts};
 use crate::{
     actor::GraphRunner,
     contract::{
@@ -60,7 +56,7 @@ impl Store {
                     continue;
                 }
             };
-            match self.take_over(&candidate).await? {
+            match self.take_over(candidate.by).await? {
                 Ok(Found::InDoubt(doubt)) => {
                     if doubt.progress().ended_at().is_none() {
                         unobserved.extend(candidate.worker.clone());
@@ -83,14 +79,10 @@ impl Store {
         Ok(recovered)
     }
 
-    /// Parks the candidate if its worker is gone or overdue, and settles it if its worker answered
+    /// Parks an execution if its worker is gone or overdue, and settles it if its worker answered
     /// late.
-    async fn take_over(
-        &self,
-        candidate: &Attempt,
-    ) -> Result<Result<Found, LoadError>, CommitError> {
+    pub(crate) async fn take_over(&self, id: Id) -> Result<Result<Found, LoadError>, CommitError> {
         loop {
-            let id = candidate.by;
             let running = match self.load::<AnyExecution>(id).await {
                 Ok(AnyExecution::Running(running)) => running,
                 // Parked before, or settled in the meantime.
@@ -104,7 +96,8 @@ impl Store {
                 Err(LoadError::Unavailable(error)) => return Err(error.into()),
                 Err(error) => return Ok(Err(error)),
             };
-            let overdue = candidate.expires_at.is_some_and(|at| at < self.now());
+            let progress = Progress::read(&running);
+            let overdue = self.is_overdue(&progress);
             let liveness = match self.liveness(&running).await {
                 Ok(liveness) => liveness,
                 Err(LoadError::Unavailable(error)) => return Err(error.into()),
@@ -113,7 +106,8 @@ impl Store {
             if liveness == Liveness::Alive && !overdue {
                 return Ok(Ok(Found::Running));
             }
-            let is_own = candidate.worker.as_deref() == Some(self.inner.worker.name());
+            let worker = progress.permit().map(|(worker, _)| worker);
+            let is_own = worker == Some(self.inner.worker.name());
             let reason = match liveness {
                 Liveness::Alive => "the call exceeded its timeout without an answer",
                 Liveness::Ended if is_own => "its permit was dropped without an answer",
@@ -159,7 +153,7 @@ impl Store {
     }
 
     /// Whether the timeout of a call has passed.
-    pub(super) fn is_overdue(&self, progress: &Progress) -> bool {
+    pub(crate) fn is_overdue(&self, progress: &Progress) -> bool {
         progress.unanswered().is_some_and(|permit| permit.expires_at < self.now())
     }
 
@@ -208,8 +202,9 @@ impl Store {
     }
 }
 
-/// What became of a candidate.
-enum Found {
+/// What became of an execution without an answer.
+#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
+pub(crate) enum Found {
     InDoubt(InDoubt),
     Settled(AnyExecution),
     /// Its worker is alive, and in time.

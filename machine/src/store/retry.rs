@@ -6,7 +6,7 @@ const MOST: usize = 6;
 /// Decides whether a commit is tried again. The same commit finds out by itself whether an earlier try
 /// succeeded.
 #[derive(Debug, Default)]
-pub(super) struct Retry {
+pub(crate) struct Retry {
     failed: usize,
     /// Also while another process uses the file; each try waits for the busy timeout.
     patient: bool,
@@ -17,12 +17,12 @@ pub(super) struct Retry {
 
 impl Retry {
     /// For evidence, which must not be lost.
-    pub(super) fn patient() -> Self {
+    pub(crate) fn patient() -> Self {
         Self { patient: true, ..Self::default() }
     }
 
     /// `None` if the commit should be tried again after this error, otherwise what to say.
-    pub(super) fn after(&mut self, error: CommitError) -> Option<CommitError> {
+    pub(crate) fn after(&mut self, error: CommitError) -> Option<CommitError> {
         let CommitError::Unavailable(error) = error else { return Some(error) };
         self.failed += 1;
         let again = self.patient && error.is_busy() || error.is_indeterminate();

@@ -97,20 +97,27 @@ impl Store {
         if from.generation != newest.generation || from.sequence > newest.sequence {
             return Err(LoadError::UnknownPosition { position: from, newest });
         }
-        let commits = Arc::clone(self.inner.commits.get_or_init(|| {
-            let commits = Arc::new(Event::new());
-            let bell = Arc::clone(&commits);
-            self.inner.backend.on_commit(Arc::new(move || {
-                bell.notify(usize::MAX);
-            }));
-            commits
-        }));
+        let commits = self.commits();
         Ok(Subscription {
             store: self.clone(),
             after: from.sequence,
             read: VecDeque::new(),
             commits,
         })
+    }
+}
+
+impl Store {
+    /// Notified after each commit, of any process.
+    pub(crate) fn commits(&self) -> Arc<Event> {
+        Arc::clone(self.inner.commits.get_or_init(|| {
+            let commits = Arc::new(Event::new());
+            let bell = Arc::clone(&commits);
+            self.inner.backend.on_commit(Arc::new(move || {
+                bell.notify(usize::MAX);
+            }));
+            commits
+        }))
     }
 }
 

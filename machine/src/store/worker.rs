@@ -21,7 +21,7 @@ pub(super) struct Worker {
     /// `None` for a store that no other process can see: then there is no lock file.
     database: Option<PathBuf>,
     name: String,
-    /// Created with the first permit, so that readers create no files.
+    /// Created with the first permit or by a worker loop, so that readers create no files.
     file: Mutex<Option<File>>,
     /// The calls in flight.
     at_work: Mutex<HashMap<Id, Vec<Weak<Call>>>>,
@@ -51,13 +51,19 @@ impl Worker {
         &self.name
     }
 
-    /// Registers a call of `execution` as in flight while the returned guard is alive.
-    pub(super) fn begin(self: &Arc<Self>, execution: Id) -> std::io::Result<AtWork> {
-        // Poisoning is harmless: each map is changed in one step.
+    /// Creates the lock file, so that other processes see when this one ends.
+    pub(super) fn announce(&self) -> std::io::Result<()> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if let (None, Some(database)) = (&*file, &self.database) {
             *file = Some(self.lock(database)?);
         }
+        Ok(())
+    }
+
+    /// Registers a call of `execution` as in flight while the returned guard is alive.
+    pub(super) fn begin(self: &Arc<Self>, execution: Id) -> std::io::Result<AtWork> {
+        self.announce()?;
+        // Poisoning is harmless: each map is changed in one step.
         let call = Arc::new(Call { _worker: Arc::clone(self) });
         let mut all = self.at_work.lock().unwrap_or_else(PoisonError::into_inner);
         for calls in all.values_mut() {

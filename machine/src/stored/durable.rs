@@ -2,8 +2,10 @@ use std::sync::Arc;
 
 use super::{Rules, Verified};
 use crate::{
+    clock::Millis,
     definition::Definition,
     journal::{Journal, Pass},
+    typed::{Illegal, Reason, Refused},
 };
 
 /// A machine that a store can write, typed or erased. `#[machine(durable)]` implements it.
@@ -37,6 +39,14 @@ pub trait Durable: Send {
 pub trait Restore: Durable + Sized {
     /// The definition of the machine.
     const DEFINITION: &'static Definition;
+
+    /// Makes the move of a deadline that is due. Machines without deadlines have none.
+    #[doc(hidden)]
+    fn __fire_deadline(self, trigger: &str, _now: Millis) -> Result<Self, Refused<Self>> {
+        let state = self.state_index();
+        let reason = Illegal::__deadline(Self::DEFINITION, state, trigger, Reason::NoDeadline);
+        Err(Refused { machine: self, reason })
+    }
 
     /// Makes the machine from a verified record.
     #[doc(hidden)]

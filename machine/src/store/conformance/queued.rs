@@ -18,10 +18,11 @@ use crate::{
         Unavailable,
         attempt::Attempt,
         backend::{
-            Answer, Applied, Attempts, Backend, Batch, Broken, Definitions, Doorbell, Filter,
-            Found, Identity, Rejected, Sequenced, Settings,
+            Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
+            Doorbell, Filter, Found, Identity, Messages, Rejected, Sequenced, Settings, Task,
         },
         memory::Memory,
+        message::Received,
     },
 };
 
@@ -85,6 +86,30 @@ impl Backend for Queued {
 
     fn attempts(&self, which: Attempts) -> Answer<Vec<Result<Attempt, Broken>>> {
         self.ask(|memory| memory.attempts(which))
+    }
+
+    fn agenda(&self, kinds: Vec<String>, limit: usize, ended: Vec<String>) -> Answer<Vec<Agenda>> {
+        self.ask(move |memory| memory.agenda(kinds, limit, ended))
+    }
+
+    fn holders(&self) -> Answer<Vec<String>> {
+        self.ask(|memory| memory.holders())
+    }
+
+    fn task(&self, id: Id, messages: usize) -> Answer<Task> {
+        self.ask(move |memory| memory.task(id, messages))
+    }
+
+    fn messages(&self, which: Messages) -> Answer<Vec<Result<Received, Broken>>> {
+        self.ask(|memory| memory.messages(which))
+    }
+
+    fn set_aside(&self) -> Answer<Vec<(Id, Option<String>)>> {
+        self.ask(|memory| memory.set_aside())
+    }
+
+    fn children(&self, parent: Id) -> Answer<Vec<Child>> {
+        self.ask(move |memory| memory.children(parent))
     }
 
     fn definitions(&self) -> Answer<Definitions> {

@@ -54,6 +54,7 @@ impl Machine {
             epoch: 0,
             created_at: 1_700_000_000_000,
             updated_at: 1_700_000_000_000,
+            ended: false,
             due_at: None,
             session: None,
             key: None,
@@ -166,7 +167,7 @@ pub(super) fn commit(definitions: Vec<Arc<Definition>>, writes: Vec<Write>) -> B
     let seed = NEXT.fetch_add(1, Ordering::Relaxed);
     with_commit_id(
         Random::new(seed).number().cast_signed(),
-        Batch { commit_id: 0, definitions, writes },
+        Batch { definitions, writes, ..Batch::new(0, 1_700_000_000_000) },
     )
 }
 

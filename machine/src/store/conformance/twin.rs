@@ -10,10 +10,11 @@ use crate::{
     store::{
         attempt::Attempt,
         backend::{
-            Answer, Applied, Attempts, Backend, Batch, Broken, Definitions, Doorbell, Filter,
-            Found, Identity, Rejected, Sequenced, Settings,
+            Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
+            Doorbell, Filter, Found, Identity, Messages, Rejected, Sequenced, Settings, Task,
         },
         memory::Memory,
+        message::Received,
     },
 };
 
@@ -44,7 +45,7 @@ impl Twin {
     }
 
     fn write_one_by_one(&self, batch: &Batch) -> Answer<Result<Applied, Rejected>> {
-        let mut all = Applied { last: Vec::new() };
+        let mut all = Applied { last: Vec::new(), outcomes: Vec::new() };
         for write in &batch.writes {
             let single = Batch { writes: vec![write.clone()], ..batch.clone() };
             match pollster::block_on(self.memory.apply(single)) {
@@ -110,6 +111,30 @@ impl Backend for Twin {
 
     fn attempts(&self, which: Attempts) -> Answer<Vec<Result<Attempt, Broken>>> {
         self.memory.attempts(which)
+    }
+
+    fn agenda(&self, kinds: Vec<String>, limit: usize, ended: Vec<String>) -> Answer<Vec<Agenda>> {
+        self.memory.agenda(kinds, limit, ended)
+    }
+
+    fn holders(&self) -> Answer<Vec<String>> {
+        self.memory.holders()
+    }
+
+    fn task(&self, id: Id, messages: usize) -> Answer<Task> {
+        self.memory.task(id, messages)
+    }
+
+    fn messages(&self, which: Messages) -> Answer<Vec<Result<Received, Broken>>> {
+        self.memory.messages(which)
+    }
+
+    fn set_aside(&self) -> Answer<Vec<(Id, Option<String>)>> {
+        self.memory.set_aside()
+    }
+
+    fn children(&self, parent: Id) -> Answer<Vec<Child>> {
+        self.memory.children(parent)
     }
 
     fn definitions(&self) -> Answer<Definitions> {

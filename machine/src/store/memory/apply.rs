@@ -10,19 +10,23 @@ use crate::{
 };
 
 impl Data {
-    pub(super) fn apply(&mut self, batch: Batch, key: &DigestKey) -> Result<Applied, Rejected> {
-        if let Some(applied) = self.succeeded_before(&batch) {
+    pub(super) fn apply(&mut self, batch: &Batch, key: &DigestKey) -> Result<Applied, Rejected> {
+        if let Some(applied) = self.succeeded_before(batch) {
             return Ok(applied);
         }
-        self.check(&batch)?;
-        for definition in batch.definitions {
-            self.write_definition(definition);
+        self.check(batch)?;
+        let decided = self.decide(batch)?;
+        for definition in &batch.definitions {
+            self.write_definition(Arc::clone(definition));
         }
         let first = self.entries.len();
         let commit_id = batch.commit_id;
-        let last = batch.writes.into_iter().map(|write| self.write(commit_id, write)).collect();
+        let writes = batch.writes.iter().cloned();
+        let last = writes.map(|write| self.write(commit_id, write)).collect();
         self.write_chain(first, key);
-        Ok(Applied { last })
+        let outcomes = self.write_work(batch, decided);
+        self.write_news(batch);
+        Ok(Applied { last, outcomes })
     }
 
     fn write_definition(&mut self, definition: Arc<Definition>) {

@@ -3,6 +3,7 @@ use std::{
     sync::Arc,
 };
 
+use super::work::Works;
 use crate::{
     definition::Definition,
     id::Id,
@@ -29,6 +30,8 @@ pub(in crate::store) struct Data {
     pub(in crate::store) attempts: BTreeMap<String, Vec<Attempt>>,
     /// The tools that were irreversible once.
     pub(in crate::store) tools: BTreeSet<String>,
+    /// Inboxes and leases.
+    pub(in crate::store) works: Works,
 }
 
 /// A machine.

@@ -5,6 +5,7 @@ mod attempts;
 mod data;
 mod precondition;
 mod read;
+mod work;
 
 use std::{
     fmt,
@@ -18,9 +19,10 @@ use super::{
     Unavailable,
     attempt::Attempt,
     backend::{
-        Answer, Applied, Attempts, Backend, Batch, Broken, Definitions, Doorbell, Filter, Found,
-        Identity, Rejected, Sequenced, Settings,
+        Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions, Doorbell,
+        Filter, Found, Identity, Messages, Rejected, Sequenced, Settings, Task,
     },
+    message::Received,
 };
 use crate::{
     id::Id,
@@ -88,7 +90,7 @@ impl Backend for Memory {
     }
 
     fn apply(&self, batch: Batch) -> Answer<Result<Applied, Rejected>> {
-        let answer = self.answer(|data| data.apply(batch, &self.key));
+        let answer = self.answer(|data| data.apply(&batch, &self.key));
         self.ring();
         answer
     }
@@ -111,6 +113,31 @@ impl Backend for Memory {
 
     fn attempts(&self, which: Attempts) -> Answer<Vec<Result<Attempt, Broken>>> {
         self.answer(|data| data.attempts(&which).into_iter().map(Ok).collect())
+    }
+
+    fn agenda(&self, kinds: Vec<String>, limit: usize, _: Vec<String>) -> Answer<Vec<Agenda>> {
+        // No worker of this store is in a process that could end before the store.
+        self.answer(|data| data.agenda(&kinds, limit))
+    }
+
+    fn holders(&self) -> Answer<Vec<String>> {
+        self.answer(|data| data.holders())
+    }
+
+    fn task(&self, id: Id, messages: usize) -> Answer<Task> {
+        self.answer(|data| data.task(id, messages))
+    }
+
+    fn messages(&self, which: Messages) -> Answer<Vec<Result<Received, Broken>>> {
+        self.answer(|data| data.received(&which).into_iter().map(Ok).collect())
+    }
+
+    fn set_aside(&self) -> Answer<Vec<(Id, Option<String>)>> {
+        self.answer(|data| data.set_aside())
+    }
+
+    fn children(&self, parent: Id) -> Answer<Vec<Child>> {
+        self.answer(|data| data.children(parent))
     }
 
     fn definitions(&self) -> Answer<Definitions> {

@@ -2,7 +2,10 @@ use std::collections::HashSet;
 
 use super::{Data, attempts::Claims};
 use crate::{
-    store::backend::{Applied, Batch, Rejected, Write},
+    store::{
+        backend::{Applied, Batch, Rejected, Write},
+        work::Outcome,
+    },
     stored::ToolEffect,
 };
 
@@ -25,7 +28,8 @@ impl Data {
                 None => self.newest_of(stored),
             });
         }
-        is_proved.then_some(Applied { last })
+        let outcomes = vec![Outcome::Done; batch.events.len()];
+        is_proved.then_some(Applied { last, outcomes })
     }
 
     /// Checks all preconditions of a batch before its first write.

@@ -8,11 +8,15 @@ use super::{
     places::Places,
     precondition::{Checked, Current},
     value::integer,
+    work::{self, Decided},
 };
 use crate::{
     id::Id,
     journal::{Digest, DigestKey, Line},
-    store::backend::{Applied, Batch, Row, Write},
+    store::{
+        backend::{Applied, Batch, Row, Write},
+        work::Outcome,
+    },
     stored::ToolEffect,
 };
 
@@ -99,7 +103,7 @@ pub(super) fn apply_alone<'a>(
     places: &Places,
     numbers: &mut Numbers,
     lines: &mut Lines<'a>,
-    batch: &'a Batch,
+    (batch, consequences): (&'a Batch, Option<&DigestKey>),
 ) -> Result<Option<Applied>, Failure> {
     let [
         write @ Write {
@@ -109,6 +113,9 @@ pub(super) fn apply_alone<'a>(
     else {
         return Ok(None);
     };
+    if !batch.is_plain() {
+        return Ok(None);
+    }
     let Some(no) = places.get(row.id).filter(|_| row.context.is_none()) else { return Ok(None) };
     if write.lines.is_empty() {
         return Ok(None);
@@ -126,7 +133,11 @@ pub(super) fn apply_alone<'a>(
         let definition = numbers.get(connection, line.definition, &batch.definitions)?;
         lines.add(no, definition, line);
     }
-    Ok(Some(Applied { last: vec![u64::try_from(newest).unwrap_or(0)] }))
+    if let Some(key) = consequences {
+        work::after(connection, key, no, write, (false, batch.now))?;
+    }
+    let last = vec![u64::try_from(newest).unwrap_or(0)];
+    Ok(Some(Applied { last, outcomes: Vec::new() }))
 }
 
 /// Writes a batch whose preconditions hold, apart from its lines.
@@ -135,14 +146,15 @@ pub(super) fn apply<'a>(
     key: &DigestKey,
     (numbers, places): (&mut Numbers, &mut Places),
     lines: &mut Lines<'a>,
-    batch: &'a Batch,
-    checked: Vec<Checked>,
+    (batch, consequences): (&'a Batch, bool),
+    (checked, decided): (Vec<Checked>, Vec<Decided>),
 ) -> Result<Applied, Failure> {
     // Also those that only evidence refers to.
     for definition in &batch.definitions {
         numbers.get(connection, definition.fingerprint, &batch.definitions)?;
     }
     let mut last = Vec::with_capacity(batch.writes.len());
+    let mut written = Vec::with_capacity(batch.writes.len());
     for (write, checked) in batch.writes.iter().zip(checked) {
         fail_point!("store-write");
         let definition = numbers.get(connection, write.row.definition, &batch.definitions)?;
@@ -165,6 +177,7 @@ pub(super) fn apply<'a>(
             _ => create(connection, &place, &write.row)?,
         };
         places.insert(write.row.id, no);
+        written.push((no, write));
         if let Some(ToolEffect { name, irreversible: true }) = &write.tool {
             connection
                 .prepare_cached("INSERT INTO tool (name) VALUES (?1) ON CONFLICT DO NOTHING")?
@@ -186,7 +199,14 @@ pub(super) fn apply<'a>(
         change_attempt(connection, key, write, &checked, seq)?;
         last.push(seq);
     }
-    Ok(Applied { last })
+    let outcomes = work::write(connection, key, batch, decided)?;
+    if consequences || !batch.is_plain() {
+        for (no, write) in written {
+            let by_holder = batch.is_by_holder(write.row.id);
+            work::after(connection, key, no, write, (by_holder, batch.now))?;
+        }
+    }
+    Ok(Applied { last, outcomes })
 }
 
 /// The columns of a row that are not in [`Row`].
@@ -201,8 +221,8 @@ fn create(connection: &Connection, place: &Place, row: &Row) -> rusqlite::Result
         .prepare_cached(
             "INSERT INTO instance
              (id, definition, status, version, epoch, created_at, updated_at, due_at, session, key,
-              behind, newest, commit_id, seal, summary, state)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+              behind, newest, commit_id, seal, summary, state, ended)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
         )?
         .execute(params![
             row.id.bytes(),
@@ -221,6 +241,7 @@ fn create(connection: &Connection, place: &Place, row: &Row) -> rusqlite::Result
             row.seal.bytes(),
             row.summary,
             row.state,
+            row.ended,
         ])?;
     Ok(connection.last_insert_rowid())
 }
@@ -238,7 +259,7 @@ fn update(
         .prepare_cached(
             "UPDATE instance SET definition = ?2, status = ?3, version = ?4, epoch = ?5,
              updated_at = ?6, due_at = ?7, newest = ?8, commit_id = ?9, seal = ?10, summary = ?11,
-             state = ?12
+             state = ?12, ended = ?15
              WHERE no = ?1 AND version = ?13 AND id = ?14",
         )?
         .execute(params![
@@ -256,6 +277,7 @@ fn update(
             row.state,
             integer(expected)?,
             row.id.bytes(),
+            row.ended,
         ])?;
     Ok(changed == 1)
 }
@@ -291,7 +313,9 @@ pub(super) fn applied_before(
         };
         last.push(seq);
     }
-    Ok(Applied { last })
+    // What its events did has taken place with it.
+    let outcomes = vec![Outcome::Done; batch.events.len()];
+    Ok(Applied { last, outcomes })
 }
 
 fn seq_of(

@@ -11,6 +11,7 @@ use super::{
     places::Places,
     precondition::{self, Verdict},
     schema::FORMAT,
+    work,
 };
 use crate::store::{
     Unavailable,
@@ -161,6 +162,10 @@ impl Group {
         let nothing = unavailable(error);
         match self.is_there(batch, &applied, nothing.is_busy() || nothing.is_full()) {
             Ok(true) => outcomes,
+            // Nothing shows whether events were recorded.
+            Ok(false) if batch.writes.is_empty() => {
+                vec![Err(Unavailable::indeterminate(error)); batches.len()]
+            }
             Ok(false) => vec![Err(nothing); batches.len()],
             Err(second) => {
                 tracing::error!(%error, %second, "the outcome of a commit is unknown");
@@ -204,7 +209,8 @@ impl Group {
     }
 }
 
-/// Checks and writes the batches. Also returns the index of one that wrote something.
+/// Checks and writes the batches. Also returns the index of one that wrote something, if possible of
+/// one that wrote a machine, because that can be recognized later.
 fn write(
     connection: &Connection,
     settings: &Settings,
@@ -212,10 +218,12 @@ fn write(
     batches: &[&Batch],
 ) -> Result<(Vec<Outcome>, Option<usize>), Failure> {
     let mut lines = Lines::begin(connection)?;
+    let mut consequences = work::drives(connection)?;
     let mut wrote = None;
     let mut outcomes = Vec::with_capacity(batches.len());
     for (index, batch) in batches.iter().enumerate() {
-        if let Some(applied) = apply::apply_alone(connection, places, numbers, &mut lines, batch)? {
+        let alone = (*batch, consequences.then_some(&settings.key));
+        if let Some(applied) = apply::apply_alone(connection, places, numbers, &mut lines, alone)? {
             fail_point!("store-write");
             wrote = Some(index);
             outcomes.push(Ok(Ok(applied)));
@@ -226,11 +234,16 @@ fn write(
             Ok(Verdict::Done(machines)) => {
                 Ok(apply::applied_before(connection, batch, &machines, &lines)?)
             }
-            Ok(Verdict::Write(checked)) => {
+            Ok(Verdict::Write(checked, decided)) => {
                 fail_point!("store-checked");
-                wrote = Some(index);
+                if wrote.is_none_or(|other: usize| batches[other].writes.is_empty()) {
+                    wrote = Some(index);
+                }
+                consequences |= !batch.drives.is_empty() || !batch.children.is_empty();
                 let known = (&mut *numbers, &mut *places);
-                Ok(apply::apply(connection, &settings.key, known, &mut lines, batch, checked)?)
+                let of = (*batch, consequences);
+                let key = &settings.key;
+                Ok(apply::apply(connection, key, known, &mut lines, of, (checked, decided))?)
             }
         };
         outcomes.push(Ok(outcome));

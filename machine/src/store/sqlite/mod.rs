@@ -1,5 +1,6 @@
 //! Machines in a SQLite file.
 
+mod agenda;
 mod apply;
 mod attempts;
 mod blocking;
@@ -23,6 +24,7 @@ mod select;
 mod sqlite;
 mod value;
 mod watch;
+mod work;
 mod writer;
 mod writing;
 

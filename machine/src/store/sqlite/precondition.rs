@@ -2,7 +2,10 @@ use std::collections::{HashMap, HashSet};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::attempts::{self, Stored};
+use super::{
+    attempts::{self, Stored},
+    work::{self, Decided},
+};
 use crate::{
     id::Id,
     journal::DigestKey,
@@ -25,7 +28,7 @@ pub(super) struct Checked {
 /// A batch whose preconditions hold.
 #[derive(Debug)]
 pub(super) enum Verdict {
-    Write(Vec<Checked>),
+    Write(Vec<Checked>, Vec<Decided>),
     /// An earlier try of the same batch succeeded; these are the rows of its machines.
     Done(Vec<Current>),
 }
@@ -80,7 +83,7 @@ pub(super) fn check(connection: &Connection, key: &DigestKey, batch: &Batch) -> 
             Err(rejected) => return Ok(Err(rejected)),
         }
     }
-    Ok(Ok(Verdict::Write(checked)))
+    Ok(work::decide(connection, batch)?.map(|decided| Verdict::Write(checked, decided)))
 }
 
 /// The columns of a row that a compare-and-set needs.

@@ -13,15 +13,15 @@ use crate::{
 /// The columns of a row for a list. The names of the table are `i` and, for whole rows, `c`.
 pub(super) const LIST: &str = "
     SELECT i.no, i.id, i.definition, i.status, i.version, i.epoch, i.created_at, i.updated_at,
-           i.due_at, i.session, i.key, i.behind, i.commit_id, i.seal
+           i.due_at, i.session, i.key, i.behind, i.commit_id, i.seal, i.ended
     FROM instance i";
 
 /// All columns of a row, its context, and the digest of its newest line. Its place is only a hint: the
 /// line must be the right one. (The plus signs keep SQLite from choosing the index.)
 pub(super) const WHOLE: &str = "
     SELECT i.no, i.id, i.definition, i.status, i.version, i.epoch, i.created_at, i.updated_at,
-           i.due_at, i.session, i.key, i.behind, i.commit_id, i.seal, i.summary, i.state, c.body,
-           j.digest
+           i.due_at, i.session, i.key, i.behind, i.commit_id, i.seal, i.ended, i.summary, i.state,
+           c.body, j.digest
     FROM instance i LEFT JOIN context c ON c.instance = i.no
     LEFT JOIN journal j
     ON j.seq = i.newest AND +j.instance = i.no AND +j.number = i.version - 1";
@@ -46,10 +46,10 @@ fn read(row: Columns<'_, '_>, id: Id, names: &Names, whole: bool) -> Read<(Row, 
     let (mut summary, mut state) = ("", "");
     let (mut context, mut digest) = (None, None);
     if whole {
-        summary = row.text(14, "summary")?;
-        state = row.text(15, "state")?;
-        context = row.optional(16, "context", Columns::text)?.map(Into::into);
-        digest = row.optional(17, "digest", Columns::digest)?;
+        summary = row.text(15, "summary")?;
+        state = row.text(16, "state")?;
+        context = row.optional(17, "context", Columns::text)?.map(Into::into);
+        digest = row.optional(18, "digest", Columns::digest)?;
     }
     let row = Row {
         id,
@@ -60,6 +60,7 @@ fn read(row: Columns<'_, '_>, id: Id, names: &Names, whole: bool) -> Read<(Row, 
         epoch: row.count(5, "epoch")?,
         created_at: row.integer(6, "created_at")?,
         updated_at: row.integer(7, "updated_at")?,
+        ended: row.integer(14, "ended")? != 0,
         due_at: row.optional(8, "due_at", Columns::integer)?,
         session: row.optional(9, "session", Columns::text)?.map(str::to_owned),
         key: row.optional(10, "key", Columns::text)?.map(str::to_owned),

@@ -13,7 +13,7 @@ use crate::{
 pub(super) const APPLICATION_ID: i64 = 0x6d61_6368;
 
 /// The oldest format that this program can upgrade: the one that the first step creates.
-const OLDEST: i64 = 3;
+const OLDEST: i64 = 4;
 
 /// The format that this program reads and writes.
 #[allow(clippy::cast_possible_wrap, reason = "there are few steps")]
@@ -21,17 +21,20 @@ pub(super) const FORMAT: i64 = OLDEST + STEPS.len() as i64 - 1;
 
 /// Each step leads to the next format. A new file runs all of them, an older one those that it
 /// misses, so that both end with the same schema.
-const STEPS: [&str; 1] = [FORMAT_3];
+const STEPS: [&str; 1] = [FORMAT_4];
 
 /// Rows refer to each other by small numbers; ids and digests are blobs. The context has a table of
 /// its own because it rarely changes, and an update rewrites the whole row.
+///
+/// A row of `work` is there while workers drive the machine; while one has the lease, `wake_at` is
+/// when the lease ends.
 ///
 /// `newest` of an instance is the sequence number of its newest line, so that a read finds the line
 /// without an index. `no` of an instance and of an attempt rises with the time of creation. `seq` is contiguous.
 ///
 /// The triggers are no protection from an attacker, who can drop them, but from mistakes in a program
 /// that writes to the file: what the guarantees rest on is refused.
-const FORMAT_3: &str = "
+const FORMAT_4: &str = "
     CREATE TABLE store (
         id         BLOB NOT NULL,
         generation INTEGER NOT NULL,
@@ -54,6 +57,7 @@ const FORMAT_3: &str = "
         epoch      INTEGER NOT NULL,
         created_at INTEGER NOT NULL,
         updated_at INTEGER NOT NULL,
+        ended      INTEGER NOT NULL,
         due_at     INTEGER,
         session    TEXT,
         key        TEXT,
@@ -109,6 +113,62 @@ const FORMAT_3: &str = "
         name TEXT PRIMARY KEY
     ) STRICT, WITHOUT ROWID;
 
+    CREATE TABLE driven (
+        no      INTEGER PRIMARY KEY,
+        machine TEXT NOT NULL UNIQUE
+    ) STRICT;
+
+    CREATE TABLE work (
+        instance  INTEGER PRIMARY KEY,
+        driven    INTEGER NOT NULL,
+        token     INTEGER NOT NULL,
+        worker    TEXT,
+        wake_at   INTEGER,
+        retry_at  INTEGER,
+        news      INTEGER NOT NULL,
+        attempts  INTEGER NOT NULL,
+        set_aside INTEGER NOT NULL,
+        error     TEXT
+    ) STRICT;
+    CREATE INDEX work_wake_at ON work (driven, wake_at) WHERE wake_at IS NOT NULL;
+    CREATE INDEX work_worker ON work (worker) WHERE worker IS NOT NULL;
+    CREATE INDEX work_set_aside ON work (instance) WHERE set_aside = 1;
+
+    CREATE TABLE message (
+        no          INTEGER PRIMARY KEY,
+        instance    INTEGER NOT NULL,
+        correlation TEXT NOT NULL,
+        actor       TEXT NOT NULL,
+        name        TEXT,
+        body        TEXT NOT NULL,
+        sent_at     INTEGER NOT NULL,
+        status      INTEGER NOT NULL,
+        attempts    INTEGER NOT NULL,
+        error       TEXT,
+        seal        BLOB NOT NULL,
+        UNIQUE (instance, correlation)
+    ) STRICT;
+    CREATE INDEX message_queued ON message (instance, no) WHERE status = 0;
+    CREATE INDEX message_set_aside ON message (no) WHERE status = 2;
+
+    CREATE TABLE child (
+        child  INTEGER PRIMARY KEY,
+        parent INTEGER NOT NULL,
+        seal   BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX child_parent ON child (parent);
+
+    CREATE TRIGGER message_is_kept BEFORE DELETE ON message
+    BEGIN SELECT RAISE(ABORT, 'messages are never deleted'); END;
+    CREATE TRIGGER message_keeps_its_body
+    BEFORE UPDATE OF no, instance, correlation, actor, name, body, sent_at ON message
+    BEGIN SELECT RAISE(ABORT, 'a message keeps its body'); END;
+    CREATE TRIGGER child_is_kept BEFORE DELETE ON child
+    BEGIN SELECT RAISE(ABORT, 'a child keeps its parent'); END;
+    CREATE TRIGGER child_keeps_its_parent BEFORE UPDATE ON child
+    BEGIN SELECT RAISE(ABORT, 'a child keeps its parent'); END;
+    CREATE TRIGGER token_rises BEFORE UPDATE OF token ON work WHEN NEW.token < OLD.token
+    BEGIN SELECT RAISE(ABORT, 'a fencing token never falls'); END;
     CREATE TRIGGER tool_is_kept BEFORE DELETE ON tool
     BEGIN SELECT RAISE(ABORT, 'a tool that was irreversible stays so'); END;
     CREATE TRIGGER tool_keeps_its_name BEFORE UPDATE ON tool

@@ -6,7 +6,7 @@ use std::{
 use rusqlite::Connection;
 
 use super::{
-    attempts, blocking::Blocking, definitions, journal, readers::Readers, row, select,
+    agenda, attempts, blocking::Blocking, definitions, journal, readers::Readers, row, select,
     writing::Writing,
 };
 use crate::{
@@ -16,9 +16,10 @@ use crate::{
         OpenError, Unavailable,
         attempt::Attempt,
         backend::{
-            Answer, Applied, Attempts, Backend, Batch, Broken, Definitions, Doorbell, Filter,
-            Found, Identity, Rejected, Sequenced, Settings,
+            Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
+            Doorbell, Filter, Found, Identity, Messages, Rejected, Sequenced, Settings, Task,
         },
+        message::Received,
     },
 };
 
@@ -122,6 +123,30 @@ impl Backend for Sqlite {
             let found = attempts::read(&reader.connection, &reader.key, &which)?;
             Ok(found.into_iter().map(|found| found.map(|stored| stored.attempt)).collect())
         })
+    }
+
+    fn agenda(&self, kinds: Vec<String>, limit: usize, ended: Vec<String>) -> Answer<Vec<Agenda>> {
+        self.readers.read(move |reader| agenda::agenda(&reader.connection, &kinds, limit, &ended))
+    }
+
+    fn holders(&self) -> Answer<Vec<String>> {
+        self.readers.read(|reader| agenda::holders(&reader.connection))
+    }
+
+    fn task(&self, id: Id, messages: usize) -> Answer<Task> {
+        self.readers.read(move |reader| agenda::task(reader, id, messages))
+    }
+
+    fn messages(&self, which: Messages) -> Answer<Vec<Result<Received, Broken>>> {
+        self.readers.read(move |reader| agenda::messages(&reader.connection, &reader.key, &which))
+    }
+
+    fn set_aside(&self) -> Answer<Vec<(Id, Option<String>)>> {
+        self.readers.read(|reader| agenda::set_aside(&reader.connection))
+    }
+
+    fn children(&self, parent: Id) -> Answer<Vec<Child>> {
+        self.readers.read(move |reader| agenda::children(&reader.connection, parent))
     }
 
     fn definitions(&self) -> Answer<Definitions> {

@@ -151,6 +151,7 @@ impl Machine {
             epoch: 0,
             created_at: 1000,
             updated_at: 1000,
+            ended: false,
             due_at: None,
             session: None,
             key: None,
@@ -195,7 +196,7 @@ impl Machine {
 fn batch(writes: Vec<Write>) -> Batch {
     let commit_id = i64::from_le_bytes(Id::fresh().bytes()[8..].try_into().unwrap());
     let definitions = vec![Arc::new(execution::DEFINITION.clone())];
-    Batch { commit_id, definitions, writes }
+    Batch { definitions, writes, ..Batch::new(commit_id, 1000) }
 }
 
 fn apply(store: &Sqlite, writes: Vec<Write>) -> Result<Applied, Rejected> {

@@ -1,0 +1,111 @@
+//! What the worker needs of a store: its agenda, leases, and the writes under a lease.
+
+use std::time::Duration;
+
+use super::{
+    LoadError, Store, Unavailable,
+    backend::{Agenda, Batch, Found, Rejected},
+    message::Received,
+    work::{Event, Outcome, Work},
+};
+use crate::{contract::Liveness, id::Id, stored::Restore};
+
+/// A machine with what there is to do for it.
+pub(crate) struct Read<M> {
+    pub(crate) machine: Result<M, LoadError>,
+    pub(crate) work: Option<Work>,
+    /// The queued messages, oldest first. One that was changed by somebody is an error.
+    pub(crate) messages: Vec<Result<Received, LoadError>>,
+}
+
+/// How many queued messages are looked at.
+const MESSAGES: usize = 64;
+
+impl Store {
+    /// Makes every machine of these kinds, now and later, a matter of workers.
+    pub(crate) async fn drive(&self, kinds: &[String]) -> Result<(), Unavailable> {
+        let commit_id = i64::from_le_bytes(Id::random_bytes());
+        let batch = Batch { drives: kinds.to_vec(), ..Batch::new(commit_id, self.now()) };
+        // Nothing in it can be rejected.
+        self.inner.backend.apply(batch).await.map(drop)
+    }
+
+    /// The machines to look at next, those that wait longest first, and later the ones of the future.
+    pub(crate) async fn agenda(
+        &self,
+        kinds: &[String],
+        limit: usize,
+        ended: Vec<String>,
+    ) -> Result<Vec<Agenda>, Unavailable> {
+        self.inner.backend.agenda(kinds.to_vec(), limit, ended).await
+    }
+
+    pub(crate) async fn read<M: Restore>(&self, id: Id) -> Result<Read<M>, Unavailable> {
+        let (found, work, messages) = self.inner.backend.task(id, MESSAGES).await?;
+        let machine = match self.machine_of(found).await {
+            Err(LoadError::Unavailable(error)) => return Err(error),
+            other => other,
+        };
+        let messages = messages.into_iter().map(|message| message.map_err(LoadError::from));
+        Ok(Read { machine, work, messages: messages.collect() })
+    }
+
+    async fn machine_of<M: Restore>(&self, found: Found) -> Result<M, LoadError> {
+        let definitions = self.definition_of(&found).await?;
+        self.current(self.restore_safely(found, &definitions)?).await
+    }
+
+    /// Records an event under a lease. `None` if the lease is lost.
+    pub(crate) async fn under_lease(
+        &self,
+        id: Id,
+        event: Event,
+    ) -> Result<Option<Outcome>, Unavailable> {
+        Ok(match self.happens(id, event).await? {
+            Ok(outcome) => Some(outcome),
+            Err(Rejected::Refused { .. } | Rejected::NotFound(_)) => None,
+            Err(rejected) => {
+                tracing::debug!(?rejected, %id, "an event was rejected");
+                None
+            }
+        })
+    }
+
+    /// The workers that have leases, and have ended for certain.
+    pub(crate) async fn ended_holders(&self) -> Result<Vec<String>, Unavailable> {
+        let holders = self.inner.backend.holders().await?;
+        let worker = self.inner.worker.clone();
+        let nothing = Id::fresh();
+        self.run(move || {
+            let ended = |name: &String| {
+                name != worker.name()
+                    && matches!(worker.liveness(name, nothing), Ok(Liveness::Ended))
+            };
+            holders.into_iter().filter(ended).collect()
+        })
+        .await
+    }
+
+    /// Shows other processes that this one is alive.
+    pub(crate) async fn announce(&self) -> Result<(), super::CommitError> {
+        let worker = self.inner.worker.clone();
+        let announced = self.run(move || worker.announce()).await?;
+        announced.map_err(|error| super::CommitError::Lock(error.to_string()))
+    }
+
+    /// Rings this doorbell after each commit.
+    #[cfg(feature = "worker")]
+    pub(crate) fn ring(&self, doorbell: std::sync::Arc<dyn crate::worker::Doorbell>) {
+        self.inner.backend.on_commit(std::sync::Arc::new(move || doorbell.ring()));
+    }
+
+    /// The name of this process for leases.
+    pub(crate) fn worker_name(&self) -> &str {
+        self.inner.worker.name()
+    }
+
+    /// See [`Clock::uptime`](crate::clock::Clock::uptime).
+    pub(crate) fn uptime(&self) -> Duration {
+        self.inner.clock.uptime()
+    }
+}

@@ -1,0 +1,211 @@
+//! Inboxes and leases. What happens to them is decided by [`step`]; this keeps the result.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+use super::Data;
+use crate::{
+    id::Id,
+    store::{
+        backend::{Agenda, Batch, Child, Found, Messages, Rejected, Task},
+        message::{Message, Outgoing, Received},
+        work::{Effects, Event, MessageState, MessageStatus, Outcome, State, step},
+    },
+};
+
+/// Inboxes and leases of all machines.
+#[derive(Debug, Clone, Default)]
+pub(in crate::store) struct Works {
+    /// The kinds that workers drive.
+    pub(in crate::store) driven: Vec<String>,
+    pub(in crate::store) states: BTreeMap<Id, State>,
+    /// All messages, in the order in which they arrived.
+    pub(in crate::store) messages: Vec<Delivered>,
+    /// Children and their parents.
+    pub(in crate::store) parents: BTreeMap<Id, Id>,
+}
+
+/// What does not change of a message.
+#[derive(Debug, Clone)]
+pub(in crate::store) struct Delivered {
+    to: Id,
+    message: Arc<Outgoing>,
+    sent_at: crate::clock::Millis,
+}
+
+/// The events of a batch with what they change.
+pub(super) type Decided = Vec<(Id, Event, Effects)>;
+
+impl Data {
+    /// Decides all events of a batch, each after those before it.
+    pub(super) fn decide(&self, batch: &Batch) -> Result<Decided, Rejected> {
+        let mut copies: HashMap<Id, State> = HashMap::new();
+        let mut decided = Vec::with_capacity(batch.events.len());
+        for (id, event) in &batch.events {
+            let creates =
+                || batch.writes.iter().any(|it| it.row.id == *id && it.expected.is_none());
+            if self.find(*id).is_none() && !creates() {
+                return Err(Rejected::NotFound(*id));
+            }
+            let state = copies.entry(*id).or_insert_with(|| self.state(*id));
+            let effects =
+                step(state, event).map_err(|refusal| Rejected::Refused { id: *id, refusal })?;
+            state.apply(&effects);
+            decided.push((*id, event.clone(), effects));
+        }
+        Ok(decided)
+    }
+
+    /// Writes what was decided, and then what the writes of the batch cause.
+    pub(super) fn write_work(&mut self, batch: &Batch, decided: Decided) -> Vec<Outcome> {
+        let mut outcomes = Vec::with_capacity(decided.len());
+        for (id, event, effects) in decided {
+            outcomes.push(effects.outcome);
+            self.record(id, &event, &effects);
+        }
+        for (child, parent) in &batch.children {
+            self.works.parents.insert(*child, *parent);
+        }
+        for kind in &batch.drives {
+            if !self.works.driven.contains(kind) {
+                self.works.driven.push(kind.clone());
+                let of_kind = self.machines.iter().filter(|it| it.row.machine == *kind);
+                for id in of_kind.map(|it| it.row.id).collect::<Vec<_>>() {
+                    self.happens(id, &Event::Drive { now: batch.now });
+                }
+            }
+        }
+        outcomes
+    }
+
+    /// What a write causes.
+    pub(super) fn write_news(&mut self, batch: &Batch) {
+        let now = batch.now;
+        for write in &batch.writes {
+            let row = &write.row;
+            if row.ended {
+                self.happens(row.id, &Event::End);
+                self.tell_others(row.id, now);
+            } else if write.expected.is_none() {
+                if self.works.driven.contains(&row.machine) {
+                    self.happens(row.id, &Event::Drive { now });
+                }
+            } else if !batch.is_by_holder(row.id) {
+                self.happens(row.id, &Event::News { moved: true, now });
+            }
+        }
+    }
+
+    /// Wakes those who wait for a machine that has ended, and cancels its children.
+    fn tell_others(&mut self, ended: Id, now: crate::clock::Millis) {
+        let parent = self.works.parents.get(&ended).copied();
+        let behind = self.machines.iter().filter(|it| it.row.behind == Some(ended));
+        let waiting: Vec<Id> = parent.into_iter().chain(behind.map(|it| it.row.id)).collect();
+        for id in waiting {
+            self.happens(id, &Event::News { moved: false, now });
+        }
+        let children = self.works.parents.iter().filter(|(_, parent)| **parent == ended);
+        for child in children.map(|(child, _)| *child).collect::<Vec<_>>() {
+            if self.find(child).is_some_and(|it| !it.row.ended) {
+                let message = Arc::new(Message::cancel(ended));
+                self.happens(child, &Event::Send { message, now });
+            }
+        }
+    }
+
+    /// An event that is never refused.
+    fn happens(&mut self, id: Id, event: &Event) {
+        if let Ok(effects) = step(&self.state(id), event) {
+            self.record(id, event, &effects);
+        }
+    }
+
+    fn record(&mut self, id: Id, event: &Event, effects: &Effects) {
+        if let Event::Send { message, now } = event
+            && effects.outcome != Outcome::Duplicate
+        {
+            let message = Arc::clone(message);
+            self.works.messages.push(Delivered { to: id, message, sent_at: *now });
+        }
+        self.works.states.entry(id).or_default().apply(effects);
+    }
+
+    fn state(&self, id: Id) -> State {
+        let ended = self.find(id).is_some_and(|stored| stored.row.ended);
+        State { ended, ..self.works.states.get(&id).cloned().unwrap_or_default() }
+    }
+
+    pub(super) fn agenda(&self, kinds: &[String], limit: usize) -> Vec<Agenda> {
+        let mut all = Vec::new();
+        for kind in kinds {
+            let of_kind = self.works.states.iter().filter(|(id, _)| {
+                self.find(**id).is_some_and(|stored| stored.row.machine == *kind)
+            });
+            let mut of_kind: Vec<Agenda> = of_kind
+                .filter_map(|(id, state)| {
+                    let work = state.work.as_ref()?;
+                    let at = work.lease.as_ref().map(|lease| lease.until).or(work.wake_at)?;
+                    let worker = work.lease.as_ref().map(|lease| lease.worker.clone());
+                    Some(Agenda { id: *id, token: work.token, at, worker })
+                })
+                .collect();
+            of_kind.sort_by_key(|agenda| agenda.at);
+            of_kind.truncate(limit);
+            all.extend(of_kind);
+        }
+        all
+    }
+
+    pub(super) fn holders(&self) -> Vec<String> {
+        let works = self.works.states.values().filter_map(|state| state.work.as_ref());
+        let mut all: Vec<_> =
+            works.filter_map(|work| work.lease.as_ref()).map(|it| it.worker.clone()).collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    pub(super) fn task(&self, id: Id, messages: usize) -> Task {
+        let found = self.rows(&[id]).pop().unwrap_or(Found::Missing(id));
+        let work = self.works.states.get(&id).and_then(|state| state.work.clone());
+        let queued = |received: &Received| received.status == MessageStatus::Queued.into();
+        let received = self.received(&Messages::To(id)).into_iter();
+        (found, work, received.filter(queued).take(messages).map(Ok).collect())
+    }
+
+    pub(super) fn received(&self, which: &Messages) -> Vec<Received> {
+        let received = self.works.messages.iter().map(|Delivered { to, message, sent_at }| {
+            let state = self.works.states.get(to);
+            let state = state.and_then(|state| state.messages.get(&message.correlation));
+            let MessageState { status, attempts, error } = state.cloned().unwrap_or_default();
+            let Outgoing { correlation, actor, name, body } = (**message).clone();
+            let (to, sent_at, status) = (*to, *sent_at, status.into());
+            Received { to, correlation, actor, name, body, sent_at, status, attempts, error }
+        });
+        let wanted = |received: &Received| match which {
+            Messages::To(id) => received.to == *id,
+            Messages::SetAside => received.status == MessageStatus::SetAside.into(),
+        };
+        received.filter(wanted).collect()
+    }
+
+    pub(super) fn set_aside(&self) -> Vec<(Id, Option<String>)> {
+        let works =
+            self.works.states.iter().filter_map(|(id, state)| Some((*id, state.work.as_ref()?)));
+        works.filter(|(_, work)| work.set_aside).map(|(id, it)| (id, it.error.clone())).collect()
+    }
+
+    pub(super) fn children(&self, parent: Id) -> Vec<Child> {
+        let of_parent =
+            self.machines.iter().filter(|it| self.works.parents.get(&it.row.id) == Some(&parent));
+        let child = |it: &super::Stored| Child {
+            id: it.row.id,
+            machine: it.row.machine.clone(),
+            status: it.row.status.clone(),
+            has_ended: it.row.ended,
+        };
+        of_parent.map(child).collect()
+    }
+}

@@ -1,0 +1,225 @@
+use std::{fmt, sync::Arc};
+
+use serde::Serialize;
+
+use super::work::MessageStatus;
+use crate::{
+    actor::{Actor, is_genuine, is_invisible},
+    clock::Millis,
+    id::{Id, shortened},
+    journal::{Digest, DigestKey},
+};
+
+/// A message to a machine: one of its events, from whoever may cause it. [`Store::send`] keeps it
+/// until the machine is in a state that takes it.
+///
+/// ```
+/// use machine::actor::Human;
+/// use machine::store::Message;
+///
+/// let ann = Human::new("ann@example.com")?;
+/// let message = Message::new(&serde_json::json!({"trigger": "confirm", "amount": 3}), &ann)?
+///     .with_correlation("form-17")?;
+/// assert_eq!(message.correlation(), "form-17");
+/// # Ok::<(), machine::store::InvalidMessage>(())
+/// # .map_err(Box::<dyn std::error::Error>::from).unwrap();
+/// ```
+///
+/// [`Store::send`]: super::Store::send
+#[derive(Debug, Clone)]
+pub struct Message(pub(crate) Arc<Outgoing>);
+
+/// What a message says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Outgoing {
+    pub(crate) correlation: String,
+    /// The kind and the name of the actor.
+    pub(crate) actor: String,
+    pub(crate) name: Option<String>,
+    /// The event as JSON text.
+    pub(crate) body: String,
+}
+
+/// Why a message cannot be sent.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidMessage {
+    /// The event has no JSON form.
+    #[error("the event cannot be written as JSON: {0}")]
+    Event(serde_json::Error),
+    /// It is too long.
+    #[error(
+        "the message has {bytes} bytes, the limit is {}; store large data elsewhere and send a \
+         reference",
+        Message::MAX_BYTES
+    )]
+    TooLarge {
+        /// Its length.
+        bytes: usize,
+    },
+    /// The correlation id is unusable.
+    #[error(
+        "`{text}` is not a correlation id; use 1 to {} bytes without invisible characters",
+        Message::MAX_CORRELATION_BYTES
+    )]
+    Correlation {
+        /// Its beginning.
+        text: String,
+    },
+    /// A type of another crate has a kind of this library.
+    #[error("an actor of kind `{0}` comes from `Actors::issue`; give yours a kind of its own")]
+    Actor(&'static str),
+}
+
+impl Message {
+    /// The longest body: 1 MiB.
+    pub const MAX_BYTES: usize = 1024 * 1024;
+
+    /// The longest correlation id (bytes).
+    pub const MAX_CORRELATION_BYTES: usize = 256;
+
+    /// A message with this event, such as `order::Event::Confirm { .. }`. It has a new correlation
+    /// id; see [`with_correlation`](Self::with_correlation).
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidMessage`] if the event cannot be written as JSON or is too large.
+    pub fn new<A: Actor>(event: &impl Serialize, by: &A) -> Result<Self, InvalidMessage> {
+        let body = serde_json::to_string(event).map_err(InvalidMessage::Event)?;
+        Self::from_json(body, by)
+    }
+
+    /// The same with the event as JSON text, such as `{"trigger": "confirm", "amount": 3}`, from
+    /// where the type of the machine is not known. A text that is no event of the machine is set
+    /// aside when a worker reads it.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidMessage`] if it is too large.
+    pub fn from_json<A: Actor>(body: impl Into<String>, by: &A) -> Result<Self, InvalidMessage> {
+        let body = body.into();
+        if body.len() > Self::MAX_BYTES {
+            return Err(InvalidMessage::TooLarge { bytes: body.len() });
+        }
+        if !is_genuine::<A>() {
+            return Err(InvalidMessage::Actor(A::KIND));
+        }
+        Ok(Self(Arc::new(Outgoing {
+            correlation: Id::fresh().to_string(),
+            actor: A::KIND.to_owned(),
+            name: by.name().map(str::to_owned),
+            body,
+        })))
+    }
+
+    /// With this correlation id, such as the id of the request that it answers. A machine takes one
+    /// message of each correlation id: another one is a duplicate.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidMessage::Correlation`] if it is empty, too long, or has invisible characters.
+    pub fn with_correlation(mut self, id: impl Into<String>) -> Result<Self, InvalidMessage> {
+        let id = id.into();
+        let is_valid = !id.is_empty() && id.len() <= Self::MAX_CORRELATION_BYTES;
+        if !is_valid || id.chars().any(is_invisible) {
+            return Err(InvalidMessage::Correlation { text: shortened(&id) });
+        }
+        Arc::make_mut(&mut self.0).correlation = id;
+        Ok(self)
+    }
+
+    /// The correlation id.
+    #[must_use]
+    pub fn correlation(&self) -> &str {
+        &self.0.correlation
+    }
+
+    /// What a machine that has ended sends to its children.
+    pub(crate) fn cancel(parent: Id) -> Outgoing {
+        let reason = format!("its parent {parent} has ended");
+        Outgoing {
+            correlation: format!("cancel:{parent}"),
+            actor: crate::actor::GraphRunner::KIND.to_owned(),
+            name: None,
+            body: serde_json::json!({ "trigger": "cancel", "reason": reason }).to_string(),
+        }
+    }
+}
+
+impl Outgoing {
+    /// Covers what must not change.
+    pub(crate) fn seal(&self, key: &DigestKey, to: Id, sent_at: Millis) -> Digest {
+        key.digest(&[
+            b"message",
+            to.bytes(),
+            self.correlation.as_bytes(),
+            self.actor.as_bytes(),
+            &[u8::from(self.name.is_some())],
+            self.name.as_deref().unwrap_or_default().as_bytes(),
+            self.body.as_bytes(),
+            &sent_at.to_le_bytes(),
+        ])
+    }
+}
+
+/// Covers that one machine is the child of another one.
+pub(crate) fn seal_of_child(key: &DigestKey, child: Id, parent: Id) -> Digest {
+    key.digest(&[b"child", child.bytes(), parent.bytes()])
+}
+
+/// A message in the inbox of a machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Received {
+    /// The machine.
+    pub to: Id,
+    /// The correlation id.
+    pub correlation: String,
+    /// The kind of the actor who sent it, such as `human`.
+    pub actor: String,
+    /// The name of the actor.
+    pub name: Option<String>,
+    /// The event as JSON text.
+    pub body: String,
+    /// When it was sent (milliseconds since the Unix epoch).
+    pub sent_at: Millis,
+    /// Where it is on its way.
+    pub status: Delivery,
+    /// How often a worker tried it without an end.
+    pub attempts: u32,
+    /// Why it waits, or why it was set aside.
+    pub error: Option<String>,
+}
+
+/// Where a message is on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Delivery {
+    /// It waits for a state that takes it.
+    Queued,
+    /// It caused a transition.
+    Handled,
+    /// It cannot be handled; see [`Received::error`]. [`Store::requeue`](super::Store::requeue) tries
+    /// it again.
+    SetAside,
+}
+
+impl fmt::Display for Delivery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Queued => "queued",
+            Self::Handled => "handled",
+            Self::SetAside => "set aside",
+        })
+    }
+}
+
+impl From<MessageStatus> for Delivery {
+    fn from(status: MessageStatus) -> Self {
+        match status {
+            MessageStatus::Queued => Self::Queued,
+            MessageStatus::Handled => Self::Handled,
+            MessageStatus::SetAside => Self::SetAside,
+        }
+    }
+}

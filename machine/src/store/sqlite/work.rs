@@ -1,0 +1,400 @@
+//! Inboxes and leases. What happens to them is decided by [`step`]; this keeps the result.
+
+use std::{collections::HashMap, sync::Arc};
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::value::integer;
+use crate::{
+    clock::Millis,
+    id::Id,
+    journal::DigestKey,
+    store::{
+        backend::{Batch, Rejected, Write},
+        message::{Message, Outgoing, seal_of_child},
+        work::{
+            Change, ENDED, Effects, Event, Lease, MessageState, MessageStatus, Outcome, State,
+            Work, step,
+        },
+    },
+};
+
+/// What an event of a batch changes.
+#[derive(Debug)]
+pub(super) struct Decided {
+    /// The machine's row, unless the batch creates it.
+    no: Option<i64>,
+    effects: Effects,
+}
+
+/// Decides all events of a batch, each after those before it.
+pub(super) fn decide(
+    connection: &Connection,
+    batch: &Batch,
+) -> rusqlite::Result<Result<Vec<Decided>, Rejected>> {
+    let mut copies: HashMap<Id, (Option<i64>, State)> = HashMap::new();
+    let mut decided = Vec::with_capacity(batch.events.len());
+    for (id, event) in &batch.events {
+        if !copies.contains_key(id) {
+            let found = connection
+                .prepare_cached("SELECT no, ended FROM instance WHERE id = ?1")?
+                .query_row([id.bytes()], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)))
+                .optional()?;
+            let creates =
+                || batch.writes.iter().any(|it| it.row.id == *id && it.expected.is_none());
+            let copy = match found {
+                Some((no, ended)) => {
+                    let work = read_work(connection, no)?;
+                    (Some(no), State { ended, work, ..State::default() })
+                }
+                None if creates() => (None, State::default()),
+                None => return Ok(Err(Rejected::NotFound(*id))),
+            };
+            copies.insert(*id, copy);
+        }
+        let Some((no, state)) = copies.get_mut(id) else { continue };
+        if let Some(no) = no {
+            read_messages(connection, *no, event, state)?;
+        }
+        let effects = match step(state, event) {
+            Ok(effects) => effects,
+            Err(refusal) => return Ok(Err(Rejected::Refused { id: *id, refusal })),
+        };
+        state.apply(&effects);
+        decided.push(Decided { no: *no, effects });
+    }
+    Ok(Ok(decided))
+}
+
+/// Writes what was decided. `place` finds the machines that the batch has created.
+pub(super) fn write(
+    connection: &Connection,
+    key: &DigestKey,
+    batch: &Batch,
+    decided: Vec<Decided>,
+) -> rusqlite::Result<Vec<Outcome>> {
+    for kind in &batch.drives {
+        drive(connection, kind, batch.now)?;
+    }
+    for (child, parent) in &batch.children {
+        let seal = seal_of_child(key, *child, *parent);
+        connection
+            .prepare_cached(
+                "INSERT INTO child (child, parent, seal)
+                 SELECT c.no, p.no, ?3 FROM instance c, instance p WHERE c.id = ?1 AND p.id = ?2
+                 ON CONFLICT DO NOTHING",
+            )?
+            .execute(params![child.bytes(), parent.bytes(), seal.bytes()])?;
+    }
+    let mut outcomes = Vec::with_capacity(decided.len());
+    for (Decided { no, effects }, (id, event)) in decided.into_iter().zip(&batch.events) {
+        outcomes.push(effects.outcome);
+        let Some(no) = no.map_or_else(|| no_of(connection, *id), |no| Ok(Some(no)))? else {
+            continue;
+        };
+        record(connection, key, (no, *id), event, &effects)?;
+    }
+    Ok(outcomes)
+}
+
+/// Whether workers drive any machines of this file, or any wait for each other.
+pub(super) fn drives(connection: &Connection) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached("SELECT 1 FROM driven UNION ALL SELECT 1 FROM child LIMIT 1")?
+        .exists([])
+}
+
+/// What the write of a machine causes.
+pub(super) fn after(
+    connection: &Connection,
+    key: &DigestKey,
+    no: i64,
+    write: &Write,
+    (by_holder, now): (bool, Millis),
+) -> rusqlite::Result<()> {
+    let row = &write.row;
+    if row.ended {
+        happens(connection, key, (no, row.id), &Event::End)?;
+        return tell_others(connection, key, (no, row.id), now);
+    }
+    if write.expected.is_none() {
+        let driven = connection
+            .prepare_cached("SELECT no FROM driven WHERE machine = ?1")?
+            .query_row([&row.machine], |row| row.get::<_, i64>(0))
+            .optional()?;
+        if let Some(driven) = driven {
+            let drive = step(&State::default(), &Event::Drive { now });
+            if let Ok(Effects { work: Change::Set(work), .. }) = drive {
+                insert_work(connection, no, driven, &work)?;
+            }
+        }
+        return Ok(());
+    }
+    if by_holder {
+        Ok(())
+    } else {
+        happens(connection, key, (no, row.id), &Event::News { moved: true, now })
+    }
+}
+
+/// Wakes those who wait for a machine that has ended, and cancels its children.
+fn tell_others(
+    connection: &Connection,
+    key: &DigestKey,
+    (no, id): (i64, Id),
+    now: Millis,
+) -> rusqlite::Result<()> {
+    let mut parent = connection.prepare_cached("SELECT parent FROM child WHERE child = ?1")?;
+    let mut behind = connection.prepare_cached("SELECT no FROM instance WHERE behind = ?1")?;
+    let mut children = connection.prepare_cached(
+        "SELECT i.no, i.id, c.seal FROM child c JOIN instance i ON i.no = c.child
+         WHERE c.parent = ?1 AND i.ended = 0",
+    )?;
+    let number = |row: &Row<'_>| row.get::<_, i64>(0);
+    let mut waiting: Vec<i64> = parent.query_map([no], number)?.collect::<Result<_, _>>()?;
+    for no in behind.query_map([id.bytes()], number)? {
+        waiting.push(no?);
+    }
+    for no in waiting {
+        // Its id is not needed: no message is written.
+        happens(connection, key, (no, id), &Event::News { moved: false, now })?;
+    }
+    let child = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get(2)?));
+    let children: Vec<(i64, [u8; 16], [u8; 32])> =
+        children.query_map([no], child)?.collect::<Result<_, _>>()?;
+    for (child, child_id, seal) in children {
+        let child_id = Id::from_bytes(child_id);
+        // Nobody cancels a machine by an edit of the file.
+        if *seal_of_child(key, child_id, id).bytes() == seal {
+            let message = Arc::new(Message::cancel(id));
+            happens(connection, key, (child, child_id), &Event::Send { message, now })?;
+        }
+    }
+    Ok(())
+}
+
+/// An event that is never refused.
+fn happens(
+    connection: &Connection,
+    key: &DigestKey,
+    (no, id): (i64, Id),
+    event: &Event,
+) -> rusqlite::Result<()> {
+    let work = read_work(connection, no)?;
+    let mut state = State { work, ..State::default() };
+    read_messages(connection, no, event, &mut state)?;
+    match step(&state, event) {
+        Ok(effects) => record(connection, key, (no, id), event, &effects),
+        Err(_) => Ok(()),
+    }
+}
+
+fn record(
+    connection: &Connection,
+    key: &DigestKey,
+    (no, id): (i64, Id),
+    event: &Event,
+    effects: &Effects,
+) -> rusqlite::Result<()> {
+    match &effects.work {
+        Change::Keep => {}
+        Change::Remove => {
+            connection.prepare_cached("DELETE FROM work WHERE instance = ?1")?.execute([no])?;
+        }
+        Change::Set(work) => update_work(connection, no, work)?,
+    }
+    for (correlation, message) in &effects.messages {
+        let changed = connection
+            .prepare_cached(
+                "UPDATE message SET status = ?3, attempts = ?4, error = ?5
+                 WHERE instance = ?1 AND correlation = ?2",
+            )?
+            .execute(params![
+                no,
+                correlation,
+                message.status as i64,
+                message.attempts,
+                message.error
+            ])?;
+        if let (0, Event::Send { message: sent, now }) = (changed, event) {
+            insert_message(connection, key, (no, id), (sent, *now), message)?;
+        }
+    }
+    if effects.ends {
+        connection
+            .prepare_cached(
+                "UPDATE message SET status = ?2, error = ?3 WHERE instance = ?1 AND status = ?4",
+            )?
+            .execute(params![
+                no,
+                MessageStatus::SetAside as i64,
+                ENDED,
+                MessageStatus::Queued as i64
+            ])?;
+    }
+    Ok(())
+}
+
+/// Registers a kind of machines, and all of its machines that have not ended.
+fn drive(connection: &Connection, kind: &str, now: Millis) -> rusqlite::Result<()> {
+    let added = connection
+        .prepare_cached("INSERT INTO driven (machine) VALUES (?1) ON CONFLICT DO NOTHING")?
+        .execute([kind])?;
+    if added == 0 {
+        return Ok(());
+    }
+    let driven = connection.last_insert_rowid();
+    let work = step(&State::default(), &Event::Drive { now });
+    let Ok(Effects { work: Change::Set(work), .. }) = work else { return Ok(()) };
+    connection
+        .prepare_cached(
+            "INSERT INTO work (instance, driven, token, wake_at, news, attempts, set_aside)
+             SELECT i.no, ?2, 0, ?3, 0, 0, 0
+             FROM instance i JOIN definition d ON d.no = i.definition
+             WHERE d.machine = ?1 AND i.ended = 0
+             ON CONFLICT DO NOTHING",
+        )?
+        .execute(params![kind, driven, work.wake_at])?;
+    Ok(())
+}
+
+fn no_of(connection: &Connection, id: Id) -> rusqlite::Result<Option<i64>> {
+    connection
+        .prepare_cached("SELECT no FROM instance WHERE id = ?1")?
+        .query_row([id.bytes()], |row| row.get(0))
+        .optional()
+}
+
+/// The columns of [`work_of`].
+pub(super) const WORK: &str = "token, worker, wake_at, retry_at, news, attempts, set_aside, error";
+
+pub(super) fn read_work(connection: &Connection, no: i64) -> rusqlite::Result<Option<Work>> {
+    connection
+        .prepare_cached(&format!("SELECT {WORK} FROM work WHERE instance = ?1"))?
+        .query_row([no], work_of)
+        .optional()
+}
+
+/// While somebody has the lease, `wake_at` is when it ends.
+fn work_of(row: &Row<'_>) -> rusqlite::Result<Work> {
+    let (worker, at): (Option<String>, Option<Millis>) = (row.get(1)?, row.get(2)?);
+    let lease = worker.map(|worker| Lease { worker, until: at.unwrap_or(Millis::MIN) });
+    Ok(Work {
+        token: row.get::<_, i64>(0)?.cast_unsigned(),
+        wake_at: at.filter(|_| lease.is_none()),
+        lease,
+        retry_at: row.get(3)?,
+        news: row.get::<_, i64>(4)?.cast_unsigned(),
+        attempts: row.get(5)?,
+        set_aside: row.get(6)?,
+        error: row.get(7)?,
+    })
+}
+
+fn update_work(connection: &Connection, no: i64, work: &Work) -> rusqlite::Result<()> {
+    let (worker, at) = columns(work);
+    connection
+        .prepare_cached(
+            "UPDATE work SET token = ?2, worker = ?3, wake_at = ?4, retry_at = ?5, news = ?6,
+             attempts = ?7, set_aside = ?8, error = ?9 WHERE instance = ?1",
+        )?
+        .execute(params![
+            no,
+            integer(work.token)?,
+            worker,
+            at,
+            work.retry_at,
+            integer(work.news)?,
+            work.attempts,
+            work.set_aside,
+            work.error
+        ])?;
+    Ok(())
+}
+
+fn insert_work(connection: &Connection, no: i64, driven: i64, work: &Work) -> rusqlite::Result<()> {
+    let (_, at) = columns(work);
+    connection
+        .prepare_cached(
+            "INSERT INTO work (instance, driven, token, wake_at, news, attempts, set_aside)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?
+        .execute(params![
+            no,
+            driven,
+            integer(work.token)?,
+            at,
+            integer(work.news)?,
+            work.attempts,
+            work.set_aside
+        ])?;
+    Ok(())
+}
+
+fn columns(work: &Work) -> (Option<&str>, Option<Millis>) {
+    match &work.lease {
+        Some(lease) => (Some(&lease.worker), Some(lease.until)),
+        None => (None, work.wake_at),
+    }
+}
+
+/// Reads the messages that an event names.
+fn read_messages(
+    connection: &Connection,
+    no: i64,
+    event: &Event,
+    state: &mut State,
+) -> rusqlite::Result<()> {
+    for correlation in event.messages() {
+        if state.messages.contains_key(correlation) {
+            continue;
+        }
+        let found = connection
+            .prepare_cached(
+                "SELECT status, attempts, error FROM message
+                 WHERE instance = ?1 AND correlation = ?2",
+            )?
+            .query_row(params![no, correlation], |row| {
+                let status = MessageStatus::from_number(row.get(0)?);
+                Ok(MessageState {
+                    // One with an unknown status is not handled.
+                    status: status.unwrap_or(MessageStatus::SetAside),
+                    attempts: row.get(1)?,
+                    error: row.get(2)?,
+                })
+            })
+            .optional()?;
+        if let Some(found) = found {
+            state.messages.insert(correlation.to_owned(), found);
+        }
+    }
+    Ok(())
+}
+
+fn insert_message(
+    connection: &Connection,
+    key: &DigestKey,
+    (no, id): (i64, Id),
+    (sent, now): (&Outgoing, Millis),
+    state: &MessageState,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO message
+             (instance, correlation, actor, name, body, sent_at, status, attempts, error, seal)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        )?
+        .execute(params![
+            no,
+            sent.correlation,
+            sent.actor,
+            sent.name,
+            sent.body,
+            now,
+            state.status as i64,
+            state.attempts,
+            state.error,
+            sent.seal(key, id, now).bytes()
+        ])?;
+    Ok(())
+}

@@ -1,0 +1,11 @@
+//! The protocol of inboxes and leases: one pure function, [`step`], from what is known of a machine
+//! and an event to what changes. The backends run it inside their transactions, and the model checker
+//! runs the same one.
+
+mod event;
+mod state;
+mod step;
+
+pub(crate) use event::{Event, Next, On};
+pub(crate) use state::{ENDED, Lease, MessageState, MessageStatus, State, Work};
+pub(crate) use step::{Change, Effects, Outcome, Refusal, step};

@@ -1,0 +1,400 @@
+use super::{Event, Lease, MessageState, MessageStatus, Next, On, State, Work};
+use crate::clock::Millis;
+
+/// What an event changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Effects {
+    pub(crate) work: Change,
+    /// The messages that are new or change.
+    pub(crate) messages: Vec<(String, MessageState)>,
+    /// All queued messages are set aside.
+    pub(crate) ends: bool,
+    pub(crate) outcome: Outcome,
+}
+
+/// What becomes of the work.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum Change {
+    #[default]
+    Keep,
+    Set(Work),
+    Remove,
+}
+
+/// What became of an event.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    #[default]
+    Done,
+    /// The message is known.
+    Duplicate,
+    /// The message is for a machine that has ended; it was set aside.
+    Ended,
+    /// What was to be done was tried too often; it was set aside, and nobody has the lease.
+    SetAside,
+    /// The lease, with its token and the news that there are.
+    Claimed { token: u64, news: u64 },
+    /// The holder goes on; what comes next counts as tried.
+    Goes,
+}
+
+/// Why an event is refused. Nothing changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Refusal {
+    /// Nobody drives it, or it has ended.
+    NoWork,
+    /// The lease is not, or no longer, that of this token.
+    Lost,
+    /// Another worker has the lease, or was faster.
+    Taken,
+    /// There is nothing to do yet.
+    NotReady,
+    /// The message was handled, or set aside.
+    NotQueued,
+}
+
+/// Decides what an event changes. Everything that has to be decided about inboxes and leases is
+/// decided here.
+pub(crate) fn step(state: &State, event: &Event) -> Result<Effects, Refusal> {
+    match event {
+        Event::Drive { now } => Ok(drive(state, *now)),
+        Event::Send { message, now } => Ok(send(state, &message.correlation, *now)),
+        Event::News { moved, now } => Ok(news(state, *moved, *now)),
+        Event::End => Ok(Effects { work: Change::Remove, ends: true, ..Effects::default() }),
+        Event::Claim { .. } => claim(state, event),
+        Event::Renew { token, until } => {
+            let mut work = held(state, *token)?;
+            if let Some(lease) = &mut work.lease {
+                lease.until = lease.until.max(*until);
+            }
+            Ok(Effects::of(work))
+        }
+        Event::Moved { .. } => moved(state, event),
+        Event::Turn { .. } => turn(state, event),
+        Event::Park { .. } => park(state, event),
+        Event::Fail { .. } => fail(state, event),
+        Event::HandBack { token, on, now } => {
+            let mut work = held(state, *token)?;
+            let mut messages = Vec::new();
+            // It was no failure.
+            match on {
+                On::Look => {}
+                On::State | On::Deadline => work.attempts = work.attempts.saturating_sub(1),
+                On::Message(correlation) => {
+                    if let Ok(mut message) = queued(state, correlation) {
+                        message.attempts = message.attempts.saturating_sub(1);
+                        messages.push((correlation.clone(), message));
+                    }
+                }
+            }
+            work.free(Some(*now));
+            Ok(Effects { messages, ..Effects::of(work) })
+        }
+        Event::Requeue { now, messages } => requeue(state, *now, messages),
+    }
+}
+
+impl Effects {
+    fn of(work: Work) -> Self {
+        Self { work: Change::Set(work), ..Self::default() }
+    }
+
+    fn outcome(outcome: Outcome) -> Self {
+        Self { outcome, ..Self::default() }
+    }
+}
+
+impl Work {
+    fn free(&mut self, wake_at: Option<Millis>) {
+        self.lease = None;
+        self.wake_at = wake_at;
+    }
+
+    /// Makes a worker look at it now, or look again.
+    fn wake(&mut self, now: Millis) {
+        self.news += 1;
+        if self.lease.is_none() {
+            self.wake_at = Some(self.wake_at.map_or(now, |at| at.min(now)));
+        }
+    }
+
+    /// The machine is in another state than before, or handled what it had to: nothing of what was
+    /// tried before counts.
+    fn progress(&mut self) {
+        self.attempts = 0;
+        self.set_aside = false;
+        self.retry_at = None;
+        self.error = None;
+    }
+}
+
+/// The work, if this token has the lease.
+fn held(state: &State, token: u64) -> Result<Work, Refusal> {
+    let work = state.work.clone().ok_or(Refusal::NoWork)?;
+    if work.lease.is_some() && work.token == token { Ok(work) } else { Err(Refusal::Lost) }
+}
+
+fn queued(state: &State, correlation: &str) -> Result<MessageState, Refusal> {
+    let message = state.messages.get(correlation);
+    let message = message.filter(|message| message.status == MessageStatus::Queued);
+    message.cloned().ok_or(Refusal::NotQueued)
+}
+
+fn drive(state: &State, now: Millis) -> Effects {
+    if state.ended || state.work.is_some() {
+        return Effects::default();
+    }
+    Effects::of(Work { wake_at: Some(now), ..Work::default() })
+}
+
+fn send(state: &State, correlation: &str, now: Millis) -> Effects {
+    if state.messages.contains_key(correlation) {
+        return Effects::outcome(Outcome::Duplicate);
+    }
+    if state.ended {
+        let (status, error) = (MessageStatus::SetAside, Some(super::state::ENDED.to_owned()));
+        let message = MessageState { status, error, attempts: 0 };
+        let messages = vec![(correlation.to_owned(), message)];
+        return Effects { messages, outcome: Outcome::Ended, ..Effects::default() };
+    }
+    let work = state.work.clone().map_or(Change::Keep, |mut work| {
+        work.wake(now);
+        Change::Set(work)
+    });
+    let messages = vec![(correlation.to_owned(), MessageState::default())];
+    Effects { work, messages, ..Effects::default() }
+}
+
+fn news(state: &State, moved: bool, now: Millis) -> Effects {
+    let Some(mut work) = state.work.clone() else { return Effects::default() };
+    work.wake(now);
+    if moved {
+        work.progress();
+    }
+    Effects::of(work)
+}
+
+fn claim(state: &State, event: &Event) -> Result<Effects, Refusal> {
+    let Event::Claim { worker, token, now, until, holder_ended, on, most } = event else {
+        return Ok(Effects::default());
+    };
+    let mut work = state.work.clone().ok_or(Refusal::NoWork)?;
+    // Compare-and-set: whoever was faster has raised the token.
+    if work.token != *token {
+        return Err(Refusal::Taken);
+    }
+    match &work.lease {
+        Some(lease) if lease.until > *now && !holder_ended => return Err(Refusal::Taken),
+        None if work.wake_at.is_none_or(|at| at > *now) => return Err(Refusal::NotReady),
+        Some(_) | None => {}
+    }
+    if *on == On::State && (work.set_aside || work.retry_at.is_some_and(|at| at > *now)) {
+        return Err(Refusal::NotReady);
+    }
+    work.token += 1;
+    let Some(messages) = tried(state, &mut work, on, *most)? else {
+        // Whatever else there is to do for it can be done now.
+        work.free(Some(*now));
+        return Ok(set_aside(work, state, on, *most));
+    };
+    work.lease = Some(Lease { worker: worker.clone(), until: *until });
+    work.wake_at = None;
+    let outcome = Outcome::Claimed { token: work.token, news: work.news };
+    Ok(Effects { messages, outcome, ..Effects::of(work) })
+}
+
+/// Counts an attempt; `None` if there were too many.
+fn tried(
+    state: &State,
+    work: &mut Work,
+    on: &On,
+    most: u32,
+) -> Result<Option<Vec<(String, MessageState)>>, Refusal> {
+    match on {
+        On::Look => Ok(Some(Vec::new())),
+        On::State | On::Deadline => {
+            if work.attempts >= most {
+                return Ok(None);
+            }
+            work.attempts += 1;
+            Ok(Some(Vec::new()))
+        }
+        On::Message(correlation) => {
+            let mut message = queued(state, correlation)?;
+            if message.attempts >= most {
+                return Ok(None);
+            }
+            message.attempts += 1;
+            Ok(Some(vec![(correlation.clone(), message)]))
+        }
+    }
+}
+
+/// What was tried too often, by workers that ended without a word.
+fn set_aside(mut work: Work, state: &State, on: &On, most: u32) -> Effects {
+    let silent = |error: Option<&String>| {
+        let last = error.map(|error| format!("; the last error: {error}")).unwrap_or_default();
+        format!("{most} attempts ended without an answer, such as by a crash{last}")
+    };
+    let mut messages = Vec::new();
+    match on {
+        On::Look => {}
+        On::State | On::Deadline => {
+            work.error = Some(silent(work.error.as_ref()));
+            (work.set_aside, work.attempts, work.retry_at) = (true, 0, None);
+            // A deadline that cannot fire would be due for ever.
+            if *on == On::Deadline {
+                work.wake_at = None;
+            }
+        }
+        On::Message(correlation) => {
+            let mut message = state.messages.get(correlation).cloned().unwrap_or_default();
+            message.error = Some(silent(message.error.as_ref()));
+            message.status = MessageStatus::SetAside;
+            messages.push((correlation.clone(), message));
+        }
+    }
+    Effects { messages, outcome: Outcome::SetAside, ..Effects::of(work) }
+}
+
+/// Messages that can never be taken.
+fn refuse(
+    state: &State,
+    refused: &[(String, String)],
+) -> impl Iterator<Item = (String, MessageState)> {
+    refused.iter().filter_map(|(correlation, error)| {
+        let message = queued(state, correlation).ok()?;
+        let (status, error) = (MessageStatus::SetAside, Some(error.clone()));
+        Some((correlation.clone(), MessageState { status, error, ..message }))
+    })
+}
+
+fn moved(state: &State, event: &Event) -> Result<Effects, Refusal> {
+    let Event::Moved { token, handled, refused, next, most } = event else {
+        return Ok(Effects::default());
+    };
+    let mut work = held(state, *token)?;
+    let mut messages: Vec<_> = refuse(state, refused).collect();
+    if let Some(correlation) = handled {
+        let message = queued(state, correlation)?;
+        let message = MessageState { status: MessageStatus::Handled, error: None, ..message };
+        messages.push((correlation.clone(), message));
+    }
+    work.progress();
+    let mut outcome = Outcome::Done;
+    match next {
+        // The message that comes next may have been tried too often: then somebody else looks.
+        Next::Go(on) => match tried(state, &mut work, on, *most)? {
+            Some(counted) => {
+                messages.extend(counted);
+                outcome = Outcome::Goes;
+            }
+            None => work.free(Some(Millis::MIN)),
+        },
+        Next::Yield { now } => work.free(Some(*now)),
+    }
+    Ok(Effects { messages, outcome, ..Effects::of(work) })
+}
+
+/// Messages that were not taken: they can never be, or they wait for another state.
+fn looked_at(
+    state: &State,
+    refused: &[(String, String)],
+    kept: &[(String, String)],
+) -> Vec<(String, MessageState)> {
+    let kept = kept.iter().filter_map(|(correlation, error)| {
+        let message = queued(state, correlation).ok()?;
+        // An attempt that ended is none that a crash cut short.
+        let (attempts, error) = (0, Some(error.clone()));
+        Some((correlation.clone(), MessageState { attempts, error, ..message }))
+    });
+    refuse(state, refused).chain(kept).collect()
+}
+
+fn turn(state: &State, event: &Event) -> Result<Effects, Refusal> {
+    let Event::Turn { token, on, refused, kept, most } = event else {
+        return Ok(Effects::default());
+    };
+    let mut work = held(state, *token)?;
+    let mut messages = looked_at(state, refused, kept);
+    let mut outcome = Outcome::Done;
+    // The attempt that ends here was none.
+    work.attempts = 0;
+    match tried(state, &mut work, on, *most)? {
+        Some(counted) => {
+            messages.extend(counted);
+            outcome = Outcome::Goes;
+        }
+        None => work.free(Some(Millis::MIN)),
+    }
+    Ok(Effects { messages, outcome, ..Effects::of(work) })
+}
+
+fn park(state: &State, event: &Event) -> Result<Effects, Refusal> {
+    let Event::Park { token, news, now, wake_at, refused, kept } = event else {
+        return Ok(Effects::default());
+    };
+    let mut work = held(state, *token)?;
+    let messages = looked_at(state, refused, kept);
+    // What came in the meantime must not wait for the next ring.
+    work.free(if work.news == *news { *wake_at } else { Some(*now) });
+    if !work.set_aside && work.retry_at.is_none_or(|at| at <= *now) {
+        work.progress();
+    }
+    Ok(Effects { messages, ..Effects::of(work) })
+}
+
+fn fail(state: &State, event: &Event) -> Result<Effects, Refusal> {
+    let Event::Fail { token, on, error, now, retry_at, due_at, most, hopeless } = event else {
+        return Ok(Effects::default());
+    };
+    let mut work = held(state, *token)?;
+    let mut messages = Vec::new();
+    let retry_at = match on {
+        On::Look | On::State | On::Deadline => {
+            work.error = Some(error.clone());
+            if *hopeless || work.attempts >= *most {
+                (work.set_aside, work.attempts, work.retry_at) = (true, 0, None);
+                // A deadline that cannot fire would be due for ever.
+                due_at.filter(|_| *on != On::Deadline)
+            } else {
+                work.retry_at = Some(*retry_at);
+                Some(due_at.map_or(*retry_at, |due_at| due_at.max(*now).min(*retry_at)))
+            }
+        }
+        On::Message(correlation) => {
+            let mut message = queued(state, correlation)?;
+            message.error = Some(error.clone());
+            if *hopeless || message.attempts >= *most {
+                message.status = MessageStatus::SetAside;
+                messages.push((correlation.clone(), message));
+                // The others go on.
+                Some(*now)
+            } else {
+                messages.push((correlation.clone(), message));
+                Some(*retry_at)
+            }
+        }
+    };
+    work.free(retry_at);
+    Ok(Effects { messages, ..Effects::of(work) })
+}
+
+fn requeue(state: &State, now: Millis, names: &[String]) -> Result<Effects, Refusal> {
+    if state.ended {
+        return Err(Refusal::NoWork);
+    }
+    let mut messages = Vec::new();
+    for correlation in names {
+        let message = state.messages.get(correlation).ok_or(Refusal::NotQueued)?;
+        if message.status == MessageStatus::SetAside {
+            messages.push((correlation.clone(), MessageState::default()));
+        }
+    }
+    let work = state.work.clone().map_or(Change::Keep, |mut work| {
+        work.wake(now);
+        work.progress();
+        Change::Set(work)
+    });
+    Ok(Effects { work, messages, ..Effects::default() })
+}

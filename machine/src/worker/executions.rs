@@ -1,0 +1,454 @@
+//! Drives executions: runs their tools, and looks after those that were interrupted.
+
+use std::{
+    collections::BTreeMap,
+    marker::PhantomData,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use tokio::task::JoinSet;
+
+use super::{Failure, Handler, Next, Task, settings::sleep_until};
+use crate::{
+    __private::who,
+    actor::{Actors, ToolNode},
+    contract::{
+        Action, AnyExecution, BoxFuture, CallFact, Callable, Execution, Idempotent, InDoubt,
+        Irreversible, LateCall, Liveness, Perform, Planned, Progress, Settled, Tool, append,
+        bounded,
+        execution::{Pending, Running, Status},
+        settled_at,
+    },
+    store::{CommitError, PerformError, ReadBackoff, Store, recover::Found},
+    typed::Refused,
+};
+
+/// How long to wait before an execution of somebody else is looked at again.
+const LOOK_AGAIN: Duration = Duration::from_secs(2);
+
+/// How long to wait before a service is asked again what became of a call.
+const ASK_AGAIN: Duration = Duration::from_mins(1);
+
+/// The tools of a worker.
+pub(super) struct Executions {
+    pub(super) actors: Arc<Actors>,
+    /// By name, such as `email.send`.
+    pub(super) tools: BTreeMap<String, Arc<dyn Runner>>,
+    /// For tools that are known at run time only.
+    pub(super) others: Option<Arc<dyn Runner>>,
+    /// Calls that go on after their timeout. A worker that stops waits for them.
+    pub(super) late: Arc<Mutex<JoinSet<()>>>,
+}
+
+impl Executions {
+    fn runner(&self, execution: &Execution<impl Sized>) -> Result<&Arc<dyn Runner>, Failure> {
+        let action = execution.context().action();
+        let Some(name) = action.tool_name() else {
+            return Err("it calls no tool; the program that created it moves it on".into());
+        };
+        let runner = self.tools.get(&name).or(self.others.as_ref());
+        runner.ok_or_else(|| {
+            format!("this worker has no tool `{name}`; register it with `Worker::tool`").into()
+        })
+    }
+
+    fn keep(&self, call: LateCall) {
+        let mut late = self.late.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those that have ended.
+        while late.try_join_next().is_some() {}
+        late.spawn(async move {
+            if let Err(error) = call.await {
+                tracing::error!(error, "the evidence of a late call was not written");
+            }
+        });
+    }
+
+    async fn begin(
+        &self,
+        pending: Execution<Pending>,
+        store: &Store,
+    ) -> Result<Next<AnyExecution>, Failure> {
+        if let Some(gate) = pending.context().behind() {
+            let gate: AnyExecution = store.load(gate).await?;
+            match gate.status() {
+                Status::Completed => {}
+                // The gate wakes it.
+                Status::Pending | Status::Running | Status::Waiting => return Ok(Next::Wait),
+                ended @ (Status::Failed | Status::Rejected | Status::Cancelled) => {
+                    let reason = match &gate {
+                        AnyExecution::Rejected(gate) => gate.state().reason.clone(),
+                        AnyExecution::Cancelled(gate) => gate.state().reason.clone(),
+                        _ => ended.definition().label.to_string(),
+                    };
+                    return Ok(self.close(pending, &format!("not approved: {reason}")));
+                }
+            }
+        }
+        if pending.context().action().tool_name().is_none() {
+            // A question, or another action that the program itself performs.
+            return Ok(Next::Wait);
+        }
+        let runner = Arc::clone(self.runner(&pending)?);
+        match runner.begin(store, pending, &self.actors.tool_node).await? {
+            Began::Settled(settled) => Ok(self.settled(settled)),
+            Began::NotBegun(pending, error) => match error {
+                CommitError::AlreadyDone { by, .. } => {
+                    Ok(self.close(pending, &format!("{by} has already done it")))
+                }
+                CommitError::NeverRuns { gate, status, .. } => {
+                    Ok(self.close(pending, &format!("its gate {gate} is {status}")))
+                }
+                CommitError::ApprovalExpired { gate, .. } => {
+                    Ok(self.close(pending, &format!("the approval by {gate} has expired")))
+                }
+                // Its attempt may give the key back.
+                CommitError::KeyHeld { .. } => Ok(Next::WaitFor(LOOK_AGAIN)),
+                // Somebody else has begun or ended it: look again.
+                CommitError::Conflict { .. } | CommitError::Deferred { .. } => {
+                    Ok(Next::WaitFor(Duration::ZERO))
+                }
+                error => Err(error.into()),
+            },
+        }
+    }
+
+    /// It ends without being called, in the commit of the worker.
+    fn close(&self, pending: Execution<Pending>, reason: &str) -> Next<AnyExecution> {
+        Next::to(closed(pending, reason, &self.actors.tool_node))
+    }
+
+    fn settled(&self, settled: Settled) -> Next<AnyExecution> {
+        match settled {
+            Settled::TimedOut(_, call) | Settled::Fenced(_, call) => self.keep(call),
+            Settled::Completed(_) | Settled::Failed(_) | Settled::InDoubt(_) => {}
+        }
+        // It is on disk already; what came of it is looked at again.
+        Next::Wait
+    }
+
+    /// Somebody calls its tool, or did when the process ended.
+    async fn interrupted(
+        &self,
+        running: Execution<Running>,
+        store: &Store,
+    ) -> Result<Next<AnyExecution>, Failure> {
+        let progress = Progress::read(&running);
+        if progress.permit().is_none() {
+            // It was started without a store: whoever did that moves it on.
+            return Ok(Next::Wait);
+        }
+        if running.context().is_irreversible() {
+            return Ok(match store.take_over(running.id()).await?? {
+                Found::Running => Next::WaitFor(self.patience(store, &progress)),
+                Found::InDoubt(_) | Found::Settled(_) | Found::Other => {
+                    Next::WaitFor(Duration::ZERO)
+                }
+            });
+        }
+        let liveness = store.liveness(&running).await?;
+        if liveness == Liveness::Alive && !store.is_overdue(&progress) {
+            return Ok(Next::WaitFor(self.patience(store, &progress)));
+        }
+        let runner = Arc::clone(self.runner(&running)?);
+        match runner.again(store, running, &self.actors.tool_node).await? {
+            Some(settled) => Ok(self.settled(settled)),
+            None => Ok(Next::WaitFor(LOOK_AGAIN)),
+        }
+    }
+
+    /// How long a call of somebody else can be left alone.
+    #[allow(clippy::unused_self, reason = "it reads like the others")]
+    fn patience(&self, store: &Store, progress: &Progress) -> Duration {
+        let left =
+            progress.unanswered().map(|permit| permit.expires_at.saturating_sub(store.now()));
+        let left = left.and_then(|left| u64::try_from(left + 1).ok()).map(Duration::from_millis);
+        left.unwrap_or(LOOK_AGAIN).min(LOOK_AGAIN)
+    }
+
+    /// Nobody knows whether it took place: its worker may answer late, or the service may know.
+    async fn in_doubt(&self, doubt: InDoubt, store: &Store) -> Result<Next<AnyExecution>, Failure> {
+        let id = doubt.execution().id();
+        // This also records that the worker has ended.
+        let doubt = match store.take_over(id).await?? {
+            Found::InDoubt(doubt) => doubt,
+            Found::Settled(_) | Found::Running | Found::Other => {
+                return Ok(Next::WaitFor(Duration::ZERO));
+            }
+        };
+        let Some(ended_at) = doubt.progress().ended_at() else {
+            return Ok(Next::WaitFor(LOOK_AGAIN));
+        };
+        let left = settled_at(ended_at, doubt.execution().context().settling_time())
+            .saturating_sub(store.now());
+        if left > 0 {
+            let left = u64::try_from(left).unwrap_or(u64::MAX);
+            return Ok(Next::WaitFor(Duration::from_millis(left)));
+        }
+        let Ok(runner) = self.runner(doubt.execution()) else { return Ok(Next::Wait) };
+        let is_settled = runner.ask(store, doubt, &self.actors.tool_node).await?;
+        // A person may know what the service does not; that wakes it.
+        Ok(Next::WaitFor(if is_settled { Duration::ZERO } else { ASK_AGAIN }))
+    }
+}
+
+impl Handler for Executions {
+    type Machine = AnyExecution;
+
+    const __HAS_PERMITS: bool = true;
+
+    async fn handle(
+        &self,
+        execution: AnyExecution,
+        task: &mut Task,
+    ) -> Result<Next<AnyExecution>, Failure> {
+        let store = task.store().clone();
+        match execution {
+            AnyExecution::Pending(pending) => self.begin(pending, &store).await,
+            AnyExecution::Running(running) => self.interrupted(running, &store).await,
+            waiting @ AnyExecution::Waiting(_) => match InDoubt::narrow(waiting) {
+                Ok(doubt) => self.in_doubt(doubt, &store).await,
+                // A person answers, or its deadline ends it.
+                Err(_) => Ok(Next::Wait),
+            },
+            AnyExecution::Completed(_)
+            | AnyExecution::Failed(_)
+            | AnyExecution::Rejected(_)
+            | AnyExecution::Cancelled(_) => Ok(Next::Wait),
+        }
+    }
+
+    fn __can_cancel(&self, execution: &AnyExecution) -> bool {
+        matches!(execution, AnyExecution::Pending(_))
+    }
+
+    fn __cancel(
+        &self,
+        execution: AnyExecution,
+        reason: &str,
+    ) -> Result<AnyExecution, AnyExecution> {
+        match execution {
+            AnyExecution::Pending(pending) => {
+                Ok(closed(pending, reason, &self.actors.tool_node).into())
+            }
+            other => Err(other),
+        }
+    }
+}
+
+/// See [`Store::cancel`].
+fn closed(
+    mut pending: Execution<Pending>,
+    reason: &str,
+    by: &ToolNode,
+) -> Execution<crate::contract::execution::Cancelled> {
+    let reason = bounded(reason.to_owned());
+    append(&mut pending, who(by), CallFact::Closed { reason: reason.clone() });
+    pending.start(by).cancel(reason, by)
+}
+
+/// What became of a call.
+#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
+pub(super) enum Began {
+    Settled(Settled),
+    NotBegun(Execution<Pending>, CommitError),
+}
+
+/// A tool with the service that performs it.
+pub(super) trait Runner: Send + Sync {
+    fn begin<'a>(
+        &'a self,
+        store: &'a Store,
+        pending: Execution<Pending>,
+        by: &'a ToolNode,
+    ) -> BoxFuture<'a, Result<Began, Failure>>;
+
+    /// Calls an interrupted idempotent tool again. `None` if another process does.
+    fn again<'a>(
+        &'a self,
+        store: &'a Store,
+        running: Execution<Running>,
+        by: &'a ToolNode,
+    ) -> BoxFuture<'a, Result<Option<Settled>, Failure>>;
+
+    /// Asks the service what became of a call; says whether that is settled now.
+    fn ask<'a>(
+        &'a self,
+        store: &'a Store,
+        doubt: InDoubt,
+        by: &'a ToolNode,
+    ) -> BoxFuture<'a, Result<bool, Failure>>;
+}
+
+/// How a worker calls what has this effect.
+pub trait Runs<T: Callable>: sealed::Sealed {
+    #[doc(hidden)]
+    fn __perform<'a, S: Perform<T> + 'static>(
+        store: &'a Store,
+        planned: Planned<T>,
+        service: Arc<S>,
+        by: &'a ToolNode,
+    ) -> BoxFuture<'a, Result<Settled, PerformError<T>>>;
+
+    #[doc(hidden)]
+    fn __again<'a, S: Perform<T> + 'static>(
+        store: &'a Store,
+        running: Execution<Running>,
+        service: Arc<S>,
+        by: &'a ToolNode,
+    ) -> BoxFuture<'a, Option<Result<Settled, PerformError<T>>>>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for crate::contract::Idempotent {}
+    impl Sealed for crate::contract::Irreversible {}
+    impl Sealed for super::AtRunTime {}
+}
+
+impl<T: Tool<Effect = Irreversible>> Runs<T> for Irreversible {
+    fn __perform<'a, S: Perform<T> + 'static>(
+        store: &'a Store,
+        planned: Planned<T>,
+        service: Arc<S>,
+        by: &'a ToolNode,
+    ) -> BoxFuture<'a, Result<Settled, PerformError<T>>> {
+        store.perform(planned, service, by)
+    }
+
+    fn __again<'a, S: Perform<T> + 'static>(
+        _: &'a Store,
+        _: Execution<Running>,
+        _: Arc<S>,
+        _: &'a ToolNode,
+    ) -> BoxFuture<'a, Option<Result<Settled, PerformError<T>>>> {
+        Box::pin(async { None })
+    }
+}
+
+macro_rules! repeatable {
+    ($effect:ty, [$($bound:tt)*], $tool:ty) => {
+        impl<$($bound)*> Runs<$tool> for $effect {
+            fn __perform<'a, S: Perform<$tool> + 'static>(
+                store: &'a Store,
+                planned: Planned<$tool>,
+                service: Arc<S>,
+                by: &'a ToolNode,
+            ) -> BoxFuture<'a, Result<Settled, PerformError<$tool>>> {
+                store.perform_with_retries(planned, service, ReadBackoff, by)
+            }
+
+            fn __again<'a, S: Perform<$tool> + 'static>(
+                store: &'a Store,
+                running: Execution<Running>,
+                service: Arc<S>,
+                by: &'a ToolNode,
+            ) -> BoxFuture<'a, Option<Result<Settled, PerformError<$tool>>>> {
+                Box::pin(async move { Some(store.perform_again(running, service, by).await) })
+            }
+        }
+    };
+}
+
+repeatable!(Idempotent, [T: Tool<Effect = Idempotent>], T);
+repeatable!(AtRunTime, [], Action);
+
+/// The effect of tools that are known at run time only: their contracts say it.
+#[derive(Debug)]
+pub(super) enum AtRunTime {}
+
+pub(super) struct Tooled<T, E, S> {
+    service: Arc<S>,
+    tool: PhantomData<fn() -> (T, E)>,
+}
+
+impl<T, E, S> Tooled<T, E, S> {
+    pub(super) fn new(service: S) -> Self {
+        Self { service: Arc::new(service), tool: PhantomData }
+    }
+}
+
+/// How long to wait before an outcome that is not on disk is written again.
+const SETTLE_AGAIN: Duration = Duration::from_secs(1);
+
+/// The outcome, once it is on disk. A receipt is not given up, whatever happens to the disk.
+async fn settle<T: Callable>(
+    store: &Store,
+    performed: Result<Settled, PerformError<T>>,
+    by: &ToolNode,
+) -> Result<Settled, PerformError<T>> {
+    let Err(PerformError::NotSettled { at_stake, source }) = performed else { return performed };
+    let (mut running, mut outcome) = *at_stake;
+    let mut error = source;
+    loop {
+        tracing::error!(%error, id = %running.id(), "an outcome is not on disk");
+        sleep_until(store, store.uptime() + SETTLE_AGAIN).await;
+        match store.settle(running, outcome, by).await {
+            Ok(settled) => return Ok(settled),
+            Err(Refused { machine, reason }) => ((running, outcome), error) = (machine, reason),
+        }
+    }
+}
+
+impl<T: Callable, E: Runs<T> + 'static, S: Perform<T> + 'static> Runner for Tooled<T, E, S> {
+    fn begin<'a>(
+        &'a self,
+        store: &'a Store,
+        pending: Execution<Pending>,
+        by: &'a ToolNode,
+    ) -> BoxFuture<'a, Result<Began, Failure>> {
+        Box::pin(async move {
+            let planned = Planned::<T>::of(pending).map_err(|refused| refused.reason)?;
+            let performed = E::__perform(store, planned, Arc::clone(&self.service), by).await;
+            match settle(store, performed, by).await {
+                Ok(settled) => Ok(Began::Settled(settled)),
+                Err(PerformError::NotBegun { planned, source }) => {
+                    Ok(Began::NotBegun(planned.into_execution(), source))
+                }
+                Err(error) => Err(error.to_string().into()),
+            }
+        })
+    }
+
+    fn again<'a>(
+        &'a self,
+        store: &'a Store,
+        running: Execution<Running>,
+        by: &'a ToolNode,
+    ) -> BoxFuture<'a, Result<Option<Settled>, Failure>> {
+        Box::pin(async move {
+            let performed = E::__again(store, running, Arc::clone(&self.service), by).await;
+            let Some(performed) = performed else {
+                return Err("its contract is idempotent, and its tool is not".into());
+            };
+            match settle(store, performed, by).await {
+                Ok(settled) => Ok(Some(settled)),
+                Err(PerformError::NotResumed {
+                    source: CommitError::Conflict { .. } | CommitError::NotInterrupted { .. },
+                }) => Ok(None),
+                Err(error) => Err(error.to_string().into()),
+            }
+        })
+    }
+
+    fn ask<'a>(
+        &'a self,
+        store: &'a Store,
+        doubt: InDoubt,
+        by: &'a ToolNode,
+    ) -> BoxFuture<'a, Result<bool, Failure>> {
+        Box::pin(async move {
+            match store.ask_service::<T>(doubt, &*self.service, by).await {
+                Ok(Settled::InDoubt(_)) => Ok(false),
+                Ok(_) => Ok(true),
+                Err(refused) => match refused.reason {
+                    CommitError::Unavailable(error) => Err(error.into()),
+                    error => {
+                        tracing::debug!(%error, "an execution stays in doubt");
+                        Ok(false)
+                    }
+                },
+            }
+        })
+    }
+}

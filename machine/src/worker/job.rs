@@ -1,0 +1,683 @@
+//! What a worker does with one machine while it has the lease.
+
+use std::{
+    any::Any,
+    collections::{BTreeMap, HashSet},
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use event_listener::Event as Signal;
+use futures_util::{
+    FutureExt,
+    future::{Either, select},
+};
+use serde_json::Value;
+
+use super::{
+    Failure, Handler, Next, Task,
+    lease::{Lease, Leases},
+    settings::Settings,
+};
+use crate::{
+    actor::Senders,
+    clock::Millis,
+    id::{Id, shortened},
+    store::{
+        CommitError, LoadError, Received, Store, Unavailable,
+        backend::Agenda,
+        retry::Retry,
+        work::{self, Event, On, Outcome, Work},
+    },
+    stored::{Durable, Restore, VerifyError},
+    typed::{Erased, Refused},
+};
+
+/// After this many steps a machine goes to the end of the queue.
+const STEPS: u32 = 32;
+
+/// How long a machine that this program cannot read is left to others.
+const LEFT_TO_OTHERS: Duration = Duration::from_secs(30);
+
+/// What the jobs of a worker share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) store: Store,
+    /// The holder of its leases.
+    pub(super) name: String,
+    pub(super) settings: Settings,
+    pub(super) senders: Senders,
+    pub(super) leases: Leases,
+    /// Jobs end after their current step.
+    pub(super) stopping: AtomicBool,
+    /// Handlers are stopped.
+    pub(super) halted: AtomicBool,
+    pub(super) halt: Signal,
+    /// Machines that this program cannot read, and until when they are left to others.
+    pub(super) left: Mutex<BTreeMap<Id, Duration>>,
+}
+
+impl Shared {
+    fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Acquire)
+    }
+
+    pub(super) fn halt(&self) {
+        self.halted.store(true, Ordering::Release);
+        self.halt.notify(usize::MAX);
+    }
+
+    async fn halted(&self) {
+        loop {
+            let halt = self.halt.listen();
+            if self.halted.load(Ordering::Acquire) {
+                return;
+            }
+            halt.await;
+        }
+    }
+
+    fn leave(&self, id: Id) {
+        let until = self.store.uptime() + LEFT_TO_OTHERS;
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).insert(id, until);
+    }
+
+    pub(super) fn is_left(&self, id: Id) -> bool {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.store.uptime();
+        left.retain(|_, until| *until > now);
+        left.contains_key(&id)
+    }
+}
+
+/// A machine under a lease.
+struct Job<'a, H: Handler> {
+    handler: &'a H,
+    shared: &'a Arc<Shared>,
+    lease: Arc<Lease>,
+    /// Not while user code has it.
+    machine: Option<H::Machine>,
+    /// When its next deadline is due.
+    due_at: Option<Millis>,
+    messages: Vec<Received>,
+    /// The messages that the current state refused.
+    passed: HashSet<String>,
+    refused: Vec<(String, String)>,
+    kept: Vec<(String, String)>,
+    /// The news that the job has seen.
+    news: u64,
+    on: On,
+    /// How often that was tried, this time included.
+    attempt: u32,
+    work: Work,
+    steps: u32,
+}
+
+/// Whether a job goes on.
+#[derive(PartialEq, Eq)]
+enum Flow {
+    Go,
+    End,
+}
+
+/// Drives one machine until it waits, ends, or belongs to somebody else.
+pub(super) async fn run<H: Handler>(
+    handler: &H,
+    shared: &Arc<Shared>,
+    agenda: Agenda,
+    holder_ended: bool,
+) -> Result<(), Unavailable> {
+    // Each round sets one thing aside that was tried too often.
+    for _ in 0..STEPS {
+        match claim(handler, shared, agenda.id, holder_ended).await? {
+            Claim::Job(mut job) => {
+                while job.turn().await? == Flow::Go {}
+                return Ok(());
+            }
+            Claim::Again => {}
+            Claim::None => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+#[allow(clippy::large_enum_variant, reason = "it lives shortly")]
+enum Claim<'a, H: Handler> {
+    Job(Job<'a, H>),
+    Again,
+    None,
+}
+
+async fn claim<'a, H: Handler>(
+    handler: &'a H,
+    shared: &'a Arc<Shared>,
+    id: Id,
+    holder_ended: bool,
+) -> Result<Claim<'a, H>, Unavailable> {
+    let store = &shared.store;
+    let read = store.read::<H::Machine>(id).await?;
+    let Some(work) = read.work else { return Ok(Claim::None) };
+    let (machine, unreadable) = match read.machine {
+        Ok(machine) => (Some(machine), None),
+        // A newer program has written it, and drives it.
+        Err(LoadError::Unreadable(
+            error @ (VerifyError::UnknownDefinition { .. } | VerifyError::Incompatible { .. }),
+        )) => {
+            tracing::warn!(%id, %error, "the machine is left to other workers");
+            shared.leave(id);
+            return Ok(Claim::None);
+        }
+        Err(LoadError::NotFound { .. }) => return Ok(Claim::None),
+        Err(error) => (None, Some(error)),
+    };
+    let token = work.token;
+    let asked_at = store.uptime();
+    let mut job = Job {
+        handler,
+        shared,
+        lease: Lease::new(id, token + 1, asked_at, &shared.settings),
+        due_at: None,
+        machine,
+        messages: Vec::new(),
+        passed: HashSet::new(),
+        refused: Vec::new(),
+        kept: Vec::new(),
+        news: work.news,
+        on: On::Look,
+        attempt: 1,
+        work,
+        steps: 0,
+    };
+    job.receive(read.messages);
+    job.choose();
+    let now = store.now();
+    let event = Event::Claim {
+        worker: shared.name.clone(),
+        token,
+        now,
+        until: now.saturating_add(shared.settings.lease_ms()),
+        holder_ended,
+        on: job.on.clone(),
+        most: shared.settings.attempts,
+    };
+    match store.under_lease(id, event).await? {
+        Some(Outcome::Claimed { news, .. }) if news == job.news => {
+            job.work.attempts += u32::from(job.on == On::State || job.on == On::Deadline);
+            shared.leases.add(&job.lease);
+        }
+        // Something came between the read and the claim.
+        Some(Outcome::Claimed { .. }) => {
+            shared.leases.add(&job.lease);
+            if job.reload().await? == Flow::End {
+                return Ok(Claim::None);
+            }
+        }
+        Some(Outcome::SetAside) => return Ok(Claim::Again),
+        _ => return Ok(Claim::None),
+    }
+    if let Some(error) = unreadable {
+        // Only a person can help: a backup, or an upgrade function.
+        job.fail(error.to_string(), true).await?;
+        return Ok(Claim::None);
+    }
+    Ok(Claim::Job(job))
+}
+
+/// What becomes of a message in the current state.
+enum Verdict {
+    Takes,
+    Later(String),
+    Never(String),
+}
+
+impl<H: Handler> Job<'_, H> {
+    fn id(&self) -> Id {
+        self.lease.id
+    }
+
+    fn receive(&mut self, messages: Vec<Result<Received, LoadError>>) {
+        self.messages.clear();
+        for message in messages {
+            match message {
+                Ok(message) => self.messages.push(message),
+                Err(error) => {
+                    tracing::error!(%error, id = %self.lease.id, "a message is not as it was sent");
+                }
+            }
+        }
+        self.note_deadlines();
+    }
+
+    fn note_deadlines(&mut self) {
+        let machine = self.machine.as_ref();
+        self.due_at = machine.and_then(|it| it.journal().stored().summary.due_at());
+    }
+
+    /// Decides what to do next, and sorts out the messages that cannot be taken now, or never.
+    fn choose(&mut self) {
+        let now = self.shared.store.now();
+        let may_retry = self.work.retry_at.is_none_or(|at| at <= now);
+        self.kept.clear();
+        let mut on = None;
+        if may_retry && self.due_at.is_some_and(|at| at <= now) {
+            on = Some(On::Deadline);
+        }
+        for message in std::mem::take(&mut self.messages) {
+            let correlation = &message.correlation;
+            if on.is_none() && !self.passed.contains(correlation) {
+                match self.judge(&message) {
+                    Verdict::Takes => on = Some(On::Message(correlation.clone())),
+                    Verdict::Later(why) if message.error.as_ref() != Some(&why) => {
+                        self.kept.push((correlation.clone(), why));
+                    }
+                    Verdict::Later(_) => {}
+                    Verdict::Never(why) => {
+                        self.refused.push((correlation.clone(), why));
+                        continue;
+                    }
+                }
+            }
+            self.messages.push(message);
+        }
+        let handler = if may_retry && !self.work.set_aside { On::State } else { On::Look };
+        self.on = on.unwrap_or(handler);
+        self.attempt = match &self.on {
+            On::Message(correlation) => {
+                let mut all = self.messages.iter();
+                let message = all.find(|message| message.correlation == *correlation);
+                message.map_or(0, |message| message.attempts) + 1
+            }
+            _ => self.work.attempts + 1,
+        };
+    }
+
+    fn judge(&self, message: &Received) -> Verdict {
+        let Some(machine) = &self.machine else {
+            return Verdict::Later("the machine cannot be read".to_owned());
+        };
+        let value: Value = match serde_json::from_str(&message.body) {
+            Ok(value) => value,
+            Err(error) => return Verdict::Never(format!("it is not JSON: {error}")),
+        };
+        let definition = <H::Machine as Restore>::DEFINITION;
+        let Some(trigger) = value.get("trigger").and_then(Value::as_str) else {
+            return Verdict::Never("it has no text `trigger`".to_owned());
+        };
+        let mut edges = definition.edges.iter().filter(|edge| edge.trigger == trigger).peekable();
+        let cancels = trigger == "cancel" && self.handler.__can_cancel(machine);
+        if edges.peek().is_none() && !cancels {
+            let all: Vec<&str> = definition.edges.iter().map(|edge| &*edge.trigger).collect();
+            let known: std::collections::BTreeSet<_> = all.into_iter().collect();
+            let known = known.into_iter().collect::<Vec<_>>().join(", ");
+            return Verdict::Never(format!(
+                "`{}` is not a trigger of {}; its triggers: {known}",
+                shortened(trigger),
+                definition.name
+            ));
+        }
+        let kind = message.actor.as_str();
+        if !cancels && !edges.any(|edge| edge.is_for_kind(kind)) {
+            return Verdict::Never(format!("an actor of kind `{kind}` may never `{trigger}`"));
+        }
+        if self.shared.senders.get(kind, None).is_none() {
+            return Verdict::Later(format!(
+                "this worker does not know actors of kind `{kind}`; add them with `Worker::sender`"
+            ));
+        }
+        let state = Erased::state_index(machine);
+        let mut legal = definition.moves(state).filter(|legal| legal.trigger() == trigger);
+        if cancels || legal.any(|legal| legal.edges()[0].is_for_kind(kind)) {
+            return Verdict::Takes;
+        }
+        let legal = definition.legal_moves(state);
+        Verdict::Later(format!(
+            "`{trigger}` by `{kind}` is not legal in {}; {legal}",
+            definition.states[state].label
+        ))
+    }
+
+    /// Does one thing.
+    async fn turn(&mut self) -> Result<Flow, Unavailable> {
+        self.steps += 1;
+        if !self.lease.is_valid(&self.shared.store) {
+            return Ok(Flow::End);
+        }
+        match self.on.clone() {
+            On::Look => self.park(None, None).await,
+            On::Deadline => self.fire().await,
+            On::Message(correlation) => self.take(&correlation).await,
+            On::State => self.handle().await,
+        }
+    }
+
+    async fn fire(&mut self) -> Result<Flow, Unavailable> {
+        let now = self.shared.store.now();
+        let Some(machine) = self.machine.take() else { return Ok(Flow::End) };
+        let deadlines = &machine.journal().stored().summary.deadlines;
+        let due =
+            |due: &&crate::journal::Due| !due.paused && due.due_at.is_some_and(|at| at <= now);
+        let first = deadlines.iter().filter(due).min_by_key(|due| due.due_at);
+        let Some(trigger) = first.map(|due| due.trigger.clone()) else {
+            self.machine = Some(machine);
+            return self.again().await;
+        };
+        match catch_unwind(AssertUnwindSafe(|| machine.__fire_deadline(&trigger, now))) {
+            Ok(Ok(machine)) => self.commit(machine, None, None).await,
+            Ok(Err(refused)) => self.fail(refused.reason.to_string(), false).await,
+            Err(panic) => self.fail(panicked("the move of a deadline", &*panic), false).await,
+        }
+    }
+
+    async fn take(&mut self, correlation: &str) -> Result<Flow, Unavailable> {
+        let mut all = self.messages.iter();
+        let message = all.find(|message| message.correlation == correlation).cloned();
+        let (Some(message), Some(machine)) = (message, self.machine.take()) else {
+            return Ok(Flow::End);
+        };
+        let taken = catch_unwind(AssertUnwindSafe(|| self.apply(machine, &message)));
+        match taken {
+            Ok(Taken::Moved(machine)) => {
+                self.commit(machine, Some(correlation.to_owned()), None).await
+            }
+            Ok(Taken::Later(machine, why)) => {
+                self.machine = Some(machine);
+                self.passed.insert(correlation.to_owned());
+                self.kept.push((correlation.to_owned(), why));
+                self.again().await
+            }
+            Ok(Taken::Never(machine, why)) => {
+                self.machine = Some(machine);
+                self.messages.retain(|message| message.correlation != correlation);
+                self.refused.push((correlation.to_owned(), why));
+                self.again().await
+            }
+            Err(panic) => self.fail(panicked("the move of this message", &*panic), false).await,
+        }
+    }
+
+    fn apply(&self, machine: H::Machine, message: &Received) -> Taken<H::Machine> {
+        let event = match serde_json::from_str::<<H::Machine as Erased>::Event>(&message.body) {
+            Ok(event) => Ok(event),
+            Err(error) => Err(format!("it is no event of the machine: {error}")),
+        };
+        let Some(by) = self.shared.senders.get(&message.actor, message.name.as_deref()) else {
+            return Taken::Later(machine, "its sender is of an unknown kind".to_owned());
+        };
+        let event = match event {
+            Ok(event) => event,
+            Err(why) => {
+                return self
+                    .cancel(machine, message)
+                    .unwrap_or_else(|machine| Taken::Never(machine, why));
+            }
+        };
+        match machine.apply(event, &by) {
+            Ok(machine) => Taken::Moved(machine),
+            Err(Refused { machine, reason }) => match self.cancel(machine, message) {
+                Ok(taken) => taken,
+                Err(machine) => Taken::Later(machine, reason.to_string()),
+            },
+        }
+    }
+
+    /// Cancels a machine in a way of its own.
+    fn cancel(
+        &self,
+        machine: H::Machine,
+        message: &Received,
+    ) -> Result<Taken<H::Machine>, H::Machine> {
+        let value: Value = serde_json::from_str(&message.body).unwrap_or_default();
+        if value.get("trigger").and_then(Value::as_str) != Some("cancel") {
+            return Err(machine);
+        }
+        let reason = value.get("reason").and_then(Value::as_str).unwrap_or("cancelled");
+        self.handler.__cancel(machine, reason).map(Taken::Moved)
+    }
+
+    async fn handle(&mut self) -> Result<Flow, Unavailable> {
+        let Some(machine) = self.machine.take() else { return Ok(Flow::End) };
+        let (shared, lease, handler) = (self.shared, Arc::clone(&self.lease), self.handler);
+        let id = lease.id;
+        let mut task = Task::new(&shared.store, &lease);
+        let handled = {
+            let handled = async { handler.handle(machine, &mut task).await };
+            let handled = Box::pin(AssertUnwindSafe(handled).catch_unwind());
+            let ends = async {
+                if H::__HAS_PERMITS {
+                    shared.halted().await;
+                    return Stop::Halted;
+                }
+                match select(Box::pin(lease.lost(&shared.store)), Box::pin(shared.halted())).await {
+                    Either::Left(_) => Stop::Lost,
+                    Either::Right(_) => Stop::Halted,
+                }
+            };
+            match select(handled, Box::pin(ends)).await {
+                Either::Left((handled, _)) => Ok(handled),
+                Either::Right((stop, _)) => Err(stop),
+            }
+        };
+        match handled {
+            Err(Stop::Lost) => {
+                tracing::warn!(%id, "a handler was stopped because its lease has ended");
+                Ok(Flow::End)
+            }
+            Err(Stop::Halted) => {
+                let (token, on) = (lease.token, self.on.clone());
+                let event = Event::HandBack { token, on, now: shared.store.now() };
+                shared.store.under_lease(id, event).await?;
+                Ok(Flow::End)
+            }
+            Ok(Err(panic)) => self.fail(panicked("the handler", &*panic), false).await,
+            Ok(Ok(Err(failure))) => self.fail(chain(&failure), false).await,
+            Ok(Ok(Ok(Next::Commit(machine)))) if machine.journal().id() != id => {
+                let other = machine.journal().id();
+                self.fail(format!("the handler returned another machine, {other}"), false).await
+            }
+            Ok(Ok(Ok(Next::Commit(machine)))) if machine.journal().uncommitted().is_empty() => {
+                self.park(Some(task), None).await
+            }
+            Ok(Ok(Ok(Next::Commit(machine)))) => self.commit(machine, None, Some(task)).await,
+            Ok(Ok(Ok(Next::Wait))) => self.park(Some(task), None).await,
+            Ok(Ok(Ok(Next::WaitFor(time)))) => self.park(Some(task), Some(time)).await,
+        }
+    }
+
+    /// Writes a transition, with everything that belongs to it.
+    async fn commit(
+        &mut self,
+        machine: H::Machine,
+        handled: Option<String>,
+        mut task: Option<Task>,
+    ) -> Result<Flow, Unavailable> {
+        let store = &self.shared.store;
+        if !self.lease.is_valid(store) {
+            return Ok(Flow::End);
+        }
+        let definition = <H::Machine as Restore>::DEFINITION;
+        let ended = definition.states[Erased::state_index(&machine)].terminal;
+        let failing = (self.on.clone(), self.attempt);
+        self.messages.retain(|message| Some(&message.correlation) != handled.as_ref());
+        self.passed.clear();
+        self.work = Work { attempts: 0, set_aside: false, retry_at: None, ..self.work.clone() };
+        self.machine = Some(machine);
+        self.due_at = None;
+        let next = if ended || self.steps >= STEPS || self.shared.is_stopping() {
+            work::Next::Yield { now: store.now() }
+        } else {
+            self.choose();
+            work::Next::Go(self.on.clone())
+        };
+        let Some(mut machine) = self.machine.take() else { return Ok(Flow::End) };
+        let mut retry = Retry::default();
+        let result = loop {
+            let event = Event::Moved {
+                token: self.lease.token,
+                handled: handled.clone(),
+                refused: self.refused.clone(),
+                next: next.clone(),
+                most: self.shared.settings.attempts,
+            };
+            let batch = store.batch().event(self.lease.id, event).commit(&mut machine);
+            let batch = match &mut task {
+                Some(task) => task.write(batch),
+                None => batch,
+            };
+            match batch.write_events().await {
+                Ok(outcomes) => break Ok(outcomes.first().copied().unwrap_or_default()),
+                Err(error) => {
+                    if let Some(error) = retry.after(error) {
+                        break Err(error);
+                    }
+                }
+            }
+        };
+        match result {
+            Ok(Outcome::Goes) => {
+                self.refused.clear();
+                self.machine = Some(machine);
+                self.note_deadlines();
+                Ok(Flow::Go)
+            }
+            Ok(_) => Ok(Flow::End),
+            Err(CommitError::LeaseLost { .. }) => {
+                tracing::warn!(id = %self.id(), "a transition was refused: the lease is lost");
+                self.lease.lose();
+                Ok(Flow::End)
+            }
+            Err(CommitError::Unavailable(error)) => Err(error),
+            Err(CommitError::Conflict { id }) if id == self.id() => self.reload().await,
+            Err(error) => {
+                let hopeless = matches!(failing.0, On::Message(_));
+                (self.on, self.attempt) = failing;
+                self.fail(error.to_string(), hopeless).await
+            }
+        }
+    }
+
+    /// Reads everything again, under the lease.
+    async fn reload(&mut self) -> Result<Flow, Unavailable> {
+        let read = self.shared.store.read::<H::Machine>(self.id()).await?;
+        let (Ok(machine), Some(work)) = (read.machine, read.work) else { return Ok(Flow::End) };
+        if work.token != self.lease.token {
+            return Ok(Flow::End);
+        }
+        self.machine = Some(machine);
+        self.news = work.news;
+        self.work = Work { attempts: 0, ..work };
+        self.passed.clear();
+        self.refused.clear();
+        self.receive(read.messages);
+        self.again().await
+    }
+
+    /// Goes on with something else.
+    async fn again(&mut self) -> Result<Flow, Unavailable> {
+        let kept = std::mem::take(&mut self.kept);
+        self.work.attempts = 0;
+        self.choose();
+        self.kept.extend(kept);
+        let event = Event::Turn {
+            token: self.lease.token,
+            on: self.on.clone(),
+            refused: std::mem::take(&mut self.refused),
+            kept: std::mem::take(&mut self.kept),
+            most: self.shared.settings.attempts,
+        };
+        match self.shared.store.under_lease(self.id(), event).await? {
+            Some(Outcome::Goes) => Ok(Flow::Go),
+            _ => Ok(Flow::End),
+        }
+    }
+
+    /// Lets the machine wait.
+    async fn park(
+        &mut self,
+        mut task: Option<Task>,
+        time: Option<Duration>,
+    ) -> Result<Flow, Unavailable> {
+        let store = &self.shared.store;
+        let now = store.now();
+        let asked = time.map(|time| {
+            now.saturating_add(Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX))
+        });
+        let retry_at = self.work.retry_at.filter(|at| *at > now);
+        let wake_at = [asked, self.due_at, retry_at].into_iter().flatten().min();
+        let event = Event::Park {
+            token: self.lease.token,
+            news: self.news,
+            now,
+            wake_at,
+            refused: std::mem::take(&mut self.refused),
+            kept: std::mem::take(&mut self.kept),
+        };
+        let batch = store.batch().event(self.lease.id, event);
+        let batch = match &mut task {
+            Some(task) if !task.is_empty() => task.write(batch),
+            _ => batch,
+        };
+        match batch.write().await {
+            Ok(()) | Err(CommitError::LeaseLost { .. } | CommitError::NotFound { .. }) => {
+                Ok(Flow::End)
+            }
+            Err(CommitError::Unavailable(error)) => Err(error),
+            Err(error) => self.fail(error.to_string(), false).await,
+        }
+    }
+
+    /// Records a failure.
+    async fn fail(&mut self, error: String, hopeless: bool) -> Result<Flow, Unavailable> {
+        let store = &self.shared.store;
+        let now = store.now();
+        let error = crate::contract::bounded(error);
+        tracing::warn!(id = %self.id(), on = ?self.on, attempt = self.attempt, %error, "a machine failed");
+        let event = Event::Fail {
+            token: self.lease.token,
+            on: self.on.clone(),
+            error,
+            now,
+            retry_at: now.saturating_add(self.shared.settings.delay(self.attempt)),
+            due_at: self.due_at,
+            most: self.shared.settings.attempts,
+            hopeless,
+        };
+        store.under_lease(self.id(), event).await?;
+        Ok(Flow::End)
+    }
+}
+
+/// What a message did.
+enum Taken<M> {
+    Moved(M),
+    Later(M, String),
+    Never(M, String),
+}
+
+enum Stop {
+    Lost,
+    Halted,
+}
+
+fn panicked(what: &str, panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("{what} panicked: {}", text.unwrap_or("without a message"))
+}
+
+/// An error with its causes.
+fn chain(failure: &Failure) -> String {
+    let mut text = failure.to_string();
+    let mut source = failure.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}

@@ -1,0 +1,102 @@
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use event_listener::Event;
+
+use super::settings::{Settings, millis, sleep_until};
+use crate::{
+    id::Id,
+    store::{Store, work},
+};
+
+/// A lease, as its holder knows it. The holder stops before others may take over: at two thirds of
+/// the lease after it was last confirmed, by a clock that counts while the computer is suspended.
+#[derive(Debug)]
+pub(super) struct Lease {
+    pub(super) id: Id,
+    pub(super) token: u64,
+    /// Until when the holder may rely on it, in milliseconds of [`Store::uptime`]; 0 when it is lost.
+    valid_until: AtomicU64,
+    changed: Event,
+}
+
+impl Lease {
+    /// `asked_at` is from before the store was asked.
+    pub(super) fn new(id: Id, token: u64, asked_at: Duration, settings: &Settings) -> Arc<Self> {
+        let valid_until = AtomicU64::new(millis(asked_at + settings.lease * 2 / 3));
+        Arc::new(Self { id, token, valid_until, changed: Event::new() })
+    }
+
+    pub(super) fn is_valid(&self, store: &Store) -> bool {
+        millis(store.uptime()) < self.valid_until.load(Ordering::Acquire)
+    }
+
+    pub(super) fn lose(&self) {
+        self.valid_until.store(0, Ordering::Release);
+        self.changed.notify(usize::MAX);
+    }
+
+    /// Completes when the holder must stop.
+    pub(super) async fn lost(&self, store: &Store) {
+        loop {
+            let changed = self.changed.listen();
+            let until = self.valid_until.load(Ordering::Acquire);
+            if millis(store.uptime()) >= until {
+                return;
+            }
+            let until = Duration::from_millis(until);
+            futures_util::future::select(changed, Box::pin(sleep_until(store, until))).await;
+        }
+    }
+
+    async fn renew(&self, store: &Store, settings: &Settings) {
+        let asked_at = store.uptime();
+        let until = store.now().saturating_add(settings.lease_ms());
+        let event = work::Event::Renew { token: self.token, until };
+        match store.under_lease(self.id, event).await {
+            Ok(Some(_)) => {
+                let valid_until = millis(asked_at + settings.lease * 2 / 3);
+                // One that was lost in the meantime stays lost.
+                let raise = |now: u64| (now != 0).then_some(now.max(valid_until));
+                let _ = self.valid_until.fetch_update(Ordering::AcqRel, Ordering::Acquire, raise);
+            }
+            Ok(None) => self.lose(),
+            // It ends by itself if that goes on.
+            Err(error) => tracing::warn!(%error, id = %self.id, "a lease was not renewed"),
+        }
+    }
+}
+
+/// The leases of a worker.
+#[derive(Debug, Default)]
+pub(super) struct Leases(Mutex<Vec<Weak<Lease>>>);
+
+impl Leases {
+    pub(super) fn add(&self, lease: &Arc<Lease>) {
+        self.lock().push(Arc::downgrade(lease));
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Weak<Lease>>> {
+        // Poisoning is harmless: the list is changed in one step.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps them alive for as long as it is polled.
+    pub(super) async fn heartbeat(&self, store: &Store, settings: &Settings) {
+        loop {
+            sleep_until(store, store.uptime() + settings.lease / 3).await;
+            let leases: Vec<_> = {
+                let mut all = self.lock();
+                all.retain(|lease| lease.strong_count() > 0);
+                all.iter().filter_map(Weak::upgrade).collect()
+            };
+            let renewals = leases.iter().map(|lease| lease.renew(store, settings));
+            futures_util::future::join_all(renewals).await;
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Drives machines: takes those that are ready, does what their state asks for, commits, goes on.
+//!
+//! Any number of workers in any number of processes can drive the machines of one store. See
+//! [`Worker`].
+
+mod doorbell;
+mod executions;
+mod handler;
+mod job;
+mod lease;
+mod settings;
+mod task;
+#[allow(clippy::module_inception, reason = "it is the main type")]
+mod worker;
+
+pub use doorbell::Doorbell;
+pub use executions::Runs;
+pub use handler::{Failure, Handler, Next};
+pub use task::Task;
+pub use worker::{Running, Worker};

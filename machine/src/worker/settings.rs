@@ -1,0 +1,61 @@
+use std::time::Duration;
+
+use crate::{clock::Millis, store::Store};
+
+/// How a worker works.
+#[derive(Debug, Clone)]
+pub(super) struct Settings {
+    pub(super) lease: Duration,
+    pub(super) concurrency: usize,
+    pub(super) attempts: u32,
+    pub(super) first_delay: Duration,
+    pub(super) longest_delay: Duration,
+    pub(super) sweep: Duration,
+    pub(super) grace: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            lease: Duration::from_secs(30),
+            concurrency: 16,
+            attempts: 5,
+            first_delay: Duration::from_secs(1),
+            longest_delay: Duration::from_mins(5),
+            sweep: Duration::from_secs(5),
+            grace: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Settings {
+    pub(super) fn lease_ms(&self) -> Millis {
+        Millis::try_from(self.lease.as_millis()).unwrap_or(Millis::MAX)
+    }
+
+    /// How long to wait after this many attempts: each time twice as long.
+    pub(super) fn delay(&self, attempts: u32) -> Millis {
+        let factor = 1u32.checked_shl(attempts.saturating_sub(1)).unwrap_or(u32::MAX);
+        let delay = self.first_delay.saturating_mul(factor).min(self.longest_delay);
+        Millis::try_from(delay.as_millis()).unwrap_or(Millis::MAX)
+    }
+}
+
+pub(super) fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The longest time between two looks at the clock: timers stand still while the computer is
+/// suspended, the clock does not.
+const SLICE: Duration = Duration::from_secs(1);
+
+/// Ends at this time of [`Store::uptime`].
+pub(super) async fn sleep_until(store: &Store, until: Duration) {
+    loop {
+        let left = until.saturating_sub(store.uptime());
+        if left.is_zero() {
+            return;
+        }
+        tokio::time::sleep(left.min(SLICE)).await;
+    }
+}
