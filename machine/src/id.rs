@@ -50,10 +50,19 @@ impl FromStr for Id {
     }
 }
 
-/// External input for an error: at most 40 characters.
+/// External input for an error: at most 40 characters, all of them visible.
 pub(crate) fn shortened(text: &str) -> String {
-    match text.char_indices().nth(40) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+    let mut short = String::new();
+    for (position, character) in text.chars().enumerate() {
+        if position == 40 {
+            short.push('…');
+            break;
+        }
+        if crate::actor::is_invisible(character) {
+            short.extend(character.escape_default());
+        } else {
+            short.push(character);
+        }
     }
+    short
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failing test should panic")]
 
 mod snippet;
+mod worker;
 
 const README: &str = include_str!("../../README.md");
 
@@ -13,12 +14,15 @@ fn blocks(language: &str) -> Vec<&'static str> {
     starts.map(|start| README[start..].split("```").next().unwrap()).collect()
 }
 
-/// The README's program is the snippet that compiles and runs here.
+/// The README's programs are the snippets that compile and run here.
 #[test]
-fn the_program_is_the_one_that_runs() {
-    let source = include_str!("snippet.rs");
-    let parts: Vec<&str> = source.split("// [README\n").skip(1).collect();
-    assert_eq!(parts.len(), 2, "a part outside a function, and one inside");
+fn the_programs_are_those_that_run() {
+    let sources = [(include_str!("snippet.rs"), 2), (include_str!("worker.rs"), 3)];
+    let parts = sources.iter().flat_map(|(source, expected)| {
+        let parts: Vec<&str> = source.split("// [README\n").skip(1).collect();
+        assert_eq!(parts.len(), *expected);
+        parts
+    });
     for part in parts {
         let shown = part.split("// README]").next().unwrap().trim_end_matches(' ');
         let indent = if shown.starts_with("    ") { "    " } else { "" };

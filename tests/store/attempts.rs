@@ -72,8 +72,8 @@ async fn the_file_refuses_to_replace_machines_and_attempts() {
     let _ = place.done(mail("ann")).await;
     let before = place.dump().await;
     let columns =
-        "definition, status, version, epoch, created_at, updated_at, due_at, session, key,
-                   behind, newest, commit_id, seal, summary, state";
+        "definition, status, version, epoch, created_at, updated_at, ended, due_at, session,
+                   key, behind, newest, commit_id, seal, summary, state";
     for sql in [
         "INSERT OR REPLACE INTO instance SELECT * FROM instance".to_owned(),
         format!("INSERT OR REPLACE INTO instance SELECT 100, id, {columns} FROM instance"),

@@ -147,7 +147,7 @@ fn seals_of_rows(
     let mut select = raw.prepare(
         "SELECT i.no, i.id, d.machine, d.fingerprint, i.status, i.version, i.epoch, i.created_at,
                 i.updated_at, i.due_at, i.session, i.key, i.behind, i.commit_id, i.state, i.summary,
-                c.body
+                c.body, i.ended
          FROM instance i LEFT JOIN definition d ON d.no = i.definition
          LEFT JOIN context c ON c.instance = i.no",
     )?;
@@ -176,8 +176,14 @@ fn seals_of_rows(
             &due_at.unwrap_or(0).to_le_bytes(),
             &behind.unwrap_or_default(),
             head,
-            &[due_at.is_some(), behind.is_some(), session.is_some(), of_key.is_some()]
-                .map(u8::from),
+            &[
+                due_at.is_some(),
+                behind.is_some(),
+                session.is_some(),
+                of_key.is_some(),
+                row.get(17)?,
+            ]
+            .map(u8::from),
         ];
         let seal = hash(
             key,

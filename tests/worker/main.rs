@@ -3,4 +3,33 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod basics;
+mod children;
+mod deadlines;
+mod doorbell;
+mod edited;
+mod executions;
+mod fairness;
+mod handlers;
+mod messages;
+mod refused;
 mod shop;
+mod support;
+
+#[cfg(unix)]
+#[allow(dead_code, reason = "only the tests of `effects` need all of it")]
+#[path = "../effects/bank.rs"]
+mod bank;
+#[cfg(unix)]
+mod frozen;
+#[cfg(unix)]
+mod killed;
+#[cfg(unix)]
+mod kinds;
+#[cfg(unix)]
+mod process;
+#[cfg(unix)]
+mod stopped;
+#[cfg(unix)]
+#[allow(dead_code, reason = "only the tests of `effects` need all of it")]
+#[path = "../effects/tool.rs"]
+mod tool;

@@ -16,7 +16,7 @@ pub(crate) use name::Name;
 pub(crate) use name::is_invisible;
 pub use nodes::{Actors, Anyone, EcsNode, GraphRunner, Human, ReasoningNode, ToolNode};
 #[cfg(feature = "sqlite")]
-pub(crate) use sender::Senders;
+pub(crate) use sender::{Sender, Senders};
 
 /// Whether this kind is that of an actor of this library.
 pub(crate) const fn is_reserved(kind: &str) -> bool {

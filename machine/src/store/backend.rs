@@ -6,7 +6,7 @@ use std::{fmt, future::Future, pin::Pin, sync::Arc};
 use super::{
     Unavailable,
     attempt::Attempt,
-    message::Received,
+    message::{Queued, Received},
     work::{Event, Outcome, Refusal, Work},
 };
 use crate::{
@@ -51,8 +51,8 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
     /// The workers that have leases.
     fn holders(&self) -> Answer<Vec<String>>;
 
-    /// A machine with its work and its queued messages, oldest first, at most this many.
-    fn task(&self, id: Id, messages: usize) -> Answer<Task>;
+    /// A machine with its work and its queued messages, oldest first.
+    fn task(&self, id: Id) -> Answer<Task>;
 
     /// The messages that match, oldest first.
     fn messages(&self, which: Messages) -> Answer<Vec<Result<Received, Broken>>>;
@@ -61,7 +61,7 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
     fn set_aside(&self) -> Answer<Vec<(Id, Option<String>)>>;
 
     /// The children of a machine, in the order in which they were created.
-    fn children(&self, parent: Id) -> Answer<Vec<Child>>;
+    fn children(&self, parent: Id) -> Answer<Vec<Result<Child, Broken>>>;
 
     /// The stored definitions.
     fn definitions(&self) -> Answer<Definitions>;
@@ -129,6 +129,11 @@ impl Batch {
         self.events.is_empty() && self.children.is_empty() && self.drives.is_empty()
     }
 
+    /// Whether it creates this machine.
+    pub(crate) fn creates(&self, id: Id) -> bool {
+        self.writes.iter().any(|write| write.row.id == id && write.expected.is_none())
+    }
+
     /// Whether the lease holder of this machine is among the writers: its writes are no news.
     pub(crate) fn is_by_holder(&self, id: Id) -> bool {
         self.events.iter().any(|(of, event)| *of == id && matches!(event, Event::Moved { .. }))
@@ -140,6 +145,7 @@ impl Batch {
 pub(crate) struct Agenda {
     pub(crate) id: Id,
     pub(crate) token: u64,
+    pub(crate) news: u64,
     /// Since when, or from when on. Of a leased machine: when the lease ends.
     pub(crate) at: Millis,
     /// Who has it.
@@ -147,15 +153,18 @@ pub(crate) struct Agenda {
 }
 
 /// A machine, its work, and its queued messages.
-pub(crate) type Task = (Found, Option<Work>, Vec<Result<Received, Broken>>);
+pub(crate) type Task = (Found, Option<Work>, Vec<Queued>);
 
 /// Which messages to read.
 #[derive(Debug, Clone)]
 pub(crate) enum Messages {
     /// All messages to a machine.
     To(Id),
+    /// The one with this correlation id.
+    One(Id, String),
     /// Those that were set aside.
     SetAside,
+    All,
 }
 
 /// A child of a machine.
@@ -327,6 +336,8 @@ pub(crate) enum Rejected {
         id: Id,
         reason: String,
     },
+    /// The parent of a new child is in a terminal state.
+    Ended(Id),
     /// The protocol of inboxes and leases forbids an event.
     Refused {
         id: Id,

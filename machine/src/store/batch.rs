@@ -11,7 +11,7 @@ use super::{
 use crate::{
     contract::{AnyExecution, Callable, execution::Status},
     id::Id,
-    journal::Pass,
+    journal::{Pass, Stored},
     stored::Durable,
 };
 
@@ -91,7 +91,8 @@ impl<'a> Batch<'a> {
 
     /// Stores a new machine as the child of another one, which is told when the child has ended. When
     /// the parent ends first, its children are sent a message with the trigger `cancel`.
-    /// [`Store::children`] lists them.
+    /// [`Store::children`] lists them. A parent that is unknown or has ended gets no children: then the
+    /// batch fails with [`CommitError::NotFound`] or [`CommitError::Ended`].
     pub fn create_child(mut self, parent: Id, child: &'a mut dyn Durable) -> Self {
         self.children.push((child.journal().id(), parent));
         self.create(child)
@@ -251,6 +252,15 @@ async fn write(
             }
             Ok(outcomes)
         }
+        // An earlier try created it, its answer was lost, and it has moved on since.
+        Ok(Err(Rejected::AlreadyStored(id)))
+            if store.is_created_by(id, &positions, &stored, &before, items).await? =>
+        {
+            for (position, stored) in positions.iter().zip(stored) {
+                journal(&mut items[*position]).mark_stored(stored);
+            }
+            Ok(Vec::new())
+        }
         Ok(Err(rejected)) => {
             for position in &positions {
                 journal(&mut items[*position]).set_commit_id(None);
@@ -300,6 +310,30 @@ fn no_machine_twice(prepared: &[Prepared]) -> Result<(), CommitError> {
 }
 
 impl Store {
+    /// Whether an earlier try of a batch that only creates machines has created this one: its first
+    /// entries are in the store.
+    async fn is_created_by(
+        &self,
+        id: Id,
+        positions: &[usize],
+        stored: &[Stored],
+        before: &[Option<i64>],
+        items: &mut [Item<'_>],
+    ) -> Result<bool, CommitError> {
+        let only_creates =
+            positions.iter().all(|position| matches!(items[*position], Item::Create(_)));
+        let mut all = positions.iter().zip(stored).zip(before);
+        let Some(((_, stored), Some(_))) =
+            all.find(|((position, _), _)| journal(&mut items[**position]).id() == id)
+        else {
+            return Ok(false);
+        };
+        let newest = stored.version.saturating_sub(1);
+        let lines = self.inner.backend.history(id, newest, 1).await?;
+        let line = lines.ok().and_then(|mut lines| lines.pop());
+        Ok(only_creates && line.is_some_and(|line| line.digest == stored.head))
+    }
+
     /// EX-9: the gate of a machine was approved by a person, for this execution and this exact
     /// action, and the approval has not expired. It may be given by the same batch. A stored gate is
     /// verified like every machine; it cannot change any more, because COMPLETED is terminal. Since
@@ -361,6 +395,7 @@ impl From<Rejected> for CommitError {
             Rejected::KeyHeld { id, by } => Self::KeyHeld { id, by },
             Rejected::KeyReused { id, by } => Self::KeyReused { id, by },
             Rejected::BrokenAttempt { id, reason } => Self::BrokenAttempt { id, reason },
+            Rejected::Ended(id) => Self::Ended { id },
             Rejected::Refused { id, .. } => Self::LeaseLost { id },
             Rejected::EffectLowered { id, what } => Self::EffectLowered { id, what },
         }

@@ -38,8 +38,8 @@ pub enum CommitError {
         /// The machine.
         id: Id,
     },
-    /// The message is for a machine in a terminal state.
-    #[error("{id} has ended and takes no more messages; nothing was written")]
+    /// The machine is in a terminal state.
+    #[error("{id} has ended, so it gets no more children; nothing was written")]
     Ended {
         /// The machine.
         id: Id,

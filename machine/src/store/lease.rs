@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::{
     LoadError, Store, Unavailable,
-    backend::{Agenda, Batch, Found, Rejected},
-    message::Received,
+    backend::{Agenda, Batch, Broken, Found, Messages, Rejected},
+    message::{Queued, Received},
     work::{Event, Outcome, Work},
 };
 use crate::{contract::Liveness, id::Id, stored::Restore};
@@ -14,12 +14,9 @@ use crate::{contract::Liveness, id::Id, stored::Restore};
 pub(crate) struct Read<M> {
     pub(crate) machine: Result<M, LoadError>,
     pub(crate) work: Option<Work>,
-    /// The queued messages, oldest first. One that was changed by somebody is an error.
-    pub(crate) messages: Vec<Result<Received, LoadError>>,
+    /// The queued messages, oldest first.
+    pub(crate) messages: Vec<Queued>,
 }
-
-/// How many queued messages are looked at.
-const MESSAGES: usize = 64;
 
 impl Store {
     /// Makes every machine of these kinds, now and later, a matter of workers.
@@ -41,13 +38,28 @@ impl Store {
     }
 
     pub(crate) async fn read<M: Restore>(&self, id: Id) -> Result<Read<M>, Unavailable> {
-        let (found, work, messages) = self.inner.backend.task(id, MESSAGES).await?;
+        let (found, work, messages) = self.inner.backend.task(id).await?;
         let machine = match self.machine_of(found).await {
             Err(LoadError::Unavailable(error)) => return Err(error),
             other => other,
         };
-        let messages = messages.into_iter().map(|message| message.map_err(LoadError::from));
-        Ok(Read { machine, work, messages: messages.collect() })
+        Ok(Read { machine, work, messages })
+    }
+
+    /// One message, if it is as it was sent.
+    pub(crate) async fn message(
+        &self,
+        to: Id,
+        correlation: &str,
+    ) -> Result<Result<Received, LoadError>, Unavailable> {
+        let which = Messages::One(to, correlation.to_owned());
+        let found = self.inner.backend.messages(which).await?.pop();
+        Ok(found
+            .unwrap_or_else(|| {
+                let reason = "the message is missing".to_owned();
+                Err(Broken { id: Some(to), reason, due_at: None })
+            })
+            .map_err(LoadError::from))
     }
 
     async fn machine_of<M: Restore>(&self, found: Found) -> Result<M, LoadError> {

@@ -255,6 +255,11 @@ impl Store {
         let Some(state) = written.state(&row.status) else {
             return Err(history(id, format!("its definition has no state `{}`", row.status)).into());
         };
+        if written.states[state].terminal != row.ended {
+            let says = if row.ended { "has ended" } else { "has not ended" };
+            let reason = format!("its row says that it {says}, and its state says otherwise");
+            return Err(history(id, reason).into());
+        }
         let (state, version) = successor(own, &known, id, row.definition, state)?;
         let mut summary: Summary = serde_json::from_str(&row.summary)
             .map_err(|error| history(id, format!("its summary cannot be read: {error}")))?;

@@ -59,7 +59,8 @@ pub enum InvalidMessage {
     },
     /// The correlation id is unusable.
     #[error(
-        "`{text}` is not a correlation id; use 1 to {} bytes without invisible characters",
+        "`{text}` is not a correlation id; use 1 to {} bytes without invisible characters; `machine:` at \
+         the start is reserved",
         Message::MAX_CORRELATION_BYTES
     )]
     Correlation {
@@ -67,7 +68,7 @@ pub enum InvalidMessage {
         text: String,
     },
     /// A type of another crate has a kind of this library.
-    #[error("an actor of kind `{0}` comes from `Actors::issue`; give yours a kind of its own")]
+    #[error("the kind `{0}` belongs to an actor of the library; give your actor a kind of its own")]
     Actor(&'static str),
 }
 
@@ -117,11 +118,15 @@ impl Message {
     ///
     /// # Errors
     ///
-    /// [`InvalidMessage::Correlation`] if it is empty, too long, or has invisible characters.
+    /// [`InvalidMessage::Correlation`] if it is empty, too long, has invisible characters, or starts with
+    /// `machine:`, which is for messages of the library itself.
     pub fn with_correlation(mut self, id: impl Into<String>) -> Result<Self, InvalidMessage> {
         let id = id.into();
-        let is_valid = !id.is_empty() && id.len() <= Self::MAX_CORRELATION_BYTES;
-        if !is_valid || id.chars().any(is_invisible) {
+        let is_valid = !id.is_empty()
+            && id.len() <= Self::MAX_CORRELATION_BYTES
+            && !id.starts_with(RESERVED)
+            && !id.chars().any(is_invisible);
+        if !is_valid {
             return Err(InvalidMessage::Correlation { text: shortened(&id) });
         }
         Arc::make_mut(&mut self.0).correlation = id;
@@ -138,7 +143,7 @@ impl Message {
     pub(crate) fn cancel(parent: Id) -> Outgoing {
         let reason = format!("its parent {parent} has ended");
         Outgoing {
-            correlation: format!("cancel:{parent}"),
+            correlation: format!("{RESERVED}cancel:{parent}"),
             actor: crate::actor::GraphRunner::KIND.to_owned(),
             name: None,
             body: serde_json::json!({ "trigger": "cancel", "reason": reason }).to_string(),
@@ -146,7 +151,16 @@ impl Message {
     }
 }
 
+/// How the correlation ids of the library begin, so that nobody can take one.
+const RESERVED: &str = "machine:";
+
 impl Outgoing {
+    /// The trigger that it names, if any.
+    pub(crate) fn trigger(&self) -> Option<String> {
+        let value: serde_json::Value = serde_json::from_str(&self.body).ok()?;
+        value.get("trigger")?.as_str().map(str::to_owned)
+    }
+
     /// Covers what must not change.
     pub(crate) fn seal(&self, key: &DigestKey, to: Id, sent_at: Millis) -> Digest {
         key.digest(&[
@@ -160,6 +174,29 @@ impl Outgoing {
             &sent_at.to_le_bytes(),
         ])
     }
+}
+
+/// Covers where a message is on its way, so that an edit does not bring one back that was handled.
+pub(crate) fn seal_of_status(
+    key: &DigestKey,
+    to: Id,
+    correlation: &str,
+    status: MessageStatus,
+) -> Digest {
+    key.digest(&[b"status", to.bytes(), correlation.as_bytes(), &[status as u8]])
+}
+
+/// What decides whether a state takes a queued message. It may be wrong, because only the body is what
+/// was sent: it is compared with the body before the message is applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Queued {
+    pub(crate) correlation: String,
+    pub(crate) actor: String,
+    pub(crate) trigger: Option<String>,
+    pub(crate) attempts: u32,
+    pub(crate) error: Option<String>,
+    /// Its status is as it was written.
+    pub(crate) intact: bool,
 }
 
 /// Covers that one machine is the child of another one.

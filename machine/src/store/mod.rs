@@ -1,6 +1,6 @@
 //! Durable storage for machines: in memory, or in a SQLite file. See [`guarantees`] for what it promises.
 
-mod attempt;
+pub(crate) mod attempt;
 pub(crate) mod backend;
 mod batch;
 mod begin;

@@ -153,6 +153,18 @@ impl OpenOptions {
         check
     }
 
+    /// The data of a store in memory, for a backend of a test around it.
+    #[cfg(all(test, feature = "worker"))]
+    pub(crate) fn memory_backend(&self) -> Arc<dyn Backend> {
+        Arc::new(Memory::new(self.settings()))
+    }
+
+    /// A store on a backend of a test.
+    #[cfg(all(test, feature = "worker"))]
+    pub(crate) fn on(&self, backend: Arc<dyn Backend>) -> Store {
+        self.store(backend, None)
+    }
+
     fn settings(&self) -> Settings {
         let busy_ms = u64::try_from(self.busy_timeout.as_millis()).unwrap_or(u64::MAX);
         Settings { key: self.key, busy_ms }

@@ -1,6 +1,8 @@
 use std::collections::HashSet;
 
-use super::{CommitError, LoadError, Query, Store, attempt::CONTRACTS, backend::Attempts};
+use super::{
+    CommitError, LoadError, Query, Store, Unavailable, attempt::CONTRACTS, backend::Attempts,
+};
 use crate::{
     actor::GraphRunner,
     contract::{
@@ -199,6 +201,40 @@ impl Store {
                 None => return Ok(()),
             }
         }
+    }
+}
+
+impl Store {
+    /// Removes the lock files of workers that have ended, and that nothing refers to any more.
+    pub(crate) async fn remove_lock_files(&self) -> Result<(), Unavailable> {
+        let worker = self.inner.worker.clone();
+        // Before anything is read: what these workers wrote is among it.
+        let ended = self.run(move || worker.ended()).await?;
+        if ended.is_empty() {
+            return Ok(());
+        }
+        let mut needed: HashSet<String> = self.inner.backend.holders().await?.into_iter().collect();
+        let attempts = self.inner.backend.attempts(Attempts::Unanswered).await?;
+        needed.extend(attempts.into_iter().flatten().filter_map(|attempt| attempt.worker));
+        let name = execution::DEFINITION.name.as_ref();
+        let mut query = Query::new().machine(name).status("running");
+        loop {
+            let page = match self.load_all::<AnyExecution>(&query).await {
+                Ok(page) => page,
+                Err(LoadError::Unavailable(error)) => return Err(error),
+                Err(_) => return Ok(()),
+            };
+            for running in page.items.iter().flatten() {
+                needed.extend(Progress::of(running).permit().map(|(worker, _)| worker.to_owned()));
+            }
+            match page.next {
+                Some(next) => query = query.after(next),
+                None => break,
+            }
+        }
+        let worker = self.inner.worker.clone();
+        let unneeded = ended.into_iter().filter(move |name| !needed.contains(name));
+        self.run(move || worker.remove(unneeded)).await
     }
 }
 

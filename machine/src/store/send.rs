@@ -152,9 +152,11 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`LoadError::Unavailable`] if the storage cannot be read now.
+    /// [`LoadError::Unavailable`] if the storage cannot be read now, and [`LoadError::Unreadable`] if
+    /// somebody edited the file.
     pub async fn children(&self, parent: Id) -> Result<Vec<Child>, LoadError> {
-        Ok(self.inner.backend.children(parent).await?)
+        let found = self.inner.backend.children(parent).await?;
+        found.into_iter().map(|found| found.map_err(LoadError::from)).collect()
     }
 
     /// One event, in a batch of its own.

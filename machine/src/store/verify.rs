@@ -5,7 +5,7 @@ use std::{
 
 use super::{
     LoadError, Query, Store,
-    backend::{Attempts, Found, Row},
+    backend::{Attempts, Found, Messages, Row},
     check::Named,
     load::history,
 };
@@ -151,6 +151,11 @@ impl Store {
                 report.add(broken.id, broken.reason);
             }
         }
+        for message in self.inner.backend.messages(Messages::All).await? {
+            if let Err(broken) = message {
+                report.add(broken.id, broken.reason);
+            }
+        }
         Ok(report)
     }
 
@@ -200,6 +205,11 @@ impl Store {
             && let Some(reason) = self.differing_attempt(kind, id, &key).await?
         {
             report.add(Some(id), reason);
+        }
+        for child in self.inner.backend.children(id).await? {
+            if let Err(broken) = child {
+                report.add(broken.id, broken.reason);
+            }
         }
         Ok(version)
     }

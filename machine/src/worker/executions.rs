@@ -11,8 +11,8 @@ use tokio::task::JoinSet;
 
 use super::{Failure, Handler, Next, Task, settings::sleep_until};
 use crate::{
-    __private::who,
-    actor::{Actors, ToolNode},
+    __private::{Who, who},
+    actor::{Actors, Sender, ToolNode},
     contract::{
         Action, AnyExecution, BoxFuture, CallFact, Callable, Execution, Idempotent, InDoubt,
         Irreversible, LateCall, Liveness, Perform, Planned, Progress, Settled, Tool, append,
@@ -92,6 +92,7 @@ impl Executions {
         let runner = Arc::clone(self.runner(&pending)?);
         match runner.begin(store, pending, &self.actors.tool_node).await? {
             Began::Settled(settled) => Ok(self.settled(settled)),
+            Began::Fenced => Ok(Next::WaitFor(Duration::ZERO)),
             Began::NotBegun(pending, error) => match error {
                 CommitError::AlreadyDone { by, .. } => {
                     Ok(self.close(pending, &format!("{by} has already done it")))
@@ -115,7 +116,8 @@ impl Executions {
 
     /// It ends without being called, in the commit of the worker.
     fn close(&self, pending: Execution<Pending>, reason: &str) -> Next<AnyExecution> {
-        Next::to(closed(pending, reason, &self.actors.tool_node))
+        let by = &self.actors.tool_node;
+        Next::to(closed(pending, reason, who(by), by))
     }
 
     fn settled(&self, settled: Settled) -> Next<AnyExecution> {
@@ -222,14 +224,16 @@ impl Handler for Executions {
         matches!(execution, AnyExecution::Pending(_))
     }
 
+    #[allow(private_interfaces, reason = "it is only for this library")]
     fn __cancel(
         &self,
         execution: AnyExecution,
         reason: &str,
+        by: &Sender,
     ) -> Result<AnyExecution, AnyExecution> {
         match execution {
             AnyExecution::Pending(pending) => {
-                Ok(closed(pending, reason, &self.actors.tool_node).into())
+                Ok(closed(pending, reason, who(by), &self.actors.tool_node).into())
             }
             other => Err(other),
         }
@@ -240,10 +244,11 @@ impl Handler for Executions {
 fn closed(
     mut pending: Execution<Pending>,
     reason: &str,
+    decided_by: Who<'_>,
     by: &ToolNode,
 ) -> Execution<crate::contract::execution::Cancelled> {
     let reason = bounded(reason.to_owned());
-    append(&mut pending, who(by), CallFact::Closed { reason: reason.clone() });
+    append(&mut pending, decided_by, CallFact::Closed { reason: reason.clone() });
     pending.start(by).cancel(reason, by)
 }
 
@@ -251,6 +256,8 @@ fn closed(
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub(super) enum Began {
     Settled(Settled),
+    /// The worker was fenced before it answered; its evidence is on disk.
+    Fenced,
     NotBegun(Execution<Pending>, CommitError),
 }
 
@@ -381,6 +388,11 @@ async fn settle<T: Callable>(
     let (mut running, mut outcome) = *at_stake;
     let mut error = source;
     loop {
+        // Kept as late evidence: that is on disk.
+        if let CommitError::Fenced { .. } = error {
+            let at_stake = Box::new((running, outcome));
+            return Err(PerformError::NotSettled { at_stake, source: error });
+        }
         tracing::error!(%error, id = %running.id(), "an outcome is not on disk");
         sleep_until(store, store.uptime() + SETTLE_AGAIN).await;
         match store.settle(running, outcome, by).await {
@@ -402,6 +414,9 @@ impl<T: Callable, E: Runs<T> + 'static, S: Perform<T> + 'static> Runner for Tool
             let performed = E::__perform(store, planned, Arc::clone(&self.service), by).await;
             match settle(store, performed, by).await {
                 Ok(settled) => Ok(Began::Settled(settled)),
+                Err(PerformError::NotSettled { source: CommitError::Fenced { .. }, .. }) => {
+                    Ok(Began::Fenced)
+                }
                 Err(PerformError::NotBegun { planned, source }) => {
                     Ok(Began::NotBegun(planned.into_execution(), source))
                 }

@@ -3,7 +3,7 @@ use std::{error::Error, future::Future, time::Duration};
 use serde::de::DeserializeOwned;
 
 use super::Task;
-use crate::{stored::Restore, typed::Erased};
+use crate::{actor::Sender, stored::Restore, typed::Erased};
 
 /// Why a handler failed. Every error becomes one with `?`.
 pub type Failure = Box<dyn Error + Send + Sync>;
@@ -61,7 +61,7 @@ pub type Failure = Box<dyn Error + Send + Sync>;
 )]
 pub trait Handler: Send + Sync + 'static {
     /// The machine, such as `AnyOrder`.
-    type Machine: Restore + Erased<Event: DeserializeOwned + Send> + Send + 'static;
+    type Machine: Driven;
 
     /// Does what the state asks for.
     ///
@@ -88,14 +88,28 @@ pub trait Handler: Send + Sync + 'static {
 
     /// Cancels a machine whose state has no move `cancel`.
     #[doc(hidden)]
+    #[allow(private_interfaces, reason = "only this library overrides it")]
     fn __cancel(
         &self,
         machine: Self::Machine,
         _reason: &str,
+        _by: &Sender,
     ) -> Result<Self::Machine, Self::Machine> {
         Err(machine)
     }
 }
+
+/// A machine that a worker can drive: the erased form of one that is durable, and whose events can be read
+/// from JSON. Every such machine is.
+#[diagnostic::on_unimplemented(
+    message = "a worker cannot drive `{Self}`",
+    label = "this is not the erased form of a durable machine",
+    note = "declare it with `#[machine(durable)]` and `#[derive(Serialize, Deserialize)]`, and name its erased form, \
+            such as `AnyOrder`"
+)]
+pub trait Driven: Restore + Erased<Event: DeserializeOwned + Send> + Send + 'static {}
+
+impl<M: Restore + Erased<Event: DeserializeOwned + Send> + Send + 'static> Driven for M {}
 
 /// What comes after a handler.
 #[derive(Debug)]

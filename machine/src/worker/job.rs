@@ -24,12 +24,13 @@ use super::{
     settings::Settings,
 };
 use crate::{
-    actor::Senders,
+    actor::{Actors, Sender, Senders},
     clock::Millis,
     id::{Id, shortened},
     store::{
         CommitError, LoadError, Received, Store, Unavailable,
         backend::Agenda,
+        message::Queued,
         retry::Retry,
         work::{self, Event, On, Outcome, Work},
     },
@@ -40,13 +41,14 @@ use crate::{
 /// After this many steps a machine goes to the end of the queue.
 const STEPS: u32 = 32;
 
-/// How long a machine that this program cannot read is left to others.
-const LEFT_TO_OTHERS: Duration = Duration::from_secs(30);
+/// How long a machine that needs another program is left to others.
+pub(super) const LEFT_TO_OTHERS: Duration = Duration::from_secs(30);
 
 /// What the jobs of a worker share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) store: Store,
+    pub(super) actors: Arc<Actors>,
     /// The holder of its leases.
     pub(super) name: String,
     pub(super) settings: Settings,
@@ -57,8 +59,8 @@ pub(super) struct Shared {
     /// Handlers are stopped.
     pub(super) halted: AtomicBool,
     pub(super) halt: Signal,
-    /// Machines that this program cannot read, and until when they are left to others.
-    pub(super) left: Mutex<BTreeMap<Id, Duration>>,
+    /// Machines that are left to others: until when, or until there are other news than these.
+    pub(super) left: Mutex<BTreeMap<Id, (Duration, u64)>>,
 }
 
 impl Shared {
@@ -81,16 +83,16 @@ impl Shared {
         }
     }
 
-    fn leave(&self, id: Id) {
-        let until = self.store.uptime() + LEFT_TO_OTHERS;
-        self.left.lock().unwrap_or_else(PoisonError::into_inner).insert(id, until);
+    pub(super) fn leave(&self, id: Id, news: u64, time: Duration) {
+        let left = (self.store.uptime() + time, news);
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).insert(id, left);
     }
 
-    pub(super) fn is_left(&self, id: Id) -> bool {
+    pub(super) fn is_left(&self, id: Id, news: u64) -> bool {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.store.uptime();
-        left.retain(|_, until| *until > now);
-        left.contains_key(&id)
+        left.retain(|_, (until, _)| *until > now);
+        left.get(&id).is_some_and(|(_, seen)| *seen == news)
     }
 }
 
@@ -103,7 +105,7 @@ struct Job<'a, H: Handler> {
     machine: Option<H::Machine>,
     /// When its next deadline is due.
     due_at: Option<Millis>,
-    messages: Vec<Received>,
+    messages: Vec<Queued>,
     /// The messages that the current state refused.
     passed: HashSet<String>,
     refused: Vec<(String, String)>,
@@ -115,6 +117,10 @@ struct Job<'a, H: Handler> {
     attempt: u32,
     work: Work,
     steps: u32,
+    /// A message waits for a worker that knows its sender.
+    is_for_others: bool,
+    /// The lease was given back, or is lost.
+    released: bool,
 }
 
 /// Whether a job goes on.
@@ -135,8 +141,15 @@ pub(super) async fn run<H: Handler>(
     for _ in 0..STEPS {
         match claim(handler, shared, agenda.id, holder_ended).await? {
             Claim::Job(mut job) => {
-                while job.turn().await? == Flow::Go {}
-                return Ok(());
+                let ended = loop {
+                    match job.turn().await {
+                        Ok(Flow::Go) => {}
+                        Ok(Flow::End) => break Ok(()),
+                        Err(error) => break Err(error),
+                    }
+                };
+                job.give_up().await;
+                return ended;
             }
             Claim::Again => {}
             Claim::None => return Ok(()),
@@ -168,7 +181,7 @@ async fn claim<'a, H: Handler>(
             error @ (VerifyError::UnknownDefinition { .. } | VerifyError::Incompatible { .. }),
         )) => {
             tracing::warn!(%id, %error, "the machine is left to other workers");
-            shared.leave(id);
+            shared.leave(id, work.news, LEFT_TO_OTHERS);
             return Ok(Claim::None);
         }
         Err(LoadError::NotFound { .. }) => return Ok(Claim::None),
@@ -191,6 +204,8 @@ async fn claim<'a, H: Handler>(
         attempt: 1,
         work,
         steps: 0,
+        is_for_others: false,
+        released: false,
     };
     job.receive(read.messages);
     job.choose();
@@ -206,13 +221,13 @@ async fn claim<'a, H: Handler>(
     };
     match store.under_lease(id, event).await? {
         Some(Outcome::Claimed { news, .. }) if news == job.news => {
-            job.work.attempts += u32::from(job.on == On::State || job.on == On::Deadline);
             shared.leases.add(&job.lease);
         }
         // Something came between the read and the claim.
         Some(Outcome::Claimed { .. }) => {
             shared.leases.add(&job.lease);
             if job.reload().await? == Flow::End {
+                job.give_up().await;
                 return Ok(Claim::None);
             }
         }
@@ -231,6 +246,8 @@ async fn claim<'a, H: Handler>(
 enum Verdict {
     Takes,
     Later(String),
+    /// Another worker may take it.
+    Elsewhere(String),
     Never(String),
 }
 
@@ -239,16 +256,20 @@ impl<H: Handler> Job<'_, H> {
         self.lease.id
     }
 
-    fn receive(&mut self, messages: Vec<Result<Received, LoadError>>) {
-        self.messages.clear();
-        for message in messages {
-            match message {
-                Ok(message) => self.messages.push(message),
-                Err(error) => {
-                    tracing::error!(%error, id = %self.lease.id, "a message is not as it was sent");
-                }
-            }
+    /// Does not keep a machine that it has no plan for.
+    async fn give_up(&mut self) {
+        if self.released {
+            return;
         }
+        let now = self.shared.store.now();
+        let event = Event::HandBack { token: self.lease.token, on: On::Look, now };
+        if let Err(error) = self.shared.store.under_lease(self.id(), event).await {
+            tracing::debug!(%error, id = %self.id(), "the lease ends by itself");
+        }
+    }
+
+    fn receive(&mut self, messages: Vec<Queued>) {
+        self.messages = messages;
         self.note_deadlines();
     }
 
@@ -260,21 +281,27 @@ impl<H: Handler> Job<'_, H> {
     /// Decides what to do next, and sorts out the messages that cannot be taken now, or never.
     fn choose(&mut self) {
         let now = self.shared.store.now();
-        let may_retry = self.work.retry_at.is_none_or(|at| at <= now);
         self.kept.clear();
+        self.is_for_others = false;
         let mut on = None;
-        if may_retry && self.due_at.is_some_and(|at| at <= now) {
+        if self.work.deadline.may(now) && self.due_at.is_some_and(|at| at <= now) {
             on = Some(On::Deadline);
         }
+        // One that failed before lets the others pass.
+        self.messages.sort_by_key(|message| message.attempts);
         for message in std::mem::take(&mut self.messages) {
             let correlation = &message.correlation;
             if on.is_none() && !self.passed.contains(correlation) {
-                match self.judge(&message) {
+                let verdict = self.judge(&message);
+                self.is_for_others |= matches!(verdict, Verdict::Elsewhere(_));
+                match verdict {
                     Verdict::Takes => on = Some(On::Message(correlation.clone())),
-                    Verdict::Later(why) if message.error.as_ref() != Some(&why) => {
+                    Verdict::Later(why) | Verdict::Elsewhere(why)
+                        if message.error.as_ref() != Some(&why) =>
+                    {
                         self.kept.push((correlation.clone(), why));
                     }
-                    Verdict::Later(_) => {}
+                    Verdict::Later(_) | Verdict::Elsewhere(_) => {}
                     Verdict::Never(why) => {
                         self.refused.push((correlation.clone(), why));
                         continue;
@@ -283,33 +310,32 @@ impl<H: Handler> Job<'_, H> {
             }
             self.messages.push(message);
         }
-        let handler = if may_retry && !self.work.set_aside { On::State } else { On::Look };
+        let handler = if self.work.handler.may(now) { On::State } else { On::Look };
         self.on = on.unwrap_or(handler);
         self.attempt = match &self.on {
             On::Message(correlation) => {
                 let mut all = self.messages.iter();
                 let message = all.find(|message| message.correlation == *correlation);
-                message.map_or(0, |message| message.attempts) + 1
+                message.map_or(0, |message| message.attempts).saturating_add(1)
             }
-            _ => self.work.attempts + 1,
+            On::Deadline => self.work.deadline.attempts.saturating_add(1),
+            On::State | On::Look => self.work.handler.attempts.saturating_add(1),
         };
     }
 
-    fn judge(&self, message: &Received) -> Verdict {
+    fn judge(&self, message: &Queued) -> Verdict {
+        if !message.intact {
+            return Verdict::Never("its status was changed: the seal does not match".to_owned());
+        }
         let Some(machine) = &self.machine else {
             return Verdict::Later("the machine cannot be read".to_owned());
         };
-        let value: Value = match serde_json::from_str(&message.body) {
-            Ok(value) => value,
-            Err(error) => return Verdict::Never(format!("it is not JSON: {error}")),
-        };
         let definition = <H::Machine as Restore>::DEFINITION;
-        let Some(trigger) = value.get("trigger").and_then(Value::as_str) else {
-            return Verdict::Never("it has no text `trigger`".to_owned());
-        };
+        // The body says what is wrong with it.
+        let Some(trigger) = message.trigger.as_deref() else { return Verdict::Takes };
         let mut edges = definition.edges.iter().filter(|edge| edge.trigger == trigger).peekable();
         let cancels = trigger == "cancel" && self.handler.__can_cancel(machine);
-        if edges.peek().is_none() && !cancels {
+        if edges.peek().is_none() {
             let all: Vec<&str> = definition.edges.iter().map(|edge| &*edge.trigger).collect();
             let known: std::collections::BTreeSet<_> = all.into_iter().collect();
             let known = known.into_iter().collect::<Vec<_>>().join(", ");
@@ -320,11 +346,11 @@ impl<H: Handler> Job<'_, H> {
             ));
         }
         let kind = message.actor.as_str();
-        if !cancels && !edges.any(|edge| edge.is_for_kind(kind)) {
+        if !edges.any(|edge| edge.is_for_kind(kind)) {
             return Verdict::Never(format!("an actor of kind `{kind}` may never `{trigger}`"));
         }
         if self.shared.senders.get(kind, None).is_none() {
-            return Verdict::Later(format!(
+            return Verdict::Elsewhere(format!(
                 "this worker does not know actors of kind `{kind}`; add them with `Worker::sender`"
             ));
         }
@@ -373,10 +399,17 @@ impl<H: Handler> Job<'_, H> {
     }
 
     async fn take(&mut self, correlation: &str) -> Result<Flow, Unavailable> {
-        let mut all = self.messages.iter();
-        let message = all.find(|message| message.correlation == correlation).cloned();
-        let (Some(message), Some(machine)) = (message, self.machine.take()) else {
-            return Ok(Flow::End);
+        let message = self.shared.store.message(self.id(), correlation).await?;
+        let Some(machine) = self.machine.take() else { return Ok(Flow::End) };
+        let message = match message {
+            Ok(message) => message,
+            // It is on record, and never applied.
+            Err(error) => {
+                self.machine = Some(machine);
+                self.messages.retain(|message| message.correlation != correlation);
+                self.refused.push((correlation.to_owned(), brief(error.to_string())));
+                return self.again().await;
+            }
         };
         let taken = catch_unwind(AssertUnwindSafe(|| self.apply(machine, &message)));
         match taken {
@@ -386,13 +419,13 @@ impl<H: Handler> Job<'_, H> {
             Ok(Taken::Later(machine, why)) => {
                 self.machine = Some(machine);
                 self.passed.insert(correlation.to_owned());
-                self.kept.push((correlation.to_owned(), why));
+                self.kept.push((correlation.to_owned(), brief(why)));
                 self.again().await
             }
             Ok(Taken::Never(machine, why)) => {
                 self.machine = Some(machine);
                 self.messages.retain(|message| message.correlation != correlation);
-                self.refused.push((correlation.to_owned(), why));
+                self.refused.push((correlation.to_owned(), brief(why)));
                 self.again().await
             }
             Err(panic) => self.fail(panicked("the move of this message", &*panic), false).await,
@@ -400,24 +433,31 @@ impl<H: Handler> Job<'_, H> {
     }
 
     fn apply(&self, machine: H::Machine, message: &Received) -> Taken<H::Machine> {
-        let event = match serde_json::from_str::<<H::Machine as Erased>::Event>(&message.body) {
-            Ok(event) => Ok(event),
-            Err(error) => Err(format!("it is no event of the machine: {error}")),
+        let value: Value = match serde_json::from_str(&message.body) {
+            Ok(value) => value,
+            Err(error) => {
+                return Taken::Never(machine, format!("the body is not valid JSON: {error}"));
+            }
         };
+        if value.get("trigger").and_then(Value::as_str).is_none() {
+            return Taken::Never(machine, "the body has no text `trigger`".to_owned());
+        }
+        // From the text, so that numbers are those that were sent.
+        let event = serde_json::from_str::<<H::Machine as Erased>::Event>(&message.body);
         let Some(by) = self.shared.senders.get(&message.actor, message.name.as_deref()) else {
             return Taken::Later(machine, "its sender is of an unknown kind".to_owned());
         };
         let event = match event {
             Ok(event) => event,
-            Err(why) => {
-                return self
-                    .cancel(machine, message)
-                    .unwrap_or_else(|machine| Taken::Never(machine, why));
+            Err(error) => {
+                let name = &<H::Machine as Restore>::DEFINITION.name;
+                let why = format!("the body is not an event of `{name}`: {error}");
+                return Taken::Never(machine, why);
             }
         };
         match machine.apply(event, &by) {
             Ok(machine) => Taken::Moved(machine),
-            Err(Refused { machine, reason }) => match self.cancel(machine, message) {
+            Err(Refused { machine, reason }) => match self.cancel(machine, &value, &by) {
                 Ok(taken) => taken,
                 Err(machine) => Taken::Later(machine, reason.to_string()),
             },
@@ -428,21 +468,21 @@ impl<H: Handler> Job<'_, H> {
     fn cancel(
         &self,
         machine: H::Machine,
-        message: &Received,
+        value: &Value,
+        by: &Sender,
     ) -> Result<Taken<H::Machine>, H::Machine> {
-        let value: Value = serde_json::from_str(&message.body).unwrap_or_default();
         if value.get("trigger").and_then(Value::as_str) != Some("cancel") {
             return Err(machine);
         }
         let reason = value.get("reason").and_then(Value::as_str).unwrap_or("cancelled");
-        self.handler.__cancel(machine, reason).map(Taken::Moved)
+        self.handler.__cancel(machine, reason, by).map(Taken::Moved)
     }
 
     async fn handle(&mut self) -> Result<Flow, Unavailable> {
         let Some(machine) = self.machine.take() else { return Ok(Flow::End) };
         let (shared, lease, handler) = (self.shared, Arc::clone(&self.lease), self.handler);
         let id = lease.id;
-        let mut task = Task::new(&shared.store, &lease);
+        let mut task = Task::new(shared, &lease);
         let handled = {
             let handled = async { handler.handle(machine, &mut task).await };
             let handled = Box::pin(AssertUnwindSafe(handled).catch_unwind());
@@ -463,6 +503,7 @@ impl<H: Handler> Job<'_, H> {
         };
         match handled {
             Err(Stop::Lost) => {
+                self.released = true;
                 tracing::warn!(%id, "a handler was stopped because its lease has ended");
                 Ok(Flow::End)
             }
@@ -470,6 +511,7 @@ impl<H: Handler> Job<'_, H> {
                 let (token, on) = (lease.token, self.on.clone());
                 let event = Event::HandBack { token, on, now: shared.store.now() };
                 shared.store.under_lease(id, event).await?;
+                self.released = true;
                 Ok(Flow::End)
             }
             Ok(Err(panic)) => self.fail(panicked("the handler", &*panic), false).await,
@@ -503,7 +545,7 @@ impl<H: Handler> Job<'_, H> {
         let failing = (self.on.clone(), self.attempt);
         self.messages.retain(|message| Some(&message.correlation) != handled.as_ref());
         self.passed.clear();
-        self.work = Work { attempts: 0, set_aside: false, retry_at: None, ..self.work.clone() };
+        (self.work.handler, self.work.deadline) = Default::default();
         self.machine = Some(machine);
         self.due_at = None;
         let next = if ended || self.steps >= STEPS || self.shared.is_stopping() {
@@ -543,14 +585,26 @@ impl<H: Handler> Job<'_, H> {
                 self.note_deadlines();
                 Ok(Flow::Go)
             }
-            Ok(_) => Ok(Flow::End),
+            // The answer to an earlier try was lost, and with it whether there is more to do.
+            Ok(_) if matches!(next, work::Next::Go(_)) => {
+                self.on = On::Look;
+                self.reload().await
+            }
+            Ok(_) => {
+                self.released = true;
+                Ok(Flow::End)
+            }
             Err(CommitError::LeaseLost { .. }) => {
+                self.released = true;
                 tracing::warn!(id = %self.id(), "a transition was refused: the lease is lost");
                 self.lease.lose();
                 Ok(Flow::End)
             }
             Err(CommitError::Unavailable(error)) => Err(error),
-            Err(CommitError::Conflict { id }) if id == self.id() => self.reload().await,
+            Err(CommitError::Conflict { id }) if id == self.id() => {
+                (self.on, self.attempt) = failing;
+                self.reload().await
+            }
             Err(error) => {
                 let hopeless = matches!(failing.0, On::Message(_));
                 (self.on, self.attempt) = failing;
@@ -568,7 +622,7 @@ impl<H: Handler> Job<'_, H> {
         }
         self.machine = Some(machine);
         self.news = work.news;
-        self.work = Work { attempts: 0, ..work };
+        self.work = work;
         self.passed.clear();
         self.refused.clear();
         self.receive(read.messages);
@@ -578,11 +632,12 @@ impl<H: Handler> Job<'_, H> {
     /// Goes on with something else.
     async fn again(&mut self) -> Result<Flow, Unavailable> {
         let kept = std::mem::take(&mut self.kept);
-        self.work.attempts = 0;
+        let was = self.on.clone();
         self.choose();
         self.kept.extend(kept);
         let event = Event::Turn {
             token: self.lease.token,
+            was,
             on: self.on.clone(),
             refused: std::mem::take(&mut self.refused),
             kept: std::mem::take(&mut self.kept),
@@ -602,19 +657,26 @@ impl<H: Handler> Job<'_, H> {
     ) -> Result<Flow, Unavailable> {
         let store = &self.shared.store;
         let now = store.now();
-        let asked = time.map(|time| {
+        let mut wake_at = time.map(|time| {
             now.saturating_add(Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX))
         });
-        let retry_at = self.work.retry_at.filter(|at| *at > now);
-        let wake_at = [asked, self.due_at, retry_at].into_iter().flatten().min();
+        if self.is_for_others {
+            // They see it at once; this worker knows that there is nothing for it.
+            wake_at = Some(now);
+            let time = time.unwrap_or(LEFT_TO_OTHERS).min(LEFT_TO_OTHERS);
+            self.shared.leave(self.id(), self.news, time);
+        }
         let event = Event::Park {
             token: self.lease.token,
             news: self.news,
             now,
+            on: self.on.clone(),
             wake_at,
+            due_at: self.due_at,
             refused: std::mem::take(&mut self.refused),
             kept: std::mem::take(&mut self.kept),
         };
+        self.released = true;
         let batch = store.batch().event(self.lease.id, event);
         let batch = match &mut task {
             Some(task) if !task.is_empty() => task.write(batch),
@@ -624,7 +686,10 @@ impl<H: Handler> Job<'_, H> {
             Ok(()) | Err(CommitError::LeaseLost { .. } | CommitError::NotFound { .. }) => {
                 Ok(Flow::End)
             }
-            Err(CommitError::Unavailable(error)) => Err(error),
+            Err(CommitError::Unavailable(error)) => {
+                self.released = false;
+                Err(error)
+            }
             Err(error) => self.fail(error.to_string(), false).await,
         }
     }
@@ -639,6 +704,7 @@ impl<H: Handler> Job<'_, H> {
             token: self.lease.token,
             on: self.on.clone(),
             error,
+            news: self.news,
             now,
             retry_at: now.saturating_add(self.shared.settings.delay(self.attempt)),
             due_at: self.due_at,
@@ -646,6 +712,7 @@ impl<H: Handler> Job<'_, H> {
             hopeless,
         };
         store.under_lease(self.id(), event).await?;
+        self.released = true;
         Ok(Flow::End)
     }
 }
@@ -660,6 +727,14 @@ enum Taken<M> {
 enum Stop {
     Lost,
     Halted,
+}
+
+/// The text of an error may quote the message, and that may be large.
+fn brief(text: String) -> String {
+    match text.char_indices().nth(1000) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
 }
 
 fn panicked(what: &str, panic: &(dyn Any + Send)) -> String {

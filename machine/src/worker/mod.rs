@@ -9,12 +9,14 @@ mod handler;
 mod job;
 mod lease;
 mod settings;
+#[cfg(test)]
+mod simulation;
 mod task;
 #[allow(clippy::module_inception, reason = "it is the main type")]
 mod worker;
 
 pub use doorbell::Doorbell;
 pub use executions::Runs;
-pub use handler::{Failure, Handler, Next};
+pub use handler::{Driven, Failure, Handler, Next};
 pub use task::Task;
 pub use worker::{Running, Worker};

@@ -1,15 +1,21 @@
 use std::{fmt, future::Future, sync::Arc};
 
-use super::lease::Lease;
+use super::{job::Shared, lease::Lease};
 use crate::{
+    actor::Actors,
+    contract::{Callable, Planned},
     id::Id,
     store::{Batch, Child, LoadError, Message, Store},
     stored::Durable,
 };
 
 /// What a handler works on, and what is to be written together with its transition.
+///
+/// Hand it to helpers as `&mut Task`: machines cannot be shared between threads, so a future that holds a
+/// `&Task` cannot be sent to one.
 pub struct Task {
     store: Store,
+    actors: Arc<Actors>,
     lease: Arc<Lease>,
     pub(super) created: Vec<Box<dyn Durable>>,
     pub(super) children: Vec<Box<dyn Durable>>,
@@ -17,9 +23,10 @@ pub struct Task {
 }
 
 impl Task {
-    pub(super) fn new(store: &Store, lease: &Arc<Lease>) -> Self {
+    pub(super) fn new(shared: &Shared, lease: &Arc<Lease>) -> Self {
         Self {
-            store: store.clone(),
+            store: shared.store.clone(),
+            actors: Arc::clone(&shared.actors),
             lease: Arc::clone(lease),
             created: Vec::new(),
             children: Vec::new(),
@@ -34,6 +41,12 @@ impl Task {
         &self.store
     }
 
+    /// The actors of the worker.
+    #[must_use]
+    pub fn actors(&self) -> &Actors {
+        &self.actors
+    }
+
     /// The machine.
     #[must_use]
     pub fn id(&self) -> Id {
@@ -45,11 +58,16 @@ impl Task {
         self.created.push(Box::new(machine));
     }
 
-    /// Creates a child: a machine that this one waits for, such as an execution, in the batch of the
+    /// Creates a child: a machine that this one waits for, in the batch of the
     /// transition. When it ends, the handler of this machine is called. When this machine ends first,
     /// the child gets a message with the trigger `cancel`.
     pub fn child(&mut self, machine: impl Durable + 'static) {
         self.children.push(Box::new(machine));
+    }
+
+    /// Creates the execution of a call as a child. A worker that has its tool runs it.
+    pub fn call<T: Callable>(&mut self, planned: Planned<T>) {
+        self.child(planned.into_execution());
     }
 
     /// Sends a message, in the batch of the transition.

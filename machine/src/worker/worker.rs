@@ -2,6 +2,7 @@ use std::{
     collections::{BTreeMap, HashMap},
     fmt,
     future::{Future, pending},
+    panic::AssertUnwindSafe,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -10,14 +11,17 @@ use std::{
 };
 
 use event_listener::Event;
-use futures_util::future::{Either, select, select_all};
+use futures_util::{
+    FutureExt,
+    future::{Either, select, select_all},
+};
 use tokio::task::{self, JoinError, JoinHandle, JoinSet};
 
 use super::{
     Doorbell, Handler,
     doorbell::StoreDoorbell,
     executions::{AtRunTime, Executions, Runs, Tooled},
-    job::{self, Shared},
+    job::{self, LEFT_TO_OTHERS, Shared},
     lease::Leases,
     settings::{Settings, millis, sleep_until},
 };
@@ -166,6 +170,9 @@ impl Worker {
     }
 
     /// Applies messages of actors of this type, too. Those of the library are known.
+    ///
+    /// A message carries the [`KIND`](Actor::KIND) of its sender, because it may come from another
+    /// process; so two types of a program must not share one.
     pub fn sender<A: Actor>(mut self) -> Self {
         self.senders.add::<A>();
         self
@@ -173,7 +180,8 @@ impl Worker {
 
     /// How long a lease lasts; by default 30 s. The worker renews it after a third, and stops by
     /// itself after two thirds without an answer of the store. When a process ends, others on the same
-    /// host take over sooner.
+    /// host take over sooner; one that is frozen is noticed when its leases end. A short lease costs a
+    /// write for each machine and third of it.
     pub fn lease(mut self, time: Duration) -> Self {
         self.settings.lease = time.max(Duration::from_millis(30));
         self
@@ -250,8 +258,8 @@ impl Worker {
         }
     }
 
-    /// Runs until nothing is ready. What waits for a message, a deadline or another attempt is left
-    /// for later.
+    /// Runs until nothing is ready. What waits for a message, a deadline, another attempt, a key that is
+    /// held, or a call that another worker makes is left for later.
     ///
     /// # Errors
     ///
@@ -262,7 +270,7 @@ impl Worker {
 
     fn run(self, until: Until) -> impl Future<Output = Result<(), CommitError>> + Send {
         let Self { store, settings, senders, mut kinds, executions, doorbells } = self;
-        let late = Arc::clone(&executions.late);
+        let (late, actors) = (Arc::clone(&executions.late), Arc::clone(&executions.actors));
         if !executions.tools.is_empty() || executions.others.is_some() {
             let name = crate::contract::execution::DEFINITION.name.as_ref();
             kinds.entry(name).or_insert_with(|| Arc::new(executions));
@@ -270,6 +278,7 @@ impl Worker {
         let shared = Arc::new(Shared {
             name: store.worker_name().to_owned(),
             store,
+            actors,
             settings,
             senders,
             leases: Leases::default(),
@@ -313,6 +322,15 @@ impl Running {
 enum Until {
     Stopped(Arc<Stop>),
     Idle,
+}
+
+impl Until {
+    fn is_over(&self) -> bool {
+        match self {
+            Self::Stopped(stop) => stop.asked.load(Ordering::Acquire),
+            Self::Idle => false,
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -362,15 +380,24 @@ impl Loop {
         let shared = Arc::clone(&self.shared);
         let (store, settings) = (&shared.store, &shared.settings);
         store.announce().await?;
-        store.drive(&self.names).await?;
+        // Another process may be in the middle of a long transaction, or frozen in one.
+        while let Err(error) = store.drive(&self.names).await {
+            if !error.is_busy() || until.is_over() {
+                return Err(error.into());
+            }
+            tracing::warn!(%error, "the worker waits for its store");
+        }
         let heart = Arc::clone(&shared);
-        let heartbeat = tokio::spawn(async move {
+        // It ends with this future, however that ends.
+        let mut heartbeat = JoinSet::new();
+        heartbeat.spawn(async move {
             heart.leases.heartbeat(&heart.store, &heart.settings).await;
         });
         let result = self.serve(&until).await;
         shared.stopping.store(true, Ordering::Release);
         self.finish(store.uptime() + settings.grace).await;
-        heartbeat.abort();
+        heartbeat.shutdown().await;
+        self.jobs.shutdown().await;
         result
     }
 
@@ -379,6 +406,7 @@ impl Loop {
         let (store, settings) = (&shared.store, &shared.settings);
         let mut swept_at = None;
         let mut ended = Vec::new();
+        let mut cleaned_at = None;
         loop {
             // Before looking, so that a ring in between is not missed.
             let rings: Vec<_> = self.doorbells.iter().map(|doorbell| doorbell.listen()).collect();
@@ -386,7 +414,15 @@ impl Loop {
             if swept_at.is_none_or(|at| store.uptime() >= at + settings.sweep.min(SWEEP)) {
                 ended = store.ended_holders().await.unwrap_or_default();
                 swept_at = Some(store.uptime());
+                if cleaned_at.is_none_or(|at| store.uptime() >= at + CLEAN) {
+                    cleaned_at = Some(store.uptime());
+                    if let Err(error) = store.remove_lock_files().await {
+                        tracing::debug!(%error, "lock files of ended workers were not removed");
+                    }
+                }
             }
+            // A doorbell that never stops must not keep the runtime for itself.
+            task::yield_now().await;
             let next = match self.take(&ended).await {
                 Ok(next) => next,
                 Err(error) if error.is_stopped() => return Err(error.into()),
@@ -433,7 +469,7 @@ impl Loop {
                     let wait = u64::try_from(agenda.at.saturating_sub(now)).unwrap_or(0);
                     let wait = Duration::from_millis(wait.max(1));
                     next = Some(next.map_or(wait, |next| next.min(wait)));
-                } else if !self.is_busy(agenda.id) && !shared.is_left(agenda.id) {
+                } else if !self.is_busy(agenda.id) && !shared.is_left(agenda.id, agenda.news) {
                     of_kind.push((agenda, holder_ended));
                 }
             }
@@ -461,15 +497,25 @@ impl Loop {
 
     fn begin(&mut self, name: &str, agenda: Agenda, holder_ended: bool) -> bool {
         let Some(kind) = self.kinds.get(name) else { return false };
-        let id = agenda.id;
+        let (id, news) = (agenda.id, agenda.news);
         if self.is_busy(id) {
             return false;
         }
         let (kind, shared) = (Arc::clone(kind), Arc::clone(&self.shared));
         let job = self.jobs.spawn(async move {
-            if let Err(error) = kind.run(shared, agenda, holder_ended).await {
+            let run = kind.run(Arc::clone(&shared), agenda, holder_ended);
+            match AssertUnwindSafe(run).catch_unwind().await {
+                Ok(Ok(())) => {}
                 // Its lease ends by itself, and somebody takes over.
-                tracing::warn!(%id, %error, "the worker cannot write its store now");
+                Ok(Err(error)) => {
+                    tracing::warn!(%id, %error, "the worker cannot write its store now");
+                    shared.leave(id, news, SWEEP);
+                }
+                // User code that is not caught elsewhere, such as a `Deserialize` or a `Drop`.
+                Err(_) => {
+                    tracing::error!(%id, "driving the machine panicked; it is left alone for a while");
+                    shared.leave(id, news, LEFT_TO_OTHERS);
+                }
             }
         });
         self.busy.insert(job.id(), id);
@@ -557,6 +603,9 @@ impl Loop {
 
 /// How often processes that have ended are looked for.
 const SWEEP: Duration = Duration::from_secs(1);
+
+/// How often the lock files of ended workers are removed.
+const CLEAN: Duration = Duration::from_mins(1);
 
 /// The shortest wait, so that a clock that stands still does not make a busy loop.
 const MOMENT: Duration = Duration::from_millis(1);

@@ -21,11 +21,16 @@ pub(super) enum Defect {
     AllowsUsedKey,
     ClosesNever,
     DropsSecondWrite,
+    /// Machines that come after their kind was driven are not.
+    DrivesOnce,
     ForgetsChain,
+    ForgetsChildren,
     /// Forgets a tool that was irreversible in an earlier batch.
     ForgetsEffect,
     /// Ignores claims.
     ForgetsKey,
+    /// Forgets how often a message was tried, and why it waits.
+    ForgetsTries,
     /// Deletes attempts that ended without an effect.
     FreesKeyOnDelete,
     IgnoresCommitId,
@@ -40,16 +45,21 @@ pub(super) enum Defect {
     KeepsEffectOfRefused,
     /// Keeps only the newest attempt at a key.
     KeepsOneAttempt,
+    /// All leases have the same token.
+    KeepsToken,
     LosesContext,
     LosesSummary,
     /// Compares the names of tools without regard to case.
     MistakesTool,
     Reorders,
     ReusesToken,
+    ReversesAgenda,
     RingsNever,
     RingsOnce,
     SkipsSequenceNumber,
     WritesDefinitionsTwice,
+    /// An event that is refused keeps nothing else of its batch from being written.
+    WritesDespiteRefusal,
     /// Checks a write only after it has written the ones before it.
     WritesOneByOne,
 }
@@ -107,6 +117,22 @@ impl Defect {
     pub(super) fn spoil_data(self, data: &mut Data, before: usize) {
         if self == Self::ForgetsEffect {
             data.tools.clear();
+        }
+        match self {
+            Self::DrivesOnce => data.works.driven.clear(),
+            Self::ForgetsChildren => data.works.parents.clear(),
+            _ => {}
+        }
+        for state in data.works.states.values_mut() {
+            match (self, &mut state.work) {
+                (Self::KeepsToken, Some(work)) => work.token = 1,
+                (Self::ForgetsTries, _) => {
+                    for message in state.messages.values_mut() {
+                        (message.attempts, message.error) = (0, None);
+                    }
+                }
+                _ => {}
+            }
         }
         for attempts in data.attempts.values_mut() {
             self.spoil_attempts(attempts);

@@ -6,19 +6,25 @@
 #![allow(clippy::unwrap_used)]
 
 mod acknowledged;
+mod agenda;
 mod all_or_nothing;
 mod attempts_stay;
 mod chain;
+mod children;
 mod closed;
 mod commit_id;
 mod compare_and_set;
 mod defect;
 mod definitions;
 mod doorbell;
+mod drives;
 mod effect_kept;
+mod event;
+mod inbox;
 mod key_applied;
 mod key_held;
 mod key_spaces;
+mod lease;
 mod order;
 mod queries;
 mod queued;
@@ -58,20 +64,25 @@ macro_rules! suite {
     };
 }
 
-const SUITE: [(&str, Check); 17] = suite![
+const SUITE: [(&str, Check); 22] = suite![
     acknowledged
+    agenda
     all_or_nothing
     attempts_stay
     chain
+    children
     closed
     commit_id
     compare_and_set
     definitions
     doorbell
+    drives
     effect_kept
+    inbox
     key_applied
     key_held
     key_spaces
+    lease
     order
     queries
     summary

@@ -96,8 +96,8 @@ impl Backend for Queued {
         self.ask(|memory| memory.holders())
     }
 
-    fn task(&self, id: Id, messages: usize) -> Answer<Task> {
-        self.ask(move |memory| memory.task(id, messages))
+    fn task(&self, id: Id) -> Answer<Task> {
+        self.ask(move |memory| memory.task(id))
     }
 
     fn messages(&self, which: Messages) -> Answer<Vec<Result<Received, Broken>>> {
@@ -108,7 +108,7 @@ impl Backend for Queued {
         self.ask(|memory| memory.set_aside())
     }
 
-    fn children(&self, parent: Id) -> Answer<Vec<Child>> {
+    fn children(&self, parent: Id) -> Answer<Vec<Result<Child, Broken>>> {
         self.ask(move |memory| memory.children(parent))
     }
 

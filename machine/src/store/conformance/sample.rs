@@ -111,6 +111,12 @@ impl Machine {
         }
     }
 
+    /// A write of one more line, with which it is in a terminal state.
+    pub(super) fn end(&mut self) -> Write {
+        self.row.ended = true;
+        self.update(1)
+    }
+
     pub(super) fn newest(&self) -> Digest {
         self.lines.last().map_or(Digest::ZERO, |line| line.digest)
     }

@@ -4,7 +4,11 @@ use std::{
     task::Poll,
 };
 
-use super::{Open, ensure, sample::Machine, settings};
+use super::{
+    Open, ensure,
+    sample::{Machine, commit},
+    settings,
+};
 use crate::{
     definition::Definition,
     id::Id,
@@ -12,10 +16,12 @@ use crate::{
     store::{
         attempt::Attempt,
         backend::{
-            Answer, Applied, Attempts, Backend, Batch, Filter, Found, Rejected, Row, Sequenced,
-            Settings,
+            Agenda, Answer, Applied, Attempts, Backend, Batch, Filter, Found, Messages, Rejected,
+            Row, Sequenced, Settings,
         },
+        message::Received,
         unavailable::Unavailable,
+        work::{Event, Outcome, Work},
     },
 };
 
@@ -57,6 +63,38 @@ impl Subject {
         let after = self.snapshot().await?;
         ensure!(before == after, "{expected:?} changed the store\nfrom {before}\nto {after}");
         Ok(())
+    }
+
+    /// One event must be accepted, in a batch of its own.
+    pub(super) async fn happens(&self, id: Id, event: Event) -> Result<Outcome, String> {
+        let text = format!("{event:?}");
+        let applied = self
+            .accepts(Batch { events: vec![(id, event)], ..commit(vec![], vec![]) })
+            .await
+            .map_err(|wrong| format!("{text}: {wrong}"))?;
+        match applied.outcomes[..] {
+            [outcome] => Ok(outcome),
+            _ => Err(format!("one event has the outcomes {:?}", applied.outcomes)),
+        }
+    }
+
+    pub(super) async fn work(&self, id: Id) -> Result<Option<Work>, String> {
+        self.0.task(id).await.map(|(_, work, _)| work).map_err(text)
+    }
+
+    pub(super) async fn has_work(&self, id: Id) -> Result<Work, String> {
+        self.work(id).await?.ok_or_else(|| format!("{id} has no work"))
+    }
+
+    pub(super) async fn inbox(&self, id: Id) -> Result<Vec<Received>, String> {
+        let found = self.0.messages(Messages::To(id)).await.map_err(text)?;
+        let sound: Result<Vec<_>, _> = found.into_iter().collect();
+        sound.map_err(|broken| format!("a message is {broken:?}"))
+    }
+
+    pub(super) async fn agenda(&self, kinds: &[&str], limit: usize) -> Result<Vec<Agenda>, String> {
+        let kinds = kinds.iter().map(|&kind| kind.to_owned()).collect();
+        self.0.agenda(kinds, limit, Vec::new()).await.map_err(text)
     }
 
     /// A row with the digest of the newest line.
@@ -136,6 +174,14 @@ impl Subject {
         let all = Filter { limit: usize::MAX, whole: true, ..Filter::default() };
         let rows = self.select(all).await?;
         let journal = self.journal(usize::MAX).await?;
+        let mut works = Vec::new();
+        for (_, found) in &rows {
+            if let Found::Row(row, _) = found {
+                let children = self.0.children(row.id).await.map_err(text)?;
+                works.push((row.id, self.0.task(row.id).await.map_err(text)?, children));
+            }
+        }
+        let messages = self.0.messages(Messages::All).await.map_err(text)?;
         let mut keys: Vec<_> = rows.iter().filter_map(|(_, found)| key_of(found)).collect();
         keys.sort_unstable();
         keys.dedup();
@@ -146,7 +192,9 @@ impl Subject {
         let definitions = self.definitions().await?;
         let names: Vec<_> = definitions.iter().map(|definition| &definition.name).collect();
         let newest = self.newest().await?;
-        Ok(format!("{newest} {rows:#?} {journal:#?} {attempts:#?} {names:?}"))
+        Ok(format!(
+            "{newest} {rows:#?} {journal:#?} {attempts:#?} {names:?} {works:#?} {messages:#?}"
+        ))
     }
 }
 

@@ -44,6 +44,14 @@ impl Twin {
         self.memory.fork().apply(batch)
     }
 
+    fn write_despite_refusal(&self, batch: Batch) -> Answer<Result<Applied, Rejected>> {
+        let answer = pollster::block_on(self.memory.apply(batch.clone()));
+        if let Ok(Err(Rejected::Refused { .. })) = answer {
+            drop(self.memory.apply(Batch { events: Vec::new(), ..batch }));
+        }
+        Box::pin(ready(answer))
+    }
+
     fn write_one_by_one(&self, batch: &Batch) -> Answer<Result<Applied, Rejected>> {
         let mut all = Applied { last: Vec::new(), outcomes: Vec::new() };
         for write in &batch.writes {
@@ -65,6 +73,7 @@ impl Backend for Twin {
     fn apply(&self, mut batch: Batch) -> Answer<Result<Applied, Rejected>> {
         match self.defect {
             Some(Defect::AcknowledgesEarly) => return self.acknowledge_early(batch),
+            Some(Defect::WritesDespiteRefusal) => return self.write_despite_refusal(batch),
             Some(Defect::WritesOneByOne) => return self.write_one_by_one(&batch),
             _ => {}
         }
@@ -114,15 +123,23 @@ impl Backend for Twin {
     }
 
     fn agenda(&self, kinds: Vec<String>, limit: usize, ended: Vec<String>) -> Answer<Vec<Agenda>> {
-        self.memory.agenda(kinds, limit, ended)
+        let agenda = self.memory.agenda(kinds, limit, ended);
+        let reverses = self.has(Defect::ReversesAgenda);
+        Box::pin(async move {
+            let mut agenda = agenda.await?;
+            if reverses {
+                agenda.reverse();
+            }
+            Ok(agenda)
+        })
     }
 
     fn holders(&self) -> Answer<Vec<String>> {
         self.memory.holders()
     }
 
-    fn task(&self, id: Id, messages: usize) -> Answer<Task> {
-        self.memory.task(id, messages)
+    fn task(&self, id: Id) -> Answer<Task> {
+        self.memory.task(id)
     }
 
     fn messages(&self, which: Messages) -> Answer<Vec<Result<Received, Broken>>> {
@@ -133,7 +150,7 @@ impl Backend for Twin {
         self.memory.set_aside()
     }
 
-    fn children(&self, parent: Id) -> Answer<Vec<Child>> {
+    fn children(&self, parent: Id) -> Answer<Vec<Result<Child, Broken>>> {
         self.memory.children(parent)
     }
 

@@ -5,15 +5,18 @@ use std::{sync::Arc, thread};
 use super::{SUITE, broken_promises, defect::Defect, run, twin::Twin};
 
 /// Each defect, and the promise whose check must find it. Other checks may find it too.
-const TWINS: [(Defect, &str); 27] = [
+const TWINS: [(Defect, &str); 33] = [
     (Defect::AcknowledgesEarly, "acknowledged"),
     (Defect::AllowsRepetition, "key_applied"),
     (Defect::AllowsUsedKey, "effect_kept"),
     (Defect::ClosesNever, "closed"),
     (Defect::DropsSecondWrite, "all_or_nothing"),
+    (Defect::DrivesOnce, "drives"),
     (Defect::ForgetsChain, "chain"),
+    (Defect::ForgetsChildren, "children"),
     (Defect::ForgetsEffect, "effect_kept"),
     (Defect::ForgetsKey, "key_held"),
+    (Defect::ForgetsTries, "inbox"),
     (Defect::FreesKeyOnDelete, "attempts_stay"),
     (Defect::IgnoresCommitId, "commit_id"),
     (Defect::IgnoresCursor, "queries"),
@@ -23,15 +26,18 @@ const TWINS: [(Defect, &str); 27] = [
     (Defect::IgnoresVersion, "compare_and_set"),
     (Defect::KeepsEffectOfRefused, "effect_kept"),
     (Defect::KeepsOneAttempt, "attempts_stay"),
+    (Defect::KeepsToken, "lease"),
     (Defect::LosesContext, "summary"),
     (Defect::LosesSummary, "summary"),
     (Defect::MistakesTool, "effect_kept"),
     (Defect::Reorders, "order"),
     (Defect::ReusesToken, "token_rises"),
+    (Defect::ReversesAgenda, "agenda"),
     (Defect::RingsNever, "doorbell"),
     (Defect::RingsOnce, "doorbell"),
     (Defect::SkipsSequenceNumber, "order"),
     (Defect::WritesDefinitionsTwice, "definitions"),
+    (Defect::WritesDespiteRefusal, "lease"),
     (Defect::WritesOneByOne, "all_or_nothing"),
 ];
 

@@ -124,8 +124,8 @@ impl Backend for Memory {
         self.answer(|data| data.holders())
     }
 
-    fn task(&self, id: Id, messages: usize) -> Answer<Task> {
-        self.answer(|data| data.task(id, messages))
+    fn task(&self, id: Id) -> Answer<Task> {
+        self.answer(|data| data.task(id))
     }
 
     fn messages(&self, which: Messages) -> Answer<Vec<Result<Received, Broken>>> {
@@ -136,8 +136,8 @@ impl Backend for Memory {
         self.answer(|data| data.set_aside())
     }
 
-    fn children(&self, parent: Id) -> Answer<Vec<Child>> {
-        self.answer(|data| data.children(parent))
+    fn children(&self, parent: Id) -> Answer<Vec<Result<Child, Broken>>> {
+        self.answer(|data| data.children(parent).into_iter().map(Ok).collect())
     }
 
     fn definitions(&self) -> Answer<Definitions> {

@@ -10,8 +10,8 @@ use crate::{
     id::Id,
     store::{
         backend::{Agenda, Batch, Child, Found, Messages, Rejected, Task},
-        message::{Message, Outgoing, Received},
-        work::{Effects, Event, MessageState, MessageStatus, Outcome, State, step},
+        message::{Message, Outgoing, Queued, Received},
+        work::{Effects, Event, MessageState, MessageStatus, Outcome, State, Work, step},
     },
 };
 
@@ -41,12 +41,17 @@ pub(super) type Decided = Vec<(Id, Event, Effects)>;
 impl Data {
     /// Decides all events of a batch, each after those before it.
     pub(super) fn decide(&self, batch: &Batch) -> Result<Decided, Rejected> {
+        for (_, parent) in &batch.children {
+            match self.find(*parent) {
+                None if !batch.creates(*parent) => return Err(Rejected::NotFound(*parent)),
+                Some(stored) if stored.row.ended => return Err(Rejected::Ended(*parent)),
+                Some(_) | None => {}
+            }
+        }
         let mut copies: HashMap<Id, State> = HashMap::new();
         let mut decided = Vec::with_capacity(batch.events.len());
         for (id, event) in &batch.events {
-            let creates =
-                || batch.writes.iter().any(|it| it.row.id == *id && it.expected.is_none());
-            if self.find(*id).is_none() && !creates() {
+            if self.find(*id).is_none() && !batch.creates(*id) {
                 return Err(Rejected::NotFound(*id));
             }
             let state = copies.entry(*id).or_insert_with(|| self.state(*id));
@@ -148,7 +153,7 @@ impl Data {
                     let work = state.work.as_ref()?;
                     let at = work.lease.as_ref().map(|lease| lease.until).or(work.wake_at)?;
                     let worker = work.lease.as_ref().map(|lease| lease.worker.clone());
-                    Some(Agenda { id: *id, token: work.token, at, worker })
+                    Some(Agenda { id: *id, token: work.token, news: work.news, at, worker })
                 })
                 .collect();
             of_kind.sort_by_key(|agenda| agenda.at);
@@ -167,12 +172,21 @@ impl Data {
         all
     }
 
-    pub(super) fn task(&self, id: Id, messages: usize) -> Task {
+    pub(super) fn task(&self, id: Id) -> Task {
         let found = self.rows(&[id]).pop().unwrap_or(Found::Missing(id));
-        let work = self.works.states.get(&id).and_then(|state| state.work.clone());
-        let queued = |received: &Received| received.status == MessageStatus::Queued.into();
-        let received = self.received(&Messages::To(id)).into_iter();
-        (found, work, received.filter(queued).take(messages).map(Ok).collect())
+        let state = self.works.states.get(&id);
+        let work = state.and_then(|state| state.work.clone());
+        let mut queued = Vec::new();
+        for Delivered { message, .. } in self.works.messages.iter().filter(|it| it.to == id) {
+            let state = state.and_then(|state| state.messages.get(&message.correlation));
+            let MessageState { status, attempts, error } = state.cloned().unwrap_or_default();
+            if status == MessageStatus::Queued {
+                let (correlation, actor) = (message.correlation.clone(), message.actor.clone());
+                let trigger = message.trigger();
+                queued.push(Queued { correlation, actor, trigger, attempts, error, intact: true });
+            }
+        }
+        (found, work, queued)
     }
 
     pub(super) fn received(&self, which: &Messages) -> Vec<Received> {
@@ -186,7 +200,11 @@ impl Data {
         });
         let wanted = |received: &Received| match which {
             Messages::To(id) => received.to == *id,
+            Messages::One(id, correlation) => {
+                received.to == *id && received.correlation == *correlation
+            }
             Messages::SetAside => received.status == MessageStatus::SetAside.into(),
+            Messages::All => true,
         };
         received.filter(wanted).collect()
     }
@@ -194,7 +212,11 @@ impl Data {
     pub(super) fn set_aside(&self) -> Vec<(Id, Option<String>)> {
         let works =
             self.works.states.iter().filter_map(|(id, state)| Some((*id, state.work.as_ref()?)));
-        works.filter(|(_, work)| work.set_aside).map(|(id, it)| (id, it.error.clone())).collect()
+        let is_set_aside = |work: &Work| work.handler.set_aside || work.deadline.set_aside;
+        works
+            .filter(|(_, work)| is_set_aside(work))
+            .map(|(id, it)| (id, it.error.clone()))
+            .collect()
     }
 
     pub(super) fn children(&self, parent: Id) -> Vec<Child> {

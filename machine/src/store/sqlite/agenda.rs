@@ -6,14 +6,14 @@ use super::{
     readers::Reader,
     row,
     value::{Columns, Read},
-    work::read_work,
+    work::{count, read_work},
 };
 use crate::{
     id::Id,
     journal::DigestKey,
     store::{
         backend::{Agenda, Broken, Child, Found, Messages, Task},
-        message::{Outgoing, Received},
+        message::{Outgoing, Queued, Received, seal_of_child, seal_of_status},
         work::MessageStatus,
     },
 };
@@ -25,7 +25,7 @@ pub(super) fn agenda(
     ended: &[String],
 ) -> rusqlite::Result<Vec<Agenda>> {
     let mut select = connection.prepare_cached(
-        "SELECT i.id, w.token, w.wake_at, w.worker
+        "SELECT i.id, w.token, w.news, w.wake_at, w.worker
          FROM driven d JOIN work w INDEXED BY work_wake_at ON w.driven = d.no
          JOIN instance i ON i.no = w.instance
          WHERE d.machine = ?1 AND w.wake_at IS NOT NULL ORDER BY w.wake_at LIMIT ?2",
@@ -39,7 +39,7 @@ pub(super) fn agenda(
         }
     }
     let mut select = connection.prepare_cached(
-        "SELECT i.id, w.token, w.wake_at, w.worker
+        "SELECT i.id, w.token, w.news, w.wake_at, w.worker
          FROM work w INDEXED BY work_worker JOIN instance i ON i.no = w.instance
          JOIN driven d ON d.no = w.driven
          WHERE w.worker = ?1 AND d.machine = ?2 LIMIT ?3",
@@ -59,8 +59,9 @@ fn line(row: &rusqlite::Row<'_>) -> rusqlite::Result<Agenda> {
     Ok(Agenda {
         id: Id::from_bytes(row.get(0)?),
         token: row.get::<_, i64>(1)?.cast_unsigned(),
-        at: row.get(2)?,
-        worker: row.get(3)?,
+        news: row.get::<_, i64>(2)?.cast_unsigned(),
+        at: row.get(3)?,
+        worker: row.get(4)?,
     })
 }
 
@@ -75,32 +76,47 @@ pub(super) fn set_aside(connection: &Connection) -> rusqlite::Result<Vec<(Id, Op
     connection
         .prepare_cached(
             "SELECT i.id, w.error FROM work w JOIN instance i ON i.no = w.instance
-             WHERE w.set_aside = 1 ORDER BY i.no",
+             WHERE w.set_aside + w.deadline_set_aside > 0 ORDER BY i.no",
         )?
         .query_map([], |row| Ok((Id::from_bytes(row.get(0)?), row.get(1)?)))?
         .collect()
 }
 
-pub(super) fn children(connection: &Connection, parent: Id) -> rusqlite::Result<Vec<Child>> {
-    connection
-        .prepare_cached(
-            "SELECT i.id, d.machine, i.status, i.ended
-             FROM child c JOIN instance p ON p.no = c.parent JOIN instance i ON i.no = c.child
-             JOIN definition d ON d.no = i.definition
-             WHERE p.id = ?1 ORDER BY c.child",
-        )?
-        .query_map([parent.bytes()], |row| {
-            Ok(Child {
-                id: Id::from_bytes(row.get(0)?),
-                machine: row.get(1)?,
-                status: row.get(2)?,
-                has_ended: row.get(3)?,
-            })
-        })?
-        .collect()
+pub(super) fn children(
+    connection: &Connection,
+    key: &DigestKey,
+    parent: Id,
+) -> rusqlite::Result<Vec<Result<Child, Broken>>> {
+    let mut select = connection.prepare_cached(
+        "SELECT i.id, d.machine, i.status, i.ended, c.seal
+         FROM child c JOIN instance p ON p.no = c.parent LEFT JOIN instance i ON i.no = c.child
+         LEFT JOIN definition d ON d.no = i.definition
+         WHERE p.id = ?1 ORDER BY c.child",
+    )?;
+    let mut rows = select.query([parent.bytes()])?;
+    let mut all = Vec::new();
+    while let Some(row) = rows.next()? {
+        let child = child(Columns(row), key, parent);
+        all.push(child.map_err(|reason| Broken { id: Some(parent), reason, due_at: None }));
+    }
+    Ok(all)
 }
 
-pub(super) fn task(reader: &mut Reader, id: Id, messages: usize) -> rusqlite::Result<Task> {
+/// A child, if it was made one by this library.
+fn child(row: Columns<'_, '_>, key: &DigestKey, parent: Id) -> Read<Child> {
+    let id = row.id(0, "id").map_err(|_| "one of its children is missing".to_owned())?;
+    if row.digest(4, "seal")? != seal_of_child(key, id, parent) {
+        return Err(format!("{id} was made its child by an edit: the seal does not match"));
+    }
+    Ok(Child {
+        id,
+        machine: row.text(1, "machine")?.to_owned(),
+        status: row.text(2, "status")?.to_owned(),
+        has_ended: row.integer(3, "ended")? != 0,
+    })
+}
+
+pub(super) fn task(reader: &mut Reader, id: Id) -> rusqlite::Result<Task> {
     let found = row::of(&reader.connection, &mut reader.names, &[id])?.pop();
     let found = found.unwrap_or(Found::Missing(id));
     let no = reader
@@ -111,23 +127,29 @@ pub(super) fn task(reader: &mut Reader, id: Id, messages: usize) -> rusqlite::Re
         .transpose()?;
     let Some(no) = no else { return Ok((found, None, Vec::new())) };
     let work = read_work(&reader.connection, no)?;
-    let limit = i64::try_from(messages).unwrap_or(i64::MAX);
-    let sql = format!(
-        "{RECEIVED} INDEXED BY message_queued JOIN instance i ON i.no = m.instance
-         WHERE m.instance = ?1 AND m.status = 0 ORDER BY m.no LIMIT ?2"
-    );
-    let mut select = reader.connection.prepare_cached(&sql)?;
-    let mut rows = select.query(params![no, limit])?;
-    let mut queued = Vec::new();
-    while let Some(row) = rows.next()? {
-        queued.push(received(Columns(row), &reader.key));
-    }
-    Ok((found, work, queued))
+    let mut select = reader.connection.prepare_cached(
+        "SELECT correlation, actor, trigger, attempts, error, status_seal
+         FROM message INDEXED BY message_queued WHERE instance = ?1 AND status = 0 ORDER BY no",
+    )?;
+    let queued = select.query_map([no], |row| {
+        let correlation: String = row.get(0)?;
+        let seal: [u8; 32] = row.get(5).unwrap_or_default();
+        let status = MessageStatus::Queued;
+        Ok(Queued {
+            intact: *seal_of_status(&reader.key, id, &correlation, status).bytes() == seal,
+            correlation,
+            actor: row.get(1)?,
+            trigger: row.get(2)?,
+            attempts: count(row, 3)?,
+            error: row.get(4)?,
+        })
+    })?;
+    Ok((found, work, queued.collect::<Result<_, _>>()?))
 }
 
 const RECEIVED: &str = "
     SELECT i.id, m.correlation, m.actor, m.name, m.body, m.sent_at, m.status, m.attempts, m.error,
-           m.seal
+           m.seal, m.status_seal, m.trigger
     FROM message m";
 
 pub(super) fn messages(
@@ -136,19 +158,26 @@ pub(super) fn messages(
     which: &Messages,
 ) -> rusqlite::Result<Vec<Result<Received, Broken>>> {
     let join = "JOIN instance i ON i.no = m.instance";
+    let mut of = None;
     let (sql, id) = match which {
+        Messages::One(id, correlation) => {
+            of = Some(correlation);
+            (format!("{RECEIVED} {join} WHERE i.id = ?1 AND m.correlation = ?2"), Some(id.bytes()))
+        }
         Messages::To(id) => {
             (format!("{RECEIVED} {join} WHERE i.id = ?1 ORDER BY m.no"), Some(id.bytes()))
         }
+        Messages::All => (format!("{RECEIVED} LEFT {join} ORDER BY m.no"), None),
         Messages::SetAside => {
             let index = "INDEXED BY message_set_aside";
             (format!("{RECEIVED} {index} {join} WHERE m.status = 2 ORDER BY m.no"), None)
         }
     };
     let mut select = connection.prepare_cached(&sql)?;
-    let mut rows = match id {
-        Some(id) => select.query([id])?,
-        None => select.query([])?,
+    let mut rows = match (id, of) {
+        (Some(id), Some(of)) => select.query(params![id, of])?,
+        (Some(id), None) => select.query([id])?,
+        (None, _) => select.query([])?,
     };
     let mut all = Vec::new();
     while let Some(row) = rows.next()? {
@@ -171,12 +200,21 @@ fn read(row: Columns<'_, '_>, key: &DigestKey) -> Read<Received> {
         body: row.text(4, "body")?.to_owned(),
     };
     let (to, sent_at) = (row.id(0, "instance")?, row.integer(5, "sent_at")?);
-    if sent.seal(key, to, sent_at) != row.digest(9, "seal")? {
+    if row.digest(9, "seal") != Ok(sent.seal(key, to, sent_at)) {
         let which = crate::id::shortened(&sent.correlation);
         return Err(format!("the message `{which}` was changed: its seal does not match"));
     }
+    let which = || crate::id::shortened(&sent.correlation);
     let status = MessageStatus::from_number(row.integer(6, "status")?);
-    let status = status.ok_or_else(|| "the status of a message is unknown".to_owned())?;
+    let status = status.filter(|status| {
+        let seal = seal_of_status(key, to, &sent.correlation, *status);
+        row.digest(10, "status_seal").is_ok_and(|found| found == seal)
+    });
+    let status =
+        status.ok_or_else(|| format!("the status of the message `{}` was changed", which()))?;
+    if row.optional(11, "trigger", Columns::text)? != sent.trigger().as_deref() {
+        return Err(format!("the trigger of the message `{}` was changed", which()));
+    }
     let Outgoing { correlation, actor, name, body } = sent;
     Ok(Received {
         to,

@@ -200,7 +200,7 @@ pub(super) fn apply<'a>(
         last.push(seq);
     }
     let outcomes = work::write(connection, key, batch, decided)?;
-    if consequences || !batch.is_plain() {
+    if consequences {
         for (no, write) in written {
             let by_holder = batch.is_by_holder(write.row.id);
             work::after(connection, key, no, write, (by_holder, batch.now))?;

@@ -119,20 +119,23 @@ const FORMAT_4: &str = "
     ) STRICT;
 
     CREATE TABLE work (
-        instance  INTEGER PRIMARY KEY,
-        driven    INTEGER NOT NULL,
-        token     INTEGER NOT NULL,
-        worker    TEXT,
-        wake_at   INTEGER,
-        retry_at  INTEGER,
-        news      INTEGER NOT NULL,
-        attempts  INTEGER NOT NULL,
-        set_aside INTEGER NOT NULL,
-        error     TEXT
+        instance           INTEGER PRIMARY KEY,
+        driven             INTEGER NOT NULL,
+        token              INTEGER NOT NULL,
+        worker             TEXT,
+        wake_at            INTEGER,
+        news               INTEGER NOT NULL,
+        attempts           INTEGER NOT NULL,
+        retry_at           INTEGER,
+        set_aside          INTEGER NOT NULL,
+        deadline_attempts  INTEGER NOT NULL,
+        deadline_retry_at  INTEGER,
+        deadline_set_aside INTEGER NOT NULL,
+        error              TEXT
     ) STRICT;
     CREATE INDEX work_wake_at ON work (driven, wake_at) WHERE wake_at IS NOT NULL;
     CREATE INDEX work_worker ON work (worker) WHERE worker IS NOT NULL;
-    CREATE INDEX work_set_aside ON work (instance) WHERE set_aside = 1;
+    CREATE INDEX work_set_aside ON work (instance) WHERE set_aside + deadline_set_aside > 0;
 
     CREATE TABLE message (
         no          INTEGER PRIMARY KEY,
@@ -140,12 +143,14 @@ const FORMAT_4: &str = "
         correlation TEXT NOT NULL,
         actor       TEXT NOT NULL,
         name        TEXT,
+        trigger     TEXT,
         body        TEXT NOT NULL,
         sent_at     INTEGER NOT NULL,
+        seal        BLOB NOT NULL,
         status      INTEGER NOT NULL,
+        status_seal BLOB NOT NULL,
         attempts    INTEGER NOT NULL,
         error       TEXT,
-        seal        BLOB NOT NULL,
         UNIQUE (instance, correlation)
     ) STRICT;
     CREATE INDEX message_queued ON message (instance, no) WHERE status = 0;
@@ -161,7 +166,7 @@ const FORMAT_4: &str = "
     CREATE TRIGGER message_is_kept BEFORE DELETE ON message
     BEGIN SELECT RAISE(ABORT, 'messages are never deleted'); END;
     CREATE TRIGGER message_keeps_its_body
-    BEFORE UPDATE OF no, instance, correlation, actor, name, body, sent_at ON message
+    BEFORE UPDATE OF no, instance, correlation, actor, name, trigger, body, sent_at, seal ON message
     BEGIN SELECT RAISE(ABORT, 'a message keeps its body'); END;
     CREATE TRIGGER child_is_kept BEFORE DELETE ON child
     BEGIN SELECT RAISE(ABORT, 'a child keeps its parent'); END;

@@ -133,8 +133,8 @@ impl Backend for Sqlite {
         self.readers.read(|reader| agenda::holders(&reader.connection))
     }
 
-    fn task(&self, id: Id, messages: usize) -> Answer<Task> {
-        self.readers.read(move |reader| agenda::task(reader, id, messages))
+    fn task(&self, id: Id) -> Answer<Task> {
+        self.readers.read(move |reader| agenda::task(reader, id))
     }
 
     fn messages(&self, which: Messages) -> Answer<Vec<Result<Received, Broken>>> {
@@ -145,8 +145,8 @@ impl Backend for Sqlite {
         self.readers.read(|reader| agenda::set_aside(&reader.connection))
     }
 
-    fn children(&self, parent: Id) -> Answer<Vec<Child>> {
-        self.readers.read(move |reader| agenda::children(&reader.connection, parent))
+    fn children(&self, parent: Id) -> Answer<Vec<Result<Child, Broken>>> {
+        self.readers.read(move |reader| agenda::children(&reader.connection, &reader.key, parent))
     }
 
     fn definitions(&self) -> Answer<Definitions> {

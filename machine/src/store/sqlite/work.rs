@@ -11,10 +11,10 @@ use crate::{
     journal::DigestKey,
     store::{
         backend::{Batch, Rejected, Write},
-        message::{Message, Outgoing, seal_of_child},
+        message::{Message, Outgoing, seal_of_child, seal_of_status},
         work::{
-            Change, ENDED, Effects, Event, Lease, MessageState, MessageStatus, Outcome, State,
-            Work, step,
+            Change, Effects, Event, Lease, MessageState, MessageStatus, Outcome, State, Tries,
+            Work, ended, step,
         },
     },
 };
@@ -32,6 +32,17 @@ pub(super) fn decide(
     connection: &Connection,
     batch: &Batch,
 ) -> rusqlite::Result<Result<Vec<Decided>, Rejected>> {
+    for (_, parent) in &batch.children {
+        let ended: Option<bool> = connection
+            .prepare_cached("SELECT ended FROM instance WHERE id = ?1")?
+            .query_row([parent.bytes()], |row| row.get(0))
+            .optional()?;
+        match ended {
+            None if !batch.creates(*parent) => return Ok(Err(Rejected::NotFound(*parent))),
+            Some(true) => return Ok(Err(Rejected::Ended(*parent))),
+            Some(false) | None => {}
+        }
+    }
     let mut copies: HashMap<Id, (Option<i64>, State)> = HashMap::new();
     let mut decided = Vec::with_capacity(batch.events.len());
     for (id, event) in &batch.events {
@@ -40,14 +51,12 @@ pub(super) fn decide(
                 .prepare_cached("SELECT no, ended FROM instance WHERE id = ?1")?
                 .query_row([id.bytes()], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)))
                 .optional()?;
-            let creates =
-                || batch.writes.iter().any(|it| it.row.id == *id && it.expected.is_none());
             let copy = match found {
                 Some((no, ended)) => {
                     let work = read_work(connection, no)?;
                     (Some(no), State { ended, work, ..State::default() })
                 }
-                None if creates() => (None, State::default()),
+                None if batch.creates(*id) => (None, State::default()),
                 None => return Ok(Err(Rejected::NotFound(*id))),
             };
             copies.insert(*id, copy);
@@ -97,10 +106,13 @@ pub(super) fn write(
     Ok(outcomes)
 }
 
-/// Whether workers drive any machines of this file, or any wait for each other.
+/// Whether there are inboxes or leases at all in this file.
 pub(super) fn drives(connection: &Connection) -> rusqlite::Result<bool> {
     connection
-        .prepare_cached("SELECT 1 FROM driven UNION ALL SELECT 1 FROM child LIMIT 1")?
+        .prepare_cached(
+            "SELECT 1 FROM driven UNION ALL SELECT 1 FROM child UNION ALL SELECT 1 FROM message
+             LIMIT 1",
+        )?
         .exists([])
 }
 
@@ -206,13 +218,14 @@ fn record(
     for (correlation, message) in &effects.messages {
         let changed = connection
             .prepare_cached(
-                "UPDATE message SET status = ?3, attempts = ?4, error = ?5
+                "UPDATE message SET status = ?3, status_seal = ?4, attempts = ?5, error = ?6
                  WHERE instance = ?1 AND correlation = ?2",
             )?
             .execute(params![
                 no,
                 correlation,
                 message.status as i64,
+                seal_of_status(key, id, correlation, message.status).bytes(),
                 message.attempts,
                 message.error
             ])?;
@@ -220,16 +233,34 @@ fn record(
             insert_message(connection, key, (no, id), (sent, *now), message)?;
         }
     }
-    if effects.ends {
+    if effects.ends { end_inbox(connection, key, (no, id)) } else { Ok(()) }
+}
+
+/// Sets aside what an ended machine did not handle.
+fn end_inbox(
+    connection: &Connection,
+    key: &DigestKey,
+    (no, id): (i64, Id),
+) -> rusqlite::Result<()> {
+    let queued: Vec<(String, Option<String>)> = connection
+        .prepare_cached(
+            "SELECT correlation, error FROM message WHERE instance = ?1 AND status = 0",
+        )?
+        .query_map([no], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<Result<_, _>>()?;
+    let status = MessageStatus::SetAside;
+    for (correlation, error) in queued {
         connection
             .prepare_cached(
-                "UPDATE message SET status = ?2, error = ?3 WHERE instance = ?1 AND status = ?4",
+                "UPDATE message SET status = ?3, status_seal = ?4, error = ?5
+                 WHERE instance = ?1 AND correlation = ?2",
             )?
             .execute(params![
                 no,
-                MessageStatus::SetAside as i64,
-                ENDED,
-                MessageStatus::Queued as i64
+                correlation,
+                status as i64,
+                seal_of_status(key, id, &correlation, status).bytes(),
+                ended(error.as_deref())
             ])?;
     }
     Ok(())
@@ -248,8 +279,10 @@ fn drive(connection: &Connection, kind: &str, now: Millis) -> rusqlite::Result<(
     let Ok(Effects { work: Change::Set(work), .. }) = work else { return Ok(()) };
     connection
         .prepare_cached(
-            "INSERT INTO work (instance, driven, token, wake_at, news, attempts, set_aside)
-             SELECT i.no, ?2, 0, ?3, 0, 0, 0
+            "INSERT INTO work
+             (instance, driven, token, wake_at, news, attempts, set_aside, deadline_attempts,
+              deadline_set_aside)
+             SELECT i.no, ?2, 0, ?3, 0, 0, 0, 0, 0
              FROM instance i JOIN definition d ON d.no = i.definition
              WHERE d.machine = ?1 AND i.ended = 0
              ON CONFLICT DO NOTHING",
@@ -266,7 +299,9 @@ fn no_of(connection: &Connection, id: Id) -> rusqlite::Result<Option<i64>> {
 }
 
 /// The columns of [`work_of`].
-pub(super) const WORK: &str = "token, worker, wake_at, retry_at, news, attempts, set_aside, error";
+pub(super) const WORK: &str = "
+    token, worker, wake_at, news, attempts, retry_at, set_aside, deadline_attempts,
+    deadline_retry_at, deadline_set_aside, error";
 
 pub(super) fn read_work(connection: &Connection, no: i64) -> rusqlite::Result<Option<Work>> {
     connection
@@ -283,30 +318,43 @@ fn work_of(row: &Row<'_>) -> rusqlite::Result<Work> {
         token: row.get::<_, i64>(0)?.cast_unsigned(),
         wake_at: at.filter(|_| lease.is_none()),
         lease,
-        retry_at: row.get(3)?,
-        news: row.get::<_, i64>(4)?.cast_unsigned(),
-        attempts: row.get(5)?,
-        set_aside: row.get(6)?,
-        error: row.get(7)?,
+        news: row.get::<_, i64>(3)?.cast_unsigned(),
+        handler: tries(row, 4)?,
+        deadline: tries(row, 7)?,
+        error: row.get(10)?,
     })
+}
+
+/// A number of attempts. One that makes no sense is the result of an edit, and counts as too many.
+pub(super) fn count(row: &Row<'_>, index: usize) -> rusqlite::Result<u32> {
+    Ok(u32::try_from(row.get::<_, i64>(index)?).unwrap_or(u32::MAX))
+}
+
+fn tries(row: &Row<'_>, first: usize) -> rusqlite::Result<Tries> {
+    let (attempts, retry_at) = (count(row, first)?, row.get(first + 1)?);
+    Ok(Tries { attempts, retry_at, set_aside: row.get(first + 2)? })
 }
 
 fn update_work(connection: &Connection, no: i64, work: &Work) -> rusqlite::Result<()> {
     let (worker, at) = columns(work);
     connection
         .prepare_cached(
-            "UPDATE work SET token = ?2, worker = ?3, wake_at = ?4, retry_at = ?5, news = ?6,
-             attempts = ?7, set_aside = ?8, error = ?9 WHERE instance = ?1",
+            "UPDATE work SET token = ?2, worker = ?3, wake_at = ?4, news = ?5, attempts = ?6,
+             retry_at = ?7, set_aside = ?8, deadline_attempts = ?9, deadline_retry_at = ?10,
+             deadline_set_aside = ?11, error = ?12 WHERE instance = ?1",
         )?
         .execute(params![
             no,
             integer(work.token)?,
             worker,
             at,
-            work.retry_at,
             integer(work.news)?,
-            work.attempts,
-            work.set_aside,
+            work.handler.attempts,
+            work.handler.retry_at,
+            work.handler.set_aside,
+            work.deadline.attempts,
+            work.deadline.retry_at,
+            work.deadline.set_aside,
             work.error
         ])?;
     Ok(())
@@ -316,18 +364,12 @@ fn insert_work(connection: &Connection, no: i64, driven: i64, work: &Work) -> ru
     let (_, at) = columns(work);
     connection
         .prepare_cached(
-            "INSERT INTO work (instance, driven, token, wake_at, news, attempts, set_aside)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            "INSERT INTO work
+             (instance, driven, token, wake_at, news, attempts, set_aside, deadline_attempts,
+              deadline_set_aside)
+             VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, 0, 0) ON CONFLICT DO NOTHING",
         )?
-        .execute(params![
-            no,
-            driven,
-            integer(work.token)?,
-            at,
-            integer(work.news)?,
-            work.attempts,
-            work.set_aside
-        ])?;
+        .execute(params![no, driven, integer(work.token)?, at, integer(work.news)?])?;
     Ok(())
 }
 
@@ -359,7 +401,7 @@ fn read_messages(
                 Ok(MessageState {
                     // One with an unknown status is not handled.
                     status: status.unwrap_or(MessageStatus::SetAside),
-                    attempts: row.get(1)?,
+                    attempts: count(row, 1)?,
                     error: row.get(2)?,
                 })
             })
@@ -381,20 +423,23 @@ fn insert_message(
     connection
         .prepare_cached(
             "INSERT INTO message
-             (instance, correlation, actor, name, body, sent_at, status, attempts, error, seal)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+             (instance, correlation, actor, name, trigger, body, sent_at, seal, status, status_seal,
+              attempts, error)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         )?
         .execute(params![
             no,
             sent.correlation,
             sent.actor,
             sent.name,
+            sent.trigger(),
             sent.body,
             now,
+            sent.seal(key, id, now).bytes(),
             state.status as i64,
+            seal_of_status(key, id, &sent.correlation, state.status).bytes(),
             state.attempts,
-            state.error,
-            sent.seal(key, id, now).bytes()
+            state.error
         ])?;
     Ok(())
 }

@@ -42,6 +42,8 @@ pub(crate) enum Event {
     /// The holder changes nothing, and goes on with something else.
     Turn {
         token: u64,
+        /// What it had begun.
+        was: On,
         on: On,
         refused: Vec<(String, String)>,
         /// Messages that stay queued, with the reason why the current state does not take them.
@@ -54,7 +56,12 @@ pub(crate) enum Event {
         /// The news that it has seen.
         news: u64,
         now: Millis,
+        /// What it has done.
+        on: On,
+        /// When the handler wants to run again.
         wake_at: Option<Millis>,
+        /// When the next deadline of the machine is due.
+        due_at: Option<Millis>,
         refused: Vec<(String, String)>,
         kept: Vec<(String, String)>,
     },
@@ -63,6 +70,8 @@ pub(crate) enum Event {
         token: u64,
         on: On,
         error: String,
+        /// The news that it has seen.
+        news: u64,
         now: Millis,
         /// When to try it again.
         retry_at: Millis,
@@ -125,12 +134,12 @@ impl Event {
                 };
                 handled.as_deref().into_iter().chain(firsts(refused)).chain(next).collect()
             }
-            Self::Turn { on, refused, kept, .. } => {
-                let on = match on {
+            Self::Turn { was, on, refused, kept, .. } => {
+                let both = [was, on].into_iter().filter_map(|on| match on {
                     On::Message(correlation) => Some(correlation.as_str()),
                     _ => None,
-                };
-                firsts(refused).chain(firsts(kept)).chain(on).collect()
+                });
+                firsts(refused).chain(firsts(kept)).chain(both).collect()
             }
             Self::Park { refused, kept, .. } => firsts(refused).chain(firsts(kept)).collect(),
             Self::Requeue { messages, .. } => messages.iter().map(String::as_str).collect(),

@@ -3,9 +3,11 @@
 //! runs the same one.
 
 mod event;
+#[cfg(test)]
+mod model;
 mod state;
 mod step;
 
 pub(crate) use event::{Event, Next, On};
-pub(crate) use state::{ENDED, Lease, MessageState, MessageStatus, State, Work};
+pub(crate) use state::{Lease, MessageState, MessageStatus, State, Tries, Work, ended};
 pub(crate) use step::{Change, Effects, Outcome, Refusal, step};

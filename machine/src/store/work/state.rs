@@ -23,18 +23,45 @@ pub(crate) struct Work {
     pub(crate) lease: Option<Lease>,
     /// When a worker should look at it, while nobody has it; `None` while there is nothing to do.
     pub(crate) wake_at: Option<Millis>,
-    /// When the handler may run again, after it has failed.
-    pub(crate) retry_at: Option<Millis>,
     /// Rises with each message, and with each change by somebody who has no lease. A worker that has
     /// seen all of it may wait; otherwise it must look again.
     pub(crate) news: u64,
-    /// How often the handler of this state was started without an end.
-    pub(crate) attempts: u32,
-    /// The handler failed too often; it does not run before somebody requeues the machine or changes
-    /// its state. Messages and deadlines still move it.
-    pub(crate) set_aside: bool,
+    /// The attempts at the handler of this state. If it is set aside, messages and deadlines still move
+    /// the machine.
+    pub(crate) handler: Tries,
+    /// The attempts at its due deadlines.
+    pub(crate) deadline: Tries,
     /// The last error.
     pub(crate) error: Option<String>,
+}
+
+/// The attempts at one thing, without an end.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Tries {
+    /// How often it was begun.
+    pub(crate) attempts: u32,
+    /// When it may be tried again, after it has failed.
+    pub(crate) retry_at: Option<Millis>,
+    /// It was tried too often: not before somebody requeues the machine or changes its state.
+    pub(crate) set_aside: bool,
+}
+
+impl Tries {
+    /// Whether it may be tried now.
+    pub(crate) fn may(&self, now: Millis) -> bool {
+        !self.set_aside && self.retry_at.is_none_or(|at| at <= now)
+    }
+}
+
+impl Work {
+    /// When a worker has to look again, if nothing comes in between: at the next attempt of the handler,
+    /// or at a deadline.
+    pub(crate) fn wakes_at(&self, due_at: Option<Millis>) -> Option<Millis> {
+        let handler = self.handler.retry_at.filter(|_| !self.handler.set_aside);
+        let due_at = due_at.filter(|_| !self.deadline.set_aside);
+        let deadline = due_at.map(|at| at.max(self.deadline.retry_at.unwrap_or(at)));
+        [handler, deadline].into_iter().flatten().min()
+    }
 }
 
 /// A lease.
@@ -76,10 +103,20 @@ pub(crate) struct MessageState {
     pub(crate) error: Option<String>,
 }
 
-/// Why the messages of an ended machine are set aside.
-pub(crate) const ENDED: &str = "the machine has ended";
+/// Why a message of an ended machine is set aside, and what was wrong with it before.
+pub(crate) fn ended(before: Option<&str>) -> String {
+    let before = before.map(|before| format!("; before that: {before}")).unwrap_or_default();
+    format!("the machine has ended{before}")
+}
 
 impl State {
+    /// The same with these messages changed, one after the other.
+    pub(super) fn after(&self, messages: &[(String, MessageState)]) -> Self {
+        let mut after = self.clone();
+        after.messages.extend(messages.iter().cloned());
+        after
+    }
+
     /// What is known after a step.
     pub(crate) fn apply(&mut self, effects: &Effects) {
         match &effects.work {
@@ -95,7 +132,7 @@ impl State {
             for message in self.messages.values_mut() {
                 if message.status == MessageStatus::Queued {
                     message.status = MessageStatus::SetAside;
-                    message.error = Some(ENDED.to_owned());
+                    message.error = Some(ended(message.error.as_deref()));
                 }
             }
         }

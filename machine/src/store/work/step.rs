@@ -1,4 +1,4 @@
-use super::{Event, Lease, MessageState, MessageStatus, Next, On, State, Work};
+use super::{Event, Lease, MessageState, MessageStatus, Next, On, State, Tries, Work, ended};
 use crate::clock::Millis;
 
 /// What an event changes.
@@ -75,18 +75,7 @@ pub(crate) fn step(state: &State, event: &Event) -> Result<Effects, Refusal> {
         Event::Fail { .. } => fail(state, event),
         Event::HandBack { token, on, now } => {
             let mut work = held(state, *token)?;
-            let mut messages = Vec::new();
-            // It was no failure.
-            match on {
-                On::Look => {}
-                On::State | On::Deadline => work.attempts = work.attempts.saturating_sub(1),
-                On::Message(correlation) => {
-                    if let Ok(mut message) = queued(state, correlation) {
-                        message.attempts = message.attempts.saturating_sub(1);
-                        messages.push((correlation.clone(), message));
-                    }
-                }
-            }
+            let messages = given_back(state, &mut work, on);
             work.free(Some(*now));
             Ok(Effects { messages, ..Effects::of(work) })
         }
@@ -112,7 +101,7 @@ impl Work {
 
     /// Makes a worker look at it now, or look again.
     fn wake(&mut self, now: Millis) {
-        self.news += 1;
+        self.news = self.news.wrapping_add(1);
         if self.lease.is_none() {
             self.wake_at = Some(self.wake_at.map_or(now, |at| at.min(now)));
         }
@@ -121,11 +110,26 @@ impl Work {
     /// The machine is in another state than before, or handled what it had to: nothing of what was
     /// tried before counts.
     fn progress(&mut self) {
-        self.attempts = 0;
-        self.set_aside = false;
-        self.retry_at = None;
+        self.handler = Tries::default();
+        self.deadline = Tries::default();
         self.error = None;
     }
+}
+
+/// An attempt that was begun, and is no failure.
+fn given_back(state: &State, work: &mut Work, on: &On) -> Vec<(String, MessageState)> {
+    match on {
+        On::Look => {}
+        On::State => work.handler.attempts = work.handler.attempts.saturating_sub(1),
+        On::Deadline => work.deadline.attempts = work.deadline.attempts.saturating_sub(1),
+        On::Message(correlation) => {
+            if let Ok(mut message) = queued(state, correlation) {
+                message.attempts = message.attempts.saturating_sub(1);
+                return vec![(correlation.clone(), message)];
+            }
+        }
+    }
+    Vec::new()
 }
 
 /// The work, if this token has the lease.
@@ -152,7 +156,7 @@ fn send(state: &State, correlation: &str, now: Millis) -> Effects {
         return Effects::outcome(Outcome::Duplicate);
     }
     if state.ended {
-        let (status, error) = (MessageStatus::SetAside, Some(super::state::ENDED.to_owned()));
+        let (status, error) = (MessageStatus::SetAside, Some(ended(None)));
         let message = MessageState { status, error, attempts: 0 };
         let messages = vec![(correlation.to_owned(), message)];
         return Effects { messages, outcome: Outcome::Ended, ..Effects::default() };
@@ -188,7 +192,12 @@ fn claim(state: &State, event: &Event) -> Result<Effects, Refusal> {
         None if work.wake_at.is_none_or(|at| at > *now) => return Err(Refusal::NotReady),
         Some(_) | None => {}
     }
-    if *on == On::State && (work.set_aside || work.retry_at.is_some_and(|at| at > *now)) {
+    let may = match on {
+        On::State => work.handler.may(*now),
+        On::Deadline => work.deadline.may(*now),
+        On::Look | On::Message(_) => true,
+    };
+    if !may {
         return Err(Refusal::NotReady);
     }
     work.token += 1;
@@ -210,24 +219,24 @@ fn tried(
     on: &On,
     most: u32,
 ) -> Result<Option<Vec<(String, MessageState)>>, Refusal> {
-    match on {
-        On::Look => Ok(Some(Vec::new())),
-        On::State | On::Deadline => {
-            if work.attempts >= most {
-                return Ok(None);
-            }
-            work.attempts += 1;
-            Ok(Some(Vec::new()))
-        }
+    let tries = match on {
+        On::Look => return Ok(Some(Vec::new())),
+        On::State => &mut work.handler.attempts,
+        On::Deadline => &mut work.deadline.attempts,
         On::Message(correlation) => {
             let mut message = queued(state, correlation)?;
             if message.attempts >= most {
                 return Ok(None);
             }
-            message.attempts += 1;
-            Ok(Some(vec![(correlation.clone(), message)]))
+            message.attempts = message.attempts.saturating_add(1);
+            return Ok(Some(vec![(correlation.clone(), message)]));
         }
+    };
+    if *tries >= most {
+        return Ok(None);
     }
+    *tries = tries.saturating_add(1);
+    Ok(Some(Vec::new()))
 }
 
 /// What was tried too often, by workers that ended without a word.
@@ -241,11 +250,8 @@ fn set_aside(mut work: Work, state: &State, on: &On, most: u32) -> Effects {
         On::Look => {}
         On::State | On::Deadline => {
             work.error = Some(silent(work.error.as_ref()));
-            (work.set_aside, work.attempts, work.retry_at) = (true, 0, None);
-            // A deadline that cannot fire would be due for ever.
-            if *on == On::Deadline {
-                work.wake_at = None;
-            }
+            let tries = if *on == On::State { &mut work.handler } else { &mut work.deadline };
+            *tries = Tries { set_aside: true, ..Tries::default() };
         }
         On::Message(correlation) => {
             let mut message = state.messages.get(correlation).cloned().unwrap_or_default();
@@ -282,9 +288,10 @@ fn moved(state: &State, event: &Event) -> Result<Effects, Refusal> {
     }
     work.progress();
     let mut outcome = Outcome::Done;
+    let after = state.after(&messages);
     match next {
         // The message that comes next may have been tried too often: then somebody else looks.
-        Next::Go(on) => match tried(state, &mut work, on, *most)? {
+        Next::Go(on) => match tried(&after, &mut work, on, *most)? {
             Some(counted) => {
                 messages.extend(counted);
                 outcome = Outcome::Goes;
@@ -312,15 +319,14 @@ fn looked_at(
 }
 
 fn turn(state: &State, event: &Event) -> Result<Effects, Refusal> {
-    let Event::Turn { token, on, refused, kept, most } = event else {
+    let Event::Turn { token, was, on, refused, kept, most } = event else {
         return Ok(Effects::default());
     };
     let mut work = held(state, *token)?;
-    let mut messages = looked_at(state, refused, kept);
+    let mut messages = given_back(state, &mut work, was);
+    messages.extend(looked_at(state, refused, kept));
     let mut outcome = Outcome::Done;
-    // The attempt that ends here was none.
-    work.attempts = 0;
-    match tried(state, &mut work, on, *most)? {
+    match tried(&state.after(&messages), &mut work, on, *most)? {
         Some(counted) => {
             messages.extend(counted);
             outcome = Outcome::Goes;
@@ -331,52 +337,56 @@ fn turn(state: &State, event: &Event) -> Result<Effects, Refusal> {
 }
 
 fn park(state: &State, event: &Event) -> Result<Effects, Refusal> {
-    let Event::Park { token, news, now, wake_at, refused, kept } = event else {
+    let Event::Park { token, news, now, on, wake_at, due_at, refused, kept } = event else {
         return Ok(Effects::default());
     };
     let mut work = held(state, *token)?;
     let messages = looked_at(state, refused, kept);
-    // What came in the meantime must not wait for the next ring.
-    work.free(if work.news == *news { *wake_at } else { Some(*now) });
-    if !work.set_aside && work.retry_at.is_none_or(|at| at <= *now) {
-        work.progress();
+    if *on == On::State {
+        work.handler = Tries::default();
+        // That of a deadline stays for as long as it says why nothing happens.
+        if work.deadline == Tries::default() {
+            work.error = None;
+        }
     }
+    let wakes_at = [*wake_at, work.wakes_at(*due_at)].into_iter().flatten().min();
+    // What came in the meantime must not wait for the next ring.
+    work.free(if work.news == *news { wakes_at } else { Some(*now) });
     Ok(Effects { messages, ..Effects::of(work) })
 }
 
 fn fail(state: &State, event: &Event) -> Result<Effects, Refusal> {
-    let Event::Fail { token, on, error, now, retry_at, due_at, most, hopeless } = event else {
+    let Event::Fail { token, on, error, news, now, retry_at, due_at, most, hopeless } = event
+    else {
         return Ok(Effects::default());
     };
     let mut work = held(state, *token)?;
     let mut messages = Vec::new();
-    let retry_at = match on {
+    let look_at = match on {
         On::Look | On::State | On::Deadline => {
             work.error = Some(error.clone());
-            if *hopeless || work.attempts >= *most {
-                (work.set_aside, work.attempts, work.retry_at) = (true, 0, None);
-                // A deadline that cannot fire would be due for ever.
-                due_at.filter(|_| *on != On::Deadline)
+            let tries = if *on == On::Deadline { &mut work.deadline } else { &mut work.handler };
+            if *hopeless || tries.attempts >= *most {
+                *tries = Tries { set_aside: true, ..Tries::default() };
             } else {
-                work.retry_at = Some(*retry_at);
-                Some(due_at.map_or(*retry_at, |due_at| due_at.max(*now).min(*retry_at)))
+                tries.retry_at = Some(*retry_at);
             }
+            // A deadline that failed keeps nobody from what else there is to do.
+            Some(*now).filter(|_| *on == On::Deadline)
         }
         On::Message(correlation) => {
             let mut message = queued(state, correlation)?;
             message.error = Some(error.clone());
             if *hopeless || message.attempts >= *most {
                 message.status = MessageStatus::SetAside;
-                messages.push((correlation.clone(), message));
-                // The others go on.
-                Some(*now)
-            } else {
-                messages.push((correlation.clone(), message));
-                Some(*retry_at)
             }
+            messages.push((correlation.clone(), message));
+            // The others go on; those that were tried less often come first.
+            Some(*now)
         }
     };
-    work.free(retry_at);
+    let look_at = if work.news == *news { look_at } else { Some(*now) };
+    work.free([look_at, work.wakes_at(*due_at)].into_iter().flatten().min());
     Ok(Effects { messages, ..Effects::of(work) })
 }
 

@@ -1,0 +1,126 @@
+//! A machine that ends wakes its parent and those behind it, and asks its live children to cancel.
+
+use super::{
+    Open, ensure,
+    event::NOW,
+    sample::{Machine, batch, commit},
+    subject::{Subject, text},
+};
+use crate::{
+    id::Id,
+    store::backend::{Batch, Child},
+};
+
+pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+    for is_driven in [true, false] {
+        let store = Subject::open(open);
+        if is_driven {
+            let drives = vec!["job".to_owned(), "execution".to_owned()];
+            store.accepts(Batch { drives, ..commit(vec![], vec![]) }).await?;
+        }
+        family(&store, is_driven).await.map_err(|it| format!("driven: {is_driven}: {it}"))?;
+    }
+    Ok(())
+}
+
+async fn family(store: &Subject, is_driven: bool) -> Result<(), String> {
+    let mut parent = Machine::job();
+    let created = parent.create();
+    store.accepts(batch([(&parent, created)])).await?;
+    let mut eldest = child_of(store, &parent, Machine::execution()).await?;
+    let mut second = child_of(store, &parent, Machine::job()).await?;
+    let grandchild = child_of(store, &eldest, Machine::execution()).await?;
+    let mut waiting = Machine::job();
+    waiting.row.behind = Some(eldest.id());
+    let mut stranger = Machine::job();
+    for machine in [&mut waiting, &mut stranger] {
+        let created = machine.create();
+        store.accepts(batch([(&*machine, created)])).await?;
+    }
+    let all = [&parent, &eldest, &second, &grandchild, &waiting, &stranger].map(Machine::id);
+    let [parent_id, eldest_id, second_id, grandchild_id, waiting_id, _] = all;
+    sleep(store, &all, is_driven).await?;
+
+    // A change that ends nothing concerns nobody else.
+    let write = second.update(1);
+    store.accepts(batch([(&second, write)])).await?;
+    woken(store, &all, &[second_id], is_driven).await?;
+    sleep(store, &[second_id], is_driven).await?;
+
+    let write = eldest.end();
+    store.accepts(batch([(&eldest, write)])).await?;
+    woken(store, &all, &[parent_id, waiting_id, grandchild_id], is_driven).await?;
+    cancelled(store, &all, &[(grandchild_id, eldest_id)]).await?;
+    let expected = [child(&eldest), child(&second)];
+    let found = store.children(parent_id).await?;
+    ensure!(found == expected, "the children are {found:#?}\nand not {expected:#?}");
+
+    // Only those that live are asked, by their own parent, once.
+    sleep(store, &[parent_id, waiting_id, grandchild_id], is_driven).await?;
+    let write = parent.end();
+    store.accepts(batch([(&parent, write)])).await?;
+    woken(store, &all, &[second_id], is_driven).await?;
+    let asked = [(grandchild_id, eldest_id), (second_id, parent_id)];
+    cancelled(store, &all, &asked).await?;
+    let write = parent.update(1);
+    store.accepts(batch([(&parent, write)])).await?;
+    cancelled(store, &all, &asked).await?;
+    for none in [grandchild_id, waiting_id, Id::fresh()] {
+        let found = store.children(none).await?;
+        ensure!(found.is_empty(), "{none} has the children {found:#?}");
+    }
+    Ok(())
+}
+
+/// Creates a machine as the child of another one.
+async fn child_of(store: &Subject, parent: &Machine, mut it: Machine) -> Result<Machine, String> {
+    let created = it.create();
+    let children = vec![(it.id(), parent.id())];
+    store.accepts(Batch { children, ..batch([(&it, created)]) }).await?;
+    Ok(it)
+}
+
+fn child(machine: &Machine) -> Child {
+    let row = machine.row.clone();
+    Child { id: row.id, machine: row.machine, status: row.status, has_ended: row.ended }
+}
+
+async fn sleep(store: &Subject, ids: &[Id], is_driven: bool) -> Result<(), String> {
+    for id in ids.iter().filter(|_| is_driven) {
+        store.parks(*id, None).await?;
+    }
+    Ok(())
+}
+
+/// These, and no others, are to be looked at now.
+async fn woken(store: &Subject, all: &[Id], which: &[Id], is_driven: bool) -> Result<(), String> {
+    for id in all.iter().filter(|_| is_driven) {
+        let wakes_at = store.work(*id).await?.and_then(|work| work.wake_at);
+        let expected = which.contains(id).then_some(NOW);
+        ensure!(wakes_at == expected, "{id} of {all:?} wakes at {wakes_at:?}, not {expected:?}");
+    }
+    Ok(())
+}
+
+/// These, and no others, have a message, from their parent.
+async fn cancelled(store: &Subject, all: &[Id], which: &[(Id, Id)]) -> Result<(), String> {
+    for id in all {
+        let inbox = store.inbox(*id).await?;
+        let by: Vec<_> = which.iter().filter(|(child, _)| child == id).map(|it| it.1).collect();
+        ensure!(inbox.len() == by.len(), "{id} of {all:?} has {inbox:#?}, by {by:?}");
+        for (message, by) in inbox.iter().zip(by) {
+            let is_cancel = message.body.contains(r#""trigger":"cancel""#);
+            let says_who = message.correlation.contains(&by.to_string());
+            ensure!(is_cancel && says_who, "{by} sent {message:#?}");
+        }
+    }
+    Ok(())
+}
+
+impl Subject {
+    async fn children(&self, parent: Id) -> Result<Vec<Child>, String> {
+        let children = self.0.children(parent).await.map_err(text)?;
+        let sound: Result<Vec<_>, _> = children.into_iter().collect();
+        sound.map_err(|broken| format!("a child is {broken:?}"))
+    }
+}

@@ -1,0 +1,80 @@
+//! Events, as senders and workers make them.
+
+use std::sync::Arc;
+
+use super::subject::Subject;
+use crate::{
+    clock::Millis,
+    id::Id,
+    store::{
+        message::Outgoing,
+        work::{Event, Next, On, Outcome},
+    },
+};
+
+/// When everything happens that has no time of its own: that of every batch.
+pub(super) const NOW: Millis = 1_700_000_000_000;
+
+/// How often something is tried.
+pub(super) const MOST: u32 = 2;
+
+pub(super) fn outgoing(correlation: &str) -> Outgoing {
+    Outgoing {
+        correlation: correlation.to_owned(),
+        actor: "human".to_owned(),
+        name: Some("ann".to_owned()),
+        body: format!(r#"{{"trigger":"resume","of":"{correlation}"}}"#),
+    }
+}
+
+pub(super) fn send(correlation: &str) -> Event {
+    Event::Send { message: Arc::new(outgoing(correlation)), now: NOW }
+}
+
+/// A claim of whoever has read this token, for a second.
+pub(super) fn claim(worker: &str, token: u64, now: Millis, on: On) -> Event {
+    let until = now + 1000;
+    let worker = worker.to_owned();
+    Event::Claim { worker, token, now, until, holder_ended: false, on, most: MOST }
+}
+
+pub(super) fn moved(token: u64, handled: Option<&str>) -> Event {
+    let (handled, refused) = (handled.map(str::to_owned), Vec::new());
+    Event::Moved { token, handled, refused, next: Next::Yield { now: NOW }, most: MOST }
+}
+
+pub(super) fn park(token: u64, news: u64, wake_at: Option<Millis>) -> Event {
+    let (refused, kept) = (Vec::new(), Vec::new());
+    Event::Park { token, news, now: NOW, on: On::State, wake_at, due_at: None, refused, kept }
+}
+
+pub(super) fn fail(token: u64, on: On, error: &str) -> Event {
+    Event::Fail {
+        token,
+        on,
+        error: error.to_owned(),
+        news: 0,
+        now: NOW,
+        retry_at: NOW,
+        due_at: None,
+        most: MOST,
+        hopeless: false,
+    }
+}
+
+impl Subject {
+    /// Claims a machine that is ready, whoever had it; returns the token and the news.
+    pub(super) async fn claims(&self, id: Id, on: On) -> Result<(u64, u64), String> {
+        let token = self.work(id).await?.ok_or("it has no work")?.token;
+        match self.happens(id, claim("worker", token, NOW, on)).await? {
+            Outcome::Claimed { token, news } => Ok((token, news)),
+            other => Err(format!("a claim of {id} is answered with {other:?}")),
+        }
+    }
+
+    /// Lets a machine wait, with everything seen.
+    pub(super) async fn parks(&self, id: Id, wake_at: Option<Millis>) -> Result<(), String> {
+        let (token, news) = self.claims(id, On::Look).await?;
+        self.happens(id, park(token, news, wake_at)).await.map(drop)
+    }
+}

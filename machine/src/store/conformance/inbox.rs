@@ -1,0 +1,189 @@
+//! Messages are kept as they were sent, once each and in order, with what became of them.
+
+use super::{
+    Open, ensure,
+    event::{NOW, claim, fail, moved, outgoing, send},
+    sample::{Machine, batch, commit},
+    subject::{Subject, text},
+};
+use crate::{
+    id::Id,
+    store::{
+        backend::{Batch, Messages, Rejected},
+        message::{Delivery, Outgoing, Received},
+        work::{Event, On, Outcome, Refusal},
+    },
+};
+
+pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+    let store = Subject::open(open);
+    let mut machine = Machine::job();
+    let created = machine.create();
+    store.accepts(batch([(&machine, created)])).await?;
+    arrive(&store, machine.id()).await?;
+    are_tried(&store, &mut machine).await?;
+    end(&store, &mut machine).await?;
+    with_the_machine(&store).await?;
+    for is_driven in [true, false] {
+        end_without_a_worker(&Subject::open(open), is_driven).await?;
+    }
+    Ok(())
+}
+
+/// How the error of a message begins that its machine left behind.
+const ENDED: &str = "the machine has ended";
+
+/// Texts that a file or a query could spoil.
+const NAMES: [&str; 4] = ["b", "a", "it's \u{1f980} %_", "A"];
+
+async fn arrive(store: &Subject, id: Id) -> Result<(), String> {
+    for name in NAMES {
+        let outcome = store.happens(id, send(name)).await?;
+        ensure!(outcome == Outcome::Done, "a new message is answered with {outcome:?}");
+    }
+    // Another message with the same correlation id is not taken.
+    let other = Outgoing { body: "{}".to_owned(), ..outgoing("a") };
+    let again = Event::Send { message: other.into(), now: NOW + 5 };
+    let outcome = store.happens(id, again).await?;
+    ensure!(outcome == Outcome::Duplicate, "a duplicate is answered with {outcome:?}");
+    let expected = NAMES.map(|name| received(id, name));
+    let found = store.inbox(id).await?;
+    ensure!(found == expected, "the inbox is {found:#?}\nand not {expected:#?}");
+    let one = Messages::One(id, "a".to_owned());
+    let found = store.messages(one).await?;
+    ensure!(found == expected[1..2], "one message is {found:#?}");
+    for event in [send("x"), Event::News { moved: false, now: NOW }] {
+        let unknown = Id::fresh();
+        store.rejects(events(unknown, [event]), Rejected::NotFound(unknown)).await?;
+    }
+    Ok(())
+}
+
+async fn are_tried(store: &Subject, machine: &mut Machine) -> Result<(), String> {
+    let id = machine.id();
+    store.accepts(Batch { drives: vec!["job".to_owned()], ..commit(vec![], vec![]) }).await?;
+    let on = || On::Message("b".to_owned());
+    let (token, _) = store.claims(id, on()).await?;
+    store.is(id, "b", (Delivery::Queued, 1, None)).await?;
+    store.happens(id, fail(token, on(), "no\0 \u{1f980}")).await?;
+    store.is(id, "b", (Delivery::Queued, 1, Some("no\0 \u{1f980}"))).await?;
+
+    let (token, _) = store.claims(id, on()).await?;
+    let mut event = moved(token, Some("b"));
+    if let Event::Moved { refused, .. } = &mut event {
+        refused.push(("A".to_owned(), "never".to_owned()));
+    }
+    let write = machine.update(1);
+    let events = vec![(id, event)];
+    store.accepts(Batch { events, ..batch([(&*machine, write)]) }).await?;
+    store.is(id, "b", (Delivery::Handled, 2, None)).await?;
+    store.is(id, "A", (Delivery::SetAside, 0, Some("never"))).await?;
+    let queued: Vec<_> = store.queued(id).await?;
+    ensure!(queued == NAMES[1..3], "{queued:?} are queued");
+
+    // What is handled or unknown is not tried, and a requeue of it is refused as a whole.
+    let token = store.work(id).await?.map_or(0, |work| work.token);
+    for name in ["b", "A", "unknown"] {
+        let event = claim("worker", token, NOW, On::Message(name.to_owned()));
+        let reason = Rejected::Refused { id, refusal: Refusal::NotQueued };
+        store.rejects(self::events(id, [event]), reason).await?;
+    }
+    let requeue = |names: &[&str]| Event::Requeue {
+        now: NOW,
+        messages: names.iter().map(|&name| name.to_owned()).collect(),
+    };
+    let unknown = self::events(id, [requeue(&["A", "unknown"])]);
+    store.rejects(unknown, Rejected::Refused { id, refusal: Refusal::NotQueued }).await?;
+    store.happens(id, requeue(&["A", "b"])).await?;
+    store.is(id, "A", (Delivery::Queued, 0, None)).await?;
+    store.is(id, "b", (Delivery::Handled, 2, None)).await
+}
+
+async fn end(store: &Subject, machine: &mut Machine) -> Result<(), String> {
+    let id = machine.id();
+    let write = machine.end();
+    store.accepts(batch([(&*machine, write)])).await?;
+    let outcome = store.happens(id, send("late")).await?;
+    ensure!(outcome == Outcome::Ended, "a late message is answered with {outcome:?}");
+    store.is(id, "b", (Delivery::Handled, 2, None)).await?;
+    let aside = store.messages(Messages::SetAside).await?;
+    let names: Vec<_> = aside.iter().map(|message| &*message.correlation).collect();
+    ensure!(names == ["a", NAMES[2], "A", "late"], "{names:?} are set aside at the end");
+    let told = |it: &Received| it.error.as_deref().is_some_and(|error| error.starts_with(ENDED));
+    ensure!(aside.iter().all(told), "messages do not say why they are set aside: {aside:#?}");
+    let queued = store.queued(id).await?;
+    ensure!(queued.is_empty(), "{queued:?} are queued at the end");
+    Ok(())
+}
+
+/// A message may come with the machine, twice in one batch, and leaves with the batch.
+async fn with_the_machine(store: &Subject) -> Result<(), String> {
+    let mut machine = Machine::job();
+    let created = machine.create();
+    let id = machine.id();
+    let events = vec![(id, send("a")), (id, send("a"))];
+    let created = Batch { events, ..batch([(&machine, created)]) };
+    let outcomes = store.accepts(created).await?.outcomes;
+    ensure!(outcomes == [Outcome::Done, Outcome::Duplicate], "a pair is answered {outcomes:?}");
+    let (found, expected) = (store.inbox(id).await?, [received(id, "a")]);
+    ensure!(found == expected, "a pair in one batch is {found:#?}");
+
+    let mut stale = machine.clone();
+    stale.row.version += 5;
+    let write = stale.update(1);
+    let events = vec![(id, send("b"))];
+    let stale = Batch { events, ..batch([(&machine, write)]) };
+    store.rejects(stale, Rejected::Conflict(id)).await
+}
+
+/// The queue ends with the machine, whether or not anybody ever drove it.
+async fn end_without_a_worker(store: &Subject, is_driven: bool) -> Result<(), String> {
+    let mut machine = Machine::job();
+    let created = machine.create();
+    store.accepts(batch([(&machine, created)])).await?;
+    store.happens(machine.id(), send("a")).await?;
+    if is_driven {
+        store.accepts(Batch { drives: vec!["job".to_owned()], ..commit(vec![], vec![]) }).await?;
+    }
+    let write = machine.end();
+    store.accepts(batch([(&machine, write)])).await?;
+    store.is(machine.id(), "a", (Delivery::SetAside, 0, Some(ENDED))).await
+}
+
+fn events<const N: usize>(id: Id, events: [Event; N]) -> Batch {
+    Batch { events: events.map(|event| (id, event)).into(), ..commit(vec![], vec![]) }
+}
+
+fn received(to: Id, correlation: &str) -> Received {
+    let Outgoing { correlation, actor, name, body } = outgoing(correlation);
+    let (status, attempts, error) = (Delivery::Queued, 0, None);
+    Received { to, correlation, actor, name, body, sent_at: NOW, status, attempts, error }
+}
+
+impl Subject {
+    async fn messages(&self, which: Messages) -> Result<Vec<Received>, String> {
+        let found = self.0.messages(which).await.map_err(text)?;
+        let sound: Result<Vec<_>, _> = found.into_iter().collect();
+        sound.map_err(|broken| format!("a message is {broken:?}"))
+    }
+
+    async fn queued(&self, id: Id) -> Result<Vec<String>, String> {
+        let (_, _, queued) = self.0.task(id).await.map_err(text)?;
+        Ok(queued.into_iter().map(|it| it.correlation).collect())
+    }
+
+    /// What became of a message.
+    async fn is(
+        &self,
+        id: Id,
+        correlation: &str,
+        (status, attempts, error): (Delivery, u32, Option<&str>),
+    ) -> Result<(), String> {
+        let inbox = self.inbox(id).await?;
+        let found = inbox.into_iter().find(|it| it.correlation == correlation);
+        let error = error.map(str::to_owned);
+        let expected = Received { status, attempts, error, ..received(id, correlation) };
+        ensure!(found.as_ref() == Some(&expected), "{found:#?}\nis not {expected:#?}");
+        Ok(())
+    }
+}

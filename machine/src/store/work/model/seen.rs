@@ -1,0 +1,42 @@
+use super::{super::On, world::name};
+use crate::clock::Millis;
+
+/// What a worker knows of a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Seen {
+    pub(super) place: usize,
+    pub(super) version: u8,
+    pub(super) news: u64,
+    pub(super) queued: [bool; 2],
+    /// The messages that its state refused.
+    pub(super) passed: [bool; 2],
+    pub(super) due_at: Option<Millis>,
+    pub(super) is_due: bool,
+    pub(super) handler_may: bool,
+    pub(super) deadline_may: bool,
+}
+
+impl Seen {
+    /// What to do next, as a job of the runtime chooses it.
+    pub(super) fn chooses(&self) -> On {
+        let wanted = self.place / 2;
+        if self.deadline_may && self.is_due {
+            On::Deadline
+        } else if self.place.is_multiple_of(2) && self.queued[wanted] && !self.passed[wanted] {
+            On::Message(name(wanted))
+        } else if self.handler_may {
+            On::State
+        } else {
+            On::Look
+        }
+    }
+
+    /// Whether that moves the machine on.
+    pub(super) fn moves(&self) -> bool {
+        match self.chooses() {
+            On::Message(_) | On::Deadline => true,
+            On::State => !self.place.is_multiple_of(2),
+            On::Look => false,
+        }
+    }
+}

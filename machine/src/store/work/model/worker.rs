@@ -1,0 +1,242 @@
+use super::{
+    super::{Event, Next, On, Outcome},
+    defect::Protocol,
+    seen::Seen,
+    world::{Fault, NOW, World, number},
+};
+use crate::clock::Millis;
+
+/// How often something is tried.
+pub(super) const MOST: u32 = 2;
+
+/// The first moment after now.
+const SOON: Millis = 1;
+
+/// A worker. It looks at no clock: one that is frozen anywhere goes on later with what it knew.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Worker {
+    Idle,
+    /// It will claim what it has read.
+    Has {
+        token: u64,
+        seen: Seen,
+    },
+    /// It has the lease, and works.
+    Works {
+        token: u64,
+        seen: Seen,
+    },
+    /// It has the lease, and what it has read is old.
+    IsStale {
+        token: u64,
+        seen: Seen,
+    },
+    /// It has read everything again.
+    Turns {
+        token: u64,
+        was: Seen,
+        seen: Seen,
+    },
+}
+
+impl Worker {
+    /// Claims what it has read.
+    pub(super) fn claim(&mut self, world: &mut World, protocol: Protocol) {
+        let &mut Self::Has { token, seen } = self else { return };
+        let event = Event::Claim {
+            worker: String::new(),
+            token,
+            now: NOW,
+            until: SOON,
+            holder_ended: world.facts.holder_crashed,
+            on: seen.chooses(),
+            most: MOST,
+        };
+        *self = Self::Idle;
+        if let Some(Outcome::Claimed { token, news }) = world.happens(protocol, &event) {
+            if token <= world.facts.highest {
+                world.facts.fault = Some(Fault::TokenAgain);
+            }
+            world.facts.highest = world.facts.highest.max(token);
+            world.facts.holder_crashed = false;
+            let is_new = news == seen.news;
+            *self =
+                if is_new { Self::Works { token, seen } } else { Self::IsStale { token, seen } };
+        }
+    }
+
+    pub(super) fn renew(&self, world: &mut World, protocol: Protocol) {
+        if let Some(token) = self.token() {
+            world.happens(protocol, &Event::Renew { token, until: SOON });
+        }
+    }
+
+    /// Commits a transition: the version must be the one that it has read, and the token the newest.
+    pub(super) fn commit(
+        &mut self,
+        world: &mut World,
+        protocol: Protocol,
+        (goes_on, messages): (bool, usize),
+    ) {
+        let &mut Self::Works { token, seen } = self else { return };
+        if world.version != seen.version {
+            *self = Self::IsStale { token, seen };
+            return;
+        }
+        let handled = match seen.chooses() {
+            On::Message(name) => Some(name),
+            _ => None,
+        };
+        let mut after = Seen { place: seen.place + 1, version: seen.version + 1, ..seen };
+        (after.passed, after.due_at, after.is_due) = ([false; 2], None, false);
+        (after.handler_may, after.deadline_may) = (true, true);
+        if let Some(name) = &handled {
+            after.queued[number(name)] = false;
+        }
+        let next = if goes_on && after.place < 2 * messages {
+            Next::Go(after.chooses())
+        } else {
+            Next::Yield { now: NOW }
+        };
+        let event =
+            Event::Moved { token, handled: handled.clone(), refused: vec![], next, most: MOST };
+        let outcome = world.happens(protocol, &event);
+        *self = Self::Idle;
+        if outcome.is_some() {
+            if let Some(name) = &handled {
+                world.facts.handled[number(name)] += 1;
+            }
+            world.moves(protocol, messages);
+        }
+        if outcome == Some(Outcome::Goes) {
+            *self = Self::Works { token, seen: after };
+        }
+    }
+
+    pub(super) fn park(&mut self, world: &mut World, protocol: Protocol) {
+        let &mut Self::Works { token, seen } = self else { return };
+        let event = Event::Park {
+            token,
+            news: seen.news,
+            now: NOW,
+            on: seen.chooses(),
+            wake_at: None,
+            due_at: seen.due_at,
+            refused: Vec::new(),
+            kept: Vec::new(),
+        };
+        if world.happens(protocol, &event).is_some() {
+            world.facts.parked = Some((seen.news, seen.passed));
+            // An attempt that ended was no crash.
+            if seen.chooses() == On::State {
+                world.facts.crashed_by_handler = 0;
+            }
+        }
+        *self = Self::Idle;
+    }
+
+    /// The state does not take the message after all.
+    pub(super) fn pass(&mut self, world: &mut World, protocol: Protocol) {
+        let &mut Self::Works { token, seen: was } = self else { return };
+        let On::Message(name) = was.chooses() else { return };
+        let mut seen = was;
+        seen.passed[number(&name)] = true;
+        let goes = Self::turns(world, protocol, (token, was, seen), vec![(name, String::new())]);
+        // An attempt that ended was no crash.
+        if let (Self::Works { .. }, On::Message(name)) = (&goes, was.chooses()) {
+            world.facts.crashed_by[number(&name)] = 0;
+        }
+        *self = goes;
+    }
+
+    /// Reads again, under the lease.
+    pub(super) fn read_again(&mut self, world: &World) {
+        let &mut Self::IsStale { token: held, seen: was } = self else { return };
+        *self = match world.read() {
+            Some((token, seen)) if token == held => Self::Turns { token, was, seen },
+            _ => Self::Idle,
+        };
+    }
+
+    pub(super) fn turn(&mut self, world: &mut World, protocol: Protocol) {
+        let &mut Self::Turns { token, was, seen } = self else { return };
+        *self = Self::turns(world, protocol, (token, was, seen), Vec::new());
+    }
+
+    /// Goes on with something else.
+    fn turns(
+        world: &mut World,
+        protocol: Protocol,
+        (token, was, seen): (u64, Seen, Seen),
+        kept: Vec<(String, String)>,
+    ) -> Self {
+        let (was, on, refused) = (was.chooses(), seen.chooses(), Vec::new());
+        let event = Event::Turn { token, was, on, refused, kept, most: MOST };
+        let goes = world.happens(protocol, &event) == Some(Outcome::Goes);
+        if goes { Self::Works { token, seen } } else { Self::Idle }
+    }
+
+    pub(super) fn fail(&mut self, world: &mut World, protocol: Protocol) {
+        let &mut Self::Works { token, seen } = self else { return };
+        let event = Event::Fail {
+            token,
+            on: seen.chooses(),
+            error: String::new(),
+            news: seen.news,
+            now: NOW,
+            retry_at: SOON,
+            due_at: seen.due_at,
+            most: MOST,
+            hopeless: false,
+        };
+        if world.happens(protocol, &event).is_some() {
+            world.facts.parked = Some((seen.news, seen.passed));
+        }
+        *self = Self::Idle;
+    }
+
+    pub(super) fn hand_back(&mut self, world: &mut World, protocol: Protocol) {
+        let &mut Self::Works { token, seen } = self else { return };
+        let event = Event::HandBack { token, on: seen.chooses(), now: NOW };
+        world.happens(protocol, &event);
+        *self = Self::Idle;
+    }
+
+    /// The process ends. Nobody tells the store.
+    pub(super) fn crash(&mut self, world: &mut World) {
+        let has_lease = world.state.work.as_ref().is_some_and(|work| work.lease.is_some());
+        if has_lease && self.token() == Some(world.facts.highest) {
+            world.facts.holder_crashed = true;
+            if let Self::Works { seen, .. } = self {
+                match seen.chooses() {
+                    // It has begun again since.
+                    On::State | On::Deadline if !world.counts(seen) => {}
+                    On::Message(name) => world.facts.crashed_by[number(&name)] += 1,
+                    On::State => world.facts.crashed_by_handler += 1,
+                    On::Deadline => world.facts.crashed_by_deadline += 1,
+                    On::Look => {}
+                }
+            }
+        }
+        *self = Self::Idle;
+    }
+
+    pub(super) fn seen_mut(&mut self) -> Option<&mut Seen> {
+        match self {
+            Self::Idle | Self::IsStale { .. } => None,
+            Self::Has { seen, .. } | Self::Works { seen, .. } | Self::Turns { seen, .. } => {
+                Some(seen)
+            }
+        }
+    }
+
+    /// The token under which it would write.
+    pub(super) fn token(&self) -> Option<u64> {
+        match self {
+            Self::Idle | Self::Has { .. } => None,
+            Self::Works { token, .. } | Self::IsStale { token, .. } | Self::Turns { token, .. } => {
+                Some(*token)
+            }
+        }
+    }
+}

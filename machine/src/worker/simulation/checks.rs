@@ -1,0 +1,189 @@
+//! What must hold at the end of a schedule.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    machines::{BY_HANDLER, LEGS, POST},
+    shared::Shared,
+    world::BY_HAND,
+};
+use crate::{
+    Id,
+    journal::{Entry, Fact},
+    store::{Delivery, LoadError, Received, Store},
+};
+
+/// A move in a history.
+struct Move {
+    from: String,
+    to: String,
+    trigger: String,
+    item: u64,
+}
+
+/// The machines of a schedule, as they are stored.
+struct End<'a> {
+    shared: &'a Shared,
+    store: Store,
+    machines: Vec<(Id, String, Vec<Move>)>,
+    /// The place of the last line of each machine in the journal of the store.
+    ended_at: BTreeMap<Id, usize>,
+    found: Vec<String>,
+}
+
+pub(super) async fn at_the_end(shared: &Shared) {
+    let store = shared.plain();
+    let known: Vec<_> = {
+        let ledger = shared.ledger();
+        ledger.machines.iter().map(|it| (it.id, it.kind.clone(), it.ended)).collect()
+    };
+    let mut end =
+        End { shared, store, machines: Vec::new(), ended_at: BTreeMap::new(), found: Vec::new() };
+    for (number, (_, kind, ended)) in known.iter().enumerate() {
+        if !ended {
+            end.found.push(format!("m{number}, a {kind}, is not at its end"));
+        }
+    }
+    if let Err(error) = end.read(known).await {
+        end.found.push(format!("the store cannot be read: {error}"));
+    }
+    for number in 0..end.machines.len() {
+        end.moves(number);
+        if let Err(error) = end.messages(number).await {
+            end.found.push(format!("the messages to m{number} cannot be read: {error}"));
+        }
+        if let Err(error) = end.legs(number).await {
+            end.found.push(format!("the legs of m{number} cannot be read: {error}"));
+        }
+    }
+    shared.ledger().violations.append(&mut end.found);
+}
+
+impl End<'_> {
+    async fn read(&mut self, known: Vec<(Id, String, bool)>) -> Result<(), LoadError> {
+        for (id, kind, _) in known {
+            // This checks the digests, and that the definition has each move.
+            let history = self.store.history(id).await?;
+            self.machines.push((id, kind, history.entries.iter().filter_map(move_of).collect()));
+        }
+        let entries = self.shared.memory.entries(0, usize::MAX).await?;
+        for (place, entry) in entries.iter().enumerate() {
+            self.ended_at.extend(entry.id.map(|id| (id, place)));
+        }
+        for problem in self.store.verify_all(|_| ()).await?.problems {
+            self.found.push(format!("verification: {}", problem.reason));
+        }
+        Ok(())
+    }
+
+    /// The history is one chain, and a handler was called for each move that only handlers make.
+    fn moves(&mut self, number: usize) {
+        let (_, kind, moves) = &self.machines[number];
+        for pair in moves.windows(2) {
+            if pair[0].to != pair[1].from {
+                self.found
+                    .push(format!("m{number} moved from {} without being there", pair[1].from));
+            }
+        }
+        for one in moves {
+            let state = BY_HANDLER.iter().find(|(trigger, _)| *trigger == one.trigger);
+            let Some((_, state)) = state else { continue };
+            let calls = self.shared.ledger().calls.get(&(number, *state)).copied();
+            if one.from != *state || calls.unwrap_or(0) == 0 {
+                self.found
+                    .push(format!("a {kind}, m{number}, made `{}` without a handler", one.trigger));
+            }
+        }
+    }
+
+    /// Each message caused one move or none, and none is lost.
+    async fn messages(&mut self, number: usize) -> Result<(), LoadError> {
+        let (id, _, moves) = &self.machines[number];
+        let inbox = self.store.inbox(*id).await?;
+        let inbox: Vec<Received> = inbox.into_iter().collect::<Result<_, _>>()?;
+        let mut correlations = BTreeSet::new();
+        let mut handled = Vec::new();
+        for message in &inbox {
+            let Received { correlation, status, error, .. } = message;
+            if !correlations.insert((number, correlation.clone())) {
+                self.found.push(format!("m{number} has `{correlation}` twice"));
+            }
+            match status {
+                Delivery::Handled => handled.extend(item_of(message)),
+                Delivery::SetAside if error.is_some() => {}
+                Delivery::SetAside => {
+                    self.found
+                        .push(format!("`{correlation}` to m{number} is set aside, no reason"));
+                }
+                Delivery::Queued => {
+                    self.found.push(format!("`{correlation}` to m{number} is still queued"));
+                }
+            }
+        }
+        let mut taken: Vec<_> = moves.iter().map(|it| it.item).collect();
+        taken.retain(|item| *item != 0 && *item != BY_HAND);
+        handled.sort_unstable();
+        taken.sort_unstable();
+        if handled != taken {
+            self.found
+                .push(format!("m{number} handled {handled:?}, and its history has {taken:?}"));
+        }
+        if taken.windows(2).any(|pair| pair[0] == pair[1]) {
+            self.found.push(format!("m{number} took one of {taken:?} twice"));
+        }
+        let confirmed = self.shared.ledger().confirmed.clone();
+        let of_machine = confirmed.iter().filter(|(to, _)| *to == number);
+        for (_, lost) in of_machine.filter(|it| !correlations.contains(it)) {
+            self.found.push(format!("`{lost}` to m{number} was confirmed, and is lost"));
+        }
+        if number == 0 {
+            self.posts(&inbox);
+        }
+        Ok(())
+    }
+
+    /// Each other trip that is done has sent one message to the first one, in the batch of its move.
+    fn posts(&mut self, inbox: &[Received]) {
+        for (number, (_, _, moves)) in self.machines.iter().enumerate().skip(1) {
+            let item = POST + number as u64;
+            let sent = inbox.iter().filter(|it| item_of(it) == Some(item)).count();
+            let done = moves.iter().filter(|it| it.trigger == "finish").count();
+            if sent != done {
+                self.found
+                    .push(format!("m{number} finished {done} times and sent {sent} messages"));
+            }
+        }
+    }
+
+    /// A trip has its legs once, joins them after they have ended, and cancels them otherwise.
+    async fn legs(&mut self, number: usize) -> Result<(), LoadError> {
+        let (id, kind, moves) = &self.machines[number];
+        let legs = self.store.children(*id).await?;
+        let joined = moves.iter().any(|it| it.trigger == "join");
+        let count = legs.len();
+        if kind == "trip" && (count > LEGS || joined && count != LEGS || count == 1) {
+            self.found.push(format!("m{number} has {count} legs"));
+        }
+        // The last move of a trip that joins is not the join, so its end is later than that.
+        let ended_at = self.ended_at.get(id);
+        if joined && legs.iter().any(|leg| self.ended_at.get(&leg.id) > ended_at) {
+            self.found.push(format!("m{number} ended before its legs"));
+        }
+        let early = legs.iter().any(|leg| leg.status == "cancelled") && joined;
+        if early {
+            self.found.push(format!("m{number} joined a leg that was cancelled"));
+        }
+        Ok(())
+    }
+}
+
+fn move_of(entry: &Entry) -> Option<Move> {
+    let Fact::Moved { from, to, trigger, payload, .. } = &entry.fact else { return None };
+    let item = payload.get("item").and_then(serde_json::Value::as_u64).unwrap_or(0);
+    Some(Move { from: from.to_string(), to: to.to_string(), trigger: trigger.to_string(), item })
+}
+
+fn item_of(message: &Received) -> Option<u64> {
+    let body: serde_json::Value = serde_json::from_str(&message.body).ok()?;
+    body.get("item")?.as_u64()
+}

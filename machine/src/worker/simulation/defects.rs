@@ -1,0 +1,93 @@
+use std::sync::Arc;
+
+use crate::{
+    id::Id,
+    store::{
+        backend::{Batch, Task},
+        work::{Event, Next, On, Work},
+    },
+};
+
+/// What is wrong with a broken twin. The simulation must catch each of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Defect {
+    /// Nobody compares the token of a write with that of the lease.
+    NoTokenCheck,
+    /// A lease that has ended is taken over without a new token.
+    RescueByTime,
+    /// A message counts as handled before its transition is written.
+    AcknowledgesEarly,
+    /// A machine is parked although there is news that its holder has not seen.
+    ForgetsNews,
+    /// A message that is sent again is another message.
+    ForgetsCorrelation,
+}
+
+impl Defect {
+    /// What it makes of a batch; the batch to write before, if there is one.
+    pub(super) fn spoil(
+        self,
+        batch: &mut Batch,
+        stored: impl Fn(Id) -> Option<Work>,
+    ) -> Option<Batch> {
+        let current = |id: Id| stored(id).map_or(0, |work| work.token);
+        let mut before = None;
+        for (id, event) in &mut batch.events {
+            match (self, event) {
+                (Self::RescueByTime, Event::Claim { token, .. }) => *token = current(*id),
+                (Self::NoTokenCheck | Self::RescueByTime, event) => {
+                    if let Some(token) = token_of(event) {
+                        *token = current(*id);
+                    }
+                }
+                (Self::AcknowledgesEarly, Event::Moved { token, handled, most, .. }) => {
+                    let Some(correlation) = handled.take() else { continue };
+                    let event = Event::Moved {
+                        token: *token,
+                        handled: Some(correlation),
+                        refused: Vec::new(),
+                        next: Next::Go(On::Look),
+                        most: *most,
+                    };
+                    let first = Batch::new(batch.commit_id.wrapping_add(1), batch.now);
+                    before = Some(Batch { events: vec![(*id, event)], ..first });
+                }
+                (Self::ForgetsNews, Event::Park { news, .. }) => {
+                    *news = stored(*id).map_or(0, |work| work.news);
+                }
+                (Self::ForgetsCorrelation, Event::Send { message, .. }) => {
+                    let message = Arc::make_mut(message);
+                    message.correlation = format!("{}-{}", message.correlation, batch.commit_id);
+                }
+                _ => {}
+            }
+        }
+        before
+    }
+
+    /// What workers see of a token.
+    pub(super) fn spoil_task(self, (_, work, _): &mut Task, is_holder: bool) {
+        if let (Self::RescueByTime, Some(work)) = (self, work) {
+            // All leases have the token 1.
+            work.token = u64::from(work.lease.is_some() && is_holder);
+        }
+    }
+}
+
+/// The token with which a holder shows that it has the lease.
+pub(super) fn token_of(event: &mut Event) -> Option<&mut u64> {
+    match event {
+        Event::Renew { token, .. }
+        | Event::Moved { token, .. }
+        | Event::Turn { token, .. }
+        | Event::Park { token, .. }
+        | Event::Fail { token, .. }
+        | Event::HandBack { token, .. } => Some(token),
+        Event::Claim { .. }
+        | Event::Drive { .. }
+        | Event::Send { .. }
+        | Event::News { .. }
+        | Event::End
+        | Event::Requeue { .. } => None,
+    }
+}

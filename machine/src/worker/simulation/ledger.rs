@@ -1,0 +1,232 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{defects::token_of, process::Process};
+use crate::{
+    id::Id,
+    store::{
+        backend::{Applied, Batch, Rejected},
+        work::{Event, On, Outcome},
+    },
+};
+
+/// What the simulation knows of a schedule: each batch that the store was asked to write, with the
+/// answer, in the order in which it was decided.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    pub(super) machines: Vec<Known>,
+    numbers: BTreeMap<Id, usize>,
+    /// The commits that were written.
+    commits: BTreeSet<i64>,
+    /// How often the handler was called, by machine and state.
+    pub(super) calls: BTreeMap<(usize, &'static str), usize>,
+    /// The messages whose sender knows that they arrived, by machine and correlation id.
+    pub(super) confirmed: BTreeSet<(usize, String)>,
+    pub(super) counts: BTreeMap<&'static str, usize>,
+    /// What must not be.
+    pub(super) violations: Vec<String>,
+    pub(super) trace: Vec<String>,
+    is_traced: bool,
+}
+
+/// A machine.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) id: Id,
+    pub(super) kind: String,
+    pub(super) ended: bool,
+    /// The newest token that was granted.
+    token: u64,
+    /// The process that it was granted to.
+    holder: usize,
+}
+
+impl Ledger {
+    pub(super) fn new(is_traced: bool) -> Self {
+        Self { is_traced, ..Self::default() }
+    }
+
+    pub(super) fn number(&self, id: Id) -> Option<usize> {
+        self.numbers.get(&id).copied()
+    }
+
+    /// The machine that was created first, unless it is this one; and the number of this one.
+    pub(super) fn first_and(&self, id: Id) -> Option<(Id, u64)> {
+        let first = self.machines.first()?.id;
+        Some((first, self.number(id)? as u64)).filter(|_| first != id)
+    }
+
+    pub(super) fn all_ended(&self) -> bool {
+        self.machines.iter().all(|machine| machine.ended)
+    }
+
+    pub(super) fn is_holder(&self, process: &Process, id: Id) -> bool {
+        self.number(id).is_some_and(|number| self.machines[number].holder == process.number)
+    }
+
+    pub(super) fn count(&mut self, what: &'static str) {
+        *self.counts.entry(what).or_default() += 1;
+    }
+
+    /// Adds a line to the trace. It has no ids, which differ from run to run.
+    pub(super) fn trace(&mut self, process: &Process, text: impl FnOnce() -> String) {
+        if self.is_traced {
+            self.trace.push(format!("p{} {}", process.number, text()));
+        }
+    }
+
+    pub(super) fn called(&mut self, process: &Process, id: Id, state: &'static str) {
+        let Some(number) = self.number(id) else { return };
+        *self.calls.entry((number, state)).or_default() += 1;
+        self.trace(process, || format!("handles m{number} {state}"));
+    }
+
+    /// Notes a batch with the answer of the store. Returns the machines that are new.
+    pub(super) fn note(
+        &mut self,
+        process: &Process,
+        batch: &Batch,
+        answer: &Result<Applied, Rejected>,
+    ) -> Vec<usize> {
+        let outcomes = match answer {
+            Ok(_) if !batch.writes.is_empty() && !self.commits.insert(batch.commit_id) => {
+                self.count("commits that were recognized");
+                self.trace(process, || "commits again".to_owned());
+                return Vec::new();
+            }
+            Ok(applied) => &applied.outcomes,
+            Err(rejected) => {
+                self.rejected(process, batch, rejected);
+                return Vec::new();
+            }
+        };
+        let mut new = Vec::new();
+        for write in &batch.writes {
+            let (id, kind, ended) = (write.row.id, write.row.machine.clone(), write.row.ended);
+            if write.expected.is_none() {
+                new.push(self.machines.len());
+                self.numbers.insert(id, self.machines.len());
+                self.machines.push(Known { id, kind, ended, token: 0, holder: 0 });
+            } else if let Some(number) = self.number(id) {
+                self.machines[number].ended = ended;
+                match write.row.status.as_str() {
+                    "done" => self.count("trips that joined their legs"),
+                    "cancelled" => self.count("legs that were cancelled"),
+                    _ => {}
+                }
+                if process.is_worker && !batch.is_by_holder(id) {
+                    self.violations.push(format!("m{number} was moved without a lease"));
+                }
+            }
+            let number = self.number(id).unwrap_or_default();
+            self.trace(process, || {
+                format!("m{number} is {} v{}", write.row.status, write.row.version)
+            });
+        }
+        for ((id, event), outcome) in batch.events.iter().zip(outcomes) {
+            self.happened(process, *id, event, *outcome);
+        }
+        new
+    }
+
+    /// A machine would take this message, and nobody looks at it before something else happens to it.
+    pub(super) fn forgot(&mut self, id: Id, message: &str) {
+        let number = self.number(id).unwrap_or_default();
+        self.violations.push(format!("m{number} sleeps, and its state takes `{message}`"));
+    }
+
+    fn rejected(&mut self, process: &Process, batch: &Batch, rejected: &Rejected) {
+        let (name, what) = match rejected {
+            Rejected::Refused { refusal, .. } => {
+                let moves = batch.events.iter().any(|(_, it)| matches!(it, Event::Moved { .. }));
+                let name = if moves { "transitions refused" } else { "events refused" };
+                (name, format!("{refusal:?}"))
+            }
+            Rejected::Conflict(_) => ("conflicts", "conflict".to_owned()),
+            _ => ("others refused", "other".to_owned()),
+        };
+        self.count(name);
+        let first = batch.events.first().map(|(id, event)| (self.number(*id), event));
+        let (number, event) = first.unzip();
+        self.trace(process, || {
+            let number = number.flatten().unwrap_or_default();
+            format!("m{number} refused: {what} {}", event.map(named).unwrap_or_default())
+        });
+    }
+
+    fn happened(&mut self, process: &Process, id: Id, event: &Event, outcome: Outcome) {
+        let Some(number) = self.number(id) else { return };
+        self.trace(process, || {
+            let outcome = match outcome {
+                Outcome::Claimed { .. } => "claimed".to_owned(),
+                outcome => format!("{outcome:?}"),
+            };
+            format!("m{number} {} -> {outcome}", named(event))
+        });
+        match outcome {
+            Outcome::Duplicate => self.count("duplicates"),
+            Outcome::SetAside => self.count("set aside after crashes"),
+            _ => {}
+        }
+        match event {
+            Event::Moved { handled: Some(_), .. } => self.count("messages handled"),
+            Event::Moved { .. } => self.count("other transitions"),
+            Event::Claim { on: On::Deadline, .. } => self.count("deadlines"),
+            Event::Turn { .. } => self.count("turns"),
+            Event::Fail { .. } => self.count("failures"),
+            Event::HandBack { .. } => self.count("states handed back"),
+            _ => {}
+        }
+        let machine = &mut self.machines[number];
+        if let Event::Claim { token, .. } = event {
+            // Of the holder before, nothing is accepted any more.
+            let is_other = machine.holder != process.number;
+            machine.token = token + 1;
+            machine.holder = process.number;
+            if is_other {
+                self.count("leases that moved");
+            }
+            return;
+        }
+        if let Some(token) = token_of(&mut event.clone()) {
+            let (holder, newest) = (machine.holder, machine.token);
+            if holder != process.number || newest != *token {
+                let text = format!(
+                    "p{} wrote m{number} with token {token}, and p{holder} has {newest}: {}",
+                    process.number,
+                    named(event)
+                );
+                self.violations.push(text);
+            }
+        }
+    }
+}
+
+/// An event without ids and texts.
+fn named(event: &Event) -> String {
+    let on = |on: &On| match on {
+        On::Message(correlation) => stable(correlation).to_owned(),
+        on => format!("{on:?}"),
+    };
+    match event {
+        Event::Send { message, .. } => format!("send {}", stable(&message.correlation)),
+        Event::Claim { token, on: what, .. } => format!("claim {token} on {}", on(what)),
+        Event::Renew { token, .. } => format!("renew {token}"),
+        Event::Moved { token, handled, .. } => {
+            let handled = handled.as_deref().map(stable).unwrap_or_default();
+            format!("moved {token} {handled}")
+        }
+        Event::Turn { token, on: what, .. } => format!("turn {token} to {}", on(what)),
+        Event::Park { token, news, wake_at, .. } => {
+            format!("park {token} news {news} until {wake_at:?}")
+        }
+        Event::Fail { token, on: what, .. } => format!("fail {token} on {}", on(what)),
+        Event::HandBack { token, .. } => format!("hand back {token}"),
+        Event::Requeue { messages, .. } => format!("requeue {} messages", messages.len()),
+        Event::Drive { .. } | Event::News { .. } | Event::End => "other".to_owned(),
+    }
+}
+
+/// Correlation ids that the library makes are random.
+fn stable(correlation: &str) -> &str {
+    if correlation.starts_with("letter-") { correlation } else { "a message of the library" }
+}

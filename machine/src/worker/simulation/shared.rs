@@ -1,0 +1,212 @@
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use futures_util::FutureExt;
+
+use super::{
+    backend::Faulty,
+    defects::Defect,
+    ledger::Ledger,
+    machines::{leg, trip},
+    process::Process,
+    random::Random,
+    time::VirtualClock,
+};
+use crate::{
+    id::Id,
+    store::{
+        OpenOptions, Store,
+        backend::{Backend, Found},
+        work::Work,
+    },
+};
+
+/// What all processes of a schedule have in common: the data, the faults, and the ledger.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) memory: Arc<dyn Backend>,
+    pub(super) defect: Option<Defect>,
+    clock: VirtualClock,
+    random: Mutex<Random>,
+    ledger: Mutex<Ledger>,
+    /// No more faults.
+    calm: AtomicBool,
+    processes: AtomicUsize,
+    /// Letters and creations that are not finished.
+    pub(super) open: AtomicUsize,
+}
+
+/// How a call of the store ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// It is written, and the answer arrives.
+    Answers,
+    /// It is written, and the answer does not arrive.
+    LosesAnswer,
+    /// It is not written, and the caller cannot know.
+    LosesCall,
+    /// The store is busy; nothing is written.
+    IsBusy,
+    CrashesBefore,
+    /// The process ends, and the write lands later.
+    CrashesInFlight,
+    CrashesAfter,
+}
+
+/// What happens to a call of the store.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fate {
+    pub(super) before: Duration,
+    pub(super) after: Duration,
+    /// The whole process freezes when the call begins.
+    pub(super) freezes: Option<Duration>,
+    pub(super) end: End,
+}
+
+impl Shared {
+    pub(super) fn new(seed: u64, defect: Option<Defect>, is_traced: bool) -> Arc<Self> {
+        Arc::new(Self {
+            memory: OpenOptions::new().memory_backend(),
+            defect,
+            clock: VirtualClock::start(),
+            random: Mutex::new(Random::new(seed)),
+            ledger: Mutex::new(Ledger::new(is_traced)),
+            calm: AtomicBool::new(false),
+            processes: AtomicUsize::new(0),
+            open: AtomicUsize::new(0),
+        })
+    }
+
+    pub(super) fn random(&self) -> MutexGuard<'_, Random> {
+        self.random.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn calm(&self) {
+        self.calm.store(true, Ordering::Release);
+    }
+
+    pub(super) fn is_calm(&self) -> bool {
+        self.calm.load(Ordering::Acquire)
+    }
+
+    /// A new process with a store handle of its own.
+    pub(super) fn process(self: &Arc<Self>, is_worker: bool) -> (Arc<Process>, Store) {
+        let number = self.processes.fetch_add(1, Ordering::AcqRel) + 1;
+        let process = Arc::new(Process::new(number, is_worker));
+        let backend = Faulty { shared: Arc::clone(self), process: Arc::clone(&process) };
+        (process, OpenOptions::new().clock(self.clock).on(Arc::new(backend)))
+    }
+
+    /// The data without faults.
+    pub(super) fn plain(&self) -> Store {
+        OpenOptions::new().clock(self.clock).on(Arc::clone(&self.memory))
+    }
+
+    pub(super) fn crash(&self, process: &Process, when: &'static str) {
+        if !process.is_dead() {
+            let mut ledger = self.ledger();
+            ledger.count("crashes");
+            ledger.trace(process, || format!("crashes {when}"));
+            drop(ledger);
+            process.die();
+        }
+    }
+
+    /// Draws what happens to a write.
+    pub(super) fn fate(&self, process: &Process) -> Fate {
+        let mut random = self.random();
+        let mut fate = Fate {
+            before: Duration::ZERO,
+            after: Duration::ZERO,
+            freezes: None,
+            end: End::Answers,
+        };
+        if random.permille(500) {
+            (fate.before, fate.after) = (random.millis(0..12), random.millis(0..12));
+        }
+        if self.is_calm() {
+            return fate;
+        }
+        match random.below(1000) {
+            0..60 => fate.before += random.millis(100..2000),
+            60..100 => fate.after += random.millis(100..2000),
+            100..125 if process.is_worker => fate.freezes = Some(random.millis(200..2500)),
+            125..150 => fate.end = End::LosesAnswer,
+            150..165 => fate.end = End::LosesCall,
+            165..180 => fate.end = End::IsBusy,
+            180..195 if process.is_worker => fate.end = End::CrashesBefore,
+            195..210 if process.is_worker => {
+                fate.end = End::CrashesInFlight;
+                fate.before += random.millis(0..1500);
+            }
+            210..230 if process.is_worker => fate.end = End::CrashesAfter,
+            _ => {}
+        }
+        fate
+    }
+
+    /// Draws what happens to a read: how long it takes, and whether it fails.
+    pub(super) fn fate_of_read(&self) -> (Duration, bool) {
+        let mut random = self.random();
+        if self.is_calm() {
+            return (Duration::ZERO, false);
+        }
+        let time = match random.below(1000) {
+            0..100 => random.millis(1..10),
+            100..115 => random.millis(100..1500),
+            _ => Duration::ZERO,
+        };
+        (time, random.permille(10))
+    }
+
+    /// Draws what a handler does: its time, whether it dies, and whether it fails.
+    pub(super) fn work(&self) -> (Duration, bool, bool) {
+        let mut random = self.random();
+        let time = match random.below(100) {
+            0..40 => Duration::ZERO,
+            40..90 => random.millis(1..40),
+            _ => random.millis(200..1500),
+        };
+        let is_calm = self.is_calm();
+        (time, random.permille(30) && !is_calm, random.permille(150) && !is_calm)
+    }
+
+    /// Draws whether a handler that waits wants to be called again.
+    pub(super) fn look_again(&self) -> Option<Duration> {
+        let mut random = self.random();
+        random.permille(250).then(|| random.millis(50..500))
+    }
+
+    /// Draws whether a ring is lost.
+    pub(super) fn loses_ring(&self) -> bool {
+        self.random().permille(300)
+    }
+
+    /// The work of a machine, as it is stored.
+    pub(super) fn stored(&self, id: Id) -> Option<Work> {
+        self.memory.task(id).now_or_never()?.ok()?.1
+    }
+
+    /// A message that the state of a machine takes, although nobody will look at the machine.
+    pub(super) fn forgotten(&self, id: Id) -> Option<String> {
+        let (found, work, messages) = self.memory.task(id).now_or_never()?.ok()?;
+        work.filter(|work| work.lease.is_none() && work.wake_at.is_none())?;
+        let Found::Row(row, _) = found else { return None };
+        let is_trip = row.machine == trip::DEFINITION.name;
+        let definition = if is_trip { &trip::DEFINITION } else { &leg::DEFINITION };
+        let state = definition.state(&row.status)?;
+        let takes =
+            |trigger: &String| definition.moves(state).any(|legal| legal.trigger() == *trigger);
+        let taken = messages.into_iter().find(|it| it.trigger.as_ref().is_some_and(takes));
+        taken.map(|message| message.correlation)
+    }
+}

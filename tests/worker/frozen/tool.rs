@@ -1,0 +1,116 @@
+//! A is frozen in an irreversible call. B does not call again, and what A brings is evidence only.
+
+use std::time::Duration;
+
+use machine::{
+    Id,
+    contract::{AnyExecution, CallFact, Evidence, Execution, execution::Status},
+    store::Store,
+    view::{ConsequenceView, Label},
+};
+
+use super::office::Office;
+use crate::{
+    bank::{Bank, Dedup},
+    process::{Orders, until},
+    tool::{Step, Teller, pay},
+};
+
+/// Long enough that A does not renew it before it is frozen: a write that is cut off keeps the others
+/// out of the file.
+const LEASE: Duration = Duration::from_secs(2);
+
+/// How long the call may take.
+const TIMEOUT: Duration = Duration::from_millis(100);
+
+async fn status(store: &Store, id: Id) -> Status {
+    store.load::<AnyExecution>(id).await.unwrap().status()
+}
+
+/// Without a change: `Store::in_doubt` looks after its worker.
+async fn is_in_doubt(store: &Store, id: Id) -> bool {
+    ConsequenceView::of(&store.load(id).await.unwrap()).consequence_label == Label::InDoubt
+}
+
+/// The facts of a call, in order.
+async fn facts(store: &Store, id: Id) -> Vec<CallFact> {
+    let history = store.history(id).await.unwrap();
+    history.entries.iter().filter_map(CallFact::of).collect()
+}
+
+async fn pays_once(script: &[Step], paid_when_frozen: usize) {
+    let office = Office::open().await;
+    let (store, bank) = (&office.store, Bank::open(Dedup::Nothing));
+    let contract = pay("bob").timeout_after(TIMEOUT);
+    let mut payment = Execution::new(contract);
+    store.create(&mut payment).await.unwrap();
+    let id = payment.id();
+    let orders = |name: &str, teller: Teller| Orders {
+        teller: Some(teller),
+        lease: LEASE,
+        ..Orders::new(name, &office.file)
+    };
+    let mut a = orders("A", Teller::new(&bank, script)).start();
+    a.process.freeze();
+    assert_eq!(bank.count(), paid_when_frozen);
+
+    // B finds the call overdue. It does not know how it ended, and does not try.
+    let b = orders("B", Teller::pays(&bank)).start();
+    until("it is in doubt", || is_in_doubt(store, id)).await;
+    until("B has nothing to do", || async {
+        let raw = rusqlite::Connection::open(&office.file).unwrap();
+        let idle = "SELECT worker IS NULL AND wake_at > ?1 FROM work
+                    JOIN instance ON no = instance WHERE status = 'waiting'";
+        raw.query_row(idle, [machine::clock::now()], |row| row.get(0)).unwrap()
+    })
+    .await;
+    b.stop();
+    assert!(is_in_doubt(store, id).await);
+    assert_eq!(bank.count(), paid_when_frozen);
+    let before = store.history(id).await.unwrap().entries;
+
+    a.terminate();
+    a.process.thaw();
+    let report = a.stopped();
+    a.process.join();
+    assert_eq!(bank.count(), 1);
+    // The state is as it was, and the evidence is there.
+    assert_eq!(status(store, id).await, Status::Waiting, "{report:?}");
+    let after = store.history(id).await.unwrap().entries;
+    assert_eq!(after[..before.len()], before);
+    let added: Vec<_> = after[before.len()..].iter().map(CallFact::of).collect();
+    assert!(
+        matches!(
+            &added[..],
+            [Some(CallFact::Evidence { evidence: Evidence::Applied(receipt), .. })]
+                if receipt == "receipt 1"
+        ),
+        "{added:?}"
+    );
+
+    // A worker settles it by that evidence; nobody needs to ask anybody.
+    let c = orders("C", Teller::pays(&bank)).start();
+    until("it is settled", || async { status(store, id).await != Status::Waiting }).await;
+    c.stop();
+    match store.load::<AnyExecution>(id).await.unwrap() {
+        AnyExecution::Completed(done) => assert_eq!(done.state().result, "receipt 1"),
+        other => panic!("{other:?}"),
+    }
+    let facts = facts(store, id).await;
+    let permits = facts.iter().filter(|fact| matches!(fact, CallFact::Permitted { .. })).count();
+    assert_eq!(permits, 1, "{facts:?}");
+    let confirmed = facts.iter().any(|fact| matches!(fact, CallFact::Confirmed { .. }));
+    assert!(!confirmed, "{facts:?}");
+    assert_eq!(bank.count(), 1);
+    office.assert_intact().await;
+}
+
+#[tokio::test]
+async fn frozen_after_it_has_paid() {
+    pays_once(&[Step::Pay, Step::Freeze], 1).await;
+}
+
+#[tokio::test]
+async fn frozen_before_it_pays() {
+    pays_once(&[Step::Freeze, Step::Pay], 0).await;
+}

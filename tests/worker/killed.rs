@@ -1,0 +1,116 @@
+//! Four workers drive many machines of several states, and one of them is killed every second at the
+//! latest.
+//!
+//! `MACHINE_WORKERS_MACHINES=500` sets the number of machines, and `MACHINE_SEED` repeats the choices of
+//! a run; what the workers do at the same time is not repeated.
+
+mod check;
+mod crew;
+mod errands;
+#[allow(dead_code, reason = "only the tests of `durability` need all of it")]
+#[path = "../durability/random.rs"]
+mod random;
+mod trips;
+
+use std::time::{Duration, Instant};
+
+use machine::{
+    contract::AnyExecution,
+    store::{Message, OpenOptions, SendError, Sent, Store},
+};
+use machine_tests::actors::ann;
+
+use self::{
+    check::Done,
+    crew::Crew,
+    errands::Lines,
+    random::Random,
+    trips::{AnyTrip, Terms, Trip, trip},
+};
+
+/// How many workers there are at any time.
+const WORKERS: usize = 4;
+
+/// A test that takes longer than this is stuck.
+const STUCK: Duration = Duration::from_mins(5);
+
+fn machines() -> u32 {
+    std::env::var("MACHINE_WORKERS_MACHINES").ok().and_then(|it| it.parse().ok()).unwrap_or(60)
+}
+
+/// What is sent to a trip, from outside: one confirmation, some of them twice, and some trips get
+/// another one that disagrees.
+fn messages(number: u32, random: &mut Random) -> Vec<Message> {
+    let confirm = |name: &str, amount| {
+        let message = Message::new(&trip::Event::Confirm { amount }, ann()).unwrap();
+        message.with_correlation(format!("{name} {number}")).unwrap()
+    };
+    let first = confirm("confirm", 100 + number);
+    match random.below(4) {
+        0 => vec![first.clone(), first],
+        1 => vec![first, confirm("another", 900 + number)],
+        _ => vec![first],
+    }
+}
+
+async fn send(store: &Store, id: machine::Id, message: &Message) {
+    match store.send(id, message).await {
+        // The second of two that disagree may come too late.
+        Ok(Sent::Queued | Sent::Duplicate) | Err(SendError::Ended { .. }) => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn every_machine_ends_while_workers_are_killed() {
+    let mut random = Random::of("killed");
+    let folder = tempfile::tempdir().unwrap();
+    let lines = Lines::in_folder(folder.path());
+    let options = OpenOptions::new().machine::<AnyTrip>().machine::<AnyExecution>();
+    let store = options.sqlite(lines.database()).await.unwrap();
+    let started = Instant::now();
+    let mut trips = Vec::new();
+    let mut later = Vec::new();
+    for number in 0..machines() {
+        let is_hurried = number % 5 == 0;
+        let mut trip = Trip::new(Terms { number, is_hurried });
+        store.create(&mut trip).await.unwrap();
+        trips.push((number, trip.id()));
+        if !is_hurried {
+            let messages = messages(number, &mut random);
+            let all = messages.into_iter().map(|message| (trip.id(), message));
+            // Some come long before the machine waits for them.
+            if random.percent(33) {
+                for (id, message) in all {
+                    send(&store, id, &message).await;
+                }
+            } else {
+                later.extend(all);
+            }
+        }
+    }
+
+    let mut crew = Crew::start(WORKERS, &lines, &mut random);
+    let mut kill_at = Instant::now();
+    while Done::count(&store).await < trips.len() {
+        assert!(started.elapsed() < STUCK, "{}", Done::stuck(&store).await);
+        for _ in 0..random.below(4) {
+            if !later.is_empty() {
+                let (id, message) = later.remove(random.below(later.len()));
+                send(&store, id, &message).await;
+            }
+        }
+        if Instant::now() >= kill_at {
+            crew.kill_one(&lines, &mut random);
+            kill_at = Instant::now() + Duration::from_millis(200 + random.next() % 800);
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let (time, kills) = (started.elapsed(), crew.kills);
+    crew.stop();
+    for (id, message) in later {
+        send(&store, id, &message).await;
+    }
+    let done = Done::check(&store, &trips, &lines).await;
+    eprintln!("{} machines in {time:?}, {kills} kills, {done}", trips.len());
+}

@@ -1,0 +1,157 @@
+//! What the workers do: the handler of trips and the two tools. Each effect is one line in a file.
+
+use std::{
+    fs::OpenOptions,
+    io::Write,
+    path::{Path, PathBuf},
+    sync::Mutex,
+    time::Duration,
+};
+
+use machine::{
+    contract::{
+        Answer, Applied, Attempt, Call, Contract, Idempotent, Irreversible, NotDone, Perform,
+        Planned, Tool,
+    },
+    worker::{Failure, Handler, Next, Task},
+};
+use machine_tests::actors::{graph_runner, reasoning_node};
+use serde::{Deserialize, Serialize};
+
+use super::{random::Random, trips::AnyTrip};
+
+/// The files of a run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Lines(PathBuf);
+
+impl Lines {
+    pub(crate) fn in_folder(folder: &Path) -> Self {
+        Self(folder.to_owned())
+    }
+
+    pub(crate) fn database(&self) -> PathBuf {
+        self.0.join("agent.db")
+    }
+
+    /// Adds a line, in one write. It stays if the process is killed after that.
+    fn add(&self, file: &str, line: &str) -> std::io::Result<()> {
+        let mut file = OpenOptions::new().append(true).create(true).open(self.0.join(file))?;
+        file.write_all(format!("{line}\n").as_bytes())
+    }
+
+    pub(crate) fn of(&self, file: &str) -> Vec<String> {
+        let text = std::fs::read_to_string(self.0.join(file)).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+}
+
+/// Idempotent, for the trip with this number.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Read {
+    pub(crate) trip: u32,
+}
+
+impl Tool for Read {
+    const SERVICE: &'static str = "timetable";
+    const METHOD: &'static str = "read";
+    type Effect = Idempotent;
+    type Receipt = String;
+}
+
+/// Irreversible, for the trip with this number.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Pay {
+    pub(crate) trip: u32,
+    pub(crate) amount: u32,
+}
+
+impl Tool for Pay {
+    const SERVICE: &'static str = "bank";
+    const METHOD: &'static str = "pay";
+    type Effect = Irreversible;
+    type Receipt = String;
+    // What was written is in the file at once.
+    const SETTLING_TIME: Duration = Duration::ZERO;
+}
+
+/// The services of a worker. They are slow, so that it is killed before, in and after a call.
+pub(crate) struct Services {
+    pub(crate) lines: Lines,
+    pub(crate) random: Mutex<Random>,
+}
+
+impl Services {
+    async fn pause(&self) {
+        let time = self.random.lock().unwrap().next() % 60;
+        tokio::time::sleep(Duration::from_millis(time)).await;
+    }
+}
+
+impl Perform<Read> for Services {
+    async fn perform(&self, call: &Call<Read>) -> Answer {
+        self.pause().await;
+        self.lines.add("reads", &call.arguments().trip.to_string())?;
+        self.pause().await;
+        Ok(Applied::new("platform 7"))
+    }
+}
+
+impl Perform<Pay> for Services {
+    async fn perform(&self, call: &Call<Pay>) -> Answer {
+        self.pause().await;
+        self.lines.add("payments", &call.key().unwrap().to_string())?;
+        self.pause().await;
+        Ok(Applied::new(format!("paid {}", call.arguments().amount)))
+    }
+
+    async fn find(&self, attempt: &Attempt<Pay>) -> Answer {
+        if self.lines.of("payments").contains(&attempt.key().unwrap().to_string()) {
+            Ok(Applied::new(format!("paid {}", attempt.arguments().amount)))
+        } else {
+            Err(NotDone::not_applied("there is no line with this key"))
+        }
+    }
+}
+
+/// The handler.
+pub(crate) struct Guide(pub(crate) Lines);
+
+impl Handler for Guide {
+    type Machine = AnyTrip;
+
+    async fn handle(&self, trip: AnyTrip, task: &mut Task) -> Result<Next<AnyTrip>, Failure> {
+        self.0.add("calls", &format!("{} {}", task.id(), trip.status()))?;
+        let by = graph_runner();
+        let number = trip.context().number;
+        Ok(match trip {
+            AnyTrip::Planned(trip) => {
+                let contract = Contract::of(&Read { trip: number }, reasoning_node())?;
+                task.child(Planned::<Read>::new(contract)?.into_execution());
+                Next::to(trip.look(by))
+            }
+            AnyTrip::Reading(trip) => match task.joined().await?.as_deref() {
+                Some([read]) if read.status == "completed" => Next::to(trip.found(by)),
+                Some(other) => return Err(format!("it was not read: {other:?}").into()),
+                None => Next::Wait,
+            },
+            AnyTrip::Paying(trip) => {
+                let Some(children) = task.joined().await? else { return Ok(Next::Wait) };
+                match children.last() {
+                    Some(last) if children.len() > 1 && last.status == "completed" => {
+                        Next::to(trip.paid(by))
+                    }
+                    // The first attempt, or one after a call that did not take place.
+                    _ => {
+                        let pay = Pay { trip: number, amount: trip.state().amount };
+                        let contract = Contract::of(&pay, reasoning_node())?;
+                        task.child(Planned::<Pay>::new(contract)?.into_execution());
+                        Next::Wait
+                    }
+                }
+            }
+            AnyTrip::Asking(_) | AnyTrip::Resting(_) | AnyTrip::Over(_) | AnyTrip::Expired(_) => {
+                Next::Wait
+            }
+        })
+    }
+}

@@ -1,0 +1,34 @@
+// A handler makes legal moves only.
+
+use machine::actor::GraphRunner;
+use machine::machine;
+use machine::worker::{Failure, Handler, Next, Task};
+use serde::{Deserialize, Serialize};
+
+#[machine(durable)]
+#[derive(Debug, Serialize, Deserialize)]
+enum Order {
+    #[initial]
+    #[on(pack => Packed, by = GraphRunner)]
+    Placed,
+    #[on(send => Sent, by = GraphRunner)]
+    Packed,
+    #[terminal]
+    Sent,
+}
+
+struct Shop(GraphRunner);
+
+impl Handler for Shop {
+    type Machine = AnyOrder;
+
+    async fn handle(&self, order: AnyOrder, _: &mut Task) -> Result<Next<AnyOrder>, Failure> {
+        Ok(match order {
+            AnyOrder::Placed(order) => Next::to(order.send(&self.0)),
+            AnyOrder::Packed(order) => Next::to(order.send(&self.0)),
+            AnyOrder::Sent(_) => Next::Wait,
+        })
+    }
+}
+
+fn main() {}
