@@ -1,19 +1,18 @@
-//! A workflow of one's own, and its irreversible action, move in one batch. `order FILE 17 500` places
-//! the order 17 and pays 500 cents to `FILE.bank`. Kill it at any moment: `order FILE` goes on from
-//! there, and asks the bank if nobody knows whether the payment took place.
+//! A workflow of one's own on the worker. `order FILE 17 500` places the order 17 and pays 500 cents to
+//! `FILE.bank`. Kill it at any moment: `order FILE` goes on from there, and asks the bank if nobody
+//! knows whether the payment took place.
 
 use std::{env, fs, io::Write, path::PathBuf, time::Duration};
 
 use anyhow::Context;
 use machine::{
-    Id,
     actor::{Actors, GraphRunner},
     contract::{
-        AnyExecution, Applied, Attempt, Call, Contract, Evidence, Irreversible, NotDone, Perform,
-        Planned, Tool,
+        Answer, Applied, Attempt, Call, Contract, Irreversible, NotDone, Perform, Planned, Tool,
     },
     machine,
-    store::{Begin, Query, Settle, Store},
+    store::{Query, Store},
+    worker::{Failure, Handler, Next, Task, Worker},
 };
 use serde::{Deserialize, Serialize};
 
@@ -22,10 +21,10 @@ use serde::{Deserialize, Serialize};
 enum Order {
     #[initial]
     #[on(pay => Paying, by = GraphRunner)]
-    Placed { payment: Id },
+    Placed { charge: Charge },
     #[on(accept => Paid, by = GraphRunner)]
     #[on(refuse => Unpaid, by = GraphRunner)]
-    Paying { payment: Id },
+    Paying,
     #[terminal]
     Paid,
     #[terminal]
@@ -33,7 +32,7 @@ enum Order {
 }
 
 /// The irreversible action.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Charge {
     order: u32,
     cents: u32,
@@ -48,11 +47,10 @@ impl Tool for Charge {
 }
 
 /// A bank that is a file. If there is none, the bank is closed.
-#[derive(Clone)]
 struct Bank(PathBuf);
 
 impl Perform<Charge> for Bank {
-    async fn perform(&self, call: &Call<Charge>) -> Result<Applied, NotDone> {
+    async fn perform(&self, call: &Call<Charge>) -> Answer {
         let Charge { order, cents } = call.arguments();
         let bank = fs::File::options().append(true).open(&self.0);
         let mut bank = bank.map_err(|_| NotDone::not_applied("the bank is closed"))?;
@@ -61,11 +59,38 @@ impl Perform<Charge> for Bank {
         Ok(Applied::new("paid"))
     }
 
-    async fn find(&self, attempt: &Attempt<Charge>) -> Result<Applied, NotDone> {
+    async fn find(&self, attempt: &Attempt<Charge>) -> Answer {
         let Charge { order, cents } = attempt.arguments();
         let line = format!("{order}: {cents}");
         let found = fs::read_to_string(&self.0)?.lines().any(|other| other == line);
         found.then(|| Applied::new("found")).ok_or(NotDone::not_applied("not found at the bank"))
+    }
+}
+
+/// What each state asks for.
+struct Shop;
+
+impl Handler for Shop {
+    type Machine = AnyOrder;
+
+    async fn handle(&self, order: AnyOrder, task: &mut Task) -> Result<Next<AnyOrder>, Failure> {
+        let runner = &task.actors().graph_runner;
+        Ok(match order {
+            // The payment is created in the batch that makes the order PAYING: there is one, once.
+            AnyOrder::Placed(order) => {
+                let charge = Contract::of(&order.state().charge, &task.actors().reasoning_node)?;
+                let order = order.pay(runner);
+                task.call(Planned::<Charge>::new(charge)?);
+                Next::to(order)
+            }
+            // The worker runs it. In doubt it asks the bank, and the order waits.
+            AnyOrder::Paying(order) => match task.joined().await?.as_deref() {
+                Some([payment]) if payment.status == "completed" => Next::to(order.accept(runner)),
+                Some(_) => Next::to(order.refuse(runner)),
+                None => Next::Wait,
+            },
+            AnyOrder::Paid(_) | AnyOrder::Unpaid(_) => Next::Wait,
+        })
     }
 }
 
@@ -74,47 +99,18 @@ impl Perform<Charge> for Bank {
 async fn main() -> anyhow::Result<()> {
     let words: Vec<String> = env::args().collect();
     let file = PathBuf::from(words.get(1).context("order FILE [NUMBER CENTS]")?);
-    let (store, actors) = (Store::sqlite(&file).await?, Actors::issue("shop")?);
-    let bank = Bank(file.with_extension("bank"));
+    let store = Store::sqlite(&file).await?;
     if let [_, _, order, cents] = &words[..] {
         let charge = Charge { order: order.parse()?, cents: cents.parse()? };
-        let mut payment = Planned::<Charge>::new(Contract::of(&charge, &actors.reasoning_node)?)?;
-        let mut order = Order::new(payment.id());
-        store.batch().create(&mut order).create(payment.machine()).write().await?;
+        store.create(&mut Order::new(charge)).await?;
     }
-    for doubt in store.recover().await?.in_doubt {
-        drop(store.ask_service(doubt, &bank, &actors.tool_node).await?);
-    }
-    for order in store.load_all(&Query::new()).await?.items {
-        let mut order: AnyOrder = match order? {
-            AnyOrder::Placed(order) => {
-                // The order says PAYING if and only if the payment has its permit.
-                let payment = store.planned::<Charge>(order.state().payment).await?;
-                let mut begin = Begin::new(payment, &actors.tool_node);
-                let mut order = order.pay(&actors.graph_runner);
-                store.batch().commit(&mut order).begin(&mut begin).write().await?;
-                let (running, permit) = begin.begun().context("the batch has begun it")?;
-                let outcome = permit.call(bank.clone()).await;
-                // They end together, too. If the outcome is unknown, both wait.
-                let mut order = match outcome.evidence() {
-                    Evidence::Applied(_) => order.accept(&actors.graph_runner).into(),
-                    Evidence::NotApplied(_) => order.refuse(&actors.graph_runner).into(),
-                    Evidence::Unknown(_) => AnyOrder::from(order),
-                };
-                let mut settle = Settle::new(running, outcome, &actors.tool_node);
-                store.batch().commit(&mut order).settle(&mut settle).write().await?;
-                order
-            }
-            // The payment was in doubt. If the bank has settled that, the order follows.
-            AnyOrder::Paying(order) => match store.load(order.state().payment).await? {
-                AnyExecution::Completed(_) => order.accept(&actors.graph_runner).into(),
-                AnyExecution::Failed(_) => order.refuse(&actors.graph_runner).into(),
-                _ => order.into(),
-            },
-            ended => ended,
-        };
-        store.commit(&mut order).await?;
-        println!("{}", order.status());
+    Worker::new(&store, Actors::issue("shop")?)
+        .handler(Shop)
+        .tool(Bank(file.with_extension("bank")))
+        .run_until_idle()
+        .await?;
+    for order in store.load_all::<AnyOrder>(&Query::new()).await?.items {
+        println!("{}", order?.status());
     }
     Ok(())
 }

@@ -1,20 +1,20 @@
-//! The subcommands.
+//! The commands of people and of the agent: they record what was decided, and the worker does it.
 
 use std::{
     io::{self, Write},
-    path::PathBuf,
+    path::Path,
 };
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
 use jiff::SignedDuration;
 use machine::{
     Id,
     actor::Actors,
     contract::{
-        AnyExecution, Contract, Gate, Planned, Settled,
+        AnyExecution, Contract, Gate, Planned,
         execution::{Failed, Pending},
     },
-    store::{CommitError, LoadError, Query, Store},
+    store::{CommitError, LoadError, Store},
     typed::{Refused, State},
 };
 use mailin::response;
@@ -24,25 +24,22 @@ use crate::{
     mail::{SendMail, Smtp},
     server::SmtpServer,
     show::{self, say},
+    work::work,
 };
 
 /// What a command needs.
 pub struct Desk {
     store: Store,
     actors: Actors,
-    db: PathBuf,
-    smtp: Option<String>,
 }
 
 impl Desk {
-    pub async fn open(db: PathBuf, smtp: Option<String>, actors: Actors) -> anyhow::Result<Self> {
-        Ok(Self { store: Store::sqlite(&db).await?, actors, db, smtp })
+    pub async fn open(db: &Path, actors: Actors) -> anyhow::Result<Self> {
+        Ok(Self { store: Store::sqlite(db).await?, actors })
     }
 
-    pub async fn run(&self, command: Command) -> anyhow::Result<()> {
+    pub async fn run(self, command: Command, db: &Path) -> anyhow::Result<()> {
         let (store, runner) = (&self.store, &self.actors.graph_runner);
-        // `status` shows what is in doubt by itself, and first.
-        self.recover(!matches!(command, Command::Status { .. })).await?;
         match command {
             Command::Ask { mail, json, expires, timeout } => {
                 let json = json.as_deref().map(serde_json::from_str).transpose();
@@ -54,56 +51,46 @@ impl Desk {
                     say(format_args!("nothing was changed; it still waits"));
                     return Ok(());
                 }
-                let mail = self.answer(id, async |gate| store.approve(gate, &by).await).await?;
-                self.send(mail).await
+                self.answer(id, async |gate| store.approve(gate, &by).await).await?;
+                say(format_args!("    next: run `work` to send it, if nobody does"));
+                Ok(())
             }
             Command::Decline { decided: Decided { id, by }, reason } => {
-                let declined =
-                    self.answer(id, async |gate| store.decline(gate, &reason, &by).await);
-                self.cancel(declined.await?, &reason).await
+                self.answer(id, async |gate| store.decline(gate, &reason, &by).await).await
             }
             Command::Withdraw { id } => {
                 let reason = "nobody needs to answer any more";
-                let withdrawn =
-                    self.answer(id, async |gate| store.withdraw(gate, reason, runner).await);
-                self.cancel(withdrawn.await?, reason).await
+                self.answer(id, async |gate| store.withdraw(gate, reason, runner).await).await
             }
-            Command::Send { id } => self.send(id).await,
             Command::Retry(decided) => self.retry(decided).await,
             Command::Settle { decided, found, overridden } => {
                 self.settle(decided, found, overridden).await
             }
             Command::Fence { id } => {
-                show::doubt(&store.fence(id, "its process was shut out", runner).await?);
-                Ok(())
+                drop(store.fence(id, "its process was shut out", runner).await?);
+                self.show(id).await
             }
-            Command::Cancel { id } => self.cancel(id, "cancelled").await,
+            Command::Cancel { id } => {
+                let pending = self.load::<Pending>(id).await?;
+                drop(store.cancel(pending, "cancelled", &self.actors.tool_node).await?);
+                self.show(id).await
+            }
+            Command::Requeue { id } => {
+                store.requeue(id, &[]).await?;
+                self.show(id).await
+            }
             Command::Status { all } => show::status(store, all).await,
-        }
-    }
-
-    /// What earlier processes left behind: every command begins with it.
-    async fn recover(&self, show_doubts: bool) -> anyhow::Result<()> {
-        let found = self.store.recover().await?;
-        found.in_doubt.iter().filter(|_| show_doubts).for_each(show::doubt);
-        // Their processes were given up on, and have answered since.
-        found.settled.iter().for_each(show::execution);
-        // Idempotent calls could simply run again; this program has none.
-        found.interrupted.into_iter().for_each(|running| show::execution(&running.into()));
-        // One that cannot be read does not keep the others from being used.
-        found.failed.iter().for_each(|(_, error)| say(format_args!("unreadable: {error}")));
-
-        let due = self.store.list(&Query::new().due()).await?;
-        for line in due.items.into_iter().flatten() {
-            let runner = &self.actors.graph_runner;
-            let expired =
-                self.answer(line.id, async |gate| self.store.expire(gate, runner).await).await;
-            // Or another process was faster.
-            if let Ok(mail) = expired {
-                self.cancel(mail, "nobody approved it in time").await.ok();
+            Command::Work { smtp, lease, once } => {
+                let address = match smtp {
+                    Some(address) => address,
+                    None => SmtpServer::start(&db.with_extension("mails"), |_| response::OK)
+                        .context("cannot start an SMTP server on loopback; pass one with --smtp")?
+                        .address(),
+                };
+                let lease = lease.unsigned_abs();
+                work(&self.store, self.actors, Smtp { address }, lease, once).await
             }
         }
-        Ok(())
     }
 
     /// The reasoner asks for a mail. The question and the mail that waits for its answer are one
@@ -125,20 +112,17 @@ impl Desk {
         Ok(())
     }
 
-    /// Answers a question, and returns the mail that waits for the answer.
+    /// Answers a question. The worker sends the mail behind it, or ends it.
     async fn answer<T>(
         &self,
         id: Id,
         answer: impl AsyncFnOnce(Gate) -> Result<T, Refused<Gate, CommitError>>,
-    ) -> anyhow::Result<Id> {
-        let gate = self.gate(id).await?;
-        let mail = gate.approval().execution();
-        match answer(gate).await {
-            Ok(_) => show::execution(&self.store.load(id).await?),
+    ) -> anyhow::Result<()> {
+        match answer(self.gate(id).await?).await {
+            Ok(_) => self.show(id).await,
             // If another person was faster, `gate` says who.
-            Err(refused) => return Err(self.gate(id).await.err().unwrap_or(refused.reason.into())),
+            Err(refused) => Err(self.gate(id).await.err().unwrap_or(refused.reason.into())),
         }
-        Ok(mail)
     }
 
     /// The question with this id; an error if it was answered, with who did, and when.
@@ -156,33 +140,7 @@ impl Desk {
         let failed = self.load::<Failed>(id).await?;
         let mut again = Planned::<SendMail>::retry(&failed, &by)?;
         self.store.plan(&mut again).await?;
-        self.send(again.id()).await
-    }
-
-    /// The irreversible step: under a permit, which exists once.
-    async fn send(&self, id: Id) -> anyhow::Result<()> {
-        let mail = self.store.planned::<SendMail>(id).await?;
-        let settled = self.store.perform(mail, self.smtp()?, &self.actors.tool_node);
-        match settled.await? {
-            Settled::Completed(sent) => {
-                show::execution(&sent.into());
-                Ok(())
-            }
-            Settled::Failed(failed) => {
-                show::execution(&failed.into());
-                bail!("the mail was not sent; to try again: retry {id} --as NAME")
-            }
-            Settled::InDoubt(doubt) => {
-                show::doubt(&doubt);
-                bail!("nobody knows whether the mail was sent")
-            }
-            // The call is still running, and its receipt counts even if it is late.
-            Settled::TimedOut(_, call) | Settled::Fenced(_, call) => {
-                say(format_args!("{id}  no answer in time; still waiting for it"));
-                call.await.map_err(anyhow::Error::from_boxed)?;
-                bail!("the answer came late; the next command takes it into account")
-            }
-        }
+        self.show(again.id()).await
     }
 
     /// A person looked into the mailbox.
@@ -194,22 +152,19 @@ impl Desk {
     ) -> anyhow::Result<()> {
         let (store, doubt) = (&self.store, self.store.in_doubt(id).await?);
         let reason = "a person found no mail";
-        let settled: AnyExecution = match found {
-            Found::Sent => store.confirm_applied(doubt, "a person found it", &by).await?.into(),
+        match found {
+            Found::Sent => drop(store.confirm_applied(doubt, "a person found it", &by).await?),
             Found::NotSent if overridden => {
-                store.override_not_applied(doubt, reason, &by).await?.into()
+                drop(store.override_not_applied(doubt, reason, &by).await?);
             }
-            Found::NotSent => store.confirm_not_applied(doubt, reason, &by).await?.into(),
-        };
-        show::execution(&settled);
-        Ok(())
+            Found::NotSent => drop(store.confirm_not_applied(doubt, reason, &by).await?),
+        }
+        self.show(id).await
     }
 
-    /// A mail whose question was not approved, or that lost its key to another attempt.
-    async fn cancel(&self, id: Id, reason: &str) -> anyhow::Result<()> {
-        let pending = self.load::<Pending>(id).await?;
-        let cancelled = self.store.cancel(pending, reason, &self.actors.tool_node).await?;
-        show::execution(&cancelled.into());
+    /// What became of it.
+    async fn show(&self, id: Id) -> anyhow::Result<()> {
+        show::execution(&self.store.load(id).await?);
         Ok(())
     }
 
@@ -218,16 +173,6 @@ impl Desk {
         S::narrow(self.store.load(id).await?).map_err(|other| {
             anyhow!("{id} is {}; `status` shows what you can do", show::label(&other))
         })
-    }
-
-    fn smtp(&self) -> anyhow::Result<Smtp> {
-        let address = match &self.smtp {
-            Some(address) => address.clone(),
-            None => SmtpServer::start(&self.db.with_extension("mails"), |_| response::OK)
-                .context("cannot start an SMTP server on loopback; pass one with --smtp")?
-                .address(),
-        };
-        Ok(Smtp { address })
     }
 }
 

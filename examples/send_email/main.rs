@@ -1,4 +1,4 @@
-//! An agent asks for mails, and a person approves each of them before it is sent.
+//! An agent asks for mails, a person approves each of them, and a worker sends it.
 //!
 //! Every command is a process of its own. Without a command it runs the whole story.
 
@@ -9,8 +9,12 @@ mod mail;
 mod server;
 mod show;
 mod story;
+mod work;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use jiff::SignedDuration;
@@ -30,9 +34,6 @@ struct Cli {
     /// The database; created if it does not exist.
     #[arg(long, global = true, value_name = "FILE", default_value = "agent.db")]
     db: PathBuf,
-    /// The SMTP server; by default one on loopback that stores the mails next to the database.
-    #[arg(long, global = true, value_name = "HOST:PORT")]
-    smtp: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -56,7 +57,7 @@ enum Command {
         #[arg(long, value_name = "TIME")]
         timeout: Option<SignedDuration>,
     },
-    /// Approve a mail, and send it.
+    /// Approve a mail: the worker sends it.
     Approve {
         #[command(flatten)]
         decided: Decided,
@@ -74,8 +75,6 @@ enum Command {
     },
     /// Take a question back: nobody needs to answer it any more.
     Withdraw { id: Id },
-    /// Send a mail that was approved, if the process that should have sent it ended before.
-    Send { id: Id },
     /// Send a mail again that was not sent.
     Retry(Decided),
     /// Settle a mail in doubt, after checking whether it arrived.
@@ -91,6 +90,21 @@ enum Command {
     Fence { id: Id },
     /// End a mail that will not be sent.
     Cancel { id: Id },
+    /// Let the worker try again what it has set aside.
+    Requeue { id: Id },
+    /// Send what is approved, and end what is not, until Ctrl-C or SIGTERM.
+    Work {
+        /// The SMTP server; by default one on loopback that stores the mails next to the database.
+        #[arg(long, value_name = "HOST:PORT")]
+        smtp: Option<String>,
+        /// After this time other workers look after what a frozen one was doing. They never send a
+        /// mail that it may have sent.
+        #[arg(long, value_name = "TIME", default_value = "2s")]
+        lease: SignedDuration,
+        /// Only do what is ready.
+        #[arg(long)]
+        once: bool,
+    },
     /// Show what needs attention, and what to do about it.
     Status {
         /// Show everything, with its history.
@@ -119,7 +133,7 @@ enum Found {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
-        Some(command) => run(command, cli.db, cli.smtp),
+        Some(command) => run(command, &cli.db),
         None => story::tell(),
     };
     match result {
@@ -132,8 +146,8 @@ fn main() -> ExitCode {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn run(command: Command, db: PathBuf, smtp: Option<String>) -> anyhow::Result<()> {
+async fn run(command: Command, db: &Path) -> anyhow::Result<()> {
     // The only place where actors are made: the rest of the program is handed what it needs.
     let actors = Actors::issue("mailer")?;
-    Desk::open(db, smtp, actors).await?.run(command).await
+    Desk::open(db, actors).await?.run(command, db).await
 }

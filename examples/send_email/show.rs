@@ -1,6 +1,7 @@
 //! Output for people. No keys, no ids of actors, no raw data (OB-14).
 
 use std::{
+    collections::BTreeMap,
     fmt,
     io::{self, Write},
 };
@@ -8,7 +9,7 @@ use std::{
 use jiff::{Timestamp, tz::TimeZone};
 use machine::{
     Id,
-    contract::{AnyExecution, Gate, InDoubt, waits_for},
+    contract::{AnyExecution, Gate, waits_for},
     store::{Query, Store},
     view::{ConsequenceView, Label, TransitionRecord, transitions},
 };
@@ -18,9 +19,23 @@ pub fn say(line: fmt::Arguments<'_>) {
     let _ = writeln!(io::stdout(), "{line}");
 }
 
-/// The line that a reasoner sees, too.
+/// What became of an execution, and what a person can do about it.
 pub fn execution(execution: &AnyExecution) {
+    entry(execution, None, next(execution, &[]));
+}
+
+/// The line that a reasoner sees, too, with what it waits for, why it was set aside, and the next step.
+fn entry(execution: &AnyExecution, set_aside: Option<&str>, next: Option<String>) {
     say(format_args!("{}  {}", execution.id(), ConsequenceView::of(execution)));
+    if let AnyExecution::Waiting(waiting) = execution {
+        say(format_args!("    {}", waits_for(waiting).replace('\n', "\n    ")));
+    }
+    if let Some(error) = set_aside {
+        say(format_args!("    set aside: {error}"));
+    }
+    if let Some(next) = next {
+        say(format_args!("    next: {next}"));
+    }
 }
 
 /// A question to a person, and how to answer it.
@@ -28,13 +43,6 @@ pub fn question(gate: &Gate) {
     let id = gate.id();
     say(format_args!("{id}  {}", gate.question().replace('\n', "\n    ")));
     say(format_args!("    next: approve {id} --as NAME, or decline {id} --as NAME"));
-}
-
-/// A mail in doubt, and how to settle it.
-pub fn doubt(doubt: &InDoubt) {
-    let id = doubt.execution().id();
-    say(format_args!("{id}  [IN_DOUBT] {}", doubt.question().replace('\n', "\n    ")));
-    say(format_args!("    next: settle {id} sent|not-sent --as NAME"));
 }
 
 /// What needs attention, or everything. What is in doubt or contradicts itself comes first.
@@ -54,24 +62,33 @@ pub async fn status(store: &Store, all: bool) -> anyhow::Result<()> {
         query = query.after(next);
     }
     executions.sort_by_key(|any| !matches!(label(any), Label::InDoubt | Label::Contradicted));
+    let set_aside = store.set_aside().await?;
+    let mut machines: BTreeMap<_, _> = set_aside.machines.into_iter().collect();
     for any in &executions {
-        let next = next(any, &executions);
+        let mut next = next(any, &executions);
+        let error = machines.remove(&any.id());
+        if error.is_some() {
+            let or = next.map(|next| format!(", or {next}")).unwrap_or_default();
+            next = Some(format!("requeue {}{or}", any.id()));
+        }
         if next.is_none() && !all {
             continue;
         }
-        execution(any);
-        if let AnyExecution::Waiting(waiting) = any {
-            say(format_args!("    {}", waits_for(waiting).replace('\n', "\n    ")));
-        }
+        entry(any, error.flatten().as_deref(), next);
         if all {
             match store.history(any.id()).await {
                 Ok(history) => transitions(&history).iter().for_each(transition),
                 Err(error) => say(format_args!("    unreadable: {error}")),
             }
         }
-        if let Some(next) = next {
-            say(format_args!("    next: {next}"));
-        }
+    }
+    // Those that cannot be read.
+    for (id, error) in machines {
+        say(format_args!("{id}  set aside: {}", error.unwrap_or_default()));
+    }
+    for message in set_aside.messages.iter().filter(|_| all) {
+        let error = message.error.as_deref().unwrap_or_default();
+        say(format_args!("{}  a message was set aside: {error}", message.to));
     }
     Ok(())
 }
@@ -88,12 +105,12 @@ fn next(any: &AnyExecution, all: &[AnyExecution]) -> Option<String> {
     match (label(any), contract.behind().map(find)) {
         (Label::InDoubt, _) => Some(format!("settle {id} sent|not-sent --as NAME")),
         (Label::Waiting, _) => Some(format!("approve {id} --as NAME, or decline {id} --as NAME")),
-        (Label::InProgress, _) => Some(format!("wait, or fence {id}")),
+        (Label::InProgress, _) => Some(format!("wait for `work`, or fence {id}")),
         (Label::NotStarted, None | Some(Some(Label::Success))) => {
-            Some(format!("send {id}, or cancel {id}"))
+            Some(format!("run `work` to send it, or cancel {id}"))
         }
         (Label::NotStarted, Some(Some(Label::Waiting))) => None, // its gate says what to do
-        (Label::NotStarted, _) => Some(format!("cancel {id}")),
+        (Label::NotStarted, _) => Some(format!("run `work` to end it, or cancel {id}")),
         (Label::Failed, _) => {
             // Unless another attempt at the same mail is newer, open, or took place.
             let mut others = all

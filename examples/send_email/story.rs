@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use machine::Id;
 use mailin::{Response, response};
 use tempfile::TempDir;
@@ -23,55 +23,62 @@ pub fn tell() -> anyhow::Result<()> {
     let mut story = Story::begin()?;
 
     chapter(
-        "An agent asks for a mail, and its process ends. Later Ann approves; the mail goes out.",
+        "An agent asks for a mail, and its process ends. Later Ann approves; a worker sends it.",
     );
     story.run(OK, "ask --to bob@example.com")?;
     let question = story.id.clone();
     story.run(OK, "approve ID --as ann --yes")?;
+    story.run(OK, "work --once")?;
     story.has_received(1)?;
     chapter("Tom answers too. He is told that Ann was faster; nothing else is approved.");
     story.run(REFUSED, &format!("approve {question} --as tom --yes"))?;
 
     chapter("A question that nobody answers in time.");
     story.run(OK, "ask --to eve@example.com --expires 1s")?;
-    let question = story.id.clone();
     thread::sleep(Duration::from_secs(1));
-    story.run(REFUSED, &format!("approve {question} --as ann --yes"))?;
+    story.run(REFUSED, "approve ID --as ann --yes")?;
+    story.run(OK, "work --once")?;
 
     chapter("The server refuses a mail. Provably nothing was sent, so a person may retry.");
     story.run(OK, "ask --to dave@example.com")?;
+    story.run(OK, "approve ID --as ann --yes")?;
     story.plan(Plan::Refuse);
-    story.run(REFUSED, "approve ID --as ann --yes")?;
-    story.plan(Plan::Take);
+    story.run(OK, "work --once")?;
     story.run(OK, "retry ID --as ann")?;
+    story.run(OK, "work --once")?;
     story.has_received(2)?;
 
-    chapter("A process is killed (SIGKILL) after the server took its mail. Nobody sends it again.");
+    chapter(
+        "A worker is killed (SIGKILL) after the server took its mail. No other sends it again.",
+    );
     story.run(OK, "ask --to carol@example.com")?;
+    story.run(OK, "approve ID --as ann --yes")?;
     story.plan(Plan::Kill);
-    story.run(KILLED, "approve ID --as ann --yes")?;
-    story.run(OK, "status")?;
+    story.run(KILLED, "work --once")?;
+    story.run(OK, "work --once")?;
     story.run(REFUSED, "retry ID --as ann")?;
     story.run(OK, "settle ID sent --as ann")?;
     story.has_received(3)?;
 
-    chapter("A process is frozen (SIGSTOP) after the server took its mail, and becomes overdue.");
+    chapter("A worker is frozen (SIGSTOP) after the server took its mail. Another one takes over.");
     story.run(OK, "ask --to frank@example.com --timeout 1s")?;
+    story.run(OK, "approve ID --as ann --yes")?;
     story.plan(Plan::Freeze);
-    let mut frozen = story.start("approve ID --as ann --yes")?;
-    while story.server.received() < 4 && frozen.0.try_wait()?.is_none() {
+    let mut frozen = story.start("work --once")?;
+    while story.is_planned(Plan::Freeze) && frozen.child.try_wait()?.is_none() {
         thread::sleep(Duration::from_millis(10));
     }
-    thread::sleep(Duration::from_secs(1));
-    story.run(OK, "status")?;
-    chapter("Ann has seen no mail. But the process is alive, so that proves nothing.");
+    let mut other = story.start("work")?;
+    story.follow(&mut other, "[IN_DOUBT")?;
+    chapter("Ann has seen no mail. But the frozen worker is alive, so that proves nothing.");
     story.run(REFUSED, "settle ID not-sent --as ann")?;
     story.run(REFUSED, "retry ID --as ann")?;
     chapter("It thaws (SIGCONT). Its receipt is late, and counts.");
-    story.plan(Plan::Take);
-    signal(frozen.0.id(), "CONT");
-    story.finish(REFUSED, frozen)?;
-    story.run(OK, "status")?;
+    signal(frozen.child.id(), "CONT");
+    story.finish(OK, frozen)?;
+    story.follow(&mut other, "[SUCCESS")?;
+    signal(other.child.id(), "TERM");
+    story.finish(OK, other)?;
     story.has_received(4)
 }
 
@@ -80,12 +87,12 @@ const OK: Option<i32> = Some(0);
 const REFUSED: Option<i32> = Some(1);
 const KILLED: Option<i32> = None;
 
-/// What the server does with the next mail.
+/// What the server does with the next mail. Then it takes them again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Plan {
     Take,
     Refuse,
-    /// Kills the sender when it has the mail, before it answers.
+    /// Kills the worker when it has the mail, before it answers.
     Kill,
     /// The same with SIGSTOP.
     Freeze,
@@ -95,8 +102,21 @@ enum Plan {
 #[derive(Debug)]
 struct Stage {
     plan: Plan,
-    /// The process that sends.
-    sender: u32,
+    /// The process that was started to send.
+    worker: u32,
+}
+
+/// A process of the story.
+struct Process {
+    child: Child,
+    output: BufReader<PipeReader>,
+}
+
+impl Drop for Process {
+    /// A frozen one does not outlive a story that fails.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+    }
 }
 
 struct Story {
@@ -110,7 +130,7 @@ struct Story {
 impl Story {
     fn begin() -> anyhow::Result<Self> {
         let folder = TempDir::with_prefix("send_email-").context("cannot create a folder")?;
-        let stage = Arc::new(Mutex::new(Stage { plan: Plan::Take, sender: 0 }));
+        let stage = Arc::new(Mutex::new(Stage { plan: Plan::Take, worker: 0 }));
         let shared = Arc::clone(&stage);
         let server =
             SmtpServer::start(&folder.path().join("mails"), move |step| answer(step, &shared))?;
@@ -121,6 +141,11 @@ impl Story {
         lock(&self.stage).plan = plan;
     }
 
+    /// Whether that is still to come.
+    fn is_planned(&self, plan: Plan) -> bool {
+        lock(&self.stage).plan == plan
+    }
+
     /// Runs a command. `ID` stands for the last id.
     fn run(&mut self, end: Option<i32>, command: &str) -> anyhow::Result<()> {
         let process = self.start(command)?;
@@ -128,37 +153,55 @@ impl Story {
     }
 
     /// Shows what a process prints, and checks how it ends.
-    fn finish(
-        &mut self,
-        end: Option<i32>,
-        (mut child, output): (Child, PipeReader),
-    ) -> anyhow::Result<()> {
-        for line in BufReader::new(output).lines().map_while(Result::ok) {
-            // The lines below a line are its details.
-            if !line.starts_with(' ') {
-                say(format_args!("    {line}"));
-            }
-            let id = line.split(' ').next().filter(|word| word.parse::<Id>().is_ok());
-            self.id = id.unwrap_or(&self.id).to_owned();
-        }
-        let status = child.wait()?;
+    fn finish(&mut self, end: Option<i32>, mut process: Process) -> anyhow::Result<()> {
+        while self.line(&mut process)?.is_some() {}
+        let status = process.child.wait()?;
         ensure!(status.code() == end, "it ended with {status}");
         Ok(())
     }
 
-    fn start(&self, command: &str) -> anyhow::Result<(Child, PipeReader)> {
+    /// Shows what a process prints until it says this.
+    fn follow(&mut self, process: &mut Process, expected: &str) -> anyhow::Result<()> {
+        while let Some(line) = self.line(process)? {
+            if line.contains(expected) {
+                return Ok(());
+            }
+        }
+        bail!("it ended without `{expected}`")
+    }
+
+    fn line(&mut self, process: &mut Process) -> anyhow::Result<Option<String>> {
+        let mut line = String::new();
+        if process.output.read_line(&mut line)? == 0 {
+            return Ok(None);
+        }
+        // The lines below a line are its details.
+        if !line.starts_with(' ') || line.contains("in doubt") {
+            say(format_args!("    {}", line.trim_end()));
+        }
+        let id = line.split(' ').next().filter(|word| word.parse::<Id>().is_ok());
+        self.id = id.unwrap_or(&self.id).to_owned();
+        Ok(Some(line))
+    }
+
+    fn start(&self, command: &str) -> anyhow::Result<Process> {
         let command = command.replace("ID", &self.id);
         say(format_args!("  $ send_email {command}"));
         let (output, writer) = std::io::pipe()?;
         let mut process = Command::new(std::env::current_exe()?);
         process.args(command.split(' ')).arg("--db").arg(self.folder.path().join("agent.db"));
-        process.args(["--smtp", &self.server.address()]);
         process.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+        let works = command.starts_with("work");
+        if works {
+            process.args(["--smtp", &self.server.address()]);
+        }
         // Locked, so that the server knows the process before it hears from it.
         let mut stage = lock(&self.stage);
         let child = process.spawn().context("cannot start the next process")?;
-        stage.sender = child.id();
-        Ok((child, output))
+        if works {
+            stage.worker = child.id();
+        }
+        Ok(Process { child, output: BufReader::new(output) })
     }
 
     fn has_received(&self, expected: usize) -> anyhow::Result<()> {
@@ -171,15 +214,18 @@ impl Story {
 
 /// The policy of the server.
 fn answer(step: Step<'_>, stage: &Mutex<Stage>) -> Response {
-    let Stage { plan, sender } = *lock(stage);
-    match (step, plan) {
+    let mut stage = lock(stage);
+    let name = match (step, stage.plan) {
         (Step::Recipient(_), Plan::Refuse) => {
+            stage.plan = Plan::Take;
             return Response::custom(554, "5.7.1 no mail from agents today".to_owned());
         }
-        (Step::Stored(_), Plan::Kill) => signal(sender, "KILL"),
-        (Step::Stored(_), Plan::Freeze) => signal(sender, "STOP"),
-        _ => {}
-    }
+        (Step::Stored(_), Plan::Kill) => "KILL",
+        (Step::Stored(_), Plan::Freeze) => "STOP",
+        _ => return response::OK,
+    };
+    signal(stage.worker, name);
+    stage.plan = Plan::Take;
     response::OK
 }
 

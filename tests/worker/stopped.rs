@@ -5,11 +5,16 @@ use std::{path::PathBuf, time::Duration};
 
 use machine::{
     Id,
+    contract::{AnyExecution, Execution, execution},
     store::{Message, OpenOptions, Store},
 };
 use machine_tests::actors::ann;
 
-use crate::process::{Act, AnyLetter, AnySlip, Letter, Member, Orders, letter, until};
+use crate::{
+    bank::{Bank, Dedup},
+    process::{Act, AnyLetter, AnySlip, Letter, Member, Orders, letter, until},
+    tool::{Teller, pay},
+};
 
 struct Desk {
     _folder: tempfile::TempDir,
@@ -22,7 +27,10 @@ impl Desk {
     async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("agent.db");
-        let options = OpenOptions::new().machine::<AnyLetter>().machine::<AnySlip>();
+        let options = OpenOptions::new()
+            .machine::<AnyLetter>()
+            .machine::<AnySlip>()
+            .machine::<AnyExecution>();
         let store = options.sqlite(&file).await.unwrap();
         let mut letter = Letter::new();
         store.create(&mut letter).await.unwrap();
@@ -128,4 +136,35 @@ async fn a_message_of_another_process_rings() {
     desk.wait_until(letter::Status::Filed).await;
     assert_eq!(b.stop().states(), ["blank", "written", "signed", "copied"]);
     desk.assert_done_once().await;
+}
+
+/// Its outcome is unknown until A has ended; then the bank is asked. Nobody pays again.
+#[tokio::test]
+async fn an_irreversible_call_does_not_move_when_its_worker_stops() {
+    let desk = Desk::new().await;
+    let bank = Bank::open(Dedup::Nothing);
+    let mut payment = Execution::new(pay("bob"));
+    desk.store.create(&mut payment).await.unwrap();
+    let id = payment.id();
+    let pays =
+        |name: &str| Orders { teller: Some(Teller::pays(&bank)), ..Orders::new(name, &desk.file) };
+    bank.hold_replies();
+    let grace = Duration::from_millis(50);
+    let mut a = Orders { stays: true, grace, ..pays("A") }.start();
+    bank.wait_for_payments(1);
+    let b = pays("B").start();
+    a.terminate();
+    a.stopped();
+    bank.release();
+    a.process.go();
+    a.process.join();
+    until("the payment is settled", || async {
+        let payment: AnyExecution = desk.store.load(id).await.unwrap();
+        payment.status() == execution::Status::Completed
+    })
+    .await;
+    b.stop();
+    assert_eq!(bank.count(), 1);
+    let report = desk.store.verify_all(|_| {}).await.unwrap();
+    assert!(report.is_clean(), "{report:?}");
 }

@@ -48,6 +48,7 @@ fn one_of_two_wins() {
     let told = errors(loser);
     assert!(told.contains("error: answered at "), "{told}");
     assert!(told.contains(&format!("{gate} was approved by {winner}")), "{told}");
+    world.work();
     assert_eq!(world.server.received(), 1);
     assert!(matches!(world.load(mail), AnyExecution::Completed(_)));
 }
@@ -70,6 +71,7 @@ fn typed_twice() {
         assert!(told.contains("error: answered at "), "{command}: {told}");
         assert!(told.contains("was approved by ann; it needs no further answer"), "{told}");
     }
+    world.work();
     assert_eq!(world.label(other), Label::Waiting);
     assert_eq!(world.label(waiting), Label::NotStarted);
     assert_eq!(world.server.received(), 1);

@@ -1,15 +1,9 @@
 //! EX-9, EX-14: the branches of the worked example.
 
-use std::{
-    sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
-};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use machine::{
-    actor::Human,
-    clock::{Clock, Millis},
     contract::AnyExecution,
-    store::OpenOptions,
     view::{ExecutionTrace, Label, transitions},
 };
 use mailin::{Response, response};
@@ -28,7 +22,14 @@ fn approved_and_sent() {
     assert!(matches!(world.load(mail), AnyExecution::Pending(_)));
     assert_eq!(world.server.received(), 0);
 
+    // The approval is on disk; the worker sends the mail.
     let printed = world.ok(&format!("approve --yes {gate} --as ann"));
+    assert!(printed.contains("next: run `work` to send it"), "{printed}");
+    let status = world.ok("status");
+    assert!(status.contains(&format!("next: run `work` to send it, or cancel {mail}")), "{status}");
+    assert!(matches!(world.load(mail), AnyExecution::Pending(_)));
+    assert_eq!(world.server.received(), 0);
+    let printed = world.work();
     assert!(
         printed
             .contains("[SUCCESS ⚠️ IRREVERSIBLE (human-confirmed)] email.send → bob@example.com"),
@@ -78,69 +79,18 @@ fn declined_and_never_sent() {
 
     let AnyExecution::Rejected(rejected) = world.load(gate) else { panic!("not rejected") };
     assert_eq!(rejected.state().reason, "wrong-address");
+    let status = world.ok("status");
+    assert!(status.contains(&format!("next: run `work` to end it, or cancel {mail}")), "{status}");
+    world.work();
     let AnyExecution::Cancelled(cancelled) = world.load(mail) else { panic!("not cancelled") };
-    assert_eq!(cancelled.state().reason, "wrong-address");
+    assert_eq!(cancelled.state().reason, "not approved: wrong-address");
     let told = world.fails(&format!("approve --yes {gate} --as tom"));
     assert!(told.contains("was declined by ann"), "{told}");
-    for command in [format!("send {mail}"), format!("retry {mail} --as tom")] {
+    for command in [format!("cancel {mail}"), format!("retry {mail} --as tom")] {
         let told = world.fails(&command);
         assert!(told.contains("is CANCELLED"), "{told}");
     }
-    assert_eq!(world.ok("status"), "");
-    assert_eq!(world.server.received(), 0);
-}
-
-/// The same for a question that nobody needs to answer, and for one that nobody answered in time.
-#[test]
-fn withdrawn_or_expired_and_never_sent() {
-    let world = World::new();
-    let (withdrawn, first) = world.ask();
-    world.ok(&format!("withdraw {withdrawn}"));
-    let (expired, second) = world.ask_for("--to eve@example.com --expires 50ms");
-    std::thread::sleep(Duration::from_millis(50));
-    for gate in [withdrawn, expired] {
-        let told = world.fails(&format!("approve --yes {gate} --as ann"));
-        assert!(told.contains("it is CANCELLED"), "{told}");
-    }
-    for id in [withdrawn, first, expired, second] {
-        assert_eq!(world.label(id), Label::Cancelled);
-    }
-    // The key is free: the mail can be asked for again.
-    let (gate, _) = world.ask();
-    world.ok(&format!("approve --yes {gate} --as ann"));
-    assert_eq!(world.server.received(), 1);
-}
-
-/// A clock that stands still.
-#[derive(Debug)]
-struct Stopped(Millis);
-
-impl Clock for Stopped {
-    fn now(&self) -> Millis {
-        self.0
-    }
-}
-
-/// An approval that was not used in time sends nothing, and the mail can be ended.
-#[test]
-fn approved_and_used_too_late() {
-    let world = World::new();
-    let (gate, mail) = world.ask_for("--to bob@example.com --expires 1s");
-    // In its last millisecond it is approved, by a process that is killed after that.
-    let expires_at = world.list().iter().find_map(|line| line.due_at).unwrap();
-    let in_time = OpenOptions::new().clock(Stopped(expires_at - 1));
-    let (store, ann) = (world.store(), Human::new("ann").unwrap());
-    let in_time = store.wait(in_time.sqlite(world.db())).unwrap();
-    let question = store.wait(in_time.gate(gate)).unwrap();
-    store.wait(in_time.approve(question, &ann)).unwrap();
-    while machine::clock::now() <= expires_at {
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    let told = world.fails(&format!("send {mail}"));
-    assert!(told.contains(&format!("the approval {gate} of {mail} expired")), "{told}");
-    let status = world.ok("status");
-    assert!(status.contains(&format!("next: send {mail}, or cancel {mail}")), "{status}");
-    world.ok(&format!("cancel {mail}"));
+    world.work();
     assert_eq!(world.ok("status"), "");
     assert_eq!(world.server.received(), 0);
 }
@@ -161,8 +111,11 @@ fn greylisting() -> impl Fn(Step<'_>) -> Response + Send + Sync {
 fn refused_and_retried() {
     let world = World::with(greylisting());
     let (gate, mail) = world.ask();
-    let error = world.fails(&format!("approve --yes {gate} --as ann"));
-    assert!(error.contains(&format!("retry {mail} --as NAME")), "{error}");
+    world.ok(&format!("approve --yes {gate} --as ann"));
+    let printed = world.work();
+    assert!(printed.contains(&format!("retry {mail} --as NAME")), "{printed}");
+    // A worker does not decide on a retry.
+    world.work();
     assert!(world.ok("status").contains(&format!("next: retry {mail} --as NAME")));
     let AnyExecution::Failed(failed) = world.load(mail) else { panic!("not failed") };
     assert!(failed.state().error.contains("4.7.1 greylisted, come back later"));
@@ -170,6 +123,8 @@ fn refused_and_retried() {
 
     world.ok(&format!("retry {mail} --as tom"));
     let again = world.list().into_iter().next_back().unwrap().id;
+    assert_eq!(world.label(again), Label::NotStarted);
+    world.work();
     let AnyExecution::Completed(sent) = world.load(again) else { panic!("not completed") };
     assert_eq!(sent.context().retry_of(), Some(mail));
     assert_eq!(sent.context().idempotency_key(), failed.context().idempotency_key());
@@ -192,10 +147,12 @@ fn connection_refused() {
     let (gate, mail) = world.ask();
     // A port that was free a moment ago, so no one listens on it.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_send_email"));
-    command.args(["approve", "--yes", "--as", "ann", &gate.to_string(), "--db"]).arg(world.db());
-    let output = command.args(["--smtp", &free.to_string()]).output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    world.ok(&format!("approve --yes {gate} --as ann"));
+    let mut worker = std::process::Command::new(env!("CARGO_BIN_EXE_send_email"));
+    worker.args(["work", "--once", "--db"]).arg(world.db());
+    let output = worker.args(["--smtp", &free.to_string()]).output().unwrap();
+    // The mail failed, the worker did not.
+    assert_eq!(output.status.code(), Some(0));
     assert!(printed(&output).contains("[FAILED (human-confirmed)]"), "{}", printed(&output));
     let AnyExecution::Failed(failed) = world.load(mail) else { panic!("not failed") };
     assert_eq!(failed.state().error, "SMTP connection refused");
@@ -206,9 +163,10 @@ fn connection_refused() {
 fn embedded_server_keeps_the_mail() {
     let world = World::new();
     let (gate, mail) = world.ask();
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_send_email"));
-    command.args(["approve", "--yes", "--as", "ann", &gate.to_string(), "--db"]).arg(world.db());
-    assert!(command.output().unwrap().status.success());
+    world.ok(&format!("approve --yes {gate} --as ann"));
+    let mut worker = std::process::Command::new(env!("CARGO_BIN_EXE_send_email"));
+    worker.args(["work", "--once", "--db"]).arg(world.db());
+    assert!(worker.output().unwrap().status.success());
     let kept = std::fs::read_to_string(world.folder.path().join("agent.mails/0001.eml")).unwrap();
     assert!(kept.contains("To: bob@example.com"), "{kept}");
     let key = world.load(mail).context().idempotency_key().unwrap().to_string();

@@ -1,30 +1,35 @@
-//! A process is frozen in its call, after the server took its mail, and thaws later; or it is late for
-//! another reason.
+//! A worker is frozen in its call, after the server took its mail, and thaws later; or it is late for
+//! another reason. Others take over, and send nothing twice.
 
 use std::{
-    process::Child,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use machine::{Id, contract::AnyExecution, view::Label};
 use mailin::response;
 
 use crate::{
+    process::Process,
     server::Step,
-    world::{World, errors, signal},
+    world::{World, printed},
 };
 
-/// Sends a mail in a process that is frozen in its call, and waits until it is overdue.
-fn frozen_and_overdue(world: &World) -> (Child, Id) {
-    let (gate, mail) = world.ask_for("--to bob@example.com --timeout 2s");
-    let child = world.start_and_freeze(&format!("approve --yes {gate} --as ann"));
+/// Sends a mail in a worker that is frozen in its call, and waits until it is overdue. Another worker
+/// takes over.
+fn frozen_and_overdue(world: &World) -> (Process, Id) {
+    let (gate, mail) = world.ask_for("--to bob@example.com --timeout 1s");
+    world.ok(&format!("approve --yes {gate} --as ann"));
+    let child = world.start_and_freeze("work --once --lease 1s");
     assert_eq!(world.label(mail), Label::InProgress);
-    thread::sleep(Duration::from_secs(2));
+    // Whether or not its lease has ended by now.
+    world.work();
+    until_parked(world, mail);
+    assert_eq!(world.server.received(), 1);
     let status = world.ok("status");
     assert!(status.contains(&format!("{mail}  [IN_DOUBT (human-confirmed)]")), "{status}");
     assert!(status.contains("Its worker is still alive and may still do it."), "{status}");
@@ -32,11 +37,30 @@ fn frozen_and_overdue(world: &World) -> (Child, Id) {
     (child, mail)
 }
 
-/// Lets it continue. It reports an error, because it was given up on.
-fn thaw(child: Child) {
-    signal(child.id(), "CONT");
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
+/// Another worker works until it has given the mail up for the frozen one.
+fn until_parked(world: &World, mail: Id) {
+    let other = world.start("work");
+    wait_for(world, mail, Label::InDoubt);
+    let output = other.stop();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let printed = printed(&output);
+    assert!(printed.contains(&format!("{mail}  [IN_DOUBT")), "{printed}");
+}
+
+/// Waits until the mail is in this state.
+fn wait_for(world: &World, mail: Id, label: Label) {
+    let start = Instant::now();
+    while world.label(mail) != label {
+        assert!(start.elapsed() < Duration::from_secs(30), "it is {}", world.label(mail));
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Lets it continue, until it has nothing more to do.
+fn thaw(child: Process) {
+    child.signal("CONT");
+    let output = child.ended();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
 }
 
 /// Time parks, and never frees: its receipt counts when it arrives.
@@ -50,13 +74,19 @@ fn its_receipt_is_late_and_counts() {
     assert!(told.contains("is IN_DOUBT"), "{told}");
     // Nor does it help to ask for the same mail again.
     let (gate, other) = world.ask();
-    let told = world.fails(&format!("approve --yes {gate} --as ann"));
-    assert!(told.contains(&mail.to_string()), "{told}");
+    world.ok(&format!("approve --yes {gate} --as ann"));
+    world.work();
     assert_eq!(world.label(other), Label::NotStarted);
+    assert_eq!(world.label(mail), Label::InDoubt);
+    // A worker that waits takes its receipt, and ends the mail that nobody needs any more.
+    let worker = world.start("work");
     thaw(child);
-    // The next command, whatever it is, finds the receipt.
-    let printed = world.ok("ask --to carol@example.com");
-    assert!(printed.starts_with(&format!("{mail}  [SUCCESS ⚠️ IRREVERSIBLE (human-")), "{printed}");
+    wait_for(&world, mail, Label::Success);
+    wait_for(&world, other, Label::Cancelled);
+    let output = worker.stop();
+    let printed = printed(&output);
+    assert!(printed.contains(&format!("{mail}  [SUCCESS ⚠️ IRREVERSIBLE (human-")), "{printed}");
+    assert!(printed.contains(&format!("{mail} has already done it")), "{printed}");
     assert_eq!(world.server.received(), 1);
     world.verify();
 }
@@ -77,6 +107,7 @@ fn its_receipt_contradicts_an_override() {
         let told = world.fails(&command);
         assert!(told.contains(&format!("{mail} has already done what")), "{command}: {told}");
     }
+    world.work();
     assert_eq!(world.server.received(), 1);
     world.verify();
 }
@@ -89,9 +120,10 @@ fn its_receipt_comes_after_the_retry() {
     let (_, carols) = world.ask_for("--to carol@example.com");
     world.ok(&format!("settle {mail} not-sent --as ann --override"));
     world.ok(&format!("retry {mail} --as ann"));
+    let again = world.list().into_iter().next_back().unwrap().id;
+    world.work();
     assert_eq!(world.server.received(), 2);
     thaw(child);
-    let again = world.list().into_iter().next_back().unwrap().id;
     assert!(matches!(world.load(again), AnyExecution::Completed(_)));
     // It comes first, although it is not the newest.
     let status = world.ok("status");
@@ -99,6 +131,7 @@ fn its_receipt_comes_after_the_retry() {
     for id in [mail, again] {
         world.fails(&format!("retry {id} --as ann"));
     }
+    world.work();
     assert_eq!(world.label(carols), Label::NotStarted);
     assert_eq!(world.server.received(), 2);
     world.verify();
@@ -117,50 +150,51 @@ fn waiting_at(held: fn(&Step<'_>) -> bool) -> (World, Arc<AtomicBool>) {
     (world, go_on)
 }
 
-/// Nobody is frozen, only the server is slow: the process waits for the receipt all the same.
+/// Nobody is frozen, only the server is slow: the worker waits for the receipt all the same, also one
+/// that is asked to stop.
 #[test]
 fn its_server_is_slow() {
     let (world, go_on) = waiting_at(|step| matches!(step, Step::Stored(_)));
     let (gate, mail) = world.ask_for("--to bob@example.com --timeout 100ms");
-    let mut child = world.command(&format!("approve --yes {gate} --as ann")).spawn().unwrap();
-    while world.label(mail) != Label::InDoubt {
-        assert!(child.try_wait().unwrap().is_none(), "it ended without an answer");
-        thread::yield_now();
-    }
+    world.ok(&format!("approve --yes {gate} --as ann"));
+    let worker = world.start("work");
+    wait_for(&world, mail, Label::InDoubt);
     let told = world.fails(&format!("settle {mail} not-sent --as ann"));
     assert!(told.contains("is alive and may still do it"), "{told}");
+    worker.signal("TERM");
     go_on.store(true, Ordering::SeqCst);
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
-    assert!(errors(&output).contains("the answer came late"), "{output:?}");
-    let status = world.ok("status");
-    assert!(status.starts_with(&format!("{mail}  [SUCCESS ⚠️ IRREVERSIBLE")), "{status}");
+    let output = worker.ended();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    // It has written the receipt; whoever works next takes it into account.
+    world.work();
+    assert_eq!(world.label(mail), Label::Success);
     assert_eq!(world.server.received(), 1);
     world.verify();
 }
 
-/// A process that is shut out before the content of its mail does not send it.
+/// A worker that is shut out before the content of its mail does not send it.
 #[test]
 fn it_is_shut_out_before_the_mail() {
     let (world, go_on) = waiting_at(|step| matches!(step, Step::Recipient(_)));
     let (gate, mail) = world.ask();
-    let mut child = world.command(&format!("approve --yes {gate} --as ann")).spawn().unwrap();
-    while world.label(mail) != Label::InProgress {
-        assert!(child.try_wait().unwrap().is_none(), "it ended before it was shut out");
-        thread::yield_now();
-    }
+    world.ok(&format!("approve --yes {gate} --as ann"));
+    let worker = world.start("work");
+    wait_for(&world, mail, Label::InProgress);
     let status = world.ok("status");
-    assert!(status.contains(&format!("next: wait, or fence {mail}")), "{status}");
+    assert!(status.contains(&format!("next: wait for `work`, or fence {mail}")), "{status}");
     world.ok(&format!("fence {mail}"));
     assert_eq!(world.label(mail), Label::InDoubt);
     go_on.store(true, Ordering::SeqCst);
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    // The worker itself says so, which proves it: the key is free.
+    wait_for(&world, mail, Label::Failed);
     assert_eq!(world.server.received(), 0);
-    // The process itself says so, which proves it: the key is free.
     let status = world.ok("status");
     assert!(status.contains("this process was shut out before it sent the mail"), "{status}");
     world.ok(&format!("retry {mail} --as ann"));
+    let again = world.list().into_iter().next_back().unwrap().id;
+    wait_for(&world, again, Label::Success);
     assert_eq!(world.server.received(), 1);
+    let output = worker.stop();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
     world.verify();
 }

@@ -7,10 +7,13 @@ mod approvers;
 mod bad_input;
 mod branches;
 mod crash;
+mod deadlines;
 mod frozen;
 #[allow(dead_code, reason = "the tests need the constants of the tool only")]
 #[path = "../mail.rs"]
 mod mail;
+mod process;
 #[path = "../server.rs"]
 mod server;
+mod set_aside;
 mod world;

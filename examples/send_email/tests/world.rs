@@ -2,7 +2,7 @@
 
 use std::{
     path::PathBuf,
-    process::{Child, Command, Output, Stdio},
+    process::{Command, Output, Stdio},
     sync::{Arc, Mutex},
 };
 
@@ -16,7 +16,10 @@ use machine::{
 use mailin::{Response, response};
 use tempfile::TempDir;
 
-use crate::server::{SmtpServer, Step};
+use crate::{
+    process::{Process, signal},
+    server::{SmtpServer, Step},
+};
 
 /// The environment of one test.
 pub struct World {
@@ -55,9 +58,15 @@ impl World {
     pub fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_send_email"));
         command.args(arguments.split_whitespace()).arg("--db").arg(self.db());
-        command.args(["--smtp", &self.server.address()]);
+        if arguments.starts_with("work") {
+            command.args(["--smtp", &self.server.address()]);
+        }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
+    }
+
+    pub fn start(&self, arguments: &str) -> Process {
+        Process::start(&mut self.command(arguments))
     }
 
     pub fn run(&self, arguments: &str) -> Output {
@@ -87,12 +96,17 @@ impl World {
         errors
     }
 
-    /// Starts a command, and waits until the server has its mail and has frozen it.
-    pub fn start_and_freeze(&self, arguments: &str) -> Child {
+    /// Runs a worker until nothing is ready; returns what it printed.
+    pub fn work(&self) -> String {
+        self.ok("work --once")
+    }
+
+    /// Starts a worker, and waits until the server has its mail and has frozen it.
+    pub fn start_and_freeze(&self, arguments: &str) -> Process {
         let received = self.server.received();
         // Locked, so that the server knows the process before it hears from it.
         let mut to_freeze = self.to_freeze.lock().unwrap();
-        let mut child = self.command(arguments).spawn().unwrap();
+        let mut child = self.start(arguments);
         *to_freeze = Some(child.id());
         drop(to_freeze);
         while self.server.received() == received || self.to_freeze.lock().unwrap().is_some() {
@@ -157,10 +171,4 @@ pub fn errors(output: &Output) -> String {
 
 pub fn printed(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-/// Sends a signal to a child that was not waited for. `sh` has a `kill` on every Unix.
-pub fn signal(process: u32, name: &str) {
-    let kill = format!("kill -{name} {process}");
-    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success(), "{kill}");
 }

@@ -36,6 +36,11 @@ pub trait Durable: Send {
 }
 
 /// An erased machine that can be loaded from storage. `#[machine(durable)]` implements it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the erased form of a durable machine",
+    label = "this cannot be loaded from a store",
+    note = "declare the machine with `#[machine(durable)]`, and name its erased form, such as `AnyOrder`"
+)]
 pub trait Restore: Durable + Sized {
     /// The definition of the machine.
     const DEFINITION: &'static Definition;

@@ -9,7 +9,7 @@ use std::{
 
 use tokio::task::JoinSet;
 
-use super::{Failure, Handler, Next, Task, settings::sleep_until};
+use super::{Failure, Handler, Next, Task, handler::Elsewhere, settings::sleep_until};
 use crate::{
     __private::{Who, who},
     actor::{Actors, Sender, ToolNode},
@@ -49,7 +49,8 @@ impl Executions {
         };
         let runner = self.tools.get(&name).or(self.others.as_ref());
         runner.ok_or_else(|| {
-            format!("this worker has no tool `{name}`; register it with `Worker::tool`").into()
+            let why = format!("this worker has no tool `{name}`; register it with `Worker::tool`");
+            Elsewhere(why).into()
         })
     }
 

@@ -101,15 +101,14 @@ pub trait Handler: Send + Sync + 'static {
 
 /// A machine that a worker can drive: the erased form of one that is durable, and whose events can be read
 /// from JSON. Every such machine is.
-#[diagnostic::on_unimplemented(
-    message = "a worker cannot drive `{Self}`",
-    label = "this is not the erased form of a durable machine",
-    note = "declare it with `#[machine(durable)]` and `#[derive(Serialize, Deserialize)]`, and name its erased form, \
-            such as `AnyOrder`"
-)]
 pub trait Driven: Restore + Erased<Event: DeserializeOwned + Send> + Send + 'static {}
 
 impl<M: Restore + Erased<Event: DeserializeOwned + Send> + Send + 'static> Driven for M {}
+
+/// Another worker may be able to do it; this one tries nothing.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Elsewhere(pub(super) String);
 
 /// What comes after a handler.
 #[derive(Debug)]

@@ -20,6 +20,7 @@ use serde_json::Value;
 
 use super::{
     Failure, Handler, Next, Task,
+    handler::Elsewhere,
     lease::{Lease, Leases},
     settings::Settings,
 };
@@ -515,6 +516,11 @@ impl<H: Handler> Job<'_, H> {
                 Ok(Flow::End)
             }
             Ok(Err(panic)) => self.fail(panicked("the handler", &*panic), false).await,
+            Ok(Ok(Err(failure))) if failure.is::<Elsewhere>() => {
+                tracing::warn!(%id, %failure, "the machine is left to other workers");
+                self.is_for_others = true;
+                self.park(Some(task), None).await
+            }
             Ok(Ok(Err(failure))) => self.fail(chain(&failure), false).await,
             Ok(Ok(Ok(Next::Commit(machine)))) if machine.journal().id() != id => {
                 let other = machine.journal().id();

@@ -22,7 +22,7 @@ impl Default for Settings {
             attempts: 5,
             first_delay: Duration::from_secs(1),
             longest_delay: Duration::from_mins(5),
-            sweep: Duration::from_secs(5),
+            sweep: Duration::from_secs(1),
             grace: Duration::from_secs(10),
         }
     }

@@ -205,7 +205,8 @@ impl Worker {
         self
     }
 
-    /// How often it looks for work without a ring; by default every 5 s.
+    /// How often it looks for work without a ring, and for workers whose process has ended; by default
+    /// every second. It is a few indexed reads, however many machines wait.
     pub fn sweep(mut self, time: Duration) -> Self {
         self.settings.sweep = time.max(Duration::from_millis(1));
         self
@@ -411,7 +412,7 @@ impl Loop {
             // Before looking, so that a ring in between is not missed.
             let rings: Vec<_> = self.doorbells.iter().map(|doorbell| doorbell.listen()).collect();
             self.reap();
-            if swept_at.is_none_or(|at| store.uptime() >= at + settings.sweep.min(SWEEP)) {
+            if swept_at.is_none_or(|at| store.uptime() >= at + settings.sweep) {
                 ended = store.ended_holders().await.unwrap_or_default();
                 swept_at = Some(store.uptime());
                 if cleaned_at.is_none_or(|at| store.uptime() >= at + CLEAN) {
@@ -435,7 +436,7 @@ impl Loop {
             {
                 return Ok(());
             }
-            let sweep = settings.sweep.min(SWEEP);
+            let sweep = settings.sweep;
             let wait = store.uptime() + next.unwrap_or(sweep).min(sweep).max(MOMENT);
             match self.wait(rings, wait, until).await {
                 Woken::Stop => return Ok(()),
@@ -509,7 +510,7 @@ impl Loop {
                 // Its lease ends by itself, and somebody takes over.
                 Ok(Err(error)) => {
                     tracing::warn!(%id, %error, "the worker cannot write its store now");
-                    shared.leave(id, news, SWEEP);
+                    shared.leave(id, news, UNAVAILABLE);
                 }
                 // User code that is not caught elsewhere, such as a `Deserialize` or a `Drop`.
                 Err(_) => {
@@ -601,8 +602,8 @@ impl Loop {
     }
 }
 
-/// How often processes that have ended are looked for.
-const SWEEP: Duration = Duration::from_secs(1);
+/// How long a machine rests that could not be read or written.
+const UNAVAILABLE: Duration = Duration::from_secs(1);
 
 /// How often the lock files of ended workers are removed.
 const CLEAN: Duration = Duration::from_mins(1);

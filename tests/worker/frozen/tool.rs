@@ -9,16 +9,12 @@ use machine::{
     view::{ConsequenceView, Label},
 };
 
-use super::office::Office;
+use super::office::{LEASE, Office};
 use crate::{
     bank::{Bank, Dedup},
     process::{Orders, until},
     tool::{Step, Teller, pay},
 };
-
-/// Long enough that A does not renew it before it is frozen: a write that is cut off keeps the others
-/// out of the file.
-const LEASE: Duration = Duration::from_secs(2);
 
 /// How long the call may take.
 const TIMEOUT: Duration = Duration::from_millis(100);
@@ -54,7 +50,7 @@ async fn pays_once(script: &[Step], paid_when_frozen: usize) {
     a.process.freeze();
     assert_eq!(bank.count(), paid_when_frozen);
 
-    // B finds the call overdue. It does not know how it ended, and does not try.
+    // B finds the call overdue, once the lease has ended. It does not know how it ended, and does not try.
     let b = orders("B", Teller::pays(&bank)).start();
     until("it is in doubt", || is_in_doubt(store, id)).await;
     until("B has nothing to do", || async {
@@ -78,15 +74,15 @@ async fn pays_once(script: &[Step], paid_when_frozen: usize) {
     assert_eq!(status(store, id).await, Status::Waiting, "{report:?}");
     let after = store.history(id).await.unwrap().entries;
     assert_eq!(after[..before.len()], before);
+    // Its receipt, and that its call is over: no transition.
     let added: Vec<_> = after[before.len()..].iter().map(CallFact::of).collect();
-    assert!(
-        matches!(
-            &added[..],
-            [Some(CallFact::Evidence { evidence: Evidence::Applied(receipt), .. })]
-                if receipt == "receipt 1"
-        ),
-        "{added:?}"
-    );
+    match &added[..] {
+        [
+            Some(CallFact::Evidence { evidence: Evidence::Applied(receipt), late: true, .. }),
+            Some(CallFact::WorkerEnded { .. }),
+        ] => assert_eq!(receipt, "receipt 1"),
+        other => panic!("{other:?}"),
+    }
 
     // A worker settles it by that evidence; nobody needs to ask anybody.
     let c = orders("C", Teller::pays(&bank)).start();

@@ -85,7 +85,9 @@ impl Done {
             ..Self::default()
         };
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        payments.iter().for_each(|key| *counts.entry(key).or_default() += 1);
+        for key in &payments {
+            *counts.entry(key).or_default() += 1;
+        }
         let twice: Vec<_> = counts.iter().filter(|(_, count)| **count > 1).collect();
         assert!(twice.is_empty(), "paid more than once: {twice:?}");
 
@@ -124,9 +126,10 @@ impl Done {
         let (handled, others): (Vec<_>, Vec<_>) =
             inbox.into_iter().partition(|message| message.status == Delivery::Handled);
         for other in &others {
-            let ended = Some("the machine has ended");
-            assert_eq!((other.status, other.error.as_deref()), (Delivery::SetAside, ended));
-            assert!(other.correlation.contains("confirm") || other.correlation.contains("another"));
+            // One of two that disagree: the other one was taken, and nothing takes a second one.
+            let error = other.error.as_deref().unwrap_or_default();
+            assert!(error.starts_with("the machine has ended"), "{other:?}");
+            assert_eq!(other.status, Delivery::SetAside, "{other:?}");
         }
         self.set_aside += others.len();
         let history = store.history(id).await.unwrap();

@@ -137,7 +137,7 @@ impl Clerk {
             Act::Freeze => freeze_here(),
             Act::FreezeAndHang => {
                 tokio::task::spawn_blocking(freeze).await.unwrap();
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
             Act::Wait => {
                 say(&"in the handler");
@@ -145,7 +145,7 @@ impl Clerk {
             }
             Act::Hang => {
                 say(&"in the handler");
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
         }
     }
@@ -227,16 +227,16 @@ async fn works() {
     let store = options.sqlite(&orders.file).await.unwrap();
     let calls: Arc<Mutex<Vec<Called>>> = Arc::default();
     FREEZES.store(orders.act == Act::FreezeInGuard, Ordering::SeqCst);
-    let clerk =
-        Clerk { orders: orders.clone(), acted: AtomicBool::new(false), calls: Arc::clone(&calls) };
-    let mut worker = Worker::new(&store, Actors::issue(&orders.name).unwrap())
-        .handler(clerk)
+    let worker = Worker::new(&store, Actors::issue(&orders.name).unwrap())
         .lease(orders.lease)
         .sweep(Duration::from_millis(100))
         .grace(orders.grace);
-    if let Some(teller) = orders.teller.clone() {
-        worker = worker.tool::<Pay>(teller);
-    }
+    let worker = if let Some(teller) = orders.teller.clone() {
+        worker.tool::<Pay>(teller)
+    } else {
+        let acted = AtomicBool::new(false);
+        worker.handler(Clerk { orders: orders.clone(), acted, calls: Arc::clone(&calls) })
+    };
     let mut terminated = signal(SignalKind::terminate()).unwrap();
     say(&std::process::id());
     let stop = async {

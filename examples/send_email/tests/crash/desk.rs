@@ -3,7 +3,10 @@
 use std::{
     os::unix::process::ExitStatusExt,
     process::Output,
-    sync::{Arc, Mutex, atomic::AtomicUsize},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicUsize},
+    },
     time::Duration,
 };
 
@@ -11,6 +14,7 @@ use machine::{Id, view::Label};
 
 use super::office::{Figures, Office, count};
 use crate::world::{World, errors, printed};
+
 /// A database and a server.
 pub(super) struct Desk {
     pub(super) world: World,
@@ -20,11 +24,15 @@ pub(super) struct Desk {
     /// What processes reported as ended.
     pub(super) reported: Mutex<Vec<(Id, String)>>,
     pub(super) figures: Arc<Figures>,
-    pub(super) whole_run: Duration,
+    /// How long a decision of a person takes, and how long it takes to send a mail.
+    pub(super) decision: Duration,
+    pub(super) work: Duration,
+    /// Nobody has anything left to do.
+    pub(super) is_done: AtomicBool,
 }
 
 impl Desk {
-    pub(super) fn new(figures: Arc<Figures>, whole_run: Duration) -> Self {
+    pub(super) fn new(figures: Arc<Figures>, (decision, work): (Duration, Duration)) -> Self {
         let office = Arc::new(Office {
             mailbox: Mutex::default(),
             to_stop: Mutex::default(),
@@ -38,7 +46,9 @@ impl Desk {
             complaints: Mutex::default(),
             reported: Mutex::default(),
             figures,
-            whole_run,
+            decision,
+            work,
+            is_done: AtomicBool::new(false),
         }
     }
 
@@ -48,6 +58,8 @@ impl Desk {
         match (output.status.code(), output.status.signal()) {
             (Some(0 | 1), _) => {}
             (None, Some(9)) => count(&self.figures.killed),
+            // It was asked to stop before it could say that it works.
+            (None, Some(15)) if command.starts_with("work") => {}
             _ => panic!("{command}: {output:?}"),
         }
         self.complaints.lock().unwrap().push(format!("{command}: {}", errors(output)));
@@ -62,6 +74,9 @@ impl Desk {
 
     /// After the last process.
     pub(super) fn check(&self) {
+        let received = self.world.server.received();
+        let printed = self.world.work();
+        assert_eq!(self.world.server.received(), received, "nothing was left to send: {printed}");
         let status = self.world.ok("status");
         self.world.verify();
         for (id, label) in self.reported.lock().unwrap().drain(..) {

@@ -1,9 +1,10 @@
 //! Processes that are killed, frozen and thawed.
 
-use std::{process::Child, thread, time::Duration};
+use std::{process::Output, sync::atomic::Ordering, thread, time::Duration};
 
-use super::{desk::Desk, office::count};
-use crate::world::signal;
+use super::{desk::Desk, office::count, random::Random};
+use crate::process::Process;
+
 /// What happens to a process.
 #[derive(Clone, Copy)]
 pub(super) enum Disturbance {
@@ -15,57 +16,75 @@ pub(super) enum Disturbance {
 #[derive(Clone, Copy)]
 pub(super) enum When {
     After(Duration),
-    /// The server has heard of a mail to the same recipient, and has not answered yet.
+    /// The server has heard of a mail, and has not answered yet.
     Sending,
 }
 
-/// Runs a command to its end, successful or not.
-pub(super) fn run_disturbed(desk: &Desk, to: &str, command: &str, fate: Disturbance) {
-    // Locked, so that the server knows the process before it hears from it.
-    let mut to_stop = desk.office.to_stop.lock().unwrap();
-    let mut child = desk.world.command(command).spawn().unwrap();
-    if let Disturbance::Killed { when: When::Sending }
-    | Disturbance::Frozen { when: When::Sending, .. } = fate
-    {
-        to_stop.insert(child.id(), to.to_owned());
-    }
-    drop(to_stop);
-    match fate {
-        Disturbance::Lives => {}
-        Disturbance::Killed { when } => {
-            if is_alive(desk, &mut child, when) {
-                child.kill().unwrap();
-            }
+impl Disturbance {
+    pub(super) fn random(random: &mut Random, when: When) -> Self {
+        if random.one_in(2) {
+            return Self::Killed { when };
         }
-        Disturbance::Frozen { when, thaws_after, killed } => {
-            if is_alive(desk, &mut child, when) {
-                count(&desk.figures.frozen);
-                signal(child.id(), "STOP");
-                thread::sleep(thaws_after);
-                if killed {
+        // Longer than the timeout and the lease, most of the time.
+        let thaws_after = Duration::from_millis(random.below(800));
+        Self::Frozen { when, thaws_after, killed: random.one_in(3) }
+    }
+
+    /// Starts a process, and does that to it.
+    pub(super) fn happens(self, desk: &Desk, command: &str) -> Process {
+        // Locked, so that the server knows the process before it hears from it.
+        let mut to_stop = desk.office.to_stop.lock().unwrap();
+        let mut child = desk.world.start(command);
+        if let Self::Killed { when: When::Sending } | Self::Frozen { when: When::Sending, .. } =
+            self
+        {
+            to_stop.insert(child.id());
+        }
+        drop(to_stop);
+        match self {
+            Self::Lives => {}
+            Self::Killed { when } => {
+                if is_alive(desk, &mut child, when) {
                     child.kill().unwrap();
-                } else {
-                    signal(child.id(), "CONT");
+                }
+            }
+            Self::Frozen { when, thaws_after, killed } => {
+                if is_alive(desk, &mut child, when) {
+                    count(&desk.figures.frozen);
+                    child.signal("STOP");
+                    thread::sleep(thaws_after);
+                    if killed {
+                        child.kill().unwrap();
+                    } else {
+                        child.signal("CONT");
+                    }
                 }
             }
         }
+        child
     }
-    desk.note(command, &child.wait_with_output().unwrap());
+}
+
+/// Runs a command to its end, successful or not.
+pub(super) fn run_disturbed(desk: &Desk, command: &str, fate: Disturbance) -> Output {
+    let output = fate.happens(desk, command).ended();
+    desk.note(command, &output);
+    output
 }
 
 /// Waits until then. Whether the process is alive.
-pub(super) fn is_alive(desk: &Desk, child: &mut Child, when: When) -> bool {
+fn is_alive(desk: &Desk, child: &mut Process, when: When) -> bool {
     if let When::After(time) = when {
         thread::sleep(time);
         return child.try_wait().unwrap().is_none();
     }
     loop {
         let mut to_stop = desk.office.to_stop.lock().unwrap();
-        if !to_stop.contains_key(&child.id()) {
+        if !to_stop.contains(&child.id()) {
             // The server has stopped it.
             return true;
         }
-        if child.try_wait().unwrap().is_some() {
+        if child.try_wait().unwrap().is_some() || desk.is_done.load(Ordering::SeqCst) {
             to_stop.remove(&child.id());
             return false;
         }

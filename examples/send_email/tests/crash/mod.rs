@@ -1,30 +1,36 @@
-//! People decide about several mails at once, in processes that are killed, frozen and thawed at
-//! random moments.
+//! People decide about several mails at once, and workers send them, in processes that are killed,
+//! frozen and thawed at random moments.
 
 mod desk;
 mod disturbance;
 mod office;
 mod people;
 mod random;
+mod workers;
 
 use std::{
     env,
-    sync::Arc,
+    sync::{Arc, atomic::Ordering},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
 use self::{desk::Desk, office::Figures, people::People, random::Random};
 use crate::world::World;
+
 /// How many mails share a database and a server.
 const MAILS: u64 = 6;
 
+/// How many workers there are at a time.
+const WORKERS: u64 = 2;
+
 /// `CRASH_ROUNDS` mails (default 18), with the random seed `CRASH_SEED`.
 ///
-/// A round is the life of one mail: people approve, decline, withdraw, retry, fence and settle it, some
-/// of them at the same time, and their processes are killed, or frozen and thawed or killed later. They
-/// do what `status` says, and tell what they find in the mailbox; now and then one of them frees a key
-/// by name, without a look. It ends when nothing is left to do.
+/// A round is the life of one mail: people approve, decline, withdraw, retry, fence, cancel and settle
+/// it, some of them at the same time, while workers send it and others. All these processes are killed,
+/// or frozen and thawed or killed later. People do what `status` says, and tell what they find in the
+/// mailbox; now and then one of them frees a key by name, without a look. It ends when nothing is left
+/// to do.
 ///
 /// At most one mail per key arrives, and one more for each time that somebody freed it by name; what was
 /// reported as ended stays as reported; nothing gets stuck; every history verifies, and no lock file is
@@ -34,35 +40,47 @@ const MAILS: u64 = 6;
 fn killed_and_frozen_at_random_moments() {
     let rounds = number("CRASH_ROUNDS", 18);
     let seed = number("CRASH_SEED", 0x2545_f491_4f6c_dd1d);
-    let whole_run = measure();
-    println!("{rounds} rounds from seed {seed}; an approval takes {whole_run:?}");
+    let times = measure();
+    println!("{rounds} rounds from seed {seed}; an approval and a mail take {times:?}");
     let figures = Arc::new(Figures::default());
     for first in (0..rounds).step_by(usize::try_from(MAILS).unwrap()) {
-        let desk = Arc::new(Desk::new(Arc::clone(&figures), whole_run));
+        let desk = Arc::new(Desk::new(Arc::clone(&figures), times));
+        let random = |number: u64| Random(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let workers: Vec<_> = (0..WORKERS)
+            .map(|number| {
+                let (desk, random) = (Arc::clone(&desk), random(!(first + number)));
+                thread::spawn(move || workers::work(&desk, random))
+            })
+            .collect();
         let mails: Vec<_> = (first..rounds.min(first + MAILS))
             .map(|round| {
-                let random = Random(seed ^ round.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-                let people = People::new(Arc::clone(&desk), round, random);
+                let people = People::new(Arc::clone(&desk), round, random(round));
                 thread::spawn(move || people.work())
             })
             .collect();
-        let ended: Vec<_> = mails.into_iter().map(JoinHandle::join).collect();
+        let mut ended: Vec<_> = mails.into_iter().map(JoinHandle::join).collect();
+        desk.is_done.store(true, Ordering::SeqCst);
+        ended.extend(workers.into_iter().map(JoinHandle::join));
         assert!(ended.iter().all(Result::is_ok), "rounds from {first} of seed {seed}");
         desk.check();
     }
     println!("{figures:#?}");
 }
 
-/// The duration of an approval that nobody disturbs, at its best.
-fn measure() -> Duration {
+/// How long an approval takes, and sending a mail, if nobody disturbs them, at their best.
+fn measure() -> (Duration, Duration) {
     let world = World::new();
+    let timed = |command: &str| {
+        let start = Instant::now();
+        world.ok(command);
+        start.elapsed()
+    };
     let runs = (0..5).map(|number| {
         let (gate, _) = world.ask_for(&format!("--to measure-{number}@example.com"));
-        let start = Instant::now();
-        world.ok(&format!("approve --yes {gate} --as ann"));
-        start.elapsed()
+        (timed(&format!("approve --yes {gate} --as ann")), timed("work --once"))
     });
-    runs.min().unwrap()
+    let (decisions, work): (Vec<_>, Vec<_>) = runs.unzip();
+    (decisions.into_iter().min().unwrap(), work.into_iter().min().unwrap())
 }
 
 fn number(variable: &str, usual: u64) -> u64 {

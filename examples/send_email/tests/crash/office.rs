@@ -1,7 +1,7 @@
 //! The mail server of the test, and what it counts.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -12,7 +12,8 @@ use std::{
 
 use mailin::{Response, response};
 
-use crate::{server::Step, world::signal};
+use crate::{process::signal, server::Step};
+
 /// How long the server takes at most for an answer.
 pub(super) const SLOW: Duration = Duration::from_millis(60);
 
@@ -20,11 +21,14 @@ pub(super) const SLOW: Duration = Duration::from_millis(60);
 #[derive(Debug, Default)]
 pub(super) struct Figures {
     pub(super) processes: AtomicUsize,
+    pub(super) workers: AtomicUsize,
+    pub(super) asked_to_stop: AtomicUsize,
     pub(super) killed: AtomicUsize,
     pub(super) frozen: AtomicUsize,
     pub(super) sent: AtomicUsize,
     pub(super) not_sent: AtomicUsize,
     pub(super) refused_by_the_server: AtomicUsize,
+    pub(super) set_aside: AtomicUsize,
     pub(super) found_in_doubt: AtomicUsize,
     pub(super) freed_by_name: AtomicUsize,
     pub(super) contradicted: AtomicUsize,
@@ -39,9 +43,9 @@ pub(super) fn count(figure: &AtomicUsize) {
 pub(super) struct Office {
     /// The mails that arrived, by recipient.
     pub(super) mailbox: Mutex<HashMap<String, usize>>,
-    /// The processes that the server stops when it hears of a mail to this recipient. Nobody waits for
-    /// the end of one that is in here.
-    pub(super) to_stop: Mutex<HashMap<u32, String>>,
+    /// The workers that the server stops when it hears of a mail, whichever of them sends it. Nobody
+    /// waits for the end of one that is in here.
+    pub(super) to_stop: Mutex<HashSet<u32>>,
     pub(super) steps: AtomicUsize,
     pub(super) figures: Arc<Figures>,
 }
@@ -55,13 +59,13 @@ impl Office {
                 count(&self.figures.refused_by_the_server);
                 return Response::custom(450, "4.7.1 come back later".to_owned());
             }
-            Step::Recipient(to) if number.is_multiple_of(2) => self.stop_those_who_send_to(to),
+            Step::Recipient(_) if number.is_multiple_of(2) => self.stop_workers(),
             Step::Recipient(_) => {}
             Step::Stored(mail) => {
                 let mail = String::from_utf8_lossy(mail);
                 let to = mail.lines().find_map(|line| line.strip_prefix("To: ")).unwrap();
                 *self.mailbox.lock().unwrap().entry(to.to_owned()).or_default() += 1;
-                self.stop_those_who_send_to(to);
+                self.stop_workers();
             }
         }
         // It takes its time, so that many processes end while they wait for it.
@@ -69,8 +73,8 @@ impl Office {
         response::OK
     }
 
-    pub(super) fn stop_those_who_send_to(&self, to: &str) {
-        for (process, _) in self.to_stop.lock().unwrap().extract_if(|_, mail| mail == to) {
+    fn stop_workers(&self) {
+        for process in self.to_stop.lock().unwrap().drain() {
             signal(process, "STOP");
         }
     }

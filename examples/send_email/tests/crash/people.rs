@@ -16,13 +16,14 @@ use machine::{
 use super::{
     desk::{Desk, item},
     disturbance::{Disturbance, When, run_disturbed},
-    office::{SLOW, count},
+    office::count,
     random::Random,
 };
 use crate::{
     mail::SendMail,
     world::{errors, printed},
 };
+
 /// Those who decide about one mail.
 pub(super) struct People {
     pub(super) desk: Arc<Desk>,
@@ -87,16 +88,14 @@ impl People {
                 }
             }
             "settle" => self.settle(id),
-            "wait," if self.random.one_in(8) => self.run(&format!("fence {id}")),
-            "wait," => {}
-            "send" => {
-                let told = self.run_calmly(&format!("send {id}"));
-                // Another attempt was faster, or the approval has expired.
-                if told.contains("has already done what") || told.contains("expired") {
-                    self.run(&format!("cancel {id}"));
-                }
+            // A worker does it, unless somebody changes their mind.
+            "wait" if self.random.one_in(8) => self.run(&format!("fence {id}")),
+            "run" if self.random.one_in(40) => self.run(&format!("cancel {id}")),
+            "wait" | "run" => {}
+            "requeue" => {
+                count(&self.desk.figures.set_aside);
+                self.run_calmly(&format!("requeue {id}"));
             }
-            "cancel" => self.run(&format!("cancel {id}")),
             "retry" if self.random.one_in(2) => {
                 self.run_at_once(&[
                     &format!("retry {id} --as ann"),
@@ -142,9 +141,8 @@ impl People {
     pub(super) fn run_at_once(&mut self, commands: &[&str]) {
         for command in commands {
             let fate = self.fate();
-            let (desk, to) = (Arc::clone(&self.desk), self.to.clone());
-            let command = (*command).to_owned();
-            self.running.push(thread::spawn(move || run_disturbed(&desk, &to, &command, fate)));
+            let (desk, command) = (Arc::clone(&self.desk), (*command).to_owned());
+            self.running.push(thread::spawn(move || drop(run_disturbed(&desk, &command, fate))));
         }
     }
 
@@ -158,9 +156,7 @@ impl People {
 
     /// Runs a command to its end; returns its error.
     pub(super) fn run_calmly(&self, command: &str) -> String {
-        let output = self.desk.world.run(command);
-        self.desk.note(command, &output);
-        errors(&output)
+        errors(&run_disturbed(&self.desk, command, Disturbance::Lives))
     }
 
     pub(super) fn fate(&mut self) -> Disturbance {
@@ -168,18 +164,9 @@ impl People {
             return Disturbance::Lives;
         }
         self.trouble -= 1;
-        let longest = u64::try_from((self.desk.whole_run + 2 * SLOW).as_micros()).unwrap();
-        let when = if self.random.one_in(2) {
-            When::Sending
-        } else {
-            When::After(Duration::from_micros(self.random.below(longest)))
-        };
-        if self.random.one_in(2) {
-            return Disturbance::Killed { when };
-        }
-        // Longer than the timeout, most of the time.
-        let thaws_after = Duration::from_millis(self.random.below(800));
-        Disturbance::Frozen { when, thaws_after, killed: self.random.one_in(3) }
+        let longest = u64::try_from((2 * self.desk.decision).as_micros()).unwrap();
+        let when = When::After(Duration::from_micros(self.random.below(longest)));
+        Disturbance::random(&mut self.random, when)
     }
 
     /// Whether the mail ended as it should, when there is nothing left to do.
@@ -206,7 +193,7 @@ impl People {
         assert!(has(Label::Success) <= 1, "{all:#?}");
         let took_place = has(Label::Success) + has(Label::Contradicted);
         if took_place == 0 {
-            // Declined, withdrawn, expired, or sent by a process that somebody had overridden, and
+            // Declined, withdrawn, expired, or sent by a worker that somebody had overridden, and
             // that was killed before it could say so.
             assert!(received == 0 || self.more > 0, "{all:#?}");
         } else {

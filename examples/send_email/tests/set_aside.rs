@@ -1,0 +1,66 @@
+//! What a worker cannot do is set aside, and waits for a person.
+
+use machine::{
+    actor::Actors,
+    contract::{Answer, Applied, Call, Irreversible, Perform, Tool},
+    store::Store,
+    view::Label,
+    worker::Worker,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::world::World;
+
+/// The tool as an older program knows it: it cannot read the arguments of today.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SendText {
+    to: String,
+    text: String,
+}
+
+impl Tool for SendText {
+    const SERVICE: &'static str = "email";
+    const METHOD: &'static str = "send";
+    type Effect = Irreversible;
+    type Receipt = String;
+}
+
+struct Service;
+
+impl Perform<SendText> for Service {
+    async fn perform(&self, _: &Call<SendText>) -> Answer {
+        Ok(Applied::new("sent"))
+    }
+}
+
+/// The mail is not lost, the others go on, and a person lets the worker of today try again.
+#[tokio::test]
+async fn set_aside_shown_and_sent_later() {
+    let world = World::new();
+    let (gate, mail) = world.ask();
+    world.ok(&format!("approve --yes {gate} --as ann"));
+    let store = Store::sqlite(world.db()).await.unwrap();
+    let worker = Worker::new(&store, Actors::issue("older").unwrap()).attempts(1);
+    worker.tool::<SendText>(Service).run_until_idle().await.unwrap();
+    drop(store);
+
+    let status = world.ok("status");
+    let told = status.lines().find(|line| line.starts_with("    set aside: ")).unwrap();
+    assert!(told.contains("unknown field `body`"), "{told}");
+    assert!(status.contains(&format!("next: requeue {mail}, or ")), "{status}");
+    // Others are sent.
+    let (gate, other) = world.ask_for("--to carol@example.com");
+    world.ok(&format!("approve --yes {gate} --as ann"));
+    world.work();
+    assert_eq!(world.label(other), Label::Success);
+    assert_eq!(world.label(mail), Label::NotStarted);
+    assert_eq!(world.server.received(), 1);
+
+    world.ok(&format!("requeue {mail}"));
+    world.work();
+    assert_eq!(world.label(mail), Label::Success);
+    assert_eq!(world.server.received(), 2);
+    assert_eq!(world.ok("status"), "");
+    world.verify();
+}
