@@ -11,7 +11,7 @@ use machine_tests::actors::{ann, graph_runner};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::process::{
-    AnyLetter, AnySlip, Letter, Member, Orders, Process, Slip, letter, orders, say, until,
+    AnyLetter, AnySlip, Letter, Member, Orders, Process, Slip, close, letter, orders, say, until,
 };
 
 /// Tears slips.
@@ -41,7 +41,7 @@ async fn shreds() {
         terminated.recv().await;
     };
     worker.sweep(Duration::from_millis(100)).run_until(stop).await.unwrap();
-    store.close().await.unwrap();
+    close(store).await;
 }
 
 async fn count(store: &Store, machine: &str, status: &str) -> usize {

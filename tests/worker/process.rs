@@ -10,6 +10,7 @@ mod log;
 
 use std::{future::Future, time::Duration};
 
+use machine::store::Store;
 use rustix::process::{Pid, Signal, kill_process};
 
 pub(crate) use child::{Process, STUCK, die, freeze, orders, say, wait};
@@ -55,6 +56,13 @@ impl Member {
 
     pub(crate) fn report(&mut self) -> Report {
         self.process.hear()
+    }
+}
+
+/// Closes the store of a process. Others may use the file meanwhile; then it keeps its log.
+pub(crate) async fn close(store: Store) {
+    if let Err(error) = store.close().await {
+        assert!(error.is_busy(), "{error}");
     }
 }
 

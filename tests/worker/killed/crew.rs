@@ -12,7 +12,7 @@ use super::{
     errands::{Guide, Lines, Pay, Read, Services},
     random::Random,
 };
-use crate::process::{Member, Process, orders, say};
+use crate::process::{Member, Process, close, orders, say};
 
 pub(crate) struct Crew {
     members: Vec<Member>,
@@ -67,5 +67,5 @@ async fn works() {
         .run_until(stop)
         .await
         .unwrap();
-    store.close().await.unwrap();
+    close(store).await;
 }

@@ -23,6 +23,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::{
     AnyLetter, Member, Slip,
     child::{Process, freeze, orders, say, wait},
+    close,
     letters::FREEZES,
     log::Log,
     slip,
@@ -249,5 +250,5 @@ async fn works() {
     if orders.stays {
         tokio::task::spawn_blocking(wait).await.unwrap();
     }
-    store.close().await.unwrap();
+    close(store).await;
 }

@@ -5,6 +5,7 @@ use machine::machine;
 use machine::worker::{Failure, Handler, Next, Task};
 
 #[machine]
+#[derive(serde::Serialize, serde::Deserialize)]
 enum Order {
     #[initial]
     #[on(pack => Packed, by = GraphRunner)]
