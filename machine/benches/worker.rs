@@ -141,7 +141,8 @@ fn steps(name: &str, workers: usize) {
         best[0] = best[0].min(start.elapsed());
         best[1] = best[1].min(raw_steps(&raw, workers, JOBS));
     }
-    let per_second = |time: Duration| 3.0 * JOBS as f64 / time.as_secs_f64();
+    let steps = f64::from(u32::try_from(3 * JOBS).unwrap());
+    let per_second = |time: Duration| steps / time.as_secs_f64();
     println!("{name}: {:.0} steps per second, raw {:.0}", per_second(best[0]), per_second(best[1]));
     println!("ratio {name} {:.2}", best[0].as_secs_f64() / best[1].as_secs_f64());
 }
@@ -152,7 +153,9 @@ fn raw_steps(file: &Path, workers: usize, jobs: usize) -> Duration {
     let start = Instant::now();
     let threads: Vec<_> =
         queues.into_iter().map(|queue| thread::spawn(move || queue.work(CONCURRENCY))).collect();
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    for thread in threads {
+        thread.join().unwrap();
+    }
     start.elapsed()
 }
 
@@ -223,7 +226,7 @@ fn idle() {
             println!("worker_idle: started after {:?}", start.elapsed());
             let before = cpu_time();
             tokio::time::sleep(TIME).await;
-            let used = cpu_time() - before;
+            let used = cpu_time().saturating_sub(before);
             running.stop().await.unwrap();
             used
         })

@@ -1,7 +1,7 @@
 #![doc = include_str!("docs/front.md")]
 #![cfg_attr(not(feature = "serde"), no_std)]
-// Some code is used only by stores; without one it is dead.
-#![cfg_attr(not(feature = "sqlite"), allow(dead_code))]
+// Some code is used only by stores and workers; without them it is dead.
+#![cfg_attr(not(feature = "worker"), allow(dead_code))]
 
 extern crate alloc;
 

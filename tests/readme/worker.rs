@@ -92,14 +92,14 @@ async fn it_drives() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    drive(&store, Shop { runner, reasoner }, Bank, ended).await.unwrap();
+    drive(store.clone(), Shop { runner, reasoner }, Bank, ended).await.unwrap();
     let ann = Human::new("ann").unwrap();
     let too_late = tell(&store, id, "changed my mind".to_owned(), ann).await.unwrap_err();
     assert!(too_late.to_string().contains("has ended"), "{too_late}");
 }
 
 async fn drive(
-    store: &Store,
+    store: Store,
     shop: Shop,
     bank: Bank,
     ctrl_c: impl Future<Output = ()> + Send,

@@ -32,7 +32,7 @@ pub(super) type ActsAs<A> = fn(&A) -> (TypeId, &'static str);
 impl<A: ?Sized> Library<A> {
     pub(super) const MARK: Self = Self { acts_as: None, actor: PhantomData };
 
-    #[cfg(feature = "sqlite")]
+    #[cfg(feature = "worker")]
     pub(super) const fn acting(acts_as: ActsAs<A>) -> Self {
         Self { acts_as: Some(acts_as), actor: PhantomData }
     }

@@ -4,7 +4,7 @@
 mod category;
 mod name;
 mod nodes;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "worker")]
 mod sender;
 
 pub use category::Category;
@@ -15,7 +15,7 @@ pub(crate) use name::Name;
 #[cfg(feature = "serde")]
 pub(crate) use name::is_invisible;
 pub use nodes::{Actors, Anyone, EcsNode, GraphRunner, Human, ReasoningNode, ToolNode};
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "worker")]
 pub(crate) use sender::{Sender, Senders};
 
 /// Whether this kind is that of an actor of this library.
