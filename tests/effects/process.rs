@@ -94,6 +94,11 @@ impl Process {
         assert!(self.child.wait().unwrap().success());
     }
 
+    /// Waits until the child has ended; whether that was by itself, without an error.
+    pub(crate) fn ended_well(mut self) -> bool {
+        self.child.wait().unwrap().success()
+    }
+
     /// Waits until the child has ended in some other way: by [`die`], or with a panic.
     pub(crate) fn wait_until_dead(mut self) {
         assert!(!self.child.wait().unwrap().success());

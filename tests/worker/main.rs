@@ -30,6 +30,8 @@ mod process;
 #[cfg(unix)]
 mod stopped;
 #[cfg(unix)]
+mod suspects;
+#[cfg(unix)]
 #[allow(dead_code, reason = "only the tests of `effects` need all of it")]
 #[path = "../effects/tool.rs"]
 mod tool;

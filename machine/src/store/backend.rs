@@ -150,6 +150,8 @@ pub(crate) struct Agenda {
     pub(crate) at: Millis,
     /// Who has it.
     pub(crate) worker: Option<String>,
+    /// How often it was begun without an end.
+    pub(crate) attempts: u32,
 }
 
 /// A machine, its work, and its queued messages.

@@ -21,8 +21,7 @@ use crate::{
 /// let message = Message::new(&serde_json::json!({"trigger": "confirm", "amount": 3}), &ann)?
 ///     .with_correlation("form-17")?;
 /// assert_eq!(message.correlation(), "form-17");
-/// # Ok::<(), machine::store::InvalidMessage>(())
-/// # .map_err(Box::<dyn std::error::Error>::from).unwrap();
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// [`Store::send`]: super::Store::send

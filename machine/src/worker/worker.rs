@@ -178,12 +178,12 @@ impl Worker {
         self
     }
 
-    /// How long a lease lasts; by default 30 s. The worker renews it after a third, and stops by
+    /// How long a lease lasts; by default 30 s, and at least 100 ms. The worker renews it after a third, and stops by
     /// itself after two thirds without an answer of the store. When a process ends, others on the same
     /// host take over sooner; one that is frozen is noticed when its leases end. A short lease costs a
     /// write for each machine and third of it.
     pub fn lease(mut self, time: Duration) -> Self {
-        self.settings.lease = time.max(Duration::from_millis(30));
+        self.settings.lease = time.max(SHORTEST_LEASE);
         self
     }
 
@@ -194,6 +194,10 @@ impl Worker {
     }
 
     /// How often a handler, a deadline or a message is tried before it is set aside; by default 5.
+    ///
+    /// An attempt that was cut short counts, too: by the end of the process, or because the lease was
+    /// lost. A machine that this happened to twice in a row is driven alone, with nothing beside it, so that
+    /// one that kills its process takes no others with it.
     pub fn attempts(mut self, most: u32) -> Self {
         self.settings.attempts = most.max(1);
         self
@@ -206,9 +210,9 @@ impl Worker {
     }
 
     /// How often it looks for work without a ring, and for workers whose process has ended; by default
-    /// every second. It is a few indexed reads, however many machines wait.
+    /// every second, and at most every 10 ms. It is a few indexed reads, however many machines wait.
     pub fn sweep(mut self, time: Duration) -> Self {
-        self.settings.sweep = time.max(Duration::from_millis(1));
+        self.settings.sweep = time.max(SHORTEST_SWEEP);
         self
     }
 
@@ -289,8 +293,17 @@ impl Worker {
             left: Mutex::default(),
         });
         let names = kinds.keys().map(|&name| name.to_owned()).collect();
-        Loop { shared, kinds, names, doorbells, jobs: JoinSet::new(), busy: HashMap::new(), late }
-            .run(until)
+        Loop {
+            shared,
+            kinds,
+            names,
+            doorbells,
+            jobs: JoinSet::new(),
+            busy: HashMap::new(),
+            alone: None,
+            late,
+        }
+        .run(until)
     }
 }
 
@@ -366,6 +379,8 @@ struct Loop {
     jobs: JoinSet<()>,
     /// The machines of the jobs.
     busy: HashMap<task::Id, Id>,
+    /// The job of a suspect: nothing runs beside it.
+    alone: Option<task::Id>,
     late: Arc<Mutex<JoinSet<()>>>,
 }
 
@@ -450,7 +465,7 @@ impl Loop {
     async fn take(&mut self, ended: &[String]) -> Result<Option<Duration>, Unavailable> {
         let shared = Arc::clone(&self.shared);
         let room = shared.settings.concurrency.saturating_sub(self.jobs.len());
-        if room == 0 {
+        if room == 0 || self.alone.is_some() {
             return Ok(None);
         }
         // Those that run already, and those that are left to others, may come first.
@@ -458,6 +473,7 @@ impl Loop {
         let limit = room + self.busy.len() + left + 1;
         let mut next: Option<Duration> = None;
         let mut ready = Vec::new();
+        let mut suspect = None;
         for name in &self.names {
             let found =
                 shared.store.agenda(std::slice::from_ref(name), limit, ended.to_vec()).await?;
@@ -471,10 +487,21 @@ impl Loop {
                     let wait = Duration::from_millis(wait.max(1));
                     next = Some(next.map_or(wait, |next| next.min(wait)));
                 } else if !self.is_busy(agenda.id) && !shared.is_left(agenda.id, agenda.news) {
-                    of_kind.push((agenda, holder_ended));
+                    if agenda.worker.is_some() && agenda.attempts >= SUSPECT {
+                        suspect.get_or_insert((name.clone(), agenda, holder_ended));
+                    } else {
+                        of_kind.push((agenda, holder_ended));
+                    }
                 }
             }
             ready.push((name.clone(), of_kind.into_iter()));
+        }
+        if let Some((name, agenda, holder_ended)) = suspect {
+            // It waits for those that run, and those that are ready wait for it.
+            if self.jobs.is_empty() {
+                self.alone = self.begin(&name, agenda, holder_ended);
+            }
+            return Ok(None);
         }
         // One of each kind in turn, so that none waits for the end of another one's queue.
         let mut room = room;
@@ -485,7 +512,7 @@ impl Loop {
                     return Ok(next);
                 }
                 let Some((agenda, holder_ended)) = of_kind.next() else { continue };
-                if self.begin(name, agenda, holder_ended) {
+                if self.begin(name, agenda, holder_ended).is_some() {
                     room -= 1;
                     took = true;
                 }
@@ -496,11 +523,11 @@ impl Loop {
         }
     }
 
-    fn begin(&mut self, name: &str, agenda: Agenda, holder_ended: bool) -> bool {
-        let Some(kind) = self.kinds.get(name) else { return false };
+    fn begin(&mut self, name: &str, agenda: Agenda, holder_ended: bool) -> Option<task::Id> {
+        let kind = self.kinds.get(name)?;
         let (id, news) = (agenda.id, agenda.news);
         if self.is_busy(id) {
-            return false;
+            return None;
         }
         let (kind, shared) = (Arc::clone(kind), Arc::clone(&self.shared));
         let job = self.jobs.spawn(async move {
@@ -520,7 +547,7 @@ impl Loop {
             }
         });
         self.busy.insert(job.id(), id);
-        true
+        Some(job.id())
     }
 
     fn is_busy(&self, id: Id) -> bool {
@@ -543,6 +570,7 @@ impl Loop {
             }
         };
         self.busy.remove(&job);
+        self.alone.take_if(|alone| *alone == job);
     }
 
     async fn wait(
@@ -601,6 +629,12 @@ impl Loop {
         tracing::info!(after_ms = millis(shared.settings.grace), "the worker was stopped");
     }
 }
+
+/// A machine whose attempts were cut short so often in a row is driven alone.
+const SUSPECT: u32 = 2;
+
+const SHORTEST_LEASE: Duration = Duration::from_millis(100);
+const SHORTEST_SWEEP: Duration = Duration::from_millis(10);
 
 /// How long a machine rests that could not be read or written.
 const UNAVAILABLE: Duration = Duration::from_secs(1);

@@ -23,7 +23,14 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
         store.accepts(batch([(&job, created)])).await?;
         let wake_at = after.map(|after| NOW + after);
         store.parks(job.id(), wake_at).await?;
-        jobs.extend(wake_at.map(|at| Agenda { id: job.id(), token: 1, news: 0, at, worker: None }));
+        jobs.extend(wake_at.map(|at| Agenda {
+            id: job.id(),
+            token: 1,
+            news: 0,
+            at,
+            worker: None,
+            attempts: 0,
+        }));
     }
     jobs.sort_by_key(|job| job.at);
     agrees(&store, &["job"], usize::MAX, &jobs).await?;
@@ -32,7 +39,14 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     for worker in ["a", "b"] {
         let id = jobs[0].id;
         store.happens(id, claim(worker, 1, NOW, On::Look)).await?;
-        jobs[0] = Agenda { id, token: 2, news: 0, at: NOW + 1000, worker: Some(worker.to_owned()) };
+        jobs[0] = Agenda {
+            id,
+            token: 2,
+            news: 0,
+            at: NOW + 1000,
+            worker: Some(worker.to_owned()),
+            attempts: 0,
+        };
         // The next one that is ready comes first now.
         jobs.sort_by_key(|job| job.at);
     }
@@ -43,7 +57,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let mut other = Machine::execution();
     let created = other.create();
     store.accepts(batch([(&other, created)])).await?;
-    let other = [Agenda { id: other.id(), token: 0, news: 0, at: NOW, worker: None }];
+    let other = [Agenda { id: other.id(), token: 0, news: 0, at: NOW, worker: None, attempts: 0 }];
     for limit in [0, 1, 3, jobs.len(), usize::MAX] {
         let some = &jobs[..limit.min(jobs.len())];
         agrees(&store, &["job"], limit, some).await?;

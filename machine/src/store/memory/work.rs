@@ -153,7 +153,15 @@ impl Data {
                     let work = state.work.as_ref()?;
                     let at = work.lease.as_ref().map(|lease| lease.until).or(work.wake_at)?;
                     let worker = work.lease.as_ref().map(|lease| lease.worker.clone());
-                    Some(Agenda { id: *id, token: work.token, news: work.news, at, worker })
+                    let attempts = work.handler.attempts.saturating_add(work.deadline.attempts);
+                    Some(Agenda {
+                        id: *id,
+                        token: work.token,
+                        news: work.news,
+                        at,
+                        worker,
+                        attempts,
+                    })
                 })
                 .collect();
             of_kind.sort_by_key(|agenda| agenda.at);

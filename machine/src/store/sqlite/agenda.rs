@@ -25,7 +25,7 @@ pub(super) fn agenda(
     ended: &[String],
 ) -> rusqlite::Result<Vec<Agenda>> {
     let mut select = connection.prepare_cached(
-        "SELECT i.id, w.token, w.news, w.wake_at, w.worker
+        "SELECT i.id, w.token, w.news, w.wake_at, w.worker, w.attempts + w.deadline_attempts
          FROM driven d JOIN work w INDEXED BY work_wake_at ON w.driven = d.no
          JOIN instance i ON i.no = w.instance
          WHERE d.machine = ?1 AND w.wake_at IS NOT NULL ORDER BY w.wake_at LIMIT ?2",
@@ -39,7 +39,7 @@ pub(super) fn agenda(
         }
     }
     let mut select = connection.prepare_cached(
-        "SELECT i.id, w.token, w.news, w.wake_at, w.worker
+        "SELECT i.id, w.token, w.news, w.wake_at, w.worker, w.attempts + w.deadline_attempts
          FROM work w INDEXED BY work_worker JOIN instance i ON i.no = w.instance
          JOIN driven d ON d.no = w.driven
          WHERE w.worker = ?1 AND d.machine = ?2 LIMIT ?3",
@@ -62,6 +62,7 @@ fn line(row: &rusqlite::Row<'_>) -> rusqlite::Result<Agenda> {
         news: row.get::<_, i64>(2)?.cast_unsigned(),
         at: row.get(3)?,
         worker: row.get(4)?,
+        attempts: count(row, 5)?,
     })
 }
 
