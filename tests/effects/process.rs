@@ -95,6 +95,7 @@ impl Process {
     }
 
     /// Waits until the child has ended; whether that was by itself, without an error.
+    #[allow(dead_code, reason = "only the tests of `worker` need it")]
     pub(crate) fn ended_well(mut self) -> bool {
         self.child.wait().unwrap().success()
     }

@@ -12,7 +12,7 @@ use machine::{
     Id,
     actor::GraphRunner,
     machine,
-    store::{Delivery, Store},
+    store::{Delivery, Message, Store},
     typed::Erased,
     worker::{Failure, Next, Worker},
 };
@@ -432,6 +432,46 @@ async fn worker_of_an_older_definition() {
         settle(worker(&store).handler(newer)).await;
         let machine = store.load::<newer::AnySketch>(new).await.unwrap();
         assert_eq!(machine.status(), newer::sketch::Status::Hung);
+    })
+    .await;
+}
+
+/// One that takes too long is stopped, fails, and does not keep others from their turn.
+#[tokio::test]
+async fn handler_that_never_ends_has_a_limit() {
+    each(async |store: Store| {
+        let id = create(&store, older::Sketch::new()).await;
+        let never = does(|_: older::AnySketch, _| Box::pin(std::future::pending()));
+        let limited = worker(&store).attempts(2).handler_limit(Duration::from_millis(5));
+        settle(limited.handler(never)).await;
+        let text = "the handler took longer than 5ms and was stopped".to_owned();
+        assert_eq!(store.set_aside().await.unwrap().machines, [(id, Some(text))]);
+    })
+    .await;
+}
+
+/// A message that only the newer program knows waits for it, whoever has written the machine.
+#[tokio::test]
+async fn message_of_a_newer_definition() {
+    each(async |store: Store| {
+        let draw = r#"{"trigger": "draw"}"#;
+        let ids = [
+            create(&store, newer::Sketch::new()).await,
+            create(&store, older::Sketch::new()).await,
+        ];
+        for id in ids {
+            let draw = Message::from_json(draw, &actors().graph_runner).unwrap();
+            store.send(id, &draw).await.unwrap();
+        }
+        let older = does(|_: older::AnySketch, _| Box::pin(async { Ok(Next::Wait) }));
+        settle(worker(&store).handler(older)).await;
+        assert_eq!(store.set_aside().await.unwrap(), machine::store::SetAside::default());
+        let newer = does(|_: newer::AnySketch, _| Box::pin(async { Ok(Next::Wait) }));
+        settle(worker(&store).handler(newer)).await;
+        for id in ids {
+            let machine = store.load::<newer::AnySketch>(id).await.unwrap();
+            assert_eq!(machine.status(), newer::sketch::Status::Drawn);
+        }
     })
     .await;
 }

@@ -1,6 +1,6 @@
 //! What the worker needs of a store: its agenda, leases, and the writes under a lease.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use super::{
     LoadError, Store, Unavailable,
@@ -8,7 +8,7 @@ use super::{
     message::{Queued, Received},
     work::{Event, Outcome, Work},
 };
-use crate::{contract::Liveness, id::Id, stored::Restore};
+use crate::{contract::Liveness, definition::Definition, id::Id, stored::Restore};
 
 /// A machine with what there is to do for it.
 pub(crate) struct Read<M> {
@@ -16,6 +16,8 @@ pub(crate) struct Read<M> {
     pub(crate) work: Option<Work>,
     /// The queued messages, oldest first.
     pub(crate) messages: Vec<Queued>,
+    /// Another version of the program has written it.
+    pub(crate) is_of_other: bool,
 }
 
 impl Store {
@@ -39,11 +41,26 @@ impl Store {
 
     pub(crate) async fn read<M: Restore>(&self, id: Id) -> Result<Read<M>, Unavailable> {
         let (found, work, messages) = self.inner.backend.task(id).await?;
+        let own = M::DEFINITION.fingerprint;
+        let is_of_other = found.definition().is_some_and(|definition| definition != own);
         let machine = match self.machine_of(found).await {
             Err(LoadError::Unavailable(error)) => return Err(error),
             other => other,
         };
-        Ok(Read { machine, work, messages })
+        Ok(Read { machine, work, messages, is_of_other })
+    }
+
+    /// The triggers of other versions of a machine.
+    pub(crate) async fn triggers_of_others(
+        &self,
+        own: &Definition,
+    ) -> Result<BTreeSet<String>, Unavailable> {
+        let stored = self.inner.backend.definitions().await?.intact;
+        let others = stored
+            .iter()
+            .filter(|other| other.name == own.name && other.fingerprint != own.fingerprint);
+        let edges = others.flat_map(|other| &other.edges[..]);
+        Ok(edges.map(|edge| edge.trigger.to_string()).collect())
     }
 
     /// One message, if it is as it was sent.

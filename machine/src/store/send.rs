@@ -54,6 +54,8 @@ pub struct SetAside {
     pub machines: Vec<(Id, Option<String>)>,
     /// Messages that cannot be handled, with the error.
     pub messages: Vec<Received>,
+    /// What is wrong with messages that somebody edited, and the machine that they are for.
+    pub unreadable: Vec<(Option<Id>, String)>,
 }
 
 impl Store {
@@ -120,8 +122,14 @@ impl Store {
     /// [`LoadError::Unavailable`] if the storage cannot be read now.
     pub async fn set_aside(&self) -> Result<SetAside, LoadError> {
         let machines = self.inner.backend.set_aside().await?;
-        let messages = self.inner.backend.messages(Messages::SetAside).await?;
-        Ok(SetAside { machines, messages: messages.into_iter().flatten().collect() })
+        let mut set_aside = SetAside { machines, ..SetAside::default() };
+        for message in self.inner.backend.messages(Messages::SetAside).await? {
+            match message {
+                Ok(message) => set_aside.messages.push(message),
+                Err(broken) => set_aside.unreadable.push((broken.id, broken.reason)),
+            }
+        }
+        Ok(set_aside)
     }
 
     /// Lets workers try again what was set aside: the handler of the machine, and these of its

@@ -120,7 +120,7 @@ pub enum Next<M> {
     /// Nothing to do until a message comes, a deadline is due, a child ends, or somebody else changes
     /// the machine.
     Wait,
-    /// The same, but at most for this time; then the handler is called again.
+    /// The same, but at most for this time, and at least for 10 ms; then the handler is called again.
     WaitFor(Duration),
 }
 

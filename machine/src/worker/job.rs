@@ -2,7 +2,7 @@
 
 use std::{
     any::Any,
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Mutex, PoisonError,
@@ -22,7 +22,7 @@ use super::{
     Failure, Handler, Next, Task,
     handler::Elsewhere,
     lease::{Lease, Leases},
-    settings::Settings,
+    settings::{Settings, sleep_until},
 };
 use crate::{
     actor::{Actors, Sender, Senders},
@@ -41,6 +41,9 @@ use crate::{
 
 /// After this many steps a machine goes to the end of the queue.
 const STEPS: u32 = 32;
+
+/// The shortest time that a handler can ask for, so that it does not make a busy loop.
+const SHORTEST_WAIT: Duration = Duration::from_millis(10);
 
 /// How long a machine that needs another program is left to others.
 pub(super) const LEFT_TO_OTHERS: Duration = Duration::from_secs(30);
@@ -120,6 +123,10 @@ struct Job<'a, H: Handler> {
     steps: u32,
     /// A message waits for a worker that knows its sender.
     is_for_others: bool,
+    /// The triggers that only other versions of the machine have, as far as the file knows them.
+    known_elsewhere: BTreeSet<String>,
+    /// Another version of the program has written the machine, and may know more of it.
+    is_of_other: bool,
     /// The lease was given back, or is lost.
     released: bool,
 }
@@ -206,9 +213,12 @@ async fn claim<'a, H: Handler>(
         work,
         steps: 0,
         is_for_others: false,
+        known_elsewhere: BTreeSet::new(),
+        is_of_other: read.is_of_other,
         released: false,
     };
     job.receive(read.messages);
+    job.learn().await?;
     job.choose();
     let now = store.now();
     let event = Event::Claim {
@@ -274,6 +284,17 @@ impl<H: Handler> Job<'_, H> {
         self.note_deadlines();
     }
 
+    /// Finds out which of the unknown triggers another version knows.
+    async fn learn(&mut self) -> Result<(), Unavailable> {
+        let own = <H::Machine as Restore>::DEFINITION;
+        let is_unknown = |trigger: &str| own.edges.iter().all(|edge| edge.trigger != trigger);
+        let mut triggers = self.messages.iter().filter_map(|message| message.trigger.as_deref());
+        if triggers.any(is_unknown) {
+            self.known_elsewhere = self.shared.store.triggers_of_others(own).await?;
+        }
+        Ok(())
+    }
+
     fn note_deadlines(&mut self) {
         let machine = self.machine.as_ref();
         self.due_at = machine.and_then(|it| it.journal().stored().summary.due_at());
@@ -283,7 +304,6 @@ impl<H: Handler> Job<'_, H> {
     fn choose(&mut self) {
         let now = self.shared.store.now();
         self.kept.clear();
-        self.is_for_others = false;
         let mut on = None;
         if self.work.deadline.may(now) && self.due_at.is_some_and(|at| at <= now) {
             on = Some(On::Deadline);
@@ -293,7 +313,12 @@ impl<H: Handler> Job<'_, H> {
         for message in std::mem::take(&mut self.messages) {
             let correlation = &message.correlation;
             if on.is_none() && !self.passed.contains(correlation) {
-                let verdict = self.judge(&message);
+                let verdict = match self.judge(&message) {
+                    Verdict::Never(why) if self.is_of_other && message.intact => {
+                        Verdict::Elsewhere(why)
+                    }
+                    verdict => verdict,
+                };
                 self.is_for_others |= matches!(verdict, Verdict::Elsewhere(_));
                 match verdict {
                     Verdict::Takes => on = Some(On::Message(correlation.clone())),
@@ -338,13 +363,18 @@ impl<H: Handler> Job<'_, H> {
         let cancels = trigger == "cancel" && self.handler.__can_cancel(machine);
         if edges.peek().is_none() {
             let all: Vec<&str> = definition.edges.iter().map(|edge| &*edge.trigger).collect();
-            let known: std::collections::BTreeSet<_> = all.into_iter().collect();
+            let known: BTreeSet<_> = all.into_iter().collect();
             let known = known.into_iter().collect::<Vec<_>>().join(", ");
-            return Verdict::Never(format!(
+            let why = format!(
                 "`{}` is not a trigger of {}; its triggers: {known}",
                 shortened(trigger),
                 definition.name
-            ));
+            );
+            return if self.known_elsewhere.contains(trigger) {
+                Verdict::Elsewhere(why)
+            } else {
+                Verdict::Never(why)
+            };
         }
         let kind = message.actor.as_str();
         if !edges.any(|edge| edge.is_for_kind(kind)) {
@@ -423,6 +453,13 @@ impl<H: Handler> Job<'_, H> {
                 self.kept.push((correlation.to_owned(), brief(why)));
                 self.again().await
             }
+            Ok(Taken::Never(machine, why)) if self.is_of_other => {
+                self.machine = Some(machine);
+                self.is_for_others = true;
+                self.passed.insert(correlation.to_owned());
+                self.kept.push((correlation.to_owned(), brief(why)));
+                self.again().await
+            }
             Ok(Taken::Never(machine, why)) => {
                 self.machine = Some(machine);
                 self.messages.retain(|message| message.correlation != correlation);
@@ -492,9 +529,19 @@ impl<H: Handler> Job<'_, H> {
                     shared.halted().await;
                     return Stop::Halted;
                 }
-                match select(Box::pin(lease.lost(&shared.store)), Box::pin(shared.halted())).await {
+                let late = async {
+                    match shared.settings.handler_limit {
+                        Some(limit) => {
+                            sleep_until(&shared.store, shared.store.uptime() + limit).await
+                        }
+                        None => std::future::pending().await,
+                    }
+                };
+                let stopped = select(Box::pin(shared.halted()), Box::pin(late));
+                match select(Box::pin(lease.lost(&shared.store)), stopped).await {
                     Either::Left(_) => Stop::Lost,
-                    Either::Right(_) => Stop::Halted,
+                    Either::Right((Either::Left(_), _)) => Stop::Halted,
+                    Either::Right((Either::Right(_), _)) => Stop::Late,
                 }
             };
             match select(handled, Box::pin(ends)).await {
@@ -507,6 +554,11 @@ impl<H: Handler> Job<'_, H> {
                 self.released = true;
                 tracing::warn!(%id, "a handler was stopped because its lease has ended");
                 Ok(Flow::End)
+            }
+            Err(Stop::Late) => {
+                let limit = shared.settings.handler_limit.unwrap_or_default();
+                self.fail(format!("the handler took longer than {limit:?} and was stopped"), false)
+                    .await
             }
             Err(Stop::Halted) => {
                 let (token, on) = (lease.token, self.on.clone());
@@ -531,7 +583,10 @@ impl<H: Handler> Job<'_, H> {
             }
             Ok(Ok(Ok(Next::Commit(machine)))) => self.commit(machine, None, Some(task)).await,
             Ok(Ok(Ok(Next::Wait))) => self.park(Some(task), None).await,
-            Ok(Ok(Ok(Next::WaitFor(time)))) => self.park(Some(task), Some(time)).await,
+            Ok(Ok(Ok(Next::WaitFor(time)))) => {
+                let least = if H::__HAS_PERMITS { Duration::ZERO } else { SHORTEST_WAIT };
+                self.park(Some(task), Some(time.max(least))).await
+            }
         }
     }
 
@@ -551,6 +606,8 @@ impl<H: Handler> Job<'_, H> {
         let failing = (self.on.clone(), self.attempt);
         self.messages.retain(|message| Some(&message.correlation) != handled.as_ref());
         self.passed.clear();
+        // This program knows all of what it writes.
+        (self.is_for_others, self.is_of_other) = (false, false);
         (self.work.handler, self.work.deadline) = Default::default();
         self.machine = Some(machine);
         self.due_at = None;
@@ -627,11 +684,14 @@ impl<H: Handler> Job<'_, H> {
             return Ok(Flow::End);
         }
         self.machine = Some(machine);
+        self.is_for_others = false;
+        self.is_of_other = read.is_of_other;
         self.news = work.news;
         self.work = work;
         self.passed.clear();
         self.refused.clear();
         self.receive(read.messages);
+        self.learn().await?;
         self.again().await
     }
 
@@ -733,6 +793,7 @@ enum Taken<M> {
 enum Stop {
     Lost,
     Halted,
+    Late,
 }
 
 /// The text of an error may quote the message, and that may be large.

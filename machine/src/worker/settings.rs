@@ -12,6 +12,7 @@ pub(super) struct Settings {
     pub(super) longest_delay: Duration,
     pub(super) sweep: Duration,
     pub(super) grace: Duration,
+    pub(super) handler_limit: Option<Duration>,
 }
 
 impl Default for Settings {
@@ -24,6 +25,7 @@ impl Default for Settings {
             longest_delay: Duration::from_mins(5),
             sweep: Duration::from_secs(1),
             grace: Duration::from_secs(10),
+            handler_limit: None,
         }
     }
 }

@@ -216,6 +216,13 @@ impl Worker {
         self
     }
 
+    /// How long a handler may take; by default without a limit. One that takes longer is stopped, and that is a
+    /// failed attempt. Calls of tools have timeouts of their own.
+    pub fn handler_limit(mut self, time: Duration) -> Self {
+        self.settings.handler_limit = Some(time);
+        self
+    }
+
     /// How long [`Running::stop`] waits for handlers; by default 10 s. Then they are stopped, and other
     /// workers begin their states again.
     pub fn grace(mut self, time: Duration) -> Self {
@@ -245,7 +252,7 @@ impl Worker {
     }
 
     /// Runs until this future completes. Then it takes nothing new, and finishes what it has begun or
-    /// hands it back.
+    /// hands it back. If the returned future is dropped before, its leases end by themselves.
     ///
     /// # Errors
     ///
