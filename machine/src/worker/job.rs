@@ -532,7 +532,7 @@ impl<H: Handler> Job<'_, H> {
                 let late = async {
                     match shared.settings.handler_limit {
                         Some(limit) => {
-                            sleep_until(&shared.store, shared.store.uptime() + limit).await
+                            sleep_until(&shared.store, shared.store.uptime() + limit).await;
                         }
                         None => std::future::pending().await,
                     }
