@@ -8,15 +8,18 @@ mod executions;
 mod handler;
 mod job;
 mod lease;
+mod serve;
 mod settings;
+mod shared;
 #[cfg(test)]
 mod simulation;
 mod task;
+mod tools;
 #[allow(clippy::module_inception, reason = "it is the main type")]
 mod worker;
 
 pub use doorbell::Doorbell;
-pub use executions::Runs;
 pub use handler::{Driven, Failure, Handler, Next};
 pub use task::Task;
+pub use tools::Runs;
 pub use worker::{Running, Worker};

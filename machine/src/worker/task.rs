@@ -1,6 +1,6 @@
 use std::{fmt, future::Future, sync::Arc};
 
-use super::{job::Shared, lease::Lease};
+use super::{lease::Lease, shared::Shared};
 use crate::{
     actor::Actors,
     contract::{Callable, Planned},

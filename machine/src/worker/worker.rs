@@ -1,35 +1,29 @@
 use std::{
     collections::{BTreeMap, HashMap},
     fmt,
-    future::{Future, pending},
-    panic::AssertUnwindSafe,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    future::Future,
+    sync::{Arc, Mutex, atomic::AtomicBool},
     time::Duration,
 };
 
 use event_listener::Event;
-use futures_util::{
-    FutureExt,
-    future::{Either, select, select_all},
-};
-use tokio::task::{self, JoinError, JoinHandle, JoinSet};
+use futures_util::future::{Either, select};
+use tokio::task::{JoinHandle, JoinSet};
 
 use super::{
     Doorbell, Handler,
     doorbell::StoreDoorbell,
-    executions::{AtRunTime, Executions, Runs, Tooled},
-    job::{self, LEFT_TO_OTHERS, Shared},
+    executions::Executions,
     lease::Leases,
-    settings::{Settings, millis, sleep_until},
+    serve::{Kind, Loop, Stop, Until},
+    settings::Settings,
+    shared::Shared,
+    tools::{AtRunTime, Runs, Tooled},
 };
 use crate::{
     actor::{Actor, Actors, Senders},
-    contract::{Action, BoxFuture, Perform, Tool},
-    id::Id,
-    store::{CommitError, Store, Unavailable, backend::Agenda},
+    contract::{Action, Perform, Tool},
+    store::{CommitError, Store, Unavailable},
     stored::Restore,
 };
 
@@ -104,27 +98,6 @@ pub struct Worker {
     kinds: BTreeMap<&'static str, Arc<dyn Kind>>,
     executions: Executions,
     doorbells: Vec<Arc<dyn Doorbell>>,
-}
-
-/// A handler, whatever its machine.
-trait Kind: Send + Sync {
-    fn run(
-        self: Arc<Self>,
-        shared: Arc<Shared>,
-        agenda: Agenda,
-        holder_ended: bool,
-    ) -> BoxFuture<'static, Result<(), Unavailable>>;
-}
-
-impl<H: Handler> Kind for H {
-    fn run(
-        self: Arc<Self>,
-        shared: Arc<Shared>,
-        agenda: Agenda,
-        holder_ended: bool,
-    ) -> BoxFuture<'static, Result<(), Unavailable>> {
-        Box::pin(async move { job::run(&*self, &shared, agenda, holder_ended).await })
-    }
 }
 
 impl Worker {
@@ -340,317 +313,5 @@ impl Running {
     }
 }
 
-enum Until {
-    Stopped(Arc<Stop>),
-    Idle,
-}
-
-impl Until {
-    fn is_over(&self) -> bool {
-        match self {
-            Self::Stopped(stop) => stop.asked.load(Ordering::Acquire),
-            Self::Idle => false,
-        }
-    }
-}
-
-#[derive(Debug, Default)]
-struct Stop {
-    asked: AtomicBool,
-    event: Event,
-}
-
-impl Stop {
-    fn ask(&self) {
-        self.asked.store(true, Ordering::Release);
-        self.event.notify(usize::MAX);
-    }
-
-    async fn asked(&self) {
-        loop {
-            let event = self.event.listen();
-            if self.asked.load(Ordering::Acquire) {
-                return;
-            }
-            event.await;
-        }
-    }
-}
-
-/// The loop of a worker.
-struct Loop {
-    shared: Arc<Shared>,
-    kinds: BTreeMap<&'static str, Arc<dyn Kind>>,
-    names: Vec<String>,
-    doorbells: Vec<Arc<dyn Doorbell>>,
-    jobs: JoinSet<()>,
-    /// The machines of the jobs.
-    busy: HashMap<task::Id, Id>,
-    /// The job of a suspect: nothing runs beside it.
-    alone: Option<task::Id>,
-    late: Arc<Mutex<JoinSet<()>>>,
-}
-
-/// What wakes the loop.
-enum Woken {
-    /// Something may be ready, or there is room again.
-    Look,
-    Stop,
-}
-
-impl Loop {
-    async fn run(mut self, until: Until) -> Result<(), CommitError> {
-        let shared = Arc::clone(&self.shared);
-        let (store, settings) = (&shared.store, &shared.settings);
-        store.announce().await?;
-        // Another process may be in the middle of a long transaction, or frozen in one.
-        while let Err(error) = store.drive(&self.names).await {
-            if !error.is_busy() || until.is_over() {
-                return Err(error.into());
-            }
-            tracing::warn!(%error, "the worker waits for its store");
-        }
-        let heart = Arc::clone(&shared);
-        // It ends with this future, however that ends.
-        let mut heartbeat = JoinSet::new();
-        heartbeat.spawn(async move {
-            heart.leases.heartbeat(&heart.store, &heart.settings).await;
-        });
-        let result = self.serve(&until).await;
-        shared.stopping.store(true, Ordering::Release);
-        self.finish(store.uptime() + settings.grace).await;
-        heartbeat.shutdown().await;
-        self.jobs.shutdown().await;
-        result
-    }
-
-    async fn serve(&mut self, until: &Until) -> Result<(), CommitError> {
-        let shared = Arc::clone(&self.shared);
-        let (store, settings) = (&shared.store, &shared.settings);
-        let mut swept_at = None;
-        let mut ended = Vec::new();
-        let mut cleaned_at = None;
-        loop {
-            // Before looking, so that a ring in between is not missed.
-            let rings: Vec<_> = self.doorbells.iter().map(|doorbell| doorbell.listen()).collect();
-            self.reap();
-            if swept_at.is_none_or(|at| store.uptime() >= at + settings.sweep) {
-                ended = store.ended_holders().await.unwrap_or_default();
-                swept_at = Some(store.uptime());
-                if cleaned_at.is_none_or(|at| store.uptime() >= at + CLEAN) {
-                    cleaned_at = Some(store.uptime());
-                    if let Err(error) = store.remove_lock_files().await {
-                        tracing::debug!(%error, "lock files of ended workers were not removed");
-                    }
-                }
-            }
-            // A doorbell that never stops must not keep the runtime for itself.
-            task::yield_now().await;
-            let next = match self.take(&ended).await {
-                Ok(next) => next,
-                Err(error) if error.is_stopped() => return Err(error.into()),
-                Err(error) => {
-                    tracing::warn!(%error, "the worker cannot read its store now");
-                    Some(settings.sweep)
-                }
-            };
-            if matches!(until, Until::Idle) && self.jobs.is_empty() && next != Some(Duration::ZERO)
-            {
-                return Ok(());
-            }
-            let sweep = settings.sweep;
-            let wait = store.uptime() + next.unwrap_or(sweep).min(sweep).max(MOMENT);
-            match self.wait(rings, wait, until).await {
-                Woken::Stop => return Ok(()),
-                Woken::Look => {}
-            }
-        }
-    }
-
-    /// Begins what is ready, as far as there is room. Returns how long it is until more is; zero if
-    /// there is no room for it now.
-    async fn take(&mut self, ended: &[String]) -> Result<Option<Duration>, Unavailable> {
-        let shared = Arc::clone(&self.shared);
-        let room = shared.settings.concurrency.saturating_sub(self.jobs.len());
-        if room == 0 || self.alone.is_some() {
-            return Ok(None);
-        }
-        // Those that run already, and those that are left to others, may come first.
-        let left = shared.left.lock().unwrap_or_else(PoisonError::into_inner).len();
-        let limit = room + self.busy.len() + left + 1;
-        let mut next: Option<Duration> = None;
-        let mut ready = Vec::new();
-        let mut suspect = None;
-        for name in &self.names {
-            let found =
-                shared.store.agenda(std::slice::from_ref(name), limit, ended.to_vec()).await?;
-            let now = shared.store.now();
-            let mut of_kind = Vec::new();
-            for agenda in found {
-                let holder_ended =
-                    agenda.worker.as_ref().is_some_and(|worker| ended.contains(worker));
-                if agenda.at > now && !holder_ended {
-                    let wait = u64::try_from(agenda.at.saturating_sub(now)).unwrap_or(0);
-                    let wait = Duration::from_millis(wait.max(1));
-                    next = Some(next.map_or(wait, |next| next.min(wait)));
-                } else if !self.is_busy(agenda.id) && !shared.is_left(agenda.id, agenda.news) {
-                    if agenda.worker.is_some() && agenda.attempts >= SUSPECT {
-                        suspect.get_or_insert((name.clone(), agenda, holder_ended));
-                    } else {
-                        of_kind.push((agenda, holder_ended));
-                    }
-                }
-            }
-            ready.push((name.clone(), of_kind.into_iter()));
-        }
-        if let Some((name, agenda, holder_ended)) = suspect {
-            // It waits for those that run, and those that are ready wait for it.
-            if self.jobs.is_empty() {
-                self.alone = self.begin(&name, agenda, holder_ended);
-            }
-            return Ok(None);
-        }
-        // One of each kind in turn, so that none waits for the end of another one's queue.
-        let mut room = room;
-        loop {
-            let mut took = false;
-            for (name, of_kind) in &mut ready {
-                if room == 0 {
-                    return Ok(next);
-                }
-                let Some((agenda, holder_ended)) = of_kind.next() else { continue };
-                if self.begin(name, agenda, holder_ended).is_some() {
-                    room -= 1;
-                    took = true;
-                }
-            }
-            if !took {
-                return Ok(next);
-            }
-        }
-    }
-
-    fn begin(&mut self, name: &str, agenda: Agenda, holder_ended: bool) -> Option<task::Id> {
-        let kind = self.kinds.get(name)?;
-        let (id, news) = (agenda.id, agenda.news);
-        if self.is_busy(id) {
-            return None;
-        }
-        let (kind, shared) = (Arc::clone(kind), Arc::clone(&self.shared));
-        let job = self.jobs.spawn(async move {
-            let run = kind.run(Arc::clone(&shared), agenda, holder_ended);
-            match AssertUnwindSafe(run).catch_unwind().await {
-                Ok(Ok(())) => {}
-                // Its lease ends by itself, and somebody takes over.
-                Ok(Err(error)) => {
-                    tracing::warn!(%id, %error, "the worker cannot write its store now");
-                    shared.leave(id, news, UNAVAILABLE);
-                }
-                // User code that is not caught elsewhere, such as a `Deserialize` or a `Drop`.
-                Err(_) => {
-                    tracing::error!(%id, "driving the machine panicked; it is left alone for a while");
-                    shared.leave(id, news, LEFT_TO_OTHERS);
-                }
-            }
-        });
-        self.busy.insert(job.id(), id);
-        Some(job.id())
-    }
-
-    fn is_busy(&self, id: Id) -> bool {
-        self.busy.values().any(|busy| *busy == id)
-    }
-
-    fn reap(&mut self) {
-        while let Some(ended) = self.jobs.try_join_next_with_id() {
-            self.forget(ended);
-        }
-    }
-
-    fn forget(&mut self, ended: Result<(task::Id, ()), JoinError>) {
-        let job = match ended {
-            Ok((job, ())) => job,
-            Err(error) => {
-                // Panics of user code are caught; the lease ends by itself.
-                tracing::error!(%error, "a job of the worker panicked");
-                error.id()
-            }
-        };
-        self.busy.remove(&job);
-        self.alone.take_if(|alone| *alone == job);
-    }
-
-    async fn wait(
-        &mut self,
-        rings: Vec<BoxFuture<'static, ()>>,
-        until_time: Duration,
-        until: &Until,
-    ) -> Woken {
-        let shared = Arc::clone(&self.shared);
-        let full = self.jobs.len() >= shared.settings.concurrency;
-        let ring: BoxFuture<'_, ()> = if full || rings.is_empty() {
-            Box::pin(pending())
-        } else {
-            Box::pin(async { drop(select_all(rings).await) })
-        };
-        let stop: BoxFuture<'_, ()> = match until {
-            Until::Stopped(stop) => Box::pin(stop.asked()),
-            Until::Idle => Box::pin(pending()),
-        };
-        let time = Box::pin(sleep_until(&shared.store, until_time));
-        let job = Box::pin(async {
-            match self.jobs.join_next_with_id().await {
-                Some(ended) => ended,
-                None => pending().await,
-            }
-        });
-        let ended = match select(stop, select(job, select(ring, time))).await {
-            Either::Left(_) => return Woken::Stop,
-            Either::Right((Either::Right(_), _)) => return Woken::Look,
-            Either::Right((Either::Left((ended, _)), _)) => ended,
-        };
-        self.forget(ended);
-        Woken::Look
-    }
-
-    /// Waits for the jobs, and for calls that answer late, until this time; then stops them.
-    async fn finish(&mut self, until: Duration) {
-        let shared = Arc::clone(&self.shared);
-        let jobs = async {
-            while self.jobs.join_next().await.is_some() {}
-            // Nobody adds to it any more.
-            let mut late =
-                std::mem::take(&mut *self.late.lock().unwrap_or_else(PoisonError::into_inner));
-            while late.join_next().await.is_some() {}
-        };
-        let time = Box::pin(sleep_until(&shared.store, until));
-        if let Either::Left(_) = select(Box::pin(jobs), time).await {
-            return;
-        }
-        shared.halt();
-        // Handlers are stopped at their next await; then they hand back.
-        let jobs = async { while self.jobs.join_next().await.is_some() {} };
-        let soon = shared.store.uptime() + HAND_BACK;
-        let time = Box::pin(sleep_until(&shared.store, soon));
-        drop(select(Box::pin(jobs), time).await);
-        tracing::info!(after_ms = millis(shared.settings.grace), "the worker was stopped");
-    }
-}
-
-/// A machine whose attempts were cut short so often in a row is driven alone.
-const SUSPECT: u32 = 2;
-
 const SHORTEST_LEASE: Duration = Duration::from_millis(100);
 const SHORTEST_SWEEP: Duration = Duration::from_millis(10);
-
-/// How long a machine rests that could not be read or written.
-const UNAVAILABLE: Duration = Duration::from_secs(1);
-
-/// How often the lock files of ended workers are removed.
-const CLEAN: Duration = Duration::from_mins(1);
-
-/// The shortest wait, so that a clock that stands still does not make a busy loop.
-const MOMENT: Duration = Duration::from_millis(1);
-
-/// How long handing back may take.
-const HAND_BACK: Duration = Duration::from_secs(2);

@@ -1,0 +1,246 @@
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::Duration,
+};
+
+use futures_util::{
+    FutureExt,
+    future::{Either, select},
+};
+use serde_json::Value;
+
+use super::{Flow, Handler, Job};
+use crate::{
+    actor::Sender,
+    store::{Received, Unavailable, work::Event},
+    stored::{Durable, Restore},
+    typed::{Erased, Refused},
+    worker::{Failure, Next, Task, handler::Elsewhere, settings::sleep_until},
+};
+
+/// The shortest time that a handler can ask for, so that it does not make a busy loop.
+const SHORTEST_WAIT: Duration = Duration::from_millis(10);
+
+impl<H: Handler> Job<'_, H> {
+    pub(super) async fn fire(&mut self) -> Result<Flow, Unavailable> {
+        let now = self.shared.store.now();
+        let Some(machine) = self.machine.take() else { return Ok(Flow::End) };
+        let deadlines = &machine.journal().stored().summary.deadlines;
+        let due =
+            |due: &&crate::journal::Due| !due.paused && due.due_at.is_some_and(|at| at <= now);
+        let first = deadlines.iter().filter(due).min_by_key(|due| due.due_at);
+        let Some(trigger) = first.map(|due| due.trigger.clone()) else {
+            self.machine = Some(machine);
+            return self.again().await;
+        };
+        match catch_unwind(AssertUnwindSafe(|| machine.__fire_deadline(&trigger, now))) {
+            Ok(Ok(machine)) => self.commit(machine, None, None).await,
+            Ok(Err(refused)) => self.fail(refused.reason.to_string(), false).await,
+            Err(panic) => self.fail(panicked("the move of a deadline", &*panic), false).await,
+        }
+    }
+
+    pub(super) async fn take(&mut self, correlation: &str) -> Result<Flow, Unavailable> {
+        let message = self.shared.store.message(self.id(), correlation).await?;
+        let Some(machine) = self.machine.take() else { return Ok(Flow::End) };
+        let message = match message {
+            Ok(message) => message,
+            // It is on record, and never applied.
+            Err(error) => {
+                self.machine = Some(machine);
+                self.messages.retain(|message| message.correlation != correlation);
+                self.refused.push((correlation.to_owned(), brief(error.to_string())));
+                return self.again().await;
+            }
+        };
+        let taken = catch_unwind(AssertUnwindSafe(|| self.apply(machine, &message)));
+        match taken {
+            Ok(Taken::Moved(machine)) => {
+                self.commit(machine, Some(correlation.to_owned()), None).await
+            }
+            Ok(Taken::Later(machine, why)) => {
+                self.machine = Some(machine);
+                self.passed.insert(correlation.to_owned());
+                self.kept.push((correlation.to_owned(), brief(why)));
+                self.again().await
+            }
+            Ok(Taken::Never(machine, why)) if self.is_of_other => {
+                self.machine = Some(machine);
+                self.is_for_others = true;
+                self.passed.insert(correlation.to_owned());
+                self.kept.push((correlation.to_owned(), brief(why)));
+                self.again().await
+            }
+            Ok(Taken::Never(machine, why)) => {
+                self.machine = Some(machine);
+                self.messages.retain(|message| message.correlation != correlation);
+                self.refused.push((correlation.to_owned(), brief(why)));
+                self.again().await
+            }
+            Err(panic) => self.fail(panicked("the move of this message", &*panic), false).await,
+        }
+    }
+
+    fn apply(&self, machine: H::Machine, message: &Received) -> Taken<H::Machine> {
+        let value: Value = match serde_json::from_str(&message.body) {
+            Ok(value) => value,
+            Err(error) => {
+                return Taken::Never(machine, format!("the body is not valid JSON: {error}"));
+            }
+        };
+        if value.get("trigger").and_then(Value::as_str).is_none() {
+            return Taken::Never(machine, "the body has no text `trigger`".to_owned());
+        }
+        // From the text, so that numbers are those that were sent.
+        let event = serde_json::from_str::<<H::Machine as Erased>::Event>(&message.body);
+        let Some(by) = self.shared.senders.get(&message.actor, message.name.as_deref()) else {
+            return Taken::Later(machine, "its sender is of an unknown kind".to_owned());
+        };
+        let event = match event {
+            Ok(event) => event,
+            Err(error) => {
+                let name = &<H::Machine as Restore>::DEFINITION.name;
+                let why = format!("the body is not an event of `{name}`: {error}");
+                return Taken::Never(machine, why);
+            }
+        };
+        match machine.apply(event, &by) {
+            Ok(machine) => Taken::Moved(machine),
+            Err(Refused { machine, reason }) => match self.cancel(machine, &value, &by) {
+                Ok(taken) => taken,
+                Err(machine) => Taken::Later(machine, reason.to_string()),
+            },
+        }
+    }
+
+    /// Cancels a machine in a way of its own.
+    fn cancel(
+        &self,
+        machine: H::Machine,
+        value: &Value,
+        by: &Sender,
+    ) -> Result<Taken<H::Machine>, H::Machine> {
+        if value.get("trigger").and_then(Value::as_str) != Some("cancel") {
+            return Err(machine);
+        }
+        let reason = value.get("reason").and_then(Value::as_str).unwrap_or("cancelled");
+        self.handler.__cancel(machine, reason, by).map(Taken::Moved)
+    }
+
+    pub(super) async fn handle(&mut self) -> Result<Flow, Unavailable> {
+        let Some(machine) = self.machine.take() else { return Ok(Flow::End) };
+        let (shared, lease, handler) = (self.shared, Arc::clone(&self.lease), self.handler);
+        let id = lease.id;
+        let mut task = Task::new(shared, &lease);
+        let handled = {
+            let handled = async { handler.handle(machine, &mut task).await };
+            let handled = Box::pin(AssertUnwindSafe(handled).catch_unwind());
+            let ends = async {
+                if H::__HAS_PERMITS {
+                    shared.halted().await;
+                    return Stop::Halted;
+                }
+                let late = async {
+                    match shared.settings.handler_limit {
+                        Some(limit) => {
+                            sleep_until(&shared.store, shared.store.uptime() + limit).await;
+                        }
+                        None => std::future::pending().await,
+                    }
+                };
+                let stopped = select(Box::pin(shared.halted()), Box::pin(late));
+                match select(Box::pin(lease.lost(&shared.store)), stopped).await {
+                    Either::Left(_) => Stop::Lost,
+                    Either::Right((Either::Left(_), _)) => Stop::Halted,
+                    Either::Right((Either::Right(_), _)) => Stop::Late,
+                }
+            };
+            match select(handled, Box::pin(ends)).await {
+                Either::Left((handled, _)) => Ok(handled),
+                Either::Right((stop, _)) => Err(stop),
+            }
+        };
+        match handled {
+            Err(Stop::Lost) => {
+                self.released = true;
+                tracing::warn!(%id, "a handler was stopped because its lease has ended");
+                Ok(Flow::End)
+            }
+            Err(Stop::Late) => {
+                let limit = shared.settings.handler_limit.unwrap_or_default();
+                self.fail(format!("the handler took longer than {limit:?} and was stopped"), false)
+                    .await
+            }
+            Err(Stop::Halted) => {
+                let (token, on) = (lease.token, self.on.clone());
+                let event = Event::HandBack { token, on, now: shared.store.now() };
+                shared.store.under_lease(id, event).await?;
+                self.released = true;
+                Ok(Flow::End)
+            }
+            Ok(Err(panic)) => self.fail(panicked("the handler", &*panic), false).await,
+            Ok(Ok(Err(failure))) if failure.is::<Elsewhere>() => {
+                tracing::warn!(%id, %failure, "the machine is left to other workers");
+                self.is_for_others = true;
+                self.park(Some(task), None).await
+            }
+            Ok(Ok(Err(failure))) => self.fail(chain(&failure), false).await,
+            Ok(Ok(Ok(Next::Commit(machine)))) if machine.journal().id() != id => {
+                let other = machine.journal().id();
+                self.fail(format!("the handler returned another machine, {other}"), false).await
+            }
+            Ok(Ok(Ok(Next::Commit(machine)))) if machine.journal().uncommitted().is_empty() => {
+                self.park(Some(task), None).await
+            }
+            Ok(Ok(Ok(Next::Commit(machine)))) => self.commit(machine, None, Some(task)).await,
+            Ok(Ok(Ok(Next::Wait))) => self.park(Some(task), None).await,
+            Ok(Ok(Ok(Next::WaitFor(time)))) => {
+                let least = if H::__HAS_PERMITS { Duration::ZERO } else { SHORTEST_WAIT };
+                self.park(Some(task), Some(time.max(least))).await
+            }
+        }
+    }
+}
+
+/// What a message did.
+enum Taken<M> {
+    Moved(M),
+    Later(M, String),
+    Never(M, String),
+}
+
+enum Stop {
+    Lost,
+    Halted,
+    Late,
+}
+
+/// The text of an error may quote the message, and that may be large.
+fn brief(text: String) -> String {
+    match text.char_indices().nth(1000) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+fn panicked(what: &str, panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("{what} panicked: {}", text.unwrap_or("without a message"))
+}
+
+/// An error with its causes.
+fn chain(failure: &Failure) -> String {
+    let mut text = failure.to_string();
+    let mut source = failure.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}

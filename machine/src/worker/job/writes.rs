@@ -1,0 +1,212 @@
+use std::time::Duration;
+
+use super::{Flow, Handler, Job, STEPS};
+use crate::{
+    clock::Millis,
+    store::{
+        CommitError, Unavailable,
+        retry::Retry,
+        work::{self, Event, On, Outcome},
+    },
+    stored::Restore,
+    typed::Erased,
+    worker::{Task, shared::LEFT_TO_OTHERS},
+};
+
+impl<H: Handler> Job<'_, H> {
+    /// Writes a transition, with everything that belongs to it.
+    pub(super) async fn commit(
+        &mut self,
+        machine: H::Machine,
+        handled: Option<String>,
+        mut task: Option<Task>,
+    ) -> Result<Flow, Unavailable> {
+        let store = &self.shared.store;
+        if !self.lease.is_valid(store) {
+            return Ok(Flow::End);
+        }
+        let definition = <H::Machine as Restore>::DEFINITION;
+        let ended = definition.states[Erased::state_index(&machine)].terminal;
+        let failing = (self.on.clone(), self.attempt);
+        self.messages.retain(|message| Some(&message.correlation) != handled.as_ref());
+        self.passed.clear();
+        // This program knows all of what it writes.
+        (self.is_for_others, self.is_of_other) = (false, false);
+        (self.work.handler, self.work.deadline) = Default::default();
+        self.machine = Some(machine);
+        self.due_at = None;
+        let next = if ended || self.steps >= STEPS || self.shared.is_stopping() {
+            work::Next::Yield { now: store.now() }
+        } else {
+            self.choose();
+            work::Next::Go(self.on.clone())
+        };
+        let Some(mut machine) = self.machine.take() else { return Ok(Flow::End) };
+        let mut retry = Retry::default();
+        let result = loop {
+            let event = Event::Moved {
+                token: self.lease.token,
+                handled: handled.clone(),
+                refused: self.refused.clone(),
+                next: next.clone(),
+                most: self.shared.settings.attempts,
+            };
+            let batch = store.batch().event(self.lease.id, event).commit(&mut machine);
+            let batch = match &mut task {
+                Some(task) => task.write(batch),
+                None => batch,
+            };
+            match batch.write_events().await {
+                Ok(outcomes) => break Ok(outcomes.first().copied().unwrap_or_default()),
+                Err(error) => {
+                    if let Some(error) = retry.after(error) {
+                        break Err(error);
+                    }
+                }
+            }
+        };
+        match result {
+            Ok(Outcome::Goes) => {
+                self.refused.clear();
+                self.machine = Some(machine);
+                self.note_deadlines();
+                Ok(Flow::Go)
+            }
+            // The answer to an earlier try was lost, and with it whether there is more to do.
+            Ok(_) if matches!(next, work::Next::Go(_)) => {
+                self.on = On::Look;
+                self.reload().await
+            }
+            Ok(_) => {
+                self.released = true;
+                Ok(Flow::End)
+            }
+            Err(CommitError::LeaseLost { .. }) => {
+                self.released = true;
+                tracing::warn!(id = %self.id(), "a transition was refused: the lease is lost");
+                self.lease.lose();
+                Ok(Flow::End)
+            }
+            Err(CommitError::Unavailable(error)) => Err(error),
+            Err(CommitError::Conflict { id }) if id == self.id() => {
+                (self.on, self.attempt) = failing;
+                self.reload().await
+            }
+            Err(error) => {
+                let hopeless = matches!(failing.0, On::Message(_));
+                (self.on, self.attempt) = failing;
+                self.fail(error.to_string(), hopeless).await
+            }
+        }
+    }
+
+    /// Reads everything again, under the lease.
+    pub(super) async fn reload(&mut self) -> Result<Flow, Unavailable> {
+        let read = self.shared.store.read::<H::Machine>(self.id()).await?;
+        let (Ok(machine), Some(work)) = (read.machine, read.work) else { return Ok(Flow::End) };
+        if work.token != self.lease.token {
+            return Ok(Flow::End);
+        }
+        self.machine = Some(machine);
+        self.is_for_others = false;
+        self.is_of_other = read.is_of_other;
+        self.news = work.news;
+        self.work = work;
+        self.passed.clear();
+        self.refused.clear();
+        self.receive(read.messages);
+        self.learn().await?;
+        self.again().await
+    }
+
+    /// Goes on with something else.
+    pub(super) async fn again(&mut self) -> Result<Flow, Unavailable> {
+        let kept = std::mem::take(&mut self.kept);
+        let was = self.on.clone();
+        self.choose();
+        self.kept.extend(kept);
+        let event = Event::Turn {
+            token: self.lease.token,
+            was,
+            on: self.on.clone(),
+            refused: std::mem::take(&mut self.refused),
+            kept: std::mem::take(&mut self.kept),
+            most: self.shared.settings.attempts,
+        };
+        match self.shared.store.under_lease(self.id(), event).await? {
+            Some(Outcome::Goes) => Ok(Flow::Go),
+            _ => Ok(Flow::End),
+        }
+    }
+
+    /// Lets the machine wait.
+    pub(super) async fn park(
+        &mut self,
+        mut task: Option<Task>,
+        time: Option<Duration>,
+    ) -> Result<Flow, Unavailable> {
+        let store = &self.shared.store;
+        let now = store.now();
+        let mut wake_at = time.map(|time| {
+            now.saturating_add(Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX))
+        });
+        if self.is_for_others {
+            // They see it at once; this worker knows that there is nothing for it.
+            wake_at = Some(now);
+            let time = time.unwrap_or(LEFT_TO_OTHERS).min(LEFT_TO_OTHERS);
+            self.shared.leave(self.id(), self.news, time);
+        }
+        let event = Event::Park {
+            token: self.lease.token,
+            news: self.news,
+            now,
+            on: self.on.clone(),
+            wake_at,
+            due_at: self.due_at,
+            refused: std::mem::take(&mut self.refused),
+            kept: std::mem::take(&mut self.kept),
+        };
+        self.released = true;
+        let batch = store.batch().event(self.lease.id, event);
+        let batch = match &mut task {
+            Some(task) if !task.is_empty() => task.write(batch),
+            _ => batch,
+        };
+        match batch.write().await {
+            Ok(()) | Err(CommitError::LeaseLost { .. } | CommitError::NotFound { .. }) => {
+                Ok(Flow::End)
+            }
+            Err(CommitError::Unavailable(error)) => {
+                self.released = false;
+                Err(error)
+            }
+            Err(error) => self.fail(error.to_string(), false).await,
+        }
+    }
+
+    /// Records a failure.
+    pub(super) async fn fail(
+        &mut self,
+        error: String,
+        hopeless: bool,
+    ) -> Result<Flow, Unavailable> {
+        let store = &self.shared.store;
+        let now = store.now();
+        let error = crate::contract::bounded(error);
+        tracing::warn!(id = %self.id(), on = ?self.on, attempt = self.attempt, %error, "a machine failed");
+        let event = Event::Fail {
+            token: self.lease.token,
+            on: self.on.clone(),
+            error,
+            news: self.news,
+            now,
+            retry_at: now.saturating_add(self.shared.settings.delay(self.attempt)),
+            due_at: self.due_at,
+            most: self.shared.settings.attempts,
+            hopeless,
+        };
+        store.under_lease(self.id(), event).await?;
+        self.released = true;
+        Ok(Flow::End)
+    }
+}

@@ -1,0 +1,231 @@
+//! How a worker calls tools, whatever their types.
+
+use std::{marker::PhantomData, sync::Arc, time::Duration};
+
+use super::{Failure, settings::sleep_until};
+use crate::{
+    actor::ToolNode,
+    contract::{
+        Action, BoxFuture, Callable, Execution, Idempotent, InDoubt, Irreversible, Perform,
+        Planned, Settled, Tool,
+        execution::{Pending, Running},
+    },
+    store::{CommitError, PerformError, ReadBackoff, Store},
+    typed::Refused,
+};
+
+/// What became of a call.
+#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
+pub(super) enum Began {
+    Settled(Settled),
+    /// The worker was fenced before it answered; its evidence is on disk.
+    Fenced,
+    NotBegun(Execution<Pending>, CommitError),
+}
+
+/// A tool with the service that performs it.
+pub(super) trait Runner: Send + Sync {
+    fn begin<'a>(
+        &'a self,
+        store: &'a Store,
+        pending: Execution<Pending>,
+        by: &'a ToolNode,
+    ) -> BoxFuture<'a, Result<Began, Failure>>;
+
+    /// Calls an interrupted idempotent tool again. `None` if another process does.
+    fn again<'a>(
+        &'a self,
+        store: &'a Store,
+        running: Execution<Running>,
+        by: &'a ToolNode,
+    ) -> BoxFuture<'a, Result<Option<Settled>, Failure>>;
+
+    /// Asks the service what became of a call; says whether that is settled now.
+    fn ask<'a>(
+        &'a self,
+        store: &'a Store,
+        doubt: InDoubt,
+        by: &'a ToolNode,
+    ) -> BoxFuture<'a, Result<bool, Failure>>;
+}
+
+/// How a worker calls what has this effect.
+pub trait Runs<T: Callable>: sealed::Sealed {
+    #[doc(hidden)]
+    fn __perform<'a, S: Perform<T> + 'static>(
+        store: &'a Store,
+        planned: Planned<T>,
+        service: Arc<S>,
+        by: &'a ToolNode,
+    ) -> BoxFuture<'a, Result<Settled, PerformError<T>>>;
+
+    #[doc(hidden)]
+    fn __again<'a, S: Perform<T> + 'static>(
+        store: &'a Store,
+        running: Execution<Running>,
+        service: Arc<S>,
+        by: &'a ToolNode,
+    ) -> BoxFuture<'a, Option<Result<Settled, PerformError<T>>>>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for crate::contract::Idempotent {}
+    impl Sealed for crate::contract::Irreversible {}
+    impl Sealed for super::AtRunTime {}
+}
+
+impl<T: Tool<Effect = Irreversible>> Runs<T> for Irreversible {
+    fn __perform<'a, S: Perform<T> + 'static>(
+        store: &'a Store,
+        planned: Planned<T>,
+        service: Arc<S>,
+        by: &'a ToolNode,
+    ) -> BoxFuture<'a, Result<Settled, PerformError<T>>> {
+        store.perform(planned, service, by)
+    }
+
+    fn __again<'a, S: Perform<T> + 'static>(
+        _: &'a Store,
+        _: Execution<Running>,
+        _: Arc<S>,
+        _: &'a ToolNode,
+    ) -> BoxFuture<'a, Option<Result<Settled, PerformError<T>>>> {
+        Box::pin(async { None })
+    }
+}
+
+macro_rules! repeatable {
+    ($effect:ty, [$($bound:tt)*], $tool:ty) => {
+        impl<$($bound)*> Runs<$tool> for $effect {
+            fn __perform<'a, S: Perform<$tool> + 'static>(
+                store: &'a Store,
+                planned: Planned<$tool>,
+                service: Arc<S>,
+                by: &'a ToolNode,
+            ) -> BoxFuture<'a, Result<Settled, PerformError<$tool>>> {
+                store.perform_with_retries(planned, service, ReadBackoff, by)
+            }
+
+            fn __again<'a, S: Perform<$tool> + 'static>(
+                store: &'a Store,
+                running: Execution<Running>,
+                service: Arc<S>,
+                by: &'a ToolNode,
+            ) -> BoxFuture<'a, Option<Result<Settled, PerformError<$tool>>>> {
+                Box::pin(async move { Some(store.perform_again(running, service, by).await) })
+            }
+        }
+    };
+}
+
+repeatable!(Idempotent, [T: Tool<Effect = Idempotent>], T);
+repeatable!(AtRunTime, [], Action);
+
+/// The effect of tools that are known at run time only: their contracts say it.
+#[derive(Debug)]
+pub(super) enum AtRunTime {}
+
+pub(super) struct Tooled<T, E, S> {
+    service: Arc<S>,
+    tool: PhantomData<fn() -> (T, E)>,
+}
+
+impl<T, E, S> Tooled<T, E, S> {
+    pub(super) fn new(service: S) -> Self {
+        Self { service: Arc::new(service), tool: PhantomData }
+    }
+}
+
+/// How long to wait before an outcome that is not on disk is written again.
+const SETTLE_AGAIN: Duration = Duration::from_secs(1);
+
+/// The outcome, once it is on disk. A receipt is not given up, whatever happens to the disk.
+async fn settle<T: Callable>(
+    store: &Store,
+    performed: Result<Settled, PerformError<T>>,
+    by: &ToolNode,
+) -> Result<Settled, PerformError<T>> {
+    let Err(PerformError::NotSettled { at_stake, source }) = performed else { return performed };
+    let (mut running, mut outcome) = *at_stake;
+    let mut error = source;
+    loop {
+        // Kept as late evidence: that is on disk.
+        if let CommitError::Fenced { .. } = error {
+            let at_stake = Box::new((running, outcome));
+            return Err(PerformError::NotSettled { at_stake, source: error });
+        }
+        tracing::error!(%error, id = %running.id(), "an outcome is not on disk");
+        sleep_until(store, store.uptime() + SETTLE_AGAIN).await;
+        match store.settle(running, outcome, by).await {
+            Ok(settled) => return Ok(settled),
+            Err(Refused { machine, reason }) => ((running, outcome), error) = (machine, reason),
+        }
+    }
+}
+
+impl<T: Callable, E: Runs<T> + 'static, S: Perform<T> + 'static> Runner for Tooled<T, E, S> {
+    fn begin<'a>(
+        &'a self,
+        store: &'a Store,
+        pending: Execution<Pending>,
+        by: &'a ToolNode,
+    ) -> BoxFuture<'a, Result<Began, Failure>> {
+        Box::pin(async move {
+            let planned = Planned::<T>::of(pending).map_err(|refused| refused.reason)?;
+            let performed = E::__perform(store, planned, Arc::clone(&self.service), by).await;
+            match settle(store, performed, by).await {
+                Ok(settled) => Ok(Began::Settled(settled)),
+                Err(PerformError::NotSettled { source: CommitError::Fenced { .. }, .. }) => {
+                    Ok(Began::Fenced)
+                }
+                Err(PerformError::NotBegun { planned, source }) => {
+                    Ok(Began::NotBegun(planned.into_execution(), source))
+                }
+                Err(error) => Err(error.to_string().into()),
+            }
+        })
+    }
+
+    fn again<'a>(
+        &'a self,
+        store: &'a Store,
+        running: Execution<Running>,
+        by: &'a ToolNode,
+    ) -> BoxFuture<'a, Result<Option<Settled>, Failure>> {
+        Box::pin(async move {
+            let performed = E::__again(store, running, Arc::clone(&self.service), by).await;
+            let Some(performed) = performed else {
+                return Err("its contract is idempotent, and its tool is not".into());
+            };
+            match settle(store, performed, by).await {
+                Ok(settled) => Ok(Some(settled)),
+                Err(PerformError::NotResumed {
+                    source: CommitError::Conflict { .. } | CommitError::NotInterrupted { .. },
+                }) => Ok(None),
+                Err(error) => Err(error.to_string().into()),
+            }
+        })
+    }
+
+    fn ask<'a>(
+        &'a self,
+        store: &'a Store,
+        doubt: InDoubt,
+        by: &'a ToolNode,
+    ) -> BoxFuture<'a, Result<bool, Failure>> {
+        Box::pin(async move {
+            match store.ask_service::<T>(doubt, &*self.service, by).await {
+                Ok(Settled::InDoubt(_)) => Ok(false),
+                Ok(_) => Ok(true),
+                Err(refused) => match refused.reason {
+                    CommitError::Unavailable(error) => Err(error.into()),
+                    error => {
+                        tracing::debug!(%error, "an execution stays in doubt");
+                        Ok(false)
+                    }
+                },
+            }
+        })
+    }
+}
