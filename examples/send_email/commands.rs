@@ -162,7 +162,7 @@ impl Desk {
         self.show(id).await
     }
 
-    /// What became of it.
+    /// Its outcome.
     async fn show(&self, id: Id) -> anyhow::Result<()> {
         show::execution(&self.store.load(id).await?);
         Ok(())

@@ -19,7 +19,7 @@ pub fn say(line: fmt::Arguments<'_>) {
     let _ = writeln!(io::stdout(), "{line}");
 }
 
-/// What became of an execution, and what a person can do about it.
+/// The outcome of an execution, and what a person can do about it.
 pub fn execution(execution: &AnyExecution) {
     entry(execution, None, next(execution, &[]));
 }

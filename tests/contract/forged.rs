@@ -96,7 +96,7 @@ fn a_key_is_derived_again() {
             contract["action"]["action_detail"][name] = value.clone();
         });
     }
-    // What is no part of the identity changes no key, and nothing else is derived.
+    // What is not part of the identity changes no key, and nothing else is derived.
     let spaced = edited(&pending_mail("bob"), |contract| contract["summary"] = json!("x")).unwrap();
     assert_eq!(spaced.context().idempotency_key(), mail("bob").idempotency_key());
 }

@@ -70,7 +70,7 @@ fn a_plan_is_json() {
     );
 }
 
-/// The way back is part of the contract, and is stored with it. It is no part of what is done.
+/// The way back is part of the contract, and is stored with it. It is not part of the action.
 #[test]
 fn the_way_back_belongs_to_the_contract() {
     let contract = patch("a").undone_by(&undo("a"));

@@ -60,7 +60,7 @@ async fn approver() {
     });
 }
 
-/// Several people approve at once: one of them does, and the others are told who.
+/// Several people approve at once: one of them does, and the others learn who.
 #[tokio::test]
 async fn the_others_are_told_who_won() {
     let (_folder, file, store) = new_store().await;

@@ -16,7 +16,7 @@ use crate::{
     tool::{Pay, Remind, Teller},
 };
 
-/// What a worker is told.
+/// The orders of a worker.
 #[derive(Debug, Serialize, Deserialize)]
 struct Orders {
     file: PathBuf,

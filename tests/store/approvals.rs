@@ -80,7 +80,7 @@ async fn an_answer_is_on_record(place: Place) {
     assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
 }
 
-/// One of two answers counts, and the other is told which, whether it was loaded before or not.
+/// One of two answers counts, and the other learns which, whether it was loaded before or not.
 async fn the_second_answer_is_told_about_the_first(place: Place) {
     let (gate, mail) = place.asked(mail("bob")).await;
     let id = gate.id();

@@ -187,7 +187,7 @@ async fn one_batch_does_not_register_a_tool_twice(place: Place) {
     assert_tool_lowered(&begin(&place.store, careless).await, id);
 }
 
-/// Another program takes the tool for idempotent, says what it is told, and ends.
+/// Another program treats the tool as idempotent, reports the error, and ends.
 #[tokio::test]
 #[ignore = "another test runs it as another process"]
 async fn takes_it_for_idempotent() {

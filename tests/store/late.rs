@@ -48,7 +48,7 @@ async fn overdue(place: &Place) -> (Place, Hand, Execution<Running>, InFlight) {
     (place, clock, running, call)
 }
 
-/// The worker settles, and is told that it was fenced.
+/// The worker settles, and learns that it was fenced.
 async fn settle_late(store: &Store, running: Execution<Running>, call: InFlight, answer: Answer) {
     let id = running.id();
     let outcome = call.answer(answer).await;

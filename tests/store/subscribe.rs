@@ -210,7 +210,7 @@ async fn futures_poll<F: Future>(mut future: std::pin::Pin<&mut F>) -> std::task
     std::future::poll_fn(|context| std::task::Poll::Ready(future.as_mut().poll(context))).await
 }
 
-/// A waiting subscription is told that the store was closed, instead of waiting forever.
+/// A waiting subscription learns that the store was closed, instead of waiting forever.
 async fn closing_ends_the_wait(place: Place) {
     let mut subscription = place.store.subscribe(None).await.unwrap();
     let waiting = tokio::spawn(async move {

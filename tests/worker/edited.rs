@@ -10,7 +10,7 @@ use crate::support::{
     AnyTicket, Hand, actors, message, opens, says, settle, status, ticket, ticket::Status, worker,
 };
 
-/// Whoever edits the file can do that, too.
+/// An attacker with write access can do that, too.
 const FREE: &str = "DROP TRIGGER message_keeps_its_body";
 
 /// Runs this SQL on a file with a message `pay 3` (correlation id `one`) and one `pay 7` (`two`) to the
@@ -73,7 +73,7 @@ async fn what_the_seal_covers_cannot_be_changed() {
     }
 }
 
-/// Its machine does not wait for it to be mended.
+/// Its machine does not wait for it to be repaired.
 #[tokio::test]
 async fn edited_message_is_visible() {
     let folder = tempfile::tempdir().unwrap();

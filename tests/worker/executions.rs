@@ -47,7 +47,7 @@ impl Tool for Weigh {
     type Receipt = String;
 }
 
-/// Answers what it was told to, and counts the calls.
+/// Gives a fixed answer, and counts the calls.
 #[derive(Clone)]
 struct Post {
     calls: Arc<AtomicUsize>,

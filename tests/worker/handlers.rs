@@ -450,7 +450,7 @@ async fn handler_that_never_ends_has_a_limit() {
     .await;
 }
 
-/// A message that only the newer program knows waits for it, whoever has written the machine.
+/// A message that only the newer program knows waits for it, no matter which program wrote the machine.
 #[tokio::test]
 async fn message_of_a_newer_definition() {
     each(async |store: Store| {

@@ -9,7 +9,7 @@ use machine::{contract::AnyExecution, view::Label};
 
 use crate::world::{World, errors};
 
-/// One wins, the other is told who did and when, and one mail is sent. Both processes have shown the
+/// One wins, the other learns who did and when, and one mail is sent. Both processes have shown the
 /// question before either answers it, so that they race every time.
 #[test]
 fn one_of_two_wins() {

@@ -165,7 +165,7 @@ fn its_server_is_slow() {
     go_on.store(true, Ordering::SeqCst);
     let output = worker.ended();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    // It has written the receipt; whoever works next takes it into account.
+    // It has written the receipt; the next worker takes it into account.
     world.work();
     assert_eq!(world.label(mail), Label::Success);
     assert_eq!(world.server.received(), 1);

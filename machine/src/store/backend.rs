@@ -311,7 +311,7 @@ pub(crate) struct AttemptChange {
 pub(crate) struct Applied {
     /// The sequence number of the last line of each write.
     pub(crate) last: Vec<u64>,
-    /// What became of each event.
+    /// The outcome of each event.
     pub(crate) outcomes: Vec<Outcome>,
 }
 

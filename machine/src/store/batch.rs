@@ -89,7 +89,7 @@ impl<'a> Batch<'a> {
         self
     }
 
-    /// Stores a new machine as the child of another one, which is told when the child has ended. When
+    /// Stores a new machine as the child of another one, which is woken when the child has ended. When
     /// the parent ends first, its children are sent a message with the trigger `cancel`.
     /// [`Store::children`] lists them. A parent that is unknown or has ended gets no children: then the
     /// batch fails with [`CommitError::NotFound`] or [`CommitError::Ended`].
@@ -121,7 +121,7 @@ impl<'a> Batch<'a> {
         self.write_events().await.map(drop)
     }
 
-    /// The same; also says what became of the events.
+    /// The same; also returns the outcome of each event.
     pub(crate) async fn write_events(self) -> Result<Vec<Outcome>, CommitError> {
         let Self { store, mut items, events, children } = self;
         let mut result = write(store, &mut items, events, children).await;

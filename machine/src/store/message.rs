@@ -10,7 +10,7 @@ use crate::{
     journal::{Digest, DigestKey},
 };
 
-/// A message to a machine: one of its events, from whoever may cause it. [`Store::send`] keeps it
+/// A message to a machine: one of its events, and the actor who sends it. [`Store::send`] keeps it
 /// until the machine is in a state that takes it.
 ///
 /// ```
@@ -90,8 +90,8 @@ impl Message {
     }
 
     /// The same with the event as JSON text, such as `{"trigger": "confirm", "amount": 3}`, from
-    /// where the type of the machine is not known. A text that is no event of the machine is set
-    /// aside when a worker reads it.
+    /// where the type of the machine is not known. A text that is not an event of the machine is
+    /// set aside when a worker reads it.
     ///
     /// # Errors
     ///

@@ -131,7 +131,7 @@ impl Store {
         }
     }
 
-    /// What became of an execution in doubt: its worker may have answered, or ended. `None` if another
+    /// The current state of an execution in doubt: its worker may have answered, or ended. `None` if another
     /// commit came first.
     async fn look_again(
         &self,
@@ -238,7 +238,7 @@ impl Store {
     }
 }
 
-/// What became of an execution without an answer.
+/// The current state of an execution without an answer.
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub(crate) enum Found {
     InDoubt(InDoubt),

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::id::Id;
 
-/// What became of a message.
+/// The outcome of sending a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sent {

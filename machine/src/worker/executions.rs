@@ -28,7 +28,7 @@ use crate::{
 /// How long to wait before an execution of somebody else is looked at again.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
 
-/// How long to wait before a service is asked again what became of a call.
+/// How long to wait before a service is asked again for the outcome of a call.
 const ASK_AGAIN: Duration = Duration::from_mins(1);
 
 /// The tools of a worker.
@@ -139,7 +139,7 @@ impl Executions {
     ) -> Result<Next<AnyExecution>, Failure> {
         let progress = Progress::read(&running);
         if progress.permit().is_none() {
-            // It was started without a store: whoever did that moves it on.
+            // It was started without a store: its program moves it on.
             return Ok(Next::Wait);
         }
         if running.context().is_irreversible() {

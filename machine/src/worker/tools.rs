@@ -14,7 +14,7 @@ use crate::{
     typed::Refused,
 };
 
-/// What became of a call.
+/// The outcome of starting a call.
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub(super) enum Began {
     Settled(Settled),
@@ -40,7 +40,7 @@ pub(super) trait Runner: Send + Sync {
         by: &'a ToolNode,
     ) -> BoxFuture<'a, Result<Option<Settled>, Failure>>;
 
-    /// Asks the service what became of a call; says whether that is settled now.
+    /// Asks the service for the outcome of a call. Returns whether it is settled now.
     fn ask<'a>(
         &'a self,
         store: &'a Store,

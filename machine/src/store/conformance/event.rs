@@ -31,7 +31,7 @@ pub(super) fn send(correlation: &str) -> Event {
     Event::Send { message: Arc::new(outgoing(correlation)), now: NOW }
 }
 
-/// A claim of whoever has read this token, for a second.
+/// A claim by a worker that has read this token, for a second.
 pub(super) fn claim(worker: &str, token: u64, now: Millis, on: On) -> Event {
     let until = now + 1000;
     let worker = worker.to_owned();
@@ -63,7 +63,7 @@ pub(super) fn fail(token: u64, on: On, error: &str) -> Event {
 }
 
 impl Subject {
-    /// Claims a machine that is ready, whoever had it; returns the token and the news.
+    /// Claims a machine that is ready, no matter who had it; returns the token and the news.
     pub(super) async fn claims(&self, id: Id, on: On) -> Result<(u64, u64), String> {
         let token = self.work(id).await?.ok_or("it has no work")?.token;
         match self.happens(id, claim("worker", token, NOW, on)).await? {

@@ -1,4 +1,4 @@
-//! Messages are kept as they were sent, once each and in order, with what became of them.
+//! Messages are kept as they were sent, once each and in order, with their outcome.
 
 use super::{
     Open, ensure,
@@ -172,7 +172,7 @@ impl Subject {
         Ok(queued.into_iter().map(|it| it.correlation).collect())
     }
 
-    /// What became of a message.
+    /// The outcome of a message.
     async fn is(
         &self,
         id: Id,

@@ -21,7 +21,7 @@ pub(crate) enum Change {
     Remove,
 }
 
-/// What became of an event.
+/// The outcome of an event.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Outcome {
     #[default]
@@ -183,7 +183,7 @@ fn claim(state: &State, event: &Event) -> Result<Effects, Refusal> {
         return Ok(Effects::default());
     };
     let mut work = state.work.clone().ok_or(Refusal::NoWork)?;
-    // Compare-and-set: whoever was faster has raised the token.
+    // Compare-and-set: a faster worker has raised the token.
     if work.token != *token {
         return Err(Refusal::Taken);
     }
@@ -239,7 +239,7 @@ fn tried(
     Ok(Some(Vec::new()))
 }
 
-/// What was tried too often, by workers that ended without a word.
+/// What was tried too often, by workers that ended without reporting an outcome.
 fn set_aside(mut work: Work, state: &State, on: &On, most: u32) -> Effects {
     let silent = |error: Option<&String>| {
         let last = error.map(|error| format!("; the last error: {error}")).unwrap_or_default();
@@ -311,7 +311,7 @@ fn looked_at(
 ) -> Vec<(String, MessageState)> {
     let kept = kept.iter().filter_map(|(correlation, error)| {
         let message = queued(state, correlation).ok()?;
-        // An attempt that ended is none that a crash cut short.
+        // This attempt ended normally, so it does not count towards the limit.
         let (attempts, error) = (0, Some(error.clone()));
         Some((correlation.clone(), MessageState { attempts, error, ..message }))
     });

@@ -3,7 +3,7 @@ use super::super::{Change, Effects, Event, MessageStatus, On, Outcome, Refusal, 
 /// What is wrong with a protocol that the checker must reject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Defect {
-    /// Whoever once had the lease may write.
+    /// A former lease holder may write.
     ChecksNoToken,
     /// A takeover by time alone: the new holder gets the token of the old one.
     KeepsTokenAtClaim,
@@ -13,7 +13,7 @@ pub(super) enum Defect {
     ParksIgnoringNews,
     /// A holder that fails lets the machine wait, whatever came since it looked.
     FailsIgnoringNews,
-    /// Whoever turns from one thing to another begins to count again.
+    /// Turning to something else resets the attempt count.
     ForgivesAtTurn,
     /// A message wakes nobody.
     SendsWithoutWaking,

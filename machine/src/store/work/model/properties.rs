@@ -116,7 +116,7 @@ fn is_asleep(world: &World) -> bool {
     work.is_some_and(|work| work.lease.is_none() && work.wake_at.is_none())
 }
 
-/// No wakeup is lost: whoever let the machine wait had seen all that came.
+/// No wakeup is lost: the worker that parked the machine had seen all news.
 fn awake(world: &World) -> bool {
     if !is_asleep(world) {
         return true;
