@@ -11,7 +11,7 @@ use machine::{
     Id,
     contract::{AnyExecution, Gate, waits_for},
     store::{Query, Store},
-    view::{ConsequenceView, Label, TransitionRecord, transitions},
+    view::{self, ConsequenceView, Label, TransitionRecord, transitions},
 };
 
 /// Prints a line. Ignores a closed pipe: what is committed stays committed.
@@ -77,7 +77,7 @@ pub async fn status(store: &Store, all: bool) -> anyhow::Result<()> {
         entry(any, error.flatten().as_deref(), next);
         if all {
             match store.history(any.id()).await {
-                Ok(history) => transitions(&history).iter().for_each(transition),
+                Ok(history) => transitions::<view::Human>(&history).iter().for_each(transition),
                 Err(error) => say(format_args!("    unreadable: {error}")),
             }
         }

@@ -210,6 +210,14 @@ pub(crate) fn malformed_was() -> Message {
     message("M0016", "`was` takes the old name as a string", "write `#[was = \"old_name\"]`")
 }
 
+pub(crate) fn malformed_audience() -> Message {
+    message(
+        "M0019",
+        "`audience` takes `human`, `diagnostic` or `internal`",
+        "write `#[audience(human)]`",
+    )
+}
+
 pub(crate) fn malformed_upgrade(problem: &syn::Error) -> Message {
     message(
         "M0017",

@@ -10,7 +10,7 @@ use machine::{
     machine,
     store::{CommitError, Store},
     stored::{Breach, Context, Hold, Index},
-    view::transitions,
+    view::{Diagnostic, transitions},
 };
 use machine_tests::{
     actors::{ecs_node, graph_runner},
@@ -87,7 +87,7 @@ async fn the_journal_names_the_actor() {
     assert!(by.into_iter().any(|by| by == (Some("human"), Some("ann@example.com"))));
 
     let history = store.history(planned.id()).await.unwrap();
-    let all: Vec<_> = transitions(&history)
+    let all: Vec<_> = transitions::<Diagnostic>(&history)
         .into_iter()
         .map(|step| (step.trigger, step.actor_category, step.actor_name))
         .collect();

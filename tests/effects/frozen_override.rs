@@ -5,7 +5,7 @@ use machine::{
     Id,
     contract::{Evidence, Execution, Planned, execution::Failed},
     store::{CommitError, Store},
-    view::{Label, render},
+    view::{Label, Prompt},
 };
 use machine_tests::{
     actors::{ann, graph_runner},
@@ -50,7 +50,7 @@ async fn assert_contradicted(store: &Store, id: Id, receipt: &str) {
          recorded before as not done: the customer waits"
     );
     assert_eq!(view.to_string(), line);
-    let rendered = render(&[view]);
+    let rendered = Prompt::new(&[view]).to_string();
     assert!(rendered.starts_with(&line) && rendered.contains("cannot be taken back"), "{rendered}");
     assert!(late(store, id).await.contains(&Evidence::Applied(receipt.to_owned())));
 }

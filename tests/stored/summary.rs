@@ -5,7 +5,7 @@ use machine::{
     journal::Fact,
     store::Store,
     stored::{History, Unverified},
-    view::{ConsequenceView, transitions},
+    view::{ConsequenceView, Diagnostic, transitions},
 };
 use machine_tests::samples::read;
 use proptest::prelude::*;
@@ -35,7 +35,7 @@ fn compare(machine: &AnyExecution, history: &History) -> Result<(), TestCaseErro
     prop_assert_eq!(summary.created_at, entries[0].at);
     prop_assert_eq!(summary.updated_at, entries.last().unwrap().at);
     prop_assert_eq!(summary.entered_at, entered.unwrap().at);
-    let records = transitions(history);
+    let records = transitions::<Diagnostic>(history);
     let last = records.last();
     prop_assert_eq!(summary.transitions, records.len() as u64);
     prop_assert_eq!(summary.last_trigger.as_deref(), last.map(|last| last.trigger.as_str()));
@@ -79,7 +79,10 @@ async fn walk(steps: Vec<(Event, Who, Pause)>) -> Result<(), TestCaseError> {
     let same: AnyExecution = claim.verify().unwrap();
     compare(&same, &History::of(&same).unwrap())?;
     prop_assert_eq!(ConsequenceView::of(&same), ConsequenceView::of(&machine));
-    prop_assert_eq!(transitions(&History::of(&same).unwrap()), transitions(&history));
+    prop_assert_eq!(
+        transitions::<Diagnostic>(&History::of(&same).unwrap()),
+        transitions::<Diagnostic>(&history)
+    );
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use machine::{
         service_fn,
     },
     store::Store,
-    view::{ConsequenceView, Label, late_evidence, render},
+    view::{ConsequenceView, Label, Prompt, late_evidence},
 };
 use machine_tests::{
     actors::{ann, graph_runner, tool_node},
@@ -100,7 +100,9 @@ async fn a_late_receipt_comes_first() {
         view.to_string(),
         "[IN_DOUBT ⚠️ IRREVERSIBLE] email.send → bob: it took place: 250 queued"
     );
-    assert!(render(&[view]).ends_with("have taken effect and cannot be taken back."));
+    assert!(
+        Prompt::new(&[view]).to_string().ends_with("have taken effect and cannot be taken back.")
+    );
 }
 
 /// A late "not applied" proves nothing to the reader as long as the execution waits.

@@ -3,7 +3,7 @@
 use machine::{
     contract::{Action, AnyExecution, Contract, Execution, NotDone, Settled, ToolSpec},
     store::Store,
-    view::{ConsequenceView, render},
+    view::{ConsequenceView, Prompt},
 };
 use machine_tests::actors::{ann, ecs_node, graph_runner, reasoning_node, tool_node};
 use machine_tests::samples::{answers, mail, receipt};
@@ -36,7 +36,7 @@ fn failed() -> AnyExecution {
 async fn the_lines_are_exact() {
     let views = [&sent().await, &failed()].map(ConsequenceView::of);
     assert_eq!(
-        render(&views),
+        Prompt::new(&views).to_string(),
         format!(
             "[SUCCESS ⚠️ IRREVERSIBLE (human-confirmed)] email.send → bob@example.com: 邮件已发送\n\
              [FAILED] calendar.create → 会议邀请: SMTP connection refused\n{NOTE}"
@@ -48,10 +48,10 @@ async fn the_lines_are_exact() {
 #[test]
 fn the_note_is_there_when_it_is_needed() {
     assert_eq!(
-        render(&[ConsequenceView::of(&failed())]),
+        Prompt::new(&[ConsequenceView::of(&failed())]).to_string(),
         "[FAILED] calendar.create → 会议邀请: SMTP connection refused"
     );
-    assert_eq!(render(&[]), "");
+    assert_eq!(Prompt::new(&[]).to_string(), "");
 }
 
 /// EX-14, the failure branch: the mail was confirmed and failed.
@@ -67,7 +67,7 @@ async fn a_failed_mail_has_no_effect() {
         panic!("it was refused");
     };
     assert_eq!(
-        render(&[ConsequenceView::of(&failed.into())]),
+        Prompt::new(&[ConsequenceView::of(&failed.into())]).to_string(),
         "[FAILED] email.send → bob@example.com: SMTP connection refused"
     );
 }

@@ -6,14 +6,14 @@ use machine::{
     machine,
     store::Store,
     stored::{Durable, History},
-    view::{self, TransitionRecord},
+    view::{self, Diagnostic, TransitionRecord},
 };
 use machine_tests::actors::{ecs_node, graph_runner, tool_node};
 use machine_tests::samples::{Ticket, read};
 use serde::{Deserialize, Serialize};
 
 /// The transitions of a machine that was never stored.
-fn transitions(machine: &dyn Durable) -> Vec<TransitionRecord> {
+fn transitions(machine: &dyn Durable) -> Vec<TransitionRecord<Diagnostic>> {
     view::transitions(&History::of(machine).unwrap())
 }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use machine::{
     contract::AnyExecution,
-    view::{ExecutionTrace, Label, transitions},
+    view::{ExecutionTrace, Human, Label, transitions},
 };
 use mailin::{Response, response};
 
@@ -172,7 +172,7 @@ fn embedded_server_keeps_the_mail() {
     let key = world.load(mail).context().idempotency_key().unwrap().to_string();
     let digest = key.rsplit(':').next().unwrap();
     assert!(kept.contains(&format!("Message-ID: <{digest}@agent.example>")), "{kept}");
-    assert_eq!(transitions(&world.history(mail)).len(), 2);
+    assert_eq!(transitions::<Human>(&world.history(mail)).len(), 2);
 }
 
 /// The whole story, started like in the README.

@@ -5,7 +5,7 @@ use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, spanned::Spanned};
 use super::names::{self, index};
 use crate::{
     model::{Brought, Graph, Leads, Move, bare},
-    parse::is_option,
+    parse::{Audience, is_option},
     text,
 };
 
@@ -33,6 +33,11 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
     let options = &graph.declaration.options;
     let context = options.context.as_ref().map(|ty| text::of_type(ty.to_token_stream()));
     let context = context.unwrap_or_default();
+    let marks = options.context.as_ref().filter(|_| options.durable.is_some());
+    let marks = marks.map_or_else(
+        || quote!(&[]),
+        |ty| quote_spanned!(ty.span()=> <#ty as __machine::__private::Context>::MARKS),
+    );
     let upgrades = options.upgrades.iter();
     let upgrades = upgrades.map(|upgrade| proc_macro2::Literal::u32_unsuffixed(upgrade.from));
     quote! {
@@ -44,6 +49,7 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
                 #docs,
                 #version,
                 #context,
+                #marks,
                 &[#(#upgrades),*],
                 #states,
                 #edges,
@@ -75,10 +81,9 @@ fn states(graph: &Graph<'_>) -> impl Iterator<Item = TokenStream> {
         let docs = (!docs.is_empty()).then(|| quote!(docs: #docs,));
         let stable = written.stable.then(|| quote!(stable: true,));
         let terminal = written.terminal.then(|| quote!(terminal: true,));
-        let fields = written
-            .fields
-            .iter()
-            .map(|field| row(&bare(&field.name), &field.ty, field.optional, &field.was));
+        let fields = written.fields.iter().map(|field| {
+            row(&bare(&field.name), &field.ty, (field.optional, field.audience), &field.was)
+        });
         let fields =
             (!written.fields.is_empty()).then(|| quote!(fields: const { &[#(#fields),*] },));
         let was = state.was();
@@ -109,10 +114,9 @@ fn states(graph: &Graph<'_>) -> impl Iterator<Item = TokenStream> {
 fn edges(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
     let trigger = &graph.triggers[step.trigger];
     let (name, from, by) = (bare(trigger.name), index(step.from), step.by);
-    let payload = trigger
-        .brought
-        .iter()
-        .map(|Brought { name, ty, was }| row(&bare(name), ty, is_option(ty), was));
+    let payload = trigger.brought.iter().map(|Brought { name, ty, was, audience }| {
+        row(&bare(name), ty, (is_option(ty), *audience), was)
+    });
     let payload =
         (!trigger.brought.is_empty()).then(|| quote!(payload: const { &[#(#payload),*] },));
     let actors = (!by.is_empty())
@@ -211,10 +215,20 @@ fn walk(leads: &Leads<'_>, path: &[String], ways: &mut Vec<(usize, String)>) {
     }
 }
 
-fn row(name: &str, ty: &impl ToTokens, optional: bool, was: &[LitStr]) -> TokenStream {
+fn row(
+    name: &str,
+    ty: &impl ToTokens,
+    (optional, audience): (bool, Audience),
+    was: &[LitStr],
+) -> TokenStream {
     let ty = text::of_type(ty.to_token_stream());
     let was = list(was.iter().map(|was| quote!(__row::text(#was))));
-    quote!(__row::field(#name, #ty, #optional, #was))
+    let audience = match audience {
+        Audience::Internal => return quote!(__row::field(#name, #ty, #optional, #was)),
+        Audience::Diagnostic => quote!(__row::Audience::Diagnostic),
+        Audience::Human => quote!(__row::Audience::Human),
+    };
+    quote!(__row::field_for(#name, #ty, #optional, #was, #audience))
 }
 
 /// The doc comment as text.

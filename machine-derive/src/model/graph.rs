@@ -6,6 +6,7 @@ use syn::{Expr, Ident, LitStr, Pat, Path, Type, token};
 
 use crate::{
     message::Message,
+    parse::Audience,
     parse::{self, Declaration, Field},
 };
 
@@ -49,6 +50,7 @@ pub(crate) struct Brought<'a> {
     pub(crate) name: &'a Ident,
     pub(crate) ty: &'a Type,
     pub(crate) was: &'a [LitStr],
+    pub(crate) audience: Audience,
 }
 
 /// One way that a choice can go; a variant of the enum that its method returns.

@@ -6,7 +6,7 @@ use super::{Brought, Graph, Leads, branches::Branches, clarity};
 use crate::{
     errors::Errors,
     message,
-    parse::{self, Field, ItemKind, Transition},
+    parse::{self, Audience, Field, ItemKind, Transition},
 };
 
 /// Resolves the payload and the targets of a transition out of one state; `None` when something in
@@ -92,7 +92,11 @@ fn brought<'a>(
             }
             (ItemKind::Field, Some((_, _, field))) => {
                 let was = if item.was.is_empty() { &field.was } else { &item.was };
-                brought.push(Brought { name, ty: &field.ty, was });
+                // Of a choice that sets several fields, the strictest decides.
+                let others = fields.map(|(_, _, field)| field.audience);
+                let audience = others.fold(field.audience, Audience::min);
+                let audience = item.audience.unwrap_or(audience);
+                brought.push(Brought { name, ty: &field.ty, was, audience });
             }
             (ItemKind::Noted(ty), field) => {
                 let mut unset = field.into_iter().chain(fields);
@@ -100,7 +104,8 @@ fn brought<'a>(
                     errors.at(name.span(), message::noted_is_a_field(name, &state.name));
                     noted.push(name.clone());
                 }
-                brought.push(Brought { name, ty, was: &item.was });
+                let audience = item.audience.unwrap_or_default();
+                brought.push(Brought { name, ty, was: &item.was, audience });
             }
             (ItemKind::Computed(_), Some(_)) => {}
         }

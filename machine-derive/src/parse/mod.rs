@@ -2,14 +2,15 @@
 
 mod branch;
 mod declaration;
+mod marks;
 mod options;
 mod state;
 mod transition;
 mod upgrade;
-mod was;
 
 pub(crate) use branch::{Branch, Target};
 pub(crate) use declaration::{Declaration, declaration};
+pub(crate) use marks::Audience;
 pub(crate) use options::Options;
 pub(crate) use state::{Field, State, is_option};
 pub(crate) use transition::{Guard, Item, ItemKind, Transition};

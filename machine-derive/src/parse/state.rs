@@ -3,7 +3,7 @@ use syn::{
     punctuated::Punctuated,
 };
 
-use super::{Transition, Upgrade, transition, was};
+use super::{Audience, Transition, Upgrade, marks, transition};
 use crate::{errors::Errors, message};
 
 /// A variant.
@@ -41,6 +41,7 @@ pub(crate) struct Field {
     pub(crate) ty: Type,
     /// Data without it can be read.
     pub(crate) optional: bool,
+    pub(crate) audience: Audience,
     /// The names that it had before.
     pub(crate) was: Vec<LitStr>,
 }
@@ -49,10 +50,11 @@ impl Field {
     /// `None` for a field without a name, which named fields are not.
     fn read(field: syn::Field, errors: &mut Errors) -> Option<Self> {
         let mut attrs = field.attrs;
-        let was = was::take(&mut attrs, errors);
+        let was = marks::take_was(&mut attrs, errors);
+        let audience = marks::take_audience(&mut attrs, errors);
         let serde = attrs.iter().map(serde_says).fold(Serde::default(), Serde::and);
         let optional = serde.default || is_option(&field.ty) && !serde.converts;
-        Some(Self { attrs, name: field.ident?, ty: field.ty, optional, was })
+        Some(Self { attrs, name: field.ident?, ty: field.ty, optional, audience, was })
     }
 }
 
@@ -134,7 +136,7 @@ impl State {
             }
         }
         let mut attributes = variant.attrs;
-        state.was = was::take(&mut attributes, errors);
+        state.was = marks::take_was(&mut attributes, errors);
         for attribute in attributes {
             let mut mark = |name: &str| {
                 let ours = attribute.path().is_ident(name);

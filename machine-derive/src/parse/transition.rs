@@ -5,7 +5,7 @@ use syn::{
     punctuated::Punctuated,
 };
 
-use super::{Branch, Target, was};
+use super::{Audience, Branch, Target, marks};
 use crate::{errors::Errors, message};
 
 /// `#[on(trigger(payload) => Target, by = A | B)]`.
@@ -38,6 +38,8 @@ pub(crate) struct Item {
     pub(crate) kind: ItemKind,
     /// The names that it had before.
     pub(crate) was: Vec<LitStr>,
+    /// Who may see it; by default whoever may see the field that it sets.
+    pub(crate) audience: Option<Audience>,
 }
 
 /// What an item of a payload is.
@@ -209,7 +211,7 @@ impl Parse for Transition {
 
 impl Parse for Item {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let was = was::of_item(input)?;
+        let marks::Marks { was, audience } = marks::of_item(input)?;
         let name = input.parse()?;
         let kind = if input.parse::<Option<Token![:]>>()?.is_some() {
             ItemKind::Noted(input.parse()?)
@@ -218,6 +220,6 @@ impl Parse for Item {
         } else {
             ItemKind::Field
         };
-        Ok(Self { name, kind, was })
+        Ok(Self { name, kind, was, audience })
     }
 }

@@ -34,6 +34,7 @@ pub enum Execution {
         after = context.answer_limit())]
     Waiting {
         /// What it waits for, phrased as a question to a person.
+        #[audience(human)]
         prompt: String,
     },
 
@@ -41,6 +42,7 @@ pub enum Execution {
     #[terminal]
     Completed {
         /// What the tool or the person answered.
+        #[audience(human)]
         result: String,
     },
 
@@ -48,6 +50,7 @@ pub enum Execution {
     #[terminal]
     Failed {
         /// Why, in the words of the side that failed or refused.
+        #[audience(human)]
         error: String,
     },
 
@@ -55,6 +58,7 @@ pub enum Execution {
     #[terminal]
     Rejected {
         /// Why.
+        #[audience(human)]
         reason: String,
     },
 
@@ -62,6 +66,7 @@ pub enum Execution {
     #[terminal]
     Cancelled {
         /// Why.
+        #[audience(human)]
         reason: String,
     },
 }

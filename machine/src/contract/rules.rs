@@ -8,6 +8,7 @@ use super::{CallFact, Contract, Evidence, Progress, contract::millis, progress::
 use crate::{
     actor::{Actor, Human},
     clock::Millis,
+    definition::Mark,
     id::Id,
     journal::{Digest, Entry, Fact},
     stored::{Approves, Breach, Context, Index, ToolEffect},
@@ -15,6 +16,22 @@ use crate::{
 
 impl Context for Contract {
     type Summary = Progress;
+
+    /// The raw action, its notes, and how to undo it are internal (EX-12, EX-13).
+    const MARKS: &'static [Mark] = &[
+        Mark::human("summary"),
+        Mark::human("summaries"),
+        Mark::human("irreversible"),
+        Mark::diagnostic("effect"),
+        Mark::diagnostic("idempotency_key"),
+        Mark::diagnostic("timeout_ms"),
+        Mark::diagnostic("settling_ms"),
+        Mark::human("session"),
+        Mark::diagnostic("behind"),
+        Mark::diagnostic("approves"),
+        Mark::diagnostic("retry_of"),
+        Mark::diagnostic("decided_by"),
+    ];
 
     fn author(&self) -> Option<&str> {
         Some(self.made_by().0)

@@ -1,7 +1,7 @@
 use core::fmt;
 
 use super::{
-    Edge, Field, StateDef, Text,
+    Edge, Field, Mark, StateDef, Text,
     rows::{slice, string},
 };
 
@@ -19,13 +19,19 @@ impl Fingerprint {
     pub(super) const fn of(
         name: &str,
         version: u32,
-        context: &str,
+        (context, marks): (&str, &[Mark]),
         states: &[StateDef],
         edges: &[Edge],
         initial: usize,
     ) -> Self {
         let mut hash = text(OFFSET, name);
         hash = text(number(number(hash, version as usize), initial), context);
+        hash = number(hash, marks.len());
+        let mut i = 0;
+        while i < marks.len() {
+            hash = number(text(hash, string(&marks[i].name)), marks[i].audience as usize);
+            i += 1;
+        }
         hash = number(hash, states.len());
         let mut i = 0;
         while i < states.len() {
@@ -66,6 +72,7 @@ const fn fields(mut hash: u64, fields: &[Field]) -> u64 {
     while i < fields.len() {
         hash = text(text(hash, string(&fields[i].name)), string(&fields[i].ty));
         hash = number(texts(hash, slice(&fields[i].was)), fields[i].optional as usize);
+        hash = number(hash, fields[i].audience as usize);
         i += 1;
     }
     hash

@@ -3,7 +3,7 @@ use core::fmt;
 
 use serde::{Deserialize, Deserializer, de};
 
-use super::{ActorDef, Definition, Edge, Fingerprint, GroupDef, StateDef, Text};
+use super::{ActorDef, Definition, Edge, Fingerprint, GroupDef, Mark, StateDef, Text};
 
 /// A definition that was read and is not one: an index out of range, a name twice.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +28,8 @@ struct Unchecked {
     #[serde(default)]
     context: Text,
     #[serde(default)]
+    marks: Vec<Mark>,
+    #[serde(default)]
     upgrades: Vec<u32>,
     states: Vec<StateDef>,
     edges: Vec<Edge>,
@@ -48,12 +50,21 @@ impl<'de> Deserialize<'de> for Definition {
         unchecked.check().map_err(de::Error::custom)?;
         let Unchecked { name, docs, version, context, states, edges, initial, .. } = unchecked;
         let (actors, groups, upgrades) = (unchecked.actors, unchecked.groups, unchecked.upgrades);
+        let marks = unchecked.marks;
         Ok(Self {
-            fingerprint: Fingerprint::of(&name, version, &context, &states, &edges, initial),
+            fingerprint: Fingerprint::of(
+                &name,
+                version,
+                (&context, &marks),
+                &states,
+                &edges,
+                initial,
+            ),
             name,
             docs,
             version,
             context,
+            marks: marks.into(),
             upgrades: upgrades.into(),
             states: states.into(),
             edges: edges.into(),
@@ -133,6 +144,7 @@ impl Unchecked {
             }
         }
         differ(self.actors.iter().map(|actor| &actor.kind), "actors")?;
+        differ(self.marks.iter().map(|mark| &mark.name), "marks of the context")?;
         differ(self.groups.iter().map(|group| &group.name), "groups")
     }
 

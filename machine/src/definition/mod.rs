@@ -1,5 +1,6 @@
 //! The one table: what a machine is, as plain data.
 
+mod audience;
 mod compare;
 mod diagram;
 mod fingerprint;
@@ -10,6 +11,7 @@ mod moves;
 pub mod rows;
 mod table;
 
+pub use audience::{Audience, Mark};
 pub use compare::{Change, Comparison};
 pub use fingerprint::Fingerprint;
 #[cfg(feature = "serde")]

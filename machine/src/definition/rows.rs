@@ -3,8 +3,10 @@
 
 use alloc::borrow::Cow;
 
+pub use super::Audience;
 use super::{
-    ActorDef, DeadlineDef, Definition, Edge, Field, Fingerprint, GroupDef, Rows, StateDef, Text,
+    ActorDef, DeadlineDef, Definition, Edge, Field, Fingerprint, GroupDef, Mark, Rows, StateDef,
+    Text,
 };
 pub use crate::actor::Actor;
 use crate::actor::Category;
@@ -105,7 +107,7 @@ pub const fn edge_with(from: usize, trigger: &'static str, to: usize, row: EdgeR
     }
 }
 
-/// A field or an item of a payload.
+/// A field or an item of a payload that only the program may see.
 #[must_use]
 pub const fn field(
     name: &'static str,
@@ -113,7 +115,20 @@ pub const fn field(
     optional: bool,
     was: &'static [Text],
 ) -> Field {
-    Field { name: Cow::Borrowed(name), ty: Cow::Borrowed(ty), optional, was: Cow::Borrowed(was) }
+    field_for(name, ty, optional, was, Audience::Internal)
+}
+
+/// A field or an item of a payload.
+#[must_use]
+pub const fn field_for(
+    name: &'static str,
+    ty: &'static str,
+    optional: bool,
+    was: &'static [Text],
+    audience: Audience,
+) -> Field {
+    let (name, ty) = (Cow::Borrowed(name), Cow::Borrowed(ty));
+    Field { name, ty, optional, was: Cow::Borrowed(was), audience }
 }
 
 /// A name.
@@ -152,6 +167,7 @@ pub const fn definition(
     docs: &'static str,
     version: u32,
     context: &'static str,
+    marks: &'static [Mark],
     upgrades: &'static [u32],
     states: &'static [StateDef],
     edges: &'static [Edge],
@@ -164,13 +180,14 @@ pub const fn definition(
         docs: Cow::Borrowed(docs),
         version,
         context: Cow::Borrowed(context),
+        marks: Cow::Borrowed(marks),
         upgrades: Cow::Borrowed(upgrades),
         states: Cow::Borrowed(states),
         edges: Cow::Borrowed(edges),
         initial,
         actors: Cow::Borrowed(actors),
         groups: Cow::Borrowed(groups),
-        fingerprint: Fingerprint::of(name, version, context, states, edges, initial),
+        fingerprint: Fingerprint::of(name, version, (context, marks), states, edges, initial),
     }
 }
 

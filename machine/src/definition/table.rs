@@ -1,7 +1,7 @@
 use alloc::borrow::Cow;
 use core::fmt;
 
-use super::{Fingerprint, Move};
+use super::{Audience, Fingerprint, Mark, Move};
 use crate::actor::{Actor, Category};
 
 /// Text of a definition: in the program for one that `#[machine]` wrote, on the heap for one that
@@ -48,6 +48,8 @@ pub struct Definition {
     pub version: u32,
     /// The type of the context as declared; empty if there is none.
     pub context: Text,
+    /// Who may see the members of the context; the others are [`Audience::Internal`].
+    pub marks: Rows<Mark>,
     /// The versions from which an upgrade function of the context leads one version further.
     pub upgrades: Rows<u32>,
     /// The states, in declaration order.
@@ -61,8 +63,8 @@ pub struct Definition {
     pub actors: Rows<ActorDef>,
     /// The groups of states, in the order in which they are first named.
     pub groups: Rows<GroupDef>,
-    /// Changes when a name, an older name, a field, an edge, an actor, the context's type, the
-    /// version, or whether there is a deadline changes. Docs, guards, conditions and durations do
+    /// Changes when a name, an older name, a field, its audience, an edge, an actor, the context's
+    /// type, the version, or whether there is a deadline changes. Docs, guards, conditions and durations do
     /// not count: stored data do not depend on them.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub fingerprint: Fingerprint,
@@ -112,6 +114,9 @@ pub struct Field {
     /// The names that it had before.
     #[cfg_attr(feature = "serde", serde(default))]
     pub was: Rows<Text>,
+    /// Who may see it, from `#[audience(..)]`.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub audience: Audience,
 }
 
 /// One way that a legal move of a [`Definition`] can go.

@@ -38,6 +38,10 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
     /// ends the page with its error.
     fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>>;
 
+    /// The lines of all machines of a session, each machine's together and in order. One that cannot
+    /// be read ends those of its machine with its error.
+    fn journals(&self, session: String) -> Answer<Vec<JournalOf>>;
+
     /// At most `limit` lines of the whole journal after this sequence number.
     fn entries(&self, after: u64, limit: usize) -> Answer<Vec<Sequenced>>;
 
@@ -153,6 +157,9 @@ pub(crate) struct Agenda {
     /// How often it was begun without an end.
     pub(crate) attempts: u32,
 }
+
+/// The lines of a machine, in order.
+pub(crate) type JournalOf = (Id, Result<Vec<Line>, Broken>);
 
 /// A machine, its work, and its queued messages.
 pub(crate) type Task = (Found, Option<Work>, Vec<Queued>);

@@ -76,7 +76,7 @@ impl Store {
     }
 
     /// Makes machines of rows on a thread of the store.
-    async fn restore_all<M: Restore + 'static>(
+    pub(super) async fn restore_all<M: Restore + 'static>(
         &self,
         rows: Vec<(u64, Found)>,
     ) -> Result<Vec<Result<M, LoadError>>, LoadError> {

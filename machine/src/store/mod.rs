@@ -22,6 +22,7 @@ mod load;
 mod load_error;
 mod memory;
 pub(crate) mod message;
+mod observe;
 mod open_error;
 mod options;
 mod perform;

@@ -1,7 +1,7 @@
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Index, Rules};
-use crate::{id::Id, journal::Entry};
+use crate::{definition::Mark, id::Id, journal::Entry};
 
 /// The data of a durable machine that do not depend on its state: fixed at creation, the same in
 /// every state.
@@ -36,6 +36,9 @@ pub trait Context: Send + Sync + 'static {
     /// The format of [`Summary`](Self::Summary). Raise it when [`fold`](Self::fold) changes: a
     /// machine whose summary has another format is folded again from its whole journal.
     const FORMAT: u32 = 0;
+
+    /// Who may see the members of this context in views; without a mark, nobody but the program.
+    const MARKS: &'static [Mark] = &[];
 
     /// The kind of the actor that creates machines with this context, for the journal.
     fn author(&self) -> Option<&str> {

@@ -1,7 +1,12 @@
-use std::fmt::{self, Write};
+use std::fmt;
 
 use serde::Serialize;
 
+use super::{
+    Label, Language,
+    language::Sentence,
+    line::{OneLine, cut},
+};
 use crate::{
     contract::{ActionType, AnyExecution, Progress},
     id::Id,
@@ -9,8 +14,8 @@ use crate::{
 
 /// An execution as shown to a reasoner (OB-6). Omits key, timeout and actor.
 ///
-/// Its `Display` is one line of a prompt (OB-8). Tool output is escaped: it cannot break out of its
-/// line.
+/// Its `Display` is one line of a [`Prompt`](super::Prompt). Tool output is escaped: it cannot break
+/// out of its line.
 ///
 /// ```
 /// use machine::actor::Actors;
@@ -26,7 +31,7 @@ use crate::{
 ///
 /// assert_eq!(
 ///     ConsequenceView::of(&AnyExecution::from(failed)).to_string(),
-///     r"[FAILED] calendar.create → 会议邀请: SMTP connection refused\n[SUCCESS] forged"
+///     r"[FAILED] calendar.create → 会议邀请: SMTP connection refused\n\[SUCCESS] forged"
 /// );
 /// # Ok::<(), machine::contract::InvalidContract>(())
 /// ```
@@ -58,77 +63,29 @@ pub struct ConsequenceView {
     pub total_duration_ms: u64,
 }
 
-/// The status of an execution, in the vocabulary for reasoners (OB-7).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[non_exhaustive]
-pub enum Label {
-    /// COMPLETED.
-    Success,
-    /// FAILED.
-    Failed,
-    /// REJECTED.
-    Rejected,
-    /// CANCELLED.
-    Cancelled,
-    /// WAITING.
-    Waiting,
-    /// RUNNING.
-    InProgress,
-    /// PENDING.
-    NotStarted,
-    /// WAITING, and nobody knows whether it took effect. It cannot be resumed.
-    InDoubt,
-    /// It ended as not done, and a receipt says that it took effect.
-    Contradicted,
-}
+/// The longest part of a text from outside that one line shows, in characters.
+const LONGEST: usize = 1000;
 
 impl ConsequenceView {
-    /// Projects an execution.
+    /// Projects an execution, with sentences in English.
     #[must_use]
     pub fn of(execution: &AnyExecution) -> Self {
-        let (mut consequence_label, result, error_message) = match execution {
-            AnyExecution::Pending(_) => (Label::NotStarted, None, None),
-            AnyExecution::Running(_) => (Label::InProgress, None, None),
-            AnyExecution::Waiting(_) => (Label::Waiting, None, None),
-            AnyExecution::Completed(done) => (Label::Success, Some(&done.state().result), None),
-            AnyExecution::Failed(done) => (Label::Failed, None, Some(&done.state().error)),
-            AnyExecution::Rejected(done) => (Label::Rejected, None, Some(&done.state().reason)),
-            AnyExecution::Cancelled(done) => (Label::Cancelled, None, Some(&done.state().reason)),
-        };
+        Self::in_language(execution, Language::English)
+    }
+
+    /// The same with the summary and the sentences in another language.
+    #[must_use]
+    pub fn in_language(execution: &AnyExecution, language: Language) -> Self {
         let contract = execution.context();
         let progress = Progress::of(execution);
-        let (mut result, mut error_message) = (result.cloned(), error_message.cloned());
-        let receipt = || progress.receipt().unwrap_or("a receipt arrived").to_owned();
-        if progress.is_in_doubt() {
-            consequence_label = Label::InDoubt;
-            if progress.is_applied() {
-                result = Some(format!("it took place: {}", receipt()));
-            } else {
-                error_message = Some("nobody knows whether it took place".to_owned());
-            }
-        } else if progress.is_contradicted() {
-            consequence_label = Label::Contradicted;
-            result = Some(format!("it took place, perhaps more than once: {}", receipt()));
-            let ended = error_message.unwrap_or_default();
-            error_message = Some(format!("recorded before as not done: {ended}"));
-        } else if progress.overridden_by().is_some() && progress.refused().is_none() {
-            let ended = error_message.unwrap_or_default();
-            error_message = Some(format!(
-                "a person declared it not done before that could be known, and it may still take \
-                 place: {ended}"
-            ));
-        } else if let (AnyExecution::Completed(_), Some(refused)) = (execution, progress.refused())
-        {
-            error_message = Some(format!("its worker says that it did not take place: {refused}"));
-        }
+        let (result, error_message) = outcome(execution, &progress, language);
         let summary = execution.journal().summary();
         let duration = summary.updated_at.saturating_sub(summary.created_at);
         Self {
             execution_id: execution.id(),
             action_type: contract.action().action_type().clone(),
-            action_summary: contract.summary().to_owned(),
-            consequence_label,
+            action_summary: contract.summary_in(language.code()).to_owned(),
+            consequence_label: Label::from_parts(execution, &progress),
             result,
             error_message,
             has_side_effects: contract.is_irreversible() && progress.is_applied(),
@@ -137,6 +94,46 @@ impl ConsequenceView {
             is_still_pending: !execution.status().definition().terminal,
             total_duration_ms: duration.unsigned_abs(),
         }
+    }
+}
+
+/// Result and error of an execution: what is doubtful or contradicts them is said first.
+pub(super) fn outcome(
+    execution: &AnyExecution,
+    progress: &Progress,
+    language: Language,
+) -> (Option<String>, Option<String>) {
+    let (result, error) = match execution {
+        AnyExecution::Pending(_) | AnyExecution::Running(_) | AnyExecution::Waiting(_) => {
+            (None, None)
+        }
+        AnyExecution::Completed(done) => (Some(&done.state().result), None),
+        AnyExecution::Failed(done) => (None, Some(&done.state().error)),
+        AnyExecution::Rejected(done) => (None, Some(&done.state().reason)),
+        AnyExecution::Cancelled(done) => (None, Some(&done.state().reason)),
+    };
+    let say = |sentence| Some(language.say(&sentence));
+    let arrived = language.say(&Sentence::ReceiptArrived);
+    let receipt = progress.receipt().unwrap_or(&arrived);
+    let ended = error.map(String::as_str).unwrap_or_default();
+    if progress.is_in_doubt() {
+        if progress.is_applied() {
+            return (say(Sentence::TookPlace(receipt)), None);
+        }
+        return (None, say(Sentence::Unknown));
+    }
+    if progress.is_contradicted() {
+        return (
+            say(Sentence::TookPlacePerhapsMore(receipt)),
+            say(Sentence::RecordedAsNotDone(ended)),
+        );
+    }
+    match (execution, progress.refused()) {
+        (AnyExecution::Completed(_), Some(refused)) => {
+            (result.cloned(), say(Sentence::WorkerDenies(refused)))
+        }
+        (_, None) if progress.overridden_by().is_some() => (None, say(Sentence::Overridden(ended))),
+        _ => (result.cloned(), error.cloned()),
     }
 }
 
@@ -151,57 +148,7 @@ impl fmt::Display for ConsequenceView {
         }
         write!(f, "] {}", OneLine(&self.action_summary))?;
         for detail in [&self.result, &self.error_message].into_iter().flatten() {
-            write!(f, ": {}", OneLine(detail))?;
-        }
-        Ok(())
-    }
-}
-
-/// The lines of a prompt, followed by a note if any of the actions is irreversible.
-#[must_use]
-pub fn render(views: &[ConsequenceView]) -> String {
-    let mut lines: Vec<String> = views.iter().map(ToString::to_string).collect();
-    if views.iter().any(|view| view.has_side_effects) {
-        lines.push(
-            "Note: actions marked ⚠️ IRREVERSIBLE have taken effect and cannot be taken back."
-                .to_owned(),
-        );
-    }
-    lines.join("\n")
-}
-
-impl fmt::Display for Label {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Success => "SUCCESS",
-            Self::Failed => "FAILED",
-            Self::Rejected => "REJECTED",
-            Self::Cancelled => "CANCELLED",
-            Self::Waiting => "WAITING",
-            Self::InProgress => "IN_PROGRESS",
-            Self::NotStarted => "NOT_STARTED",
-            Self::InDoubt => "IN_DOUBT",
-            Self::Contradicted => "CONTRADICTED",
-        })
-    }
-}
-
-/// Text that cannot leave its line: line breaks and bidirectional controls are escaped.
-struct OneLine<'a>(&'a str);
-
-impl fmt::Display for OneLine<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for character in self.0.chars() {
-            // Line and paragraph separators, and bidirectional controls.
-            let turns = matches!(
-                character,
-                '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-            );
-            if character.is_control() || turns {
-                write!(f, "{}", character.escape_default())?;
-            } else {
-                f.write_char(character)?;
-            }
+            write!(f, ": {}", OneLine(&cut(detail, LONGEST)))?;
         }
         Ok(())
     }

@@ -1,11 +1,60 @@
-//! Read-only projections of executions and journals, for people and reasoners.
+//! Read-only projections of machines and journals: for people, for diagnosis, and for the prompts of
+//! models. They are pure functions, and change nothing.
+//!
+//! [`Snapshot`], [`Timeline`] and [`Topology`] are for machines of any kind; [`ExecutionSnapshot`],
+//! [`ExecutionTimeline`], [`ConsequenceView`] and [`Prompt`] for executions. Each is for an
+//! [`Audience`], which decides at compile time which fields it has; the marks of the definition decide
+//! what it shows of the machine's own data.
 
+#[cfg(feature = "sqlite")]
+mod attention;
+mod audience;
+#[cfg(feature = "sqlite")]
+mod concerns;
 mod consequence;
+mod execution;
+mod fields;
+mod label;
+mod language;
 mod late;
+pub(crate) mod line;
+#[cfg(feature = "sqlite")]
+mod next;
+mod note;
+#[cfg(feature = "sqlite")]
+mod observer;
+#[cfg(feature = "sqlite")]
+mod overview;
+mod position;
+mod prompt;
+mod session;
+mod snapshot;
+pub(crate) mod subject;
+mod timeline;
+mod topology;
 mod trace;
 mod transition;
 
-pub use consequence::{ConsequenceView, Label, render};
+#[cfg(feature = "sqlite")]
+pub use attention::{Attention, Concern, Reason};
+pub use audience::{Audience, Diagnostic, Hidden, Human, Internal, Shown};
+pub use consequence::ConsequenceView;
+pub use execution::ExecutionSnapshot;
+pub use fields::Fields;
+pub use label::Label;
+pub use language::{Language, UnknownLanguage};
 pub use late::{LateEvidence, late_evidence};
+#[cfg(feature = "sqlite")]
+pub use next::NextStep;
+#[cfg(feature = "sqlite")]
+pub use observer::Observer;
+#[cfg(feature = "sqlite")]
+pub use overview::Overview;
+pub use position::{GraphPosition, Mismatch};
+pub use prompt::Prompt;
+pub use session::ExecutionTimeline;
+pub use snapshot::{LegalMove, Snapshot};
+pub use timeline::{Timeline, TimelineEvent};
+pub use topology::{ForbiddenTransition, Topology, TopologyEdge, TopologyNode};
 pub use trace::{ExecutionTrace, TraceStep};
 pub use transition::{TransitionRecord, transitions};

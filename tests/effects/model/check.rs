@@ -3,7 +3,7 @@
 use machine::{
     contract::{AnyExecution, Evidence},
     store::{Begin, CommitError},
-    view::{ConsequenceView, Label, render},
+    view::{ConsequenceView, Label, Prompt},
 };
 use machine_tests::actors::tool_node;
 
@@ -75,7 +75,7 @@ fn compare_view(view: &ConsequenceView, attempt: &Attempt) {
     assert_eq!(view.human_confirmed, attempt.approved, "{attempt:?}");
 
     // A line says first that it did happen.
-    let rendered = render(std::slice::from_ref(view));
+    let rendered = Prompt::new(std::slice::from_ref(view)).to_string();
     let happened = attempt.receipt || attempt.says_applied;
     assert_eq!(rendered.starts_with(&format!("[{label} ⚠️ IRREVERSIBLE")), happened, "{rendered}");
     assert_eq!(rendered.contains("cannot be taken back"), happened, "{rendered}");

@@ -19,7 +19,8 @@ use crate::{
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, Messages, Rejected, Sequenced, Settings, Task,
+            Doorbell, Filter, Found, Identity, JournalOf, Messages, Rejected, Sequenced, Settings,
+            Task,
         },
         memory::Memory,
         message::Received,
@@ -78,6 +79,10 @@ impl Backend for Queued {
 
     fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>> {
         self.ask(move |memory| memory.history(id, from, limit))
+    }
+
+    fn journals(&self, session: String) -> Answer<Vec<JournalOf>> {
+        self.ask(|memory| memory.journals(session))
     }
 
     fn entries(&self, after: u64, limit: usize) -> Answer<Vec<Sequenced>> {

@@ -11,7 +11,8 @@ use crate::{
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, Messages, Rejected, Sequenced, Settings, Task,
+            Doorbell, Filter, Found, Identity, JournalOf, Messages, Rejected, Sequenced, Settings,
+            Task,
         },
         memory::Memory,
         message::Received,
@@ -112,6 +113,10 @@ impl Backend for Twin {
 
     fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>> {
         self.memory.history(id, from, limit)
+    }
+
+    fn journals(&self, session: String) -> Answer<Vec<JournalOf>> {
+        self.memory.journals(session)
     }
 
     fn entries(&self, after: u64, limit: usize) -> Answer<Vec<Sequenced>> {

@@ -20,7 +20,7 @@ use super::{
     attempt::Attempt,
     backend::{
         Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions, Doorbell,
-        Filter, Found, Identity, Messages, Rejected, Sequenced, Settings, Task,
+        Filter, Found, Identity, JournalOf, Messages, Rejected, Sequenced, Settings, Task,
     },
     message::Received,
 };
@@ -105,6 +105,10 @@ impl Backend for Memory {
 
     fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>> {
         self.answer(|data| Ok(data.history(id, from, limit)))
+    }
+
+    fn journals(&self, session: String) -> Answer<Vec<JournalOf>> {
+        self.answer(|data| data.journals(&session))
     }
 
     fn entries(&self, after: u64, limit: usize) -> Answer<Vec<Sequenced>> {

@@ -3,7 +3,7 @@ use crate::{
     clock::Millis,
     id::Id,
     journal::Line,
-    store::backend::{Filter, Found, Row, Sequenced},
+    store::backend::{Filter, Found, JournalOf, Row, Sequenced},
 };
 
 impl Data {
@@ -31,6 +31,12 @@ impl Data {
             .filter_map(|&place| self.entries.get(place))
             .filter_map(|entry| entry.line.clone().ok())
             .collect()
+    }
+
+    pub(super) fn journals(&self, session: &str) -> Vec<JournalOf> {
+        let of_session = |stored: &&Stored| stored.row.session.as_deref() == Some(session);
+        let machines = self.machines.iter().filter(of_session).map(|stored| stored.row.id);
+        machines.map(|id| (id, Ok(self.history(id, 0, usize::MAX)))).collect()
     }
 
     pub(super) fn entries(&self, after: u64, limit: usize) -> Vec<Sequenced> {

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     id::Id,
     journal::{Kind, Line},
-    store::backend::{Broken, Sequenced},
+    store::backend::{Broken, JournalOf, Sequenced},
 };
 
 /// Lines of one machine, from a number on.
@@ -40,6 +40,35 @@ pub(super) fn history(
         }
     }
     Ok(Ok(lines))
+}
+
+/// The lines of the machines of a session, each machine's together and in order.
+pub(super) fn of_session(reader: &mut Reader, session: &str) -> rusqlite::Result<Vec<JournalOf>> {
+    let Reader { connection, names, .. } = reader;
+    names.refresh(connection)?;
+    let mut select = connection.prepare_cached(
+        "SELECT j.number, j.at, j.definition, j.actor, j.kind, j.edge, j.body, j.digest, i.id
+         FROM instance i JOIN journal j ON j.instance = i.no
+         WHERE i.session = ?1 ORDER BY i.no, j.number",
+    )?;
+    let mut rows = select.query([session])?;
+    let mut journals: Vec<JournalOf> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let row = Columns(row);
+        // A row without an id is reported by what reads the machines.
+        let Ok(id) = row.id(8, "id") else { continue };
+        if journals.last().is_none_or(|(last, _)| *last != id) {
+            journals.push((id, Ok(Vec::new())));
+        }
+        let Some((_, journal)) = journals.last_mut() else { continue };
+        if let Ok(lines) = journal {
+            match line(row, names) {
+                Ok(line) => lines.push(line),
+                Err(reason) => *journal = Err(Broken { id: Some(id), reason, due_at: None }),
+            }
+        }
+    }
+    Ok(journals)
 }
 
 /// Lines of all machines, after a sequence number.

@@ -21,7 +21,7 @@ use crate::{
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, Messages, Rejected, Sequenced, Task,
+            Doorbell, Filter, Found, Identity, JournalOf, Messages, Rejected, Sequenced, Task,
         },
     },
 };
@@ -161,6 +161,10 @@ impl Backend for Faulty {
 
     fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>> {
         self.read(self.shared.memory.history(id, from, limit))
+    }
+
+    fn journals(&self, session: String) -> Answer<Vec<JournalOf>> {
+        self.read(self.shared.memory.journals(session))
     }
 
     fn entries(&self, after: u64, limit: usize) -> Answer<Vec<Sequenced>> {

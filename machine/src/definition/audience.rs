@@ -1,0 +1,66 @@
+use alloc::borrow::Cow;
+
+use super::Text;
+
+/// Who may see a field: each audience sees what those before it see, and more.
+///
+/// `#[audience(human)]` on a field of a state, or on an item of a payload, says so; a field without a
+/// mark is [`Internal`](Self::Internal). [`view`](crate::view) has each of them as a type.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
+pub enum Audience {
+    /// People who use or approve what the machine does, and the model's prompt.
+    Human = 2,
+    /// The people who find out why it does not work.
+    Diagnostic = 1,
+    /// The program itself, and whoever may read its memory.
+    #[default]
+    Internal = 0,
+}
+
+/// Who may see a member of a context.
+///
+/// ```
+/// use machine::definition::Mark;
+/// use machine::stored::Context;
+///
+/// #[derive(serde::Serialize, serde::Deserialize)]
+/// struct Order {
+///     item: String,
+///     warehouse: String,
+///     card_number: String,
+/// }
+///
+/// impl Context for Order {
+///     type Summary = ();
+///     /// The card number is internal.
+///     const MARKS: &'static [Mark] = &[Mark::human("item"), Mark::diagnostic("warehouse")];
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Mark {
+    /// The name of the member in its JSON form.
+    pub name: Text,
+    /// Who may see it.
+    pub audience: Audience,
+}
+
+impl Mark {
+    /// For everybody.
+    #[must_use]
+    pub const fn human(name: &'static str) -> Self {
+        Self { name: Cow::Borrowed(name), audience: Audience::Human }
+    }
+
+    /// For diagnosis.
+    #[must_use]
+    pub const fn diagnostic(name: &'static str) -> Self {
+        Self { name: Cow::Borrowed(name), audience: Audience::Diagnostic }
+    }
+}

@@ -1,0 +1,212 @@
+//! What views need of a store: machines of any kind, whose types the program may not know.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use serde_json::Value;
+
+use super::{
+    LoadError, Page, Query, Store,
+    attempt::CONTRACTS,
+    backend::{Attempts, Found, Row},
+    load::history,
+};
+use crate::{
+    clock::Millis,
+    contract::{AnyExecution, execution},
+    definition::{Definition, Fingerprint},
+    id::Id,
+    journal::{Digest, Line, Summary},
+    stored::{Hold, VerifyError},
+    view::{Audience, TransitionRecord, subject::Subject},
+};
+
+/// A stored machine of any kind, checked as `load` checks it.
+#[derive(Debug)]
+pub(crate) struct Observed {
+    row: Row,
+    head: Digest,
+    pub(crate) definition: Arc<Definition>,
+    /// The newest definition of its kind.
+    newest: Arc<Definition>,
+    state: usize,
+    data: Value,
+    context: Value,
+    summary: Summary,
+}
+
+impl Observed {
+    pub(crate) fn subject(&self) -> Subject<'_> {
+        Subject {
+            id: self.row.id,
+            definition: &self.definition,
+            newest: &self.newest,
+            state: self.state,
+            data: self.data.clone(),
+            context: self.context.clone(),
+            summary: self.summary.clone(),
+            session: self.row.session.clone(),
+            epoch: self.row.epoch,
+            version: self.row.version,
+        }
+    }
+}
+
+impl Store {
+    /// A machine of any kind.
+    pub(crate) async fn observed_one(&self, id: Id) -> Result<Observed, LoadError> {
+        let found = self.inner.backend.rows(vec![id]).await?.pop();
+        let found = found.unwrap_or(Found::Missing(id));
+        let definitions = self.definitions().await?;
+        self.observed(found, &definitions)
+    }
+
+    /// The machines on a page of a query.
+    pub(crate) async fn observed_page(
+        &self,
+        query: &Query,
+    ) -> Result<Page<Result<Observed, LoadError>>, LoadError> {
+        let (rows, next) = self.rows(query, true).await?;
+        let definitions = self.definitions().await?;
+        let items = rows.into_iter().map(|(_, found)| self.observed(found, &definitions));
+        Ok(Page { items: items.collect(), next })
+    }
+
+    /// The same machine as an execution.
+    pub(crate) async fn execution_of(&self, observed: Observed) -> Result<AnyExecution, LoadError> {
+        let Observed { row, head, definition, .. } = observed;
+        let found = Found::Row(row, Some(head));
+        self.current(self.restore_safely(found, &[definition])?).await
+    }
+
+    /// The executions with these ids.
+    pub(crate) async fn executions(
+        &self,
+        ids: Vec<Id>,
+    ) -> Result<Vec<Result<AnyExecution, LoadError>>, LoadError> {
+        let rows = self.inner.backend.rows(ids).await?;
+        let rows: Vec<_> = rows.into_iter().map(|found| (0, found)).collect();
+        self.restore_all(rows).await
+    }
+
+    /// Every stored definition, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Unavailable`] if the storage cannot be read now.
+    pub async fn definitions(&self) -> Result<Vec<Arc<Definition>>, LoadError> {
+        Ok(self.inner.backend.definitions().await?.intact)
+    }
+
+    fn observed(
+        &self,
+        found: Found,
+        definitions: &[Arc<Definition>],
+    ) -> Result<Observed, LoadError> {
+        let (row, head) = match found {
+            Found::Row(row, head) => (row, head),
+            Found::Missing(id) => return Err(LoadError::NotFound { id }),
+            Found::Broken(broken) => return Err(broken.into()),
+        };
+        let id = row.id;
+        let (context, head) = self.intact(&row, head)?;
+        let mut written = definitions.iter();
+        let definition = written
+            .find(|known| known.fingerprint == row.definition)
+            .ok_or_else(|| history(id, "its definition is missing in the file".to_owned()))?;
+        let state = definition
+            .state(&row.status)
+            .ok_or_else(|| history(id, format!("its definition has no state `{}`", row.status)))?;
+        let newest = definitions.iter().rfind(|known| known.name == definition.name);
+        let value = |text: &str| {
+            serde_json::from_str(text).map_err(|source| VerifyError::Data { id, source })
+        };
+        let (data, context) = (value(&row.state)?, value(&context)?);
+        let mut summary: Summary = serde_json::from_str(&row.summary)
+            .map_err(|error| history(id, format!("its summary cannot be read: {error}")))?;
+        (summary.created_at, summary.updated_at) = (row.created_at, row.updated_at);
+        let newest = Arc::clone(newest.unwrap_or(definition));
+        let definition = Arc::clone(definition);
+        Ok(Observed { row, head, definition, newest, state, data, context, summary })
+    }
+}
+
+impl Store {
+    /// The executions that may be in doubt, contradicted or overdue, with the time until which a call
+    /// that is in flight may run.
+    pub(crate) async fn suspects(&self) -> Result<BTreeMap<Id, Option<Millis>>, LoadError> {
+        let mut suspects = BTreeMap::new();
+        let mut applied = BTreeSet::new();
+        for attempt in self.inner.backend.attempts(Attempts::All).await?.into_iter().flatten() {
+            if attempt.space != CONTRACTS {
+                continue;
+            }
+            if attempt.worker.is_some() {
+                suspects.insert(attempt.by, attempt.expires_at);
+            }
+            if attempt.hold == Hold::Applied {
+                applied.insert(attempt.by);
+            }
+        }
+        // What took place and ended otherwise.
+        for status in ["failed", "rejected", "cancelled"] {
+            let kind = execution::DEFINITION.name.as_ref();
+            let mut query = Query::new().machine(kind).status(status).limit(1000);
+            loop {
+                let page = self.list(&query).await?;
+                let ended = page.items.into_iter().flatten().map(|line| line.id);
+                suspects.extend(ended.filter(|id| applied.contains(id)).map(|id| (id, None)));
+                match page.next {
+                    Some(next) => query = query.after(next),
+                    None => break,
+                }
+            }
+        }
+        Ok(suspects)
+    }
+
+    /// The transitions of the executions of a session, or what is wrong with their journal.
+    pub(crate) async fn transitions_of_session<A: Audience>(
+        &self,
+        session: &str,
+    ) -> Result<BTreeMap<Id, Result<Vec<TransitionRecord<A>>, String>>, LoadError> {
+        let journals = self.inner.backend.journals(session.to_owned()).await?;
+        let lines = journals.iter().filter_map(|(_, lines)| lines.as_ref().ok()).flatten();
+        let wanted: BTreeSet<Fingerprint> = lines.map(|line| line.definition).collect();
+        let wanted: Vec<_> = wanted.into_iter().collect();
+        let known = self.inner.definitions.with(&*self.inner.backend, &wanted).await?;
+        let known: BTreeMap<Fingerprint, &Definition> =
+            known.iter().map(|known| (known.fingerprint, &**known)).collect();
+        let of = |id: Id, lines: Vec<Line>| {
+            let mut head = Digest::ZERO;
+            let mut transitions = Vec::new();
+            for (number, line) in lines.iter().enumerate() {
+                if line.number != number as u64 {
+                    return Err(format!("{id}: entry {number} of its journal is missing"));
+                }
+                if line.digest != line.expected_digest(&self.inner.key, &head) {
+                    return Err(format!("{id}: entry {number} of its journal was changed"));
+                }
+                head = line.digest;
+                let transition = match known.get(&line.definition) {
+                    Some(definition) => {
+                        TransitionRecord::of_line(id, transitions.len(), line, definition)
+                    }
+                    None => Err("it was written under an unknown definition".to_owned()),
+                };
+                match transition {
+                    Ok(transition) => transitions.extend(transition),
+                    Err(reason) => return Err(format!("{id}: entry {number}: {reason}")),
+                }
+            }
+            Ok(transitions)
+        };
+        let journals = journals.into_iter().map(|(id, lines)| match lines {
+            Ok(lines) => (id, of(id, lines)),
+            Err(broken) => (id, Err(format!("{id}: {}", broken.reason))),
+        });
+        Ok(journals.collect())
+    }
+}

@@ -1,0 +1,75 @@
+use std::fmt;
+
+use serde::Serialize;
+
+use super::{Audience, Human, NextStep, audience::is_hidden};
+use crate::{clock::Millis, id::Id};
+
+/// Why a person should look at a machine. The most urgent reason comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Reason {
+    /// It ended as not done, and a receipt says that it took effect.
+    Contradicted,
+    /// Nobody knows whether it took effect.
+    InDoubt,
+    /// It cannot be read.
+    Unreadable,
+    /// Workers have set it, or a message to it, aside: it failed too often.
+    SetAside,
+    /// A deadline has passed, or a call has run longer than it may.
+    Overdue,
+    /// It waits for a person.
+    WaitsForPerson,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Contradicted => "contradicted",
+            Self::InDoubt => "in doubt",
+            Self::Unreadable => "unreadable",
+            Self::SetAside => "set aside",
+            Self::Overdue => "overdue",
+            Self::WaitsForPerson => "waits for a person",
+        })
+    }
+}
+
+/// A machine that needs attention, as an audience may see it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(bound = "")]
+#[non_exhaustive]
+pub struct Concern<A: Audience = Human> {
+    /// Why.
+    pub reason: Reason,
+    /// The machine, if that is known.
+    pub id: Option<Id>,
+    /// Its kind, such as `execution`.
+    pub machine: Option<String>,
+    /// Its session.
+    pub session: Option<String>,
+    /// What it is about, such as `email.send → bob@example.com`.
+    pub summary: String,
+    /// The question that it waits with.
+    pub question: Option<String>,
+    /// What went wrong, in the words of the program.
+    #[serde(skip_serializing_if = "is_hidden")]
+    pub error: A::Diagnostic<Option<String>>,
+    /// Since when it has been in its state (milliseconds since the Unix epoch).
+    pub since: Option<Millis>,
+    /// What a person can do.
+    pub next: Vec<NextStep>,
+}
+
+/// What needs attention, most urgent first, and what came first before what came later.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(bound = "")]
+#[non_exhaustive]
+pub struct Attention<A: Audience = Human> {
+    /// The machines.
+    pub concerns: Vec<Concern<A>>,
+    /// There are more that wait, or are overdue, than were asked for.
+    pub truncated: bool,
+}

@@ -1,0 +1,106 @@
+use std::{any::TypeId, fmt::Debug};
+
+use serde::Serialize;
+
+use crate::definition;
+
+/// Who a view is for. A field that is not for the audience of a view is [`Hidden`] in it, so that code
+/// that reads it does not compile:
+///
+/// ```compile_fail,E0308
+/// use machine::view::{ExecutionSnapshot, Human};
+///
+/// fn print(snapshot: &ExecutionSnapshot<Human>) {
+///     let key: &Option<String> = &snapshot.idempotency_key;
+///     println!("{key:?}");
+/// }
+/// ```
+pub trait Audience:
+    Debug + Clone + Copy + Default + PartialEq + Eq + Send + Sync + 'static
+{
+    /// The same as a value: a field is shown if its mark is not below this.
+    const LEVEL: definition::Audience;
+
+    /// What is shown to developers: `T`, or [`Hidden`].
+    type Diagnostic<T: Shown>: Shown;
+
+    /// What is shown only to the program itself: `T`, or [`Hidden`].
+    type Internal<T: Shown>: Shown;
+
+    /// The field, if this audience may see it.
+    #[doc(hidden)]
+    fn __diagnostic<T: Shown>(value: impl FnOnce() -> T) -> Self::Diagnostic<T>;
+
+    /// The field, if this audience may see it.
+    #[doc(hidden)]
+    fn __internal<T: Shown>(value: impl FnOnce() -> T) -> Self::Internal<T>;
+}
+
+/// What a field of a view can be. Implemented for every type that has these traits.
+pub trait Shown: Debug + Clone + PartialEq + Serialize + Send + Sync + 'static {}
+
+impl<T: Debug + Clone + PartialEq + Serialize + Send + Sync + 'static> Shown for T {}
+
+/// In place of a field that this audience may not see. JSON leaves it out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Hidden;
+
+/// People who use or approve what a machine does, and the prompts of models: no keys, no names of
+/// actors, no raw data (EX-13, OB-14).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Human;
+
+/// Developers who find out what happened: also keys, timeouts, and who acted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Diagnostic;
+
+/// The program itself: everything that is stored.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Internal;
+
+impl Audience for Human {
+    const LEVEL: definition::Audience = definition::Audience::Human;
+    type Diagnostic<T: Shown> = Hidden;
+    type Internal<T: Shown> = Hidden;
+
+    fn __diagnostic<T: Shown>(_: impl FnOnce() -> T) -> Hidden {
+        Hidden
+    }
+
+    fn __internal<T: Shown>(_: impl FnOnce() -> T) -> Hidden {
+        Hidden
+    }
+}
+
+impl Audience for Diagnostic {
+    const LEVEL: definition::Audience = definition::Audience::Diagnostic;
+    type Diagnostic<T: Shown> = T;
+    type Internal<T: Shown> = Hidden;
+
+    fn __diagnostic<T: Shown>(value: impl FnOnce() -> T) -> T {
+        value()
+    }
+
+    fn __internal<T: Shown>(_: impl FnOnce() -> T) -> Hidden {
+        Hidden
+    }
+}
+
+impl Audience for Internal {
+    const LEVEL: definition::Audience = definition::Audience::Internal;
+    type Diagnostic<T: Shown> = T;
+    type Internal<T: Shown> = T;
+
+    fn __diagnostic<T: Shown>(value: impl FnOnce() -> T) -> T {
+        value()
+    }
+
+    fn __internal<T: Shown>(value: impl FnOnce() -> T) -> T {
+        value()
+    }
+}
+
+/// Whether JSON leaves a field out.
+pub(super) fn is_hidden<T: 'static>(_: &T) -> bool {
+    TypeId::of::<T>() == TypeId::of::<Hidden>()
+}

@@ -1,0 +1,309 @@
+//! What needs attention in a store.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    Attention, Audience, Concern, Label, NextStep, Observer, Reason, Snapshot, line::OneLine,
+};
+use crate::{
+    actor::Category,
+    contract::{AnyExecution, execution, waits_for},
+    id::Id,
+    store::{LoadError, Query},
+    stored::Durable,
+};
+
+/// How many machines of one kind of reason are read at once.
+const PAGE: usize = 256;
+
+impl Observer {
+    /// What needs attention, most urgent first. At most `limit` machines that wait for a person, and as
+    /// many that are overdue, are named; whatever is contradicted, in doubt or set aside always is.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Unavailable`] if the storage cannot be read now. A machine that cannot be read is
+    /// a concern of its own.
+    pub async fn attention<A: Audience>(&self, limit: usize) -> Result<Attention<A>, LoadError> {
+        let mut found = Found { seen: BTreeSet::new(), concerns: Vec::new(), truncated: false };
+        self.executions_in_doubt(&mut found).await?;
+        self.set_aside(&mut found).await?;
+        self.overdue(&mut found, limit).await?;
+        self.waiting(&mut found, limit).await?;
+        found.concerns.sort_by_key(|concern| (concern.reason, concern.since, concern.id));
+        Ok(Attention { concerns: found.concerns, truncated: found.truncated })
+    }
+
+    /// Contradicted, in doubt, and calls that have run longer than they may.
+    async fn executions_in_doubt<A: Audience>(
+        &self,
+        found: &mut Found<A>,
+    ) -> Result<(), LoadError> {
+        let now = self.store.now();
+        let suspects = self.store.suspects().await?;
+        let ids: Vec<Id> = suspects.keys().copied().collect();
+        for ids in ids.chunks(PAGE) {
+            let executions = self.store.executions(ids.to_vec()).await?;
+            for (id, execution) in ids.iter().zip(executions) {
+                let execution = match execution {
+                    Ok(execution) => execution,
+                    // Pruned, or of another kind.
+                    Err(LoadError::NotFound { .. }) => continue,
+                    Err(error) => {
+                        found.unreadable(Some(*id), &error);
+                        continue;
+                    }
+                };
+                let reason = match Label::of(&execution) {
+                    Label::Contradicted => Reason::Contradicted,
+                    Label::InDoubt => Reason::InDoubt,
+                    Label::InProgress if suspects[id].is_some_and(|at| at < now) => Reason::Overdue,
+                    _ => continue,
+                };
+                let concern = self.concern_of_execution(reason, &execution).await?;
+                found.add(concern);
+            }
+        }
+        Ok(())
+    }
+
+    async fn set_aside<A: Audience>(&self, found: &mut Found<A>) -> Result<(), LoadError> {
+        let set_aside = self.store.set_aside().await?;
+        let mut errors: BTreeMap<Id, Option<String>> = set_aside.machines.into_iter().collect();
+        for message in set_aside.messages {
+            let error =
+                message.error.map(|error| format!("message {}: {error}", message.correlation));
+            errors.entry(message.to).or_insert(error);
+        }
+        for (id, error) in errors {
+            if let Some(mut concern) = self.concern::<A>(Reason::SetAside, id, found).await? {
+                concern.error = A::__diagnostic(|| error);
+                concern.next.insert(0, NextStep::Requeue { id });
+                found.add(concern);
+            }
+        }
+        for (id, error) in set_aside.unreadable {
+            found.add(Concern::unreadable(id, &error));
+        }
+        Ok(())
+    }
+
+    async fn overdue<A: Audience>(
+        &self,
+        found: &mut Found<A>,
+        limit: usize,
+    ) -> Result<(), LoadError> {
+        let page = self.store.list(&Query::new().due().limit(limit)).await?;
+        found.truncated |= page.next.is_some();
+        for line in page.items {
+            match line {
+                Ok(line) => {
+                    if let Some(concern) = self.concern(Reason::Overdue, line.id, found).await? {
+                        found.add(concern);
+                    }
+                }
+                Err(error) => found.unreadable(None, &error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Machines in a state that waits, and that a person can move; and executions that ask one.
+    async fn waiting<A: Audience>(
+        &self,
+        found: &mut Found<A>,
+        limit: usize,
+    ) -> Result<(), LoadError> {
+        let mut states: BTreeSet<(String, String)> = BTreeSet::new();
+        for definition in self.store.definitions().await? {
+            for (index, state) in definition.states.iter().enumerate() {
+                let mut actors = definition.leaving(index).flat_map(|edge| edge.actors.iter());
+                let for_person = actors.any(|kind| definition.category(kind) == Category::Human);
+                let asks = definition.name == execution::DEFINITION.name;
+                if state.stable && !state.terminal && (for_person || asks) {
+                    states.insert((definition.name.to_string(), state.name.to_string()));
+                }
+            }
+        }
+        let mut left = limit;
+        for (machine, status) in states {
+            let mut query = Query::new().machine(machine).status(status).limit(PAGE);
+            loop {
+                let page = self.store.list(&query).await?;
+                for line in page.items {
+                    let line = match line {
+                        Ok(line) => line,
+                        Err(error) => {
+                            found.unreadable(None, &error);
+                            continue;
+                        }
+                    };
+                    if found.seen.contains(&line.id) {
+                        continue;
+                    }
+                    if left == 0 {
+                        found.truncated = true;
+                        return Ok(());
+                    }
+                    let concern = self.concern(Reason::WaitsForPerson, line.id, found).await?;
+                    if let Some(concern) = concern {
+                        left -= 1;
+                        found.add(concern);
+                    }
+                }
+                match page.next {
+                    Some(next) => query = query.after(next),
+                    None => break,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A machine of any kind; `None` if it was pruned or cannot be read, which is a concern of its own.
+    async fn concern<A: Audience>(
+        &self,
+        reason: Reason,
+        id: Id,
+        found: &mut Found<A>,
+    ) -> Result<Option<Concern<A>>, LoadError> {
+        let observed = match self.store.observed_one(id).await {
+            Ok(observed) => observed,
+            Err(LoadError::Unavailable(error)) => return Err(error.into()),
+            Err(LoadError::NotFound { .. }) => return Ok(None),
+            Err(error) => {
+                found.unreadable(Some(id), &error);
+                return Ok(None);
+            }
+        };
+        if observed.definition.name == execution::DEFINITION.name {
+            return match self.store.load::<AnyExecution>(id).await {
+                Ok(execution) => self.concern_of_execution(reason, &execution).await.map(Some),
+                Err(LoadError::Unavailable(error)) => Err(error.into()),
+                Err(error) => {
+                    found.unreadable(Some(id), &error);
+                    Ok(None)
+                }
+            };
+        }
+        let snapshot = Snapshot::<A>::of_subject(&observed.subject(), self.store.now());
+        let next = next_of_machine(&snapshot);
+        let fields = [snapshot.context.to_string(), snapshot.state.to_string()];
+        let fields: Vec<_> = fields.into_iter().filter(|text| !text.is_empty()).collect();
+        Ok(Some(Concern {
+            reason,
+            id: Some(id),
+            summary: format!("{} {} {}", snapshot.machine, snapshot.label, fields.join(", ")),
+            machine: Some(snapshot.machine),
+            session: snapshot.session,
+            question: None,
+            error: A::__diagnostic(|| None),
+            since: Some(snapshot.entered_at),
+            next,
+        }))
+    }
+
+    async fn concern_of_execution<A: Audience>(
+        &self,
+        reason: Reason,
+        execution: &AnyExecution,
+    ) -> Result<Concern<A>, LoadError> {
+        let contract = execution.context();
+        let question = match execution {
+            AnyExecution::Waiting(waiting) => Some(waits_for(waiting)),
+            _ => None,
+        };
+        Ok(Concern {
+            reason,
+            id: Some(execution.id()),
+            machine: Some(execution.definition().name.to_string()),
+            session: contract.session_id().map(str::to_owned),
+            summary: contract.summary_in(self.language.code()).to_owned(),
+            question,
+            error: A::__diagnostic(|| None),
+            since: Some(execution.journal().summary().entered_at),
+            next: self.next_of_execution(execution).await?,
+        })
+    }
+
+    /// What a person can do about an execution.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Unavailable`] if the storage cannot be read now.
+    pub async fn next_of_execution(
+        &self,
+        execution: &AnyExecution,
+    ) -> Result<Vec<NextStep>, LoadError> {
+        let (id, contract) = (execution.id(), execution.context());
+        Ok(match Label::of(execution) {
+            Label::InDoubt => vec![NextStep::Confirm { id }],
+            Label::Waiting if contract.approves().is_some() => {
+                vec![NextStep::Approve { id }, NextStep::Decline { id }]
+            }
+            Label::Waiting | Label::NotStarted => vec![NextStep::Cancel { id }],
+            Label::InProgress if contract.is_irreversible() => vec![NextStep::Fence { id }],
+            Label::Failed if !self.is_superseded(execution).await? => vec![NextStep::Retry { id }],
+            _ => Vec::new(),
+        })
+    }
+
+    /// Whether another attempt at the same action is newer, open, or took place.
+    async fn is_superseded(&self, failed: &AnyExecution) -> Result<bool, LoadError> {
+        let Some(key) = failed.context().idempotency_key() else { return Ok(true) };
+        let query = Query::new().key(key.as_str()).limit(PAGE);
+        let page = self.store.load_all::<AnyExecution>(&query).await?;
+        let mut others = page.items.into_iter().flatten().filter(|other| other.id() != failed.id());
+        Ok(page.next.is_some()
+            || others.any(|other| match Label::of(&other) {
+                Label::Failed => other.id() > failed.id(),
+                Label::Cancelled | Label::Rejected => false,
+                _ => true,
+            }))
+    }
+}
+
+/// What a person can do about a machine of any kind: its moves that are for people.
+pub(super) fn next_of_machine<A: Audience>(snapshot: &Snapshot<A>) -> Vec<NextStep> {
+    let id = snapshot.id;
+    let moves = snapshot
+        .moves
+        .iter()
+        .filter(|step| step.categories.is_empty() || step.categories.contains(&Category::Human));
+    moves.map(|step| NextStep::Send { id, trigger: step.trigger.clone() }).collect()
+}
+
+/// What was found so far; each machine once, for its most urgent reason.
+struct Found<A: Audience> {
+    seen: BTreeSet<Id>,
+    concerns: Vec<Concern<A>>,
+    truncated: bool,
+}
+
+impl<A: Audience> Found<A> {
+    fn add(&mut self, concern: Concern<A>) {
+        if concern.id.is_none_or(|id| self.seen.insert(id)) {
+            self.concerns.push(concern);
+        }
+    }
+
+    fn unreadable(&mut self, id: Option<Id>, error: &LoadError) {
+        self.add(Concern::unreadable(id, &error.to_string()));
+    }
+}
+
+impl<A: Audience> Concern<A> {
+    fn unreadable(id: Option<Id>, error: &str) -> Self {
+        Self {
+            reason: Reason::Unreadable,
+            id,
+            machine: None,
+            session: None,
+            summary: "it cannot be read".to_owned(),
+            question: None,
+            error: A::__diagnostic(|| Some(OneLine(error).to_string())),
+            since: None,
+            next: id.map(|id| NextStep::Show { id }).into_iter().collect(),
+        }
+    }
+}

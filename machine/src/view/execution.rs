@@ -1,0 +1,162 @@
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{
+    Audience, Human, Label, Language, audience::is_hidden, consequence::outcome,
+    snapshot::duration_in_state,
+};
+use crate::{
+    actor::Category,
+    clock::Millis,
+    contract::{ActionType, AnyExecution, Progress, waits_for},
+    id::Id,
+    stored::Durable,
+};
+
+/// An execution at one moment (OB-1), as an audience may see it. [`Snapshot`](super::Snapshot) is the
+/// same for machines of any kind.
+///
+/// ```
+/// use machine::actor::Actors;
+/// use machine::contract::{AnyExecution, Contract, Execution, ToolSpec};
+/// use machine::view::{Diagnostic, ExecutionSnapshot};
+///
+/// let actors = Actors::issue("assistant")?;
+/// let email = ToolSpec::irreversible("email", "send")?;
+/// let contract = Contract::tool_call(&email, r#"{"to": "bob@example.com"}"#, &actors.reasoning_node)?
+///     .about("bob@example.com");
+/// let pending = AnyExecution::from(Execution::new(contract));
+///
+/// let snapshot = ExecutionSnapshot::<Diagnostic>::of(&pending, 0);
+/// assert_eq!(snapshot.action_summary, "email.send → bob@example.com");
+/// assert_eq!(snapshot.timeout_seconds, Some(30.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(bound = "")]
+#[non_exhaustive]
+#[allow(clippy::struct_excessive_bools, reason = "OB-1 names them, and each is its own fact")]
+pub struct ExecutionSnapshot<A: Audience = Human> {
+    /// The execution.
+    pub execution_id: Id,
+    /// The type of the action.
+    pub action_type: ActionType,
+    /// A short description of the action.
+    pub action_summary: String,
+    /// The state's name, such as `waiting`.
+    pub current_status: String,
+    /// The same for reasoners: it also says what is doubtful or contradicted.
+    pub label: Label,
+    /// The session of the contract.
+    pub session: Option<String>,
+    /// When it was created (milliseconds since the Unix epoch).
+    pub created_at: Millis,
+    /// When it entered its state (milliseconds since the Unix epoch).
+    pub entered_at: Millis,
+    /// How long it has been in its state (milliseconds).
+    pub duration_in_state_ms: u64,
+    /// Its state is never left.
+    pub is_terminal: bool,
+    /// WAITING, or terminal.
+    pub is_stable: bool,
+    /// WAITING, and not in doubt.
+    pub is_resumable: bool,
+    /// It took effect and is irreversible, even if its state says otherwise.
+    pub has_side_effects: bool,
+    /// The action is irreversible.
+    pub irreversible: bool,
+    /// A person approved it: at its gate, or as a retry.
+    pub human_confirmed: bool,
+    /// The question that it waits with.
+    pub question: Option<String>,
+    /// Until when that can be answered (milliseconds since the Unix epoch, by the clock of the store).
+    pub answer_by: Option<Millis>,
+    /// The answer of the tool or the person.
+    pub result: Option<String>,
+    /// Why it failed, or was not done.
+    pub error_message: Option<String>,
+    /// The number of its transitions.
+    pub transition_count: u64,
+    /// The trigger of the last transition.
+    pub last_trigger: Option<String>,
+    /// The category of the actor of the last transition.
+    pub last_actor_category: Option<Category>,
+    /// The kind of the actor of the last transition.
+    #[serde(skip_serializing_if = "is_hidden")]
+    pub last_actor: A::Diagnostic<Option<String>>,
+    /// The name of the person who approved it.
+    #[serde(skip_serializing_if = "is_hidden")]
+    pub approved_by: A::Diagnostic<Option<String>>,
+    /// The idempotency key.
+    #[serde(skip_serializing_if = "is_hidden")]
+    pub idempotency_key: A::Diagnostic<Option<String>>,
+    /// How long to wait for an answer of the call; `None` means no limit.
+    #[serde(skip_serializing_if = "is_hidden")]
+    pub timeout_seconds: A::Diagnostic<Option<f64>>,
+    /// The raw action.
+    #[serde(skip_serializing_if = "is_hidden")]
+    pub action_detail: A::Internal<Map<String, Value>>,
+    /// The notes of the contract.
+    #[serde(skip_serializing_if = "is_hidden")]
+    pub metadata: A::Internal<Map<String, Value>>,
+}
+
+impl<A: Audience> ExecutionSnapshot<A> {
+    /// Projects an execution, with sentences in English. `now` is the time in milliseconds since the
+    /// Unix epoch.
+    #[must_use]
+    pub fn of(execution: &AnyExecution, now: Millis) -> Self {
+        Self::in_language(execution, now, Language::English)
+    }
+
+    /// The same with the summary and the sentences in another language.
+    #[must_use]
+    pub fn in_language(execution: &AnyExecution, now: Millis, language: Language) -> Self {
+        let contract = execution.context();
+        let progress = Progress::of(execution);
+        let label = Label::from_parts(execution, &progress);
+        let (result, error_message) = outcome(execution, &progress, language);
+        let summary = execution.journal().summary();
+        let state = execution.status().definition();
+        let question = match execution {
+            AnyExecution::Waiting(waiting) => Some(waits_for(waiting)),
+            _ => None,
+        };
+        let actor = summary.last_actor.as_deref();
+        let category = |kind| execution.definition().category(kind);
+        Self {
+            execution_id: execution.id(),
+            action_type: contract.action().action_type().clone(),
+            action_summary: contract.summary_in(language.code()).to_owned(),
+            current_status: state.name.to_string(),
+            label,
+            session: contract.session_id().map(str::to_owned),
+            created_at: summary.created_at,
+            entered_at: summary.entered_at,
+            duration_in_state_ms: duration_in_state(summary.entered_at, now),
+            is_terminal: state.terminal,
+            is_stable: state.stable || state.terminal,
+            is_resumable: label == Label::Waiting,
+            has_side_effects: contract.is_irreversible() && progress.is_applied(),
+            irreversible: contract.is_irreversible(),
+            human_confirmed: progress.approved_by().is_some(),
+            question,
+            answer_by: summary.due_at(),
+            result,
+            error_message,
+            transition_count: summary.transitions,
+            last_trigger: summary.last_trigger.as_deref().map(str::to_owned),
+            last_actor_category: actor.map(category),
+            last_actor: A::__diagnostic(|| actor.map(str::to_owned)),
+            approved_by: A::__diagnostic(|| progress.approved_by().map(str::to_owned)),
+            idempotency_key: A::__diagnostic(|| {
+                contract.idempotency_key().map(|key| key.as_str().to_owned())
+            }),
+            timeout_seconds: A::__diagnostic(|| {
+                contract.timeout().map(|limit| limit.as_secs_f64())
+            }),
+            action_detail: A::__internal(|| contract.action().detail().clone()),
+            metadata: A::__internal(|| contract.metadata().clone()),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::contract::{AnyExecution, Progress};
+
+/// The status of an execution, in the vocabulary for reasoners (OB-7). What needs attention comes
+/// first in the order of the labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[non_exhaustive]
+pub enum Label {
+    /// It ended as not done, and a receipt says that it took effect.
+    Contradicted,
+    /// WAITING, and nobody knows whether it took effect. It cannot be resumed.
+    InDoubt,
+    /// WAITING.
+    Waiting,
+    /// RUNNING.
+    InProgress,
+    /// PENDING.
+    NotStarted,
+    /// FAILED.
+    Failed,
+    /// REJECTED.
+    Rejected,
+    /// CANCELLED.
+    Cancelled,
+    /// COMPLETED.
+    Success,
+}
+
+impl Label {
+    /// Every label.
+    pub const ALL: [Self; 9] = [
+        Self::Contradicted,
+        Self::InDoubt,
+        Self::Waiting,
+        Self::InProgress,
+        Self::NotStarted,
+        Self::Failed,
+        Self::Rejected,
+        Self::Cancelled,
+        Self::Success,
+    ];
+
+    /// The label of an execution.
+    #[must_use]
+    pub fn of(execution: &AnyExecution) -> Self {
+        Self::from_parts(execution, &Progress::of(execution))
+    }
+
+    pub(super) fn from_parts(execution: &AnyExecution, progress: &Progress) -> Self {
+        if progress.is_in_doubt() {
+            return Self::InDoubt;
+        }
+        if progress.is_contradicted() {
+            return Self::Contradicted;
+        }
+        match execution {
+            AnyExecution::Pending(_) => Self::NotStarted,
+            AnyExecution::Running(_) => Self::InProgress,
+            AnyExecution::Waiting(_) => Self::Waiting,
+            AnyExecution::Completed(_) => Self::Success,
+            AnyExecution::Failed(_) => Self::Failed,
+            AnyExecution::Rejected(_) => Self::Rejected,
+            AnyExecution::Cancelled(_) => Self::Cancelled,
+        }
+    }
+
+    /// As prompts show it, such as `IN_DOUBT`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "SUCCESS",
+            Self::Failed => "FAILED",
+            Self::Rejected => "REJECTED",
+            Self::Cancelled => "CANCELLED",
+            Self::Waiting => "WAITING",
+            Self::InProgress => "IN_PROGRESS",
+            Self::NotStarted => "NOT_STARTED",
+            Self::InDoubt => "IN_DOUBT",
+            Self::Contradicted => "CONTRADICTED",
+        }
+    }
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}

@@ -1,0 +1,94 @@
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::id::Id;
+
+/// What a person can do about a machine. Its `Display` is the command of the command line, without the
+/// file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "do")]
+#[non_exhaustive]
+pub enum NextStep {
+    /// Approve what a gate asks for.
+    Approve {
+        /// The gate.
+        id: Id,
+    },
+    /// Decline what a gate asks for.
+    Decline {
+        /// The gate.
+        id: Id,
+    },
+    /// Say whether an action in doubt took place.
+    Confirm {
+        /// The execution.
+        id: Id,
+    },
+    /// Try what failed again.
+    Retry {
+        /// The execution that failed.
+        id: Id,
+    },
+    /// End what is not needed any more.
+    Cancel {
+        /// The machine.
+        id: Id,
+    },
+    /// Shut out the worker of a call.
+    Fence {
+        /// The execution.
+        id: Id,
+    },
+    /// Let workers try again what they set aside.
+    Requeue {
+        /// The machine.
+        id: Id,
+    },
+    /// Send one of its events.
+    Send {
+        /// The machine.
+        id: Id,
+        /// The trigger.
+        trigger: String,
+    },
+    /// Look at it.
+    Show {
+        /// The machine.
+        id: Id,
+    },
+}
+
+impl NextStep {
+    /// The machine.
+    #[must_use]
+    pub fn id(&self) -> Id {
+        match self {
+            Self::Approve { id }
+            | Self::Decline { id }
+            | Self::Confirm { id }
+            | Self::Retry { id }
+            | Self::Cancel { id }
+            | Self::Fence { id }
+            | Self::Requeue { id }
+            | Self::Send { id, .. }
+            | Self::Show { id } => *id,
+        }
+    }
+}
+
+impl fmt::Display for NextStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Approve { id } => write!(f, "approve {id} --as NAME"),
+            Self::Decline { id } => write!(f, "decline {id} --as NAME"),
+            Self::Confirm { id } => write!(f, "confirm {id} applied|not-applied --as NAME"),
+            Self::Retry { id } => write!(f, "retry {id} --as NAME"),
+            Self::Cancel { id } => write!(f, "cancel {id} --as NAME"),
+            Self::Fence { id } => write!(f, "fence {id}"),
+            Self::Requeue { id } => write!(f, "requeue {id}"),
+            Self::Send { id, trigger } => write!(f, "send {id} {trigger} --as NAME"),
+            Self::Show { id } => write!(f, "show {id}"),
+        }
+    }
+}

@@ -1,0 +1,219 @@
+use std::sync::Arc;
+
+use super::{
+    Audience, ConsequenceView, ExecutionSnapshot, ExecutionTimeline, Language, Overview, Snapshot,
+    Timeline, Topology, prompt::needs_attention,
+};
+use crate::{
+    contract::{AnyExecution, execution},
+    definition::Definition,
+    id::Id,
+    store::{LoadError, Page, Query, Store},
+};
+
+/// The views of stored machines (OB-9). It keeps nothing, and changes nothing; a view of a stored
+/// machine equals that of the same machine in memory.
+///
+/// ```
+/// use machine::actor::Actors;
+/// use machine::contract::{Contract, Execution, ToolSpec};
+/// use machine::store::Store;
+/// use machine::view::{Human, Observer};
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+/// # runtime.block_on(async {
+/// let actors = Actors::issue("reader")?;
+/// let tool = ToolSpec::idempotent("files", "read")?;
+/// let contract = Contract::tool_call(&tool, r#"{"path": "notes.txt"}"#, &actors.reasoning_node)?
+///     .session("notes");
+/// let mut done = Execution::new(contract)
+///     .start(&actors.tool_node)
+///     .succeed("12 lines".to_owned(), &actors.tool_node);
+/// let store = Store::memory();
+/// store.create(&mut done).await?;
+///
+/// let observer = Observer::new(&store);
+/// let snapshot = observer.snapshot::<Human>(done.id()).await?;
+/// assert_eq!(snapshot.label, "COMPLETED");
+/// let views = observer.consequence_views("notes").await?;
+/// assert_eq!(views[0].to_string(), "[SUCCESS] files.read: 12 lines");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Observer {
+    pub(super) store: Store,
+    pub(super) language: Language,
+}
+
+impl Observer {
+    /// The views of a store, with texts in English.
+    #[must_use]
+    pub fn new(store: &Store) -> Self {
+        Self { store: store.clone(), language: Language::English }
+    }
+
+    /// With texts in this language.
+    #[must_use]
+    pub fn language(mut self, language: Language) -> Self {
+        self.language = language;
+        self
+    }
+
+    /// A machine of any kind.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::load`].
+    pub async fn snapshot<A: Audience>(&self, id: Id) -> Result<Snapshot<A>, LoadError> {
+        let observed = self.store.observed_one(id).await?;
+        Ok(Snapshot::of_subject(&observed.subject(), self.store.now()))
+    }
+
+    /// A page of the machines that a query selects. One that cannot be read is an error in its place.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Unavailable`] if the storage cannot be read now.
+    pub async fn list<A: Audience>(
+        &self,
+        query: &Query,
+    ) -> Result<Page<Result<Overview<A>, LoadError>>, LoadError> {
+        let now = self.store.now();
+        let page = self.store.observed_page(query).await?;
+        let mut items = Vec::with_capacity(page.items.len());
+        for observed in page.items {
+            items.push(match observed {
+                Ok(observed) if observed.definition.name == execution::DEFINITION.name => {
+                    let execution = self.store.execution_of(observed).await;
+                    execution.map(|execution| Overview::of(&execution, self.language))
+                }
+                Ok(observed) => Ok(Overview::of_subject(&observed.subject(), now)),
+                Err(error) => Err(error),
+            });
+        }
+        Ok(Page { items, next: page.next })
+    }
+
+    /// An execution.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::load`].
+    pub async fn execution<A: Audience>(&self, id: Id) -> Result<ExecutionSnapshot<A>, LoadError> {
+        let execution: AnyExecution = self.store.load(id).await?;
+        Ok(ExecutionSnapshot::in_language(&execution, self.store.now(), self.language))
+    }
+
+    /// An execution, for a reasoner.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::load`].
+    pub async fn consequence_view(&self, id: Id) -> Result<ConsequenceView, LoadError> {
+        let execution: AnyExecution = self.store.load(id).await?;
+        Ok(ConsequenceView::in_language(&execution, self.language))
+    }
+
+    /// The executions of a session, for a reasoner: contradicted and doubtful ones first, then in the
+    /// order of their creation.
+    ///
+    /// # Errors
+    ///
+    /// The first of [`Store::load_all`]: a reasoner that is not told of one execution may do it again.
+    pub async fn consequence_views(
+        &self,
+        session: &str,
+    ) -> Result<Vec<ConsequenceView>, LoadError> {
+        let mut views = Vec::new();
+        let mut query = Query::new().session(session).limit(1000);
+        loop {
+            let page = self.store.load_all::<AnyExecution>(&query).await?;
+            for execution in page.items {
+                views.push(ConsequenceView::in_language(&execution?, self.language));
+            }
+            match page.next {
+                Some(next) => query = query.after(next),
+                None => break,
+            }
+        }
+        views.sort_by_key(|view| !needs_attention(view));
+        Ok(views)
+    }
+
+    /// The history of a machine of any kind.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::history`].
+    pub async fn timeline<A: Audience>(&self, id: Id) -> Result<Timeline<A>, LoadError> {
+        let history = self.store.history(id).await?;
+        let newest = history.entries.last().and_then(|entry| history.definition(entry));
+        let newest = match newest {
+            Some(written) => self.newest(&written.name).await?,
+            None => None,
+        };
+        Ok(Timeline::project(&history, newest.as_deref(), self.language))
+    }
+
+    /// The executions of a session, with their transitions. What cannot be read is named in it.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Unavailable`] if the storage cannot be read now.
+    pub async fn session<A: Audience>(
+        &self,
+        session: &str,
+    ) -> Result<ExecutionTimeline<A>, LoadError> {
+        let now = self.store.now();
+        let mut histories = self.store.transitions_of_session::<A>(session).await?;
+        let (mut executions, mut unreadable) = (Vec::new(), Vec::new());
+        let mut query = Query::new().session(session).limit(1000);
+        loop {
+            let page = self.store.load_all::<AnyExecution>(&query).await?;
+            for execution in page.items {
+                let execution = match execution {
+                    Ok(execution) => execution,
+                    Err(error) => {
+                        unreadable.push(error.to_string());
+                        continue;
+                    }
+                };
+                let transitions = match histories.remove(&execution.id()) {
+                    Some(Ok(transitions)) => transitions,
+                    Some(Err(reason)) => {
+                        unreadable.push(reason);
+                        continue;
+                    }
+                    None => Vec::new(),
+                };
+                let key = execution.context().idempotency_key().map(ToString::to_string);
+                let snapshot = ExecutionSnapshot::in_language(&execution, now, self.language);
+                executions.push((snapshot, key, transitions));
+            }
+            match page.next {
+                Some(next) => query = query.after(next),
+                None => break,
+            }
+        }
+        let mut timeline = ExecutionTimeline::of_snapshots(session, executions);
+        timeline.unreadable = unreadable;
+        Ok(timeline)
+    }
+
+    /// The states and moves of a kind of machine that was stored, under its newest definition; `None`
+    /// if no machine of that kind was.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Unavailable`] if the storage cannot be read now.
+    pub async fn topology(&self, machine: &str) -> Result<Option<Topology>, LoadError> {
+        Ok(self.newest(machine).await?.map(|definition| Topology::of(&definition)))
+    }
+
+    async fn newest(&self, machine: &str) -> Result<Option<Arc<Definition>>, LoadError> {
+        let definitions = self.store.definitions().await?;
+        Ok(definitions.into_iter().rfind(|known| known.name == machine))
+    }
+}

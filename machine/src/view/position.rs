@@ -1,0 +1,97 @@
+use serde::Serialize;
+
+use crate::contract::execution::Status;
+
+/// Where a graph is with an execution (OB-10). The state of the execution follows from it; another
+/// state is a mismatch to report.
+///
+/// ```
+/// use machine::contract::execution::Status;
+/// use machine::view::GraphPosition;
+///
+/// assert!(GraphPosition::ToolWorking.check(Status::Running).is_ok());
+/// let mismatch = GraphPosition::ToolReturned.check(Status::Running).unwrap_err();
+/// assert_eq!(
+///     mismatch.to_string(),
+///     "the graph is back from the tool, and the execution is RUNNING instead of COMPLETED or FAILED"
+/// );
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum GraphPosition {
+    /// The contract was created.
+    Created,
+    /// The tool node works.
+    ToolWorking,
+    /// The tool node returned.
+    ToolReturned,
+    /// The node that asks a person was reached.
+    EcsNode,
+    /// The answer arrived, and the graph is about to resume.
+    ResumeBegins,
+    /// The graph has resumed.
+    ResumeEnds,
+}
+
+/// The graph and the execution disagree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the graph {}, and the execution is {} instead of {}",
+    position.text(),
+    label(*found),
+    position.labels()
+)]
+#[non_exhaustive]
+pub struct Mismatch {
+    /// Where the graph is.
+    pub position: GraphPosition,
+    /// The state of the execution.
+    pub found: Status,
+}
+
+impl GraphPosition {
+    /// The states in which an execution can be there.
+    #[must_use]
+    pub fn expected(self) -> &'static [Status] {
+        match self {
+            Self::Created => &[Status::Pending],
+            Self::ToolWorking => &[Status::Running],
+            Self::ToolReturned => &[Status::Completed, Status::Failed],
+            Self::EcsNode | Self::ResumeBegins => &[Status::Waiting],
+            Self::ResumeEnds => &[Status::Completed],
+        }
+    }
+
+    /// Whether an execution in this state can be there.
+    ///
+    /// # Errors
+    ///
+    /// [`Mismatch`] if it cannot.
+    pub fn check(self, found: Status) -> Result<(), Mismatch> {
+        if self.expected().contains(&found) {
+            return Ok(());
+        }
+        Err(Mismatch { position: self, found })
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::Created => "has just created it",
+            Self::ToolWorking => "is in the tool",
+            Self::ToolReturned => "is back from the tool",
+            Self::EcsNode => "waits for a person",
+            Self::ResumeBegins => "is about to resume",
+            Self::ResumeEnds => "has resumed",
+        }
+    }
+
+    fn labels(self) -> String {
+        let labels: Vec<_> = self.expected().iter().copied().map(label).collect();
+        labels.join(" or ")
+    }
+}
+
+fn label(status: Status) -> &'static str {
+    &status.definition().label
+}

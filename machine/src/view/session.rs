@@ -1,0 +1,99 @@
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{Audience, ExecutionSnapshot, Human, Label, TransitionRecord};
+use crate::{clock::Millis, contract::AnyExecution, id::Id};
+
+/// The executions of a session with their transitions (OB-4), as an audience may see them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(bound = "")]
+#[non_exhaustive]
+pub struct ExecutionTimeline<A: Audience = Human> {
+    /// The session.
+    pub session_id: String,
+    /// The executions, oldest first.
+    pub contracts: Vec<ExecutionSnapshot<A>>,
+    /// All their transitions, oldest first.
+    pub transitions: Vec<TransitionRecord<A>>,
+    /// The executions that attempt the same action, oldest first, where there are several.
+    pub attempts: Vec<Vec<Id>>,
+    /// The number of executions.
+    pub total: usize,
+    /// The number of those that have ended.
+    pub terminal: usize,
+    /// The number of those that have not ended.
+    pub active: usize,
+    /// One of them waits.
+    pub has_suspended: bool,
+    /// An irreversible action took place.
+    pub has_irreversible_completed: bool,
+    /// When the first one was created (milliseconds since the Unix epoch).
+    pub started_at: Option<Millis>,
+    /// When the last one ended; `None` while one has not (milliseconds since the Unix epoch).
+    pub ended_at: Option<Millis>,
+    /// What is wrong with executions that cannot be read, so that they are missing here.
+    pub unreadable: Vec<String>,
+}
+
+/// An execution with its transitions.
+pub(super) type WithTransitions<A> =
+    (ExecutionSnapshot<A>, Option<String>, Vec<TransitionRecord<A>>);
+
+impl<A: Audience> ExecutionTimeline<A> {
+    /// The timeline of some executions, each with its transitions, as
+    /// [`transitions`](super::transitions) returns them. `now` is the time in milliseconds since the
+    /// Unix epoch.
+    #[must_use]
+    pub fn of(
+        session: &str,
+        executions: Vec<(&AnyExecution, Vec<TransitionRecord<A>>)>,
+        now: Millis,
+    ) -> Self {
+        let executions = executions.into_iter().map(|(execution, transitions)| {
+            let key = execution.context().idempotency_key().map(ToString::to_string);
+            (ExecutionSnapshot::of(execution, now), key, transitions)
+        });
+        Self::of_snapshots(session, executions.collect())
+    }
+
+    pub(super) fn of_snapshots(session: &str, mut executions: Vec<WithTransitions<A>>) -> Self {
+        // Ids rise with time, and tell those of one millisecond apart.
+        executions.sort_by_key(|(snapshot, ..)| (snapshot.created_at, snapshot.execution_id));
+        let mut attempts: BTreeMap<String, Vec<Id>> = BTreeMap::new();
+        let mut contracts = Vec::with_capacity(executions.len());
+        let mut transitions: Vec<TransitionRecord<A>> = Vec::new();
+        for (snapshot, key, own) in executions {
+            if let Some(key) = key {
+                attempts.entry(key).or_default().push(snapshot.execution_id);
+            }
+            transitions.extend(own);
+            contracts.push(snapshot);
+        }
+        // Stable, so that the transitions of one execution stay in order.
+        transitions.sort_by_key(|transition| transition.timestamp);
+        let mut attempts: Vec<Vec<Id>> =
+            attempts.into_values().filter(|attempts| attempts.len() > 1).collect();
+        attempts.sort();
+        let terminal = contracts.iter().filter(|contract| contract.is_terminal).count();
+        let active = contracts.len() - terminal;
+        let waits = |contract: &ExecutionSnapshot<A>| {
+            matches!(contract.label, Label::Waiting | Label::InDoubt)
+        };
+        let last = contracts.iter().map(|contract| contract.entered_at).max();
+        Self {
+            session_id: session.to_owned(),
+            attempts,
+            total: contracts.len(),
+            terminal,
+            active,
+            has_suspended: contracts.iter().any(waits),
+            has_irreversible_completed: contracts.iter().any(|contract| contract.has_side_effects),
+            started_at: contracts.first().map(|contract| contract.created_at),
+            ended_at: last.filter(|_| active == 0),
+            transitions,
+            contracts,
+            unreadable: Vec::new(),
+        }
+    }
+}

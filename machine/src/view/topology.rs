@@ -1,0 +1,164 @@
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::definition::Definition;
+
+/// The states and moves of a kind of machine (OB-5).
+///
+/// ```
+/// use machine::contract::execution;
+/// use machine::view::Topology;
+///
+/// let topology = Topology::of(execution::DEFINITION);
+/// assert_eq!(topology.initial, "pending");
+/// assert_eq!(topology.resumable, ["waiting"]);
+/// assert!(topology.problems.is_empty());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Topology {
+    /// The kind of the machine, such as `execution`.
+    pub machine: String,
+    /// The states, in declaration order.
+    pub nodes: Vec<TopologyNode>,
+    /// The legal moves; a choice has one edge for each of its targets.
+    pub edges: Vec<TopologyEdge>,
+    /// The pairs of states without a move from the first to the second.
+    pub forbidden_transitions: Vec<ForbiddenTransition>,
+    /// The terminal states.
+    pub terminal: Vec<String>,
+    /// The states that wait, and can be left.
+    pub resumable: Vec<String>,
+    /// The initial state.
+    pub initial: String,
+    /// The result of the health check: states that cannot be reached, and states that are neither
+    /// terminal nor left nor may last.
+    pub problems: Vec<String>,
+}
+
+/// A state of a [`Topology`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+#[allow(clippy::struct_excessive_bools, reason = "OB-5 names them, and each is its own fact")]
+pub struct TopologyNode {
+    /// The state's name, such as `waiting`.
+    pub status: String,
+    /// The state's name in messages, such as `WAITING`.
+    pub label: String,
+    /// It is never left.
+    pub is_terminal: bool,
+    /// New machines are in it.
+    pub is_initial: bool,
+    /// It may last: it is terminal, or waits.
+    pub is_stable: bool,
+    /// It waits, and can be left.
+    pub is_resumable: bool,
+}
+
+/// A move of a [`Topology`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct TopologyEdge {
+    /// The source state.
+    pub from: String,
+    /// The target state.
+    pub to: String,
+    /// The trigger.
+    pub trigger: String,
+    /// The kinds of actor that may make it; empty means anyone.
+    pub allowed_actors: Vec<String>,
+    /// For an edge of a choice, when the move goes this way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub when: Option<String>,
+}
+
+/// A pair of states without a move.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ForbiddenTransition {
+    /// The source state.
+    pub from: String,
+    /// The target state.
+    pub to: String,
+    /// Why there is none.
+    pub reason: String,
+}
+
+impl Topology {
+    /// The topology of a definition.
+    #[must_use]
+    pub fn of(definition: &Definition) -> Self {
+        let states = || definition.states.iter();
+        let name = |index: usize| definition.states[index].name.to_string();
+        let nodes = states().enumerate().map(|(index, state)| TopologyNode {
+            status: state.name.to_string(),
+            label: state.label.to_string(),
+            is_terminal: state.terminal,
+            is_initial: index == definition.initial,
+            is_stable: state.stable || state.terminal,
+            is_resumable: state.stable && !state.terminal,
+        });
+        let edges = definition.edges.iter().map(|edge| TopologyEdge {
+            from: name(edge.from),
+            to: name(edge.to),
+            trigger: edge.trigger.to_string(),
+            allowed_actors: edge.actors.iter().map(ToString::to_string).collect(),
+            when: edge.when.as_deref().map(str::to_owned),
+        });
+        let waits = states().filter(|state| state.stable && !state.terminal);
+        Self {
+            machine: definition.name.to_string(),
+            nodes: nodes.collect(),
+            edges: edges.collect(),
+            forbidden_transitions: forbidden(definition),
+            terminal: states()
+                .filter(|state| state.terminal)
+                .map(|state| state.name.to_string())
+                .collect(),
+            resumable: waits.map(|state| state.name.to_string()).collect(),
+            initial: name(definition.initial),
+            problems: problems(definition),
+        }
+    }
+}
+
+fn forbidden(definition: &Definition) -> Vec<ForbiddenTransition> {
+    let legal: BTreeSet<(usize, usize)> =
+        definition.edges.iter().map(|edge| (edge.from, edge.to)).collect();
+    let mut forbidden = Vec::new();
+    for (from, source) in definition.states.iter().enumerate() {
+        let reason = definition.legal_moves(from).to_string();
+        for (to, target) in definition.states.iter().enumerate() {
+            if !legal.contains(&(from, to)) {
+                forbidden.push(ForbiddenTransition {
+                    from: source.name.to_string(),
+                    to: target.name.to_string(),
+                    reason: reason.clone(),
+                });
+            }
+        }
+    }
+    forbidden
+}
+
+/// `#[machine]` refuses to compile what is wrong here; a definition from a file may have it.
+fn problems(definition: &Definition) -> Vec<String> {
+    let mut reached = BTreeSet::from([definition.initial]);
+    let mut open = vec![definition.initial];
+    while let Some(state) = open.pop() {
+        let targets = definition.leaving(state).map(|edge| edge.to);
+        open.extend(targets.filter(|target| reached.insert(*target)));
+    }
+    let mut problems = Vec::new();
+    for (index, state) in definition.states.iter().enumerate() {
+        if !reached.contains(&index) {
+            problems.push(format!("no path leads to {}", state.label));
+        }
+        let is_left = definition.leaving(index).next().is_some();
+        if !state.terminal && !state.stable && !is_left {
+            problems.push(format!("{} is not terminal, and nothing leaves it", state.label));
+        }
+    }
+    problems
+}
