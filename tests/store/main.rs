@@ -33,6 +33,7 @@ mod late;
 mod leftovers;
 mod live_worker;
 mod lock_files;
+mod observer;
 mod odd_rows;
 mod open_at_once;
 mod own_key;

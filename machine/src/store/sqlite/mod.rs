@@ -13,6 +13,7 @@ mod group;
 mod inbox;
 mod inspect;
 mod journal;
+mod observed;
 mod open;
 mod places;
 mod precondition;
@@ -32,6 +33,6 @@ mod writing;
 mod tests;
 
 pub(crate) use {
-    open::{open, open_for_reading},
+    open::{open, open_existing, open_for_reading},
     sqlite::Sqlite,
 };
