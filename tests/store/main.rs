@@ -5,6 +5,7 @@ mod again;
 mod approvals;
 mod ask_service;
 mod attempts;
+mod backup;
 mod bad_files;
 mod batch;
 mod batch_gates;

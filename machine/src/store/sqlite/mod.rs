@@ -3,6 +3,7 @@
 mod agenda;
 mod apply;
 mod attempts;
+mod backup;
 mod blocking;
 mod checkpoint;
 mod connection;
@@ -15,6 +16,7 @@ mod inspect;
 mod journal;
 mod observed;
 mod open;
+mod partial;
 mod places;
 mod precondition;
 mod readers;

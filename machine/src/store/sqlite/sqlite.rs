@@ -1,9 +1,15 @@
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread,
+};
 
+use async_channel::Sender;
+use futures_channel::oneshot;
 use rusqlite::Connection;
 
 use super::{
-    agenda, attempts,
+    agenda, attempts, backup,
     blocking::Blocking,
     definitions, journal,
     observed::Stamp,
@@ -16,12 +22,13 @@ use crate::{
     id::Id,
     journal::Line,
     store::{
-        OpenError, Unavailable,
+        BackupError, BackupProgress, OpenError, Unavailable,
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
             Doorbell, Filter, Found, Identity, Messages, Rejected, Sequenced, Task,
         },
+        backup::Copied,
         message::Received,
     },
 };
@@ -175,6 +182,25 @@ impl Backend for Sqlite {
                 watch.start(doorbells);
             }
         }
+    }
+
+    fn backup(
+        &self,
+        to: PathBuf,
+        steps: Sender<BackupProgress>,
+    ) -> Answer<Result<Copied, BackupError>> {
+        let (answer, copied) = oneshot::channel();
+        let source = self.source.clone();
+        // A thread of its own: it takes long.
+        let thread = thread::Builder::new().name("machine-backup".to_owned());
+        let spawned = thread.spawn(move || {
+            // Nobody listens if the caller's future was dropped.
+            let _ = answer.send(backup::run(&source, &to, &steps));
+        });
+        Box::pin(async move {
+            spawned.map_err(Unavailable::other)?;
+            copied.await.map_err(|_| Unavailable::stopped())
+        })
     }
 
     fn run(&self, work: Box<dyn FnOnce() + Send>) {
