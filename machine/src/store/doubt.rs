@@ -1,6 +1,6 @@
 use futures_util::future::{Either, select};
 
-use super::{CommitError, LoadError, Store, lender::sleep, retry::Retry};
+use super::{CommitError, LoadError, Store, lender::sleep, retry::Retry, telemetry};
 use crate::{
     __private::{Who, who},
     actor::{GraphRunner, Human, ToolNode},
@@ -128,7 +128,9 @@ impl Store {
         service: &'a impl Perform<T>,
         by: &'a ToolNode,
     ) -> BoxFuture<'a, Result<Settled, Refused<InDoubt, CommitError>>> {
-        Box::pin(self.service_asked::<T>(doubt, service, by))
+        let (id, contract) = (doubt.execution().id(), doubt.execution().context());
+        let span = telemetry::ask_service(id, contract);
+        Box::pin(telemetry::asked(span, self.service_asked::<T>(doubt, service, by)))
     }
 
     async fn service_asked<T: Callable>(

@@ -35,6 +35,7 @@ mod send;
 mod settle;
 mod sqlite;
 mod subscribe;
+pub mod telemetry;
 mod unavailable;
 mod verify;
 pub(crate) mod work;

@@ -4,10 +4,12 @@ use std::{
 };
 
 use backon::{BackoffBuilder, Retryable};
+use tracing::field::display;
 
 use super::{
     Begun, CommitError, LoadError, Store,
     lender::{StoreLender, sleep},
+    telemetry,
 };
 use crate::{
     __private::who,
@@ -84,11 +86,14 @@ impl Store {
         by: &'a ToolNode,
     ) -> Performing<'a, T> {
         let planned = planned.into();
-        Box::pin(async move {
+        let (id, contract) = (planned.id(), planned.execution().context());
+        let span = telemetry::execute_tool(id, contract, false);
+        let service = telemetry::InSpan(service, span.clone());
+        Box::pin(telemetry::performed(id, span, async move {
             let (running, permit) = self.begun(planned, by).await?;
             let outcome = permit.call(service).await;
             self.end(running, outcome, by).await
-        })
+        }))
     }
 
     async fn begun<T: Callable>(
@@ -116,7 +121,10 @@ impl Store {
         by: &'a ToolNode,
     ) -> Performing<'a, T> {
         let planned = planned.into();
-        Box::pin(async move {
+        let (id, contract) = (planned.id(), planned.execution().context());
+        let span = telemetry::execute_tool(id, contract, false);
+        let service = telemetry::InSpan(service, span.clone());
+        Box::pin(telemetry::performed(id, span, async move {
             let (running, permit) = self.begun(planned, by).await?;
             let outcome = if running.context().is_irreversible() {
                 // A hint raised the risk of this call.
@@ -125,7 +133,7 @@ impl Store {
                 self.repeatedly(&running, permit, Arc::new(service), delays).await
             };
             self.end(running, outcome, by).await
-        })
+        }))
     }
 
     /// Calls until there is a receipt, or no delay is left. Returns the last outcome.
@@ -154,7 +162,14 @@ impl Store {
                 }
             }
         };
-        match call.retry(delays).sleep(sleep).await {
+        let (id, mut attempt) = (display(running.id()), 0);
+        let notify = |outcome: &Outcome, delay: Duration| {
+            attempt += 1;
+            let evidence = telemetry::evidence_class(outcome.evidence());
+            let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
+            telemetry::CallRetried { id: id.clone(), attempt, evidence, delay_ms }.emit();
+        };
+        match call.retry(delays).sleep(sleep).notify(notify).await {
             Ok(outcome) | Err(outcome) => outcome,
         }
     }
@@ -198,7 +213,10 @@ impl Store {
         service: impl Perform<T> + 'static,
         by: &'a ToolNode,
     ) -> Performing<'a, T> {
-        Box::pin(self.performed_again(running, service, by))
+        let id = running.id();
+        let span = telemetry::execute_tool(id, running.context(), true);
+        let service = telemetry::InSpan(service, span.clone());
+        Box::pin(telemetry::performed(id, span, self.performed_again(running, service, by)))
     }
 
     async fn performed_again<T: Repeatable>(

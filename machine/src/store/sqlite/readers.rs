@@ -18,6 +18,7 @@ use super::{
     failure::{reopening, unavailable},
     inbox::Inbox,
 };
+use crate::store::telemetry;
 use crate::{
     journal::DigestKey,
     store::{
@@ -108,7 +109,9 @@ impl Readers {
             match self.pool.clone().spawn(None) {
                 Ok(thread) => threads.push(thread),
                 // Those that are running do its work.
-                Err(error) => tracing::debug!(%error, "cannot start another reader"),
+                Err(_) => {
+                    telemetry::StoragePostponed { operation: "reader_thread", status: None }.emit();
+                }
             }
         }
     }
@@ -163,7 +166,10 @@ impl Pool {
                     None
                 }
             }));
-            reader = done.inspect_err(|_| tracing::error!("a read panicked")).unwrap_or(None);
+            reader = done.unwrap_or_else(|_| {
+                telemetry::StorageFailed { operation: "read", status: None }.emit();
+                None
+            });
             self.idle.fetch_add(1, Ordering::AcqRel);
         }
     }

@@ -13,7 +13,7 @@ use std::{
 use rusqlite::Connection;
 
 use super::connection::{self, Role};
-use crate::store::backend::Doorbell;
+use crate::store::{backend::Doorbell, telemetry};
 
 /// How often other processes' commits are looked for without a sign of them.
 const SWEEP: Duration = Duration::from_secs(1);
@@ -36,7 +36,7 @@ impl Doorbells {
         let doorbells = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for doorbell in doorbells {
             if catch_unwind(AssertUnwindSafe(|| doorbell())).is_err() {
-                tracing::error!("a function for commits panicked");
+                telemetry::StorageFailed { operation: "doorbell", status: None }.emit();
             }
         }
     }
@@ -101,7 +101,7 @@ impl Watch {
         });
         match spawned {
             Ok(thread) => *state = State::Running(sender, thread),
-            Err(error) => tracing::error!(%error, "cannot watch for other processes' commits"),
+            Err(_) => telemetry::StorageFailed { operation: "watch_thread", status: None }.emit(),
         }
     }
 
@@ -149,7 +149,9 @@ fn serve(path: &Path, busy_ms: u64, signs: &Receiver<Sign>, doorbells: &Doorbell
 fn version(connection: &mut Option<Connection>, path: &Path, busy_ms: u64) -> Option<i64> {
     if connection.is_none() {
         *connection = connection::open(path, Role::Reader, busy_ms)
-            .inspect_err(|error| tracing::debug!(%error, "cannot look for commits now"))
+            .inspect_err(|_| {
+                telemetry::StoragePostponed { operation: "watch", status: None }.emit();
+            })
             .ok();
     }
     let read = connection.as_ref()?.prepare_cached("PRAGMA data_version");
@@ -157,7 +159,8 @@ fn version(connection: &mut Option<Connection>, path: &Path, busy_ms: u64) -> Op
     match read {
         Ok(version) => Some(version),
         Err(error) => {
-            tracing::debug!(%error, "cannot look for commits now");
+            let status = telemetry::sqlite_code(&error);
+            telemetry::StoragePostponed { operation: "watch", status }.emit();
             *connection = None;
             None
         }
@@ -167,6 +170,8 @@ fn version(connection: &mut Option<Connection>, path: &Path, busy_ms: u64) -> Op
 /// Tells about writes to the log at once, where the system can do that without opening the file.
 mod notifier {
     use std::path::Path;
+
+    use crate::store::telemetry;
 
     #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos", windows))]
     pub(super) fn start(path: &Path, ring: impl Fn() + Send + 'static) -> Option<impl Sized> {
@@ -182,7 +187,11 @@ mod notifier {
             watcher.watch(&super::super::inspect::wal(path), RecursiveMode::NonRecursive)?;
             Ok(watcher)
         });
-        started.inspect_err(|error| tracing::debug!(%error, "only the sweep finds commits")).ok()
+        // Without it, the sweep finds commits.
+        let missing = |_: &notify::Error| {
+            telemetry::StoragePostponed { operation: "file_events", status: None }.emit();
+        };
+        started.inspect_err(missing).ok()
     }
 
     #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "macos", windows)))]
