@@ -128,9 +128,10 @@ impl Store {
         service: &'a impl Perform<T>,
         by: &'a ToolNode,
     ) -> BoxFuture<'a, Result<Settled, Refused<InDoubt, CommitError>>> {
-        let (id, contract) = (doubt.execution().id(), doubt.execution().context());
-        let span = telemetry::ask_service(id, contract);
-        Box::pin(telemetry::asked(span, self.service_asked::<T>(doubt, service, by)))
+        Box::pin(async move {
+            let span = telemetry::ask_service(doubt.execution());
+            telemetry::asked(span, self.service_asked::<T>(doubt, service, by)).await
+        })
     }
 
     async fn service_asked<T: Callable>(

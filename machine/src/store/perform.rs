@@ -86,14 +86,15 @@ impl Store {
         by: &'a ToolNode,
     ) -> Performing<'a, T> {
         let planned = planned.into();
-        let (id, contract) = (planned.id(), planned.execution().context());
-        let span = telemetry::execute_tool(id, contract, false);
-        let service = telemetry::InSpan(service, span.clone());
-        Box::pin(telemetry::performed(id, span, async move {
-            let (running, permit) = self.begun(planned, by).await?;
-            let outcome = permit.call(service).await;
-            self.end(running, outcome, by).await
-        }))
+        Box::pin(async move {
+            let (span, service) = telemetry::call(planned.execution(), false, service);
+            let performed = async {
+                let (running, permit) = self.begun(planned, by).await?;
+                let outcome = permit.call(service).await;
+                self.end(running, outcome, by).await
+            };
+            telemetry::performed(span, performed).await
+        })
     }
 
     async fn begun<T: Callable>(
@@ -121,19 +122,20 @@ impl Store {
         by: &'a ToolNode,
     ) -> Performing<'a, T> {
         let planned = planned.into();
-        let (id, contract) = (planned.id(), planned.execution().context());
-        let span = telemetry::execute_tool(id, contract, false);
-        let service = telemetry::InSpan(service, span.clone());
-        Box::pin(telemetry::performed(id, span, async move {
-            let (running, permit) = self.begun(planned, by).await?;
-            let outcome = if running.context().is_irreversible() {
-                // A hint raised the risk of this call.
-                permit.call(service).await
-            } else {
-                self.repeatedly(&running, permit, Arc::new(service), delays).await
+        Box::pin(async move {
+            let (span, service) = telemetry::call(planned.execution(), false, service);
+            let performed = async {
+                let (running, permit) = self.begun(planned, by).await?;
+                let outcome = if running.context().is_irreversible() {
+                    // A hint raised the risk of this call.
+                    permit.call(service).await
+                } else {
+                    self.repeatedly(&running, permit, Arc::new(service), delays).await
+                };
+                self.end(running, outcome, by).await
             };
-            self.end(running, outcome, by).await
-        }))
+            telemetry::performed(span, performed).await
+        })
     }
 
     /// Calls until there is a receipt, or no delay is left. Returns the last outcome.
@@ -213,10 +215,10 @@ impl Store {
         service: impl Perform<T> + 'static,
         by: &'a ToolNode,
     ) -> Performing<'a, T> {
-        let id = running.id();
-        let span = telemetry::execute_tool(id, running.context(), true);
-        let service = telemetry::InSpan(service, span.clone());
-        Box::pin(telemetry::performed(id, span, self.performed_again(running, service, by)))
+        Box::pin(async move {
+            let (span, service) = telemetry::call(&running, true, service);
+            telemetry::performed(span, self.performed_again(running, service, by)).await
+        })
     }
 
     async fn performed_again<T: Repeatable>(

@@ -7,7 +7,7 @@ use tracing::{Instrument, Span, field::display};
 use super::{AskService, CallTimedOut, ExecuteTool, failed, field};
 use crate::{
     contract::{
-        Action, Answer, Attempt, Call, Callable, Contract, Evidence, LateCall, Perform, Settled,
+        Action, Answer, Attempt, Call, Callable, Evidence, Execution, LateCall, Perform, Settled,
     },
     id::Id,
     store::{CommitError, PerformError},
@@ -56,29 +56,31 @@ impl fmt::Display for SpanName<'_> {
     }
 }
 
-/// The span of a call.
-pub(crate) fn execute_tool(id: Id, contract: &Contract, resumed: bool) -> Span {
+/// The span of a call, and the service in it.
+pub(crate) fn call<S, P>(execution: &Execution<S>, resumed: bool, service: P) -> (Span, InSpan<P>) {
+    let (id, contract) = (execution.id(), execution.context());
     let tool = ToolName(contract.action());
-    ExecuteTool {
+    let span = ExecuteTool {
         name: display(SpanName("execute_tool", Part::Tool(tool))),
         tool: display(tool),
         id: display(id),
         irreversible: contract.is_irreversible(),
         resumed,
     }
-    .span()
+    .span();
+    let service = InSpan(service, span.clone());
+    (span, service)
 }
 
 /// The span of a status query.
-pub(crate) fn ask_service(id: Id, contract: &Contract) -> Span {
-    let tool = ToolName(contract.action());
+pub(crate) fn ask_service<S>(execution: &Execution<S>) -> Span {
+    let (id, tool) = (execution.id(), ToolName(execution.context().action()));
     let name = display(SpanName("ask_service", Part::Tool(tool)));
     AskService { name, tool: display(tool), id: display(id) }.span()
 }
 
 /// Runs a call in its span, and records the outcome there.
 pub(crate) async fn performed<T: Callable>(
-    id: Id,
     span: Span,
     call: impl Future<Output = Result<Settled, PerformError<T>>>,
 ) -> Result<Settled, PerformError<T>> {
@@ -92,13 +94,19 @@ pub(crate) async fn performed<T: Callable>(
         Err(error) => ("not_begun", Some(error.reason().class())),
     };
     record(&span, outcome, error);
-    let goes_on = |call: LateCall| {
+    let goes_on = |id: Id, call: LateCall| {
         span.in_scope(|| CallTimedOut { id: display(id) }.emit());
         LateCall(Box::pin(call.0.instrument(span.clone())))
     };
     result.map(|settled| match settled {
-        Settled::TimedOut(doubt, call) => Settled::TimedOut(doubt, goes_on(call)),
-        Settled::Fenced(current, call) => Settled::Fenced(current, goes_on(call)),
+        Settled::TimedOut(doubt, call) => {
+            let call = goes_on(doubt.execution().id(), call);
+            Settled::TimedOut(doubt, call)
+        }
+        Settled::Fenced(current, call) => {
+            let call = goes_on(current.journal().id(), call);
+            Settled::Fenced(current, call)
+        }
         settled => settled,
     })
 }
@@ -145,7 +153,7 @@ pub(crate) fn class_of(evidence: &Evidence) -> &'static str {
 }
 
 /// A service whose calls run in a span, also after their timeout, whoever polls them then.
-pub(crate) struct InSpan<S>(pub(crate) S, pub(crate) Span);
+pub(crate) struct InSpan<S>(S, Span);
 
 impl<T: Callable, S: Perform<T>> Perform<T> for InSpan<S> {
     fn perform(&self, call: &Call<T>) -> impl Future<Output = Answer<T::Receipt>> + Send {

@@ -16,9 +16,7 @@ pub use signals::SIGNALS;
 
 #[cfg(feature = "worker")]
 pub(crate) use call::SpanName;
-pub(crate) use call::{
-    InSpan, ask_service, asked, class_of as evidence_class, execute_tool, performed,
-};
+pub(crate) use call::{ask_service, asked, call, class_of as evidence_class, performed};
 #[cfg(feature = "worker")]
 pub(crate) use class::class_of;
 pub(crate) use committed::committed;
