@@ -10,7 +10,10 @@ use machine::{
     store::{ReadBackoff, Resume, Store},
 };
 
-use crate::world::{Service, World};
+use crate::{
+    errand::Hold,
+    world::{Service, World},
+};
 
 /// Every outcome of a call.
 pub(crate) async fn outcomes(world: &World) {
@@ -38,24 +41,31 @@ pub(crate) async fn outcomes(world: &World) {
 /// A call that goes on after its timeout, and one that was fenced meanwhile.
 pub(crate) async fn late(world: &World) {
     let (store, by) = (&world.store, &world.actors.tool_node);
-    let slow = |millis| Service {
-        takes: Duration::from_millis(millis),
+    let hold = Hold::default();
+    let slow = Service {
+        hold: Some(hold.clone()),
         ..world.service(Ok(Applied::new(world.text("late receipt"))))
     };
     let limit = Duration::from_millis(20);
     let mail = world.stored(world.mail(10).timeout_after(limit)).await;
-    match store.perform::<Action>(mail, slow(60), by).await.unwrap() {
-        Settled::TimedOut(_, late) => drop(tokio::spawn(late).await.unwrap().unwrap()),
+    match store.perform::<Action>(mail, slow.clone(), by).await.unwrap() {
+        Settled::TimedOut(_, late) => {
+            hold.let_go();
+            let _ = late.await.unwrap();
+        }
         other => panic!("{other:?}"),
     }
+    hold.is_held().await;
     let mail = world.stored(world.mail(11)).await;
     let id = mail.id();
-    let calls = store.perform::<Action>(mail, slow(60), by);
+    let calls = store.perform::<Action>(mail, slow, by);
     let fences = async {
-        tokio::time::sleep(Duration::from_millis(30)).await;
-        store.fence(id, &world.text("too slow"), &world.actors.graph_runner).await.unwrap()
+        hold.is_held().await;
+        let reason = world.text("too slow");
+        let _ = store.fence(id, &reason, &world.actors.graph_runner).await.unwrap();
+        hold.let_go();
     };
-    let (called, _) = tokio::join!(calls, fences);
+    let (called, ()) = tokio::join!(calls, fences);
     assert!(called.is_err());
     store.recover().await.unwrap();
 }

@@ -4,6 +4,7 @@ use std::{
     collections::{BTreeMap, HashMap},
     fmt,
     sync::{Mutex, MutexGuard, OnceLock, PoisonError},
+    time::Duration,
 };
 
 use tracing::{
@@ -109,6 +110,16 @@ impl Visit for Report {
     fn record_str(&mut self, field: &Field, value: &str) {
         self.values.insert(field.name(), value.to_owned());
     }
+}
+
+/// Waits until something like this is reported in this test.
+pub(crate) async fn until(what: impl Fn(&Report) -> bool) {
+    let found = async {
+        while !reports().as_ref().is_some_and(|reports| reports.all.iter().any(&what)) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), found).await.expect("it is reported");
 }
 
 /// Runs this on a runtime of its own, and returns all that was reported in the process meanwhile.

@@ -1,6 +1,6 @@
 //! A machine of the tests, and handlers that do what a test needs.
 
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc};
 
 use machine::{
     actor::{GraphRunner, Human},
@@ -8,6 +8,7 @@ use machine::{
     worker::{Failure, Handler, Next, Task},
 };
 use serde::{Deserialize, Serialize};
+use tokio::sync::Notify;
 
 #[machine(durable)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,11 +31,34 @@ pub(crate) enum Errand {
 #[derive(Debug, Clone)]
 pub(crate) enum Does {
     Opens,
-    /// Takes this long.
-    Slowly(Duration),
+    /// Opens it when it is let go.
+    Holds(Hold),
     Fails(String),
     /// Fails with an error whose text cannot be made.
     PanicsLater,
+}
+
+/// Holds something back until a test lets it go.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Hold {
+    held: Arc<Notify>,
+    go: Arc<Notify>,
+}
+
+impl Hold {
+    pub(crate) async fn hold(&self) {
+        self.held.notify_one();
+        self.go.notified().await;
+    }
+
+    /// It is held now.
+    pub(crate) async fn is_held(&self) {
+        self.held.notified().await;
+    }
+
+    pub(crate) fn let_go(&self) {
+        self.go.notify_one();
+    }
 }
 
 pub(crate) struct Clerk(pub(crate) Does);
@@ -46,7 +70,7 @@ impl Handler for Clerk {
         let AnyErrand::Placed(errand) = errand else { return Ok(Next::Wait) };
         match &self.0 {
             Does::Opens => {}
-            Does::Slowly(time) => tokio::time::sleep(*time).await,
+            Does::Holds(hold) => hold.hold().await,
             Does::Fails(text) => return Err(text.clone().into()),
             Does::PanicsLater => return Err(Box::new(Unspeakable)),
         }

@@ -6,8 +6,8 @@ use machine::contract::{Action, Applied, Settled};
 use tracing::Instrument;
 
 use crate::{
-    capture::{Report, captured},
-    errand::Does,
+    capture::{Report, captured, until},
+    errand::{Does, Hold},
     world::{Service, World},
 };
 
@@ -35,7 +35,7 @@ fn a_call_by_a_worker() {
         let _ = world.stored(world.mail(1)).await;
         let service = world.service(Ok(Applied::new("sent")));
         let worker = world.worker(Does::Opens).other_tools(service).start();
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        until(|report| report.name == "machine.call.answered").await;
         // The worker runs in tasks of its own, so that its spans are not in this one.
         worker.stop().instrument(tracing::info_span!("main")).await.unwrap();
     });
@@ -62,10 +62,12 @@ fn a_call_that_is_late() {
         let mail = world.mail(1).timeout_after(Duration::from_millis(20));
         let mail = world.stored(mail).await;
         let service = world.service(Ok(Applied::new("sent")));
-        let service = Service { takes: Duration::from_millis(60), ..service };
+        let hold = Hold::default();
+        let service = Service { hold: Some(hold.clone()), ..service };
         let settled = world.store.perform::<Action>(mail, service, &world.actors.tool_node);
         let settled = settled.instrument(tracing::info_span!("caller")).await.unwrap();
         let Settled::TimedOut(_, late) = settled else { panic!("{settled:?}") };
+        hold.let_go();
         let other = tracing::info_span!("somebody else");
         tokio::spawn(late.instrument(other)).await.unwrap().unwrap();
     });

@@ -9,10 +9,10 @@ use machine::{
     contract::{Action, Answer, Applied, BoxFuture, Call, Perform},
     worker::Doorbell,
 };
-use tokio::time::timeout;
 
 use crate::{
-    errand::{Does, Errand},
+    capture::{Report, until},
+    errand::{Does, Errand, Hold},
     world::World,
 };
 
@@ -30,33 +30,41 @@ pub(crate) async fn indeterminate(world: &World) {
     fail::remove("store-reopen");
 }
 
-/// The disk is full when an outcome is to be written.
+/// The disk is full when an outcome is to be written, and for longer when a late one is.
 pub(crate) async fn full(world: &World) {
     let _ = world.stored(world.mail(60)).await;
-    let service = Fills { text: world.text("sent"), takes: Duration::ZERO, commits: 1 };
-    let worker = world.worker(Does::Opens).lease(Duration::from_secs(30)).other_tools(service);
-    worker.run_until_idle().await.unwrap();
+    let service = Fills { text: world.text("sent"), hold: None, commits: 1 };
+    world.worker(Does::Opens).other_tools(service).run_until_idle().await.unwrap();
 
-    // Late, and for longer.
-    let _ = world.stored(world.mail(61).timeout_after(Duration::from_millis(20))).await;
-    let takes = Duration::from_millis(100);
-    let service = Fills { text: world.text("sent"), takes, commits: 1000 };
+    let (call, handler) = (Hold::default(), Hold::default());
+    let mail = world.stored(world.mail(61).timeout_after(Duration::from_millis(20))).await;
     world.errand().await;
-    let slow = Does::Slowly(Duration::from_millis(200));
-    let worker = world.worker(slow).lease(Duration::from_secs(1)).other_tools(service);
-    let _ = timeout(Duration::from_millis(700), worker.run_until_idle()).await;
+    let text = world.text("sent");
+    let service = Fills { text, hold: Some(call.clone()), commits: 1000 };
+    let worker = world.worker(Does::Holds(handler.clone())).other_tools(service).start();
+    handler.is_held().await;
+    let id = mail.id().to_string();
+    let waits = |report: &Report| report.name == "machine.worker.waits";
+    until(move |report| waits(report) && report.get("machine.id") == id).await;
+    call.let_go();
+    until(|report| report.name == "machine.call.lost").await;
+    handler.let_go();
+    until(|report| report.get("machine.storage.operation") == "hand_back").await;
     fail::remove("store-commit");
+    worker.stop().await.unwrap();
 }
 
 struct Fills {
     text: String,
-    takes: Duration,
+    hold: Option<Hold>,
     commits: u32,
 }
 
 impl Perform<Action> for Fills {
     async fn perform(&self, _: &Call<Action>) -> Answer {
-        tokio::time::sleep(self.takes).await;
+        if let Some(hold) = &self.hold {
+            hold.hold().await;
+        }
         fail::cfg("store-commit", &format!("{}*return({FULL})", self.commits)).unwrap();
         Ok(Applied::new(self.text.as_str()))
     }

@@ -3,18 +3,18 @@
 use std::time::Duration;
 
 use machine::{
-    contract::Applied,
-    store::{OpenOptions, Store},
+    actor::Actors,
+    clock::Millis,
+    contract::{Answer, Applied, Call, Irreversible, Perform, Tool},
+    store::OpenOptions,
     worker::Worker,
 };
-use tokio::time::{sleep, timeout};
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    errand::{Clerk, Does},
+    errand::{Clerk, Does, Hold},
     world::{Frozen, World},
 };
-
-const LONG: Duration = Duration::from_secs(30);
 
 /// What fails, what is set aside, and what a worker cannot do.
 pub(crate) async fn failures(world: &World) {
@@ -22,8 +22,7 @@ pub(crate) async fn failures(world: &World) {
     let worker = world.worker(Does::Fails(world.text("the handler says")));
     worker.run_until_idle().await.unwrap();
     world.errand().await;
-    let worker = world.worker(Does::PanicsLater);
-    let _ = timeout(Duration::from_millis(300), worker.run_until_idle()).await;
+    world.worker(Does::PanicsLater).run_until_idle().await.unwrap();
 
     // A worker that has other tools.
     let _ = world.stored(world.read(50)).await;
@@ -34,8 +33,9 @@ pub(crate) async fn failures(world: &World) {
 /// A worker is asked to stop in the middle of a handler.
 pub(crate) async fn stopped(world: &World) {
     world.errand().await;
-    let worker = world.worker(Does::Slowly(LONG)).grace(Duration::from_millis(10)).start();
-    sleep(Duration::from_millis(100)).await;
+    let hold = Hold::default();
+    let worker = world.worker(Does::Holds(hold.clone())).grace(Duration::from_millis(10)).start();
+    hold.is_held().await;
     worker.stop().await.unwrap();
 }
 
@@ -43,9 +43,13 @@ pub(crate) async fn stopped(world: &World) {
 pub(crate) async fn cut_short(world: &World) {
     world.errand().await;
     for _ in 0..2 {
-        let worker = world.worker(Does::Slowly(LONG)).attempts(5);
-        assert!(timeout(Duration::from_millis(200), worker.run_until_idle()).await.is_err());
-        sleep(Duration::from_millis(110)).await;
+        let hold = Hold::default();
+        let worker = world.worker(Does::Holds(hold.clone())).attempts(5);
+        tokio::select! {
+            ended = worker.run_until_idle() => panic!("{ended:?}"),
+            () = hold.is_held() => {}
+        }
+        world.hand.advance(AN_HOUR);
     }
     world.worker(Does::Opens).attempts(5).run_until_idle().await.unwrap();
 }
@@ -53,33 +57,35 @@ pub(crate) async fn cut_short(world: &World) {
 /// A worker whose clock stands still does not know that its lease has ended.
 pub(crate) async fn lost_lease(world: &World) {
     world.errand().await;
-    let frozen: Store = OpenOptions::new().clock(Frozen).sqlite(world.path()).await.unwrap();
-    let actors = machine::actor::Actors::issue(&world.text("frozen")).unwrap();
-    let slow = Clerk(Does::Slowly(Duration::from_millis(400)));
-    let frozen = Worker::new(&frozen, actors).handler(slow).lease(Duration::from_millis(100));
-    let running = frozen.grace(LONG).start();
-    sleep(Duration::from_millis(250)).await;
+    let hold = Hold::default();
+    let frozen = OpenOptions::new().clock(Frozen).sqlite(world.path()).await.unwrap();
+    let actors = Actors::issue(&world.text("frozen")).unwrap();
+    let frozen = Worker::new(&frozen, actors).handler(Clerk(Does::Holds(hold.clone()))).start();
+    hold.is_held().await;
+    world.hand.advance(AN_HOUR);
     world.worker(Does::Opens).run_until_idle().await.unwrap();
-    sleep(Duration::from_millis(300)).await;
-    // On its clock it would never end by itself.
-    let _ = timeout(Duration::from_millis(300), running.stop()).await;
+    hold.let_go();
+    frozen.stop().await.unwrap();
 }
 
+/// Longer than any lease, in milliseconds.
+const AN_HOUR: Millis = 3_600_000;
+
 /// A tool that nothing calls.
-#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Nothing;
 
-impl machine::contract::Tool for Nothing {
+impl Tool for Nothing {
     const SERVICE: &'static str = "nothing";
     const METHOD: &'static str = "do";
-    type Effect = machine::contract::Irreversible;
+    type Effect = Irreversible;
     type Receipt = String;
 }
 
 struct NoService;
 
-impl machine::contract::Perform<Nothing> for NoService {
-    async fn perform(&self, _: &machine::contract::Call<Nothing>) -> machine::contract::Answer {
+impl Perform<Nothing> for NoService {
+    async fn perform(&self, _: &Call<Nothing>) -> Answer {
         Ok(Applied::new("nothing"))
     }
 }

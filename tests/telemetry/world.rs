@@ -22,7 +22,7 @@ use machine::{
 };
 use tempfile::TempDir;
 
-use crate::errand::{Clerk, Does, Errand};
+use crate::errand::{Clerk, Does, Errand, Hold};
 
 pub(crate) struct World {
     pub(crate) secret: String,
@@ -90,7 +90,6 @@ impl World {
             .handler(Clerk(does))
             .backoff(Duration::ZERO, Duration::ZERO)
             .attempts(2)
-            .lease(Duration::from_millis(100))
             .sweep(Duration::from_millis(10))
     }
 
@@ -105,21 +104,24 @@ impl World {
     /// A service whose answers have the secret, too.
     pub(crate) fn service(&self, answer: Answer) -> Service {
         let unknown = Err(NotDone::unknown(self.text("cannot be asked")));
-        Service { answer, found: unknown, takes: Duration::ZERO }
+        Service { answer, found: unknown, hold: None }
     }
 }
 
-/// A service that gives the same answer to every call, after this time.
+/// A service that gives the same answer to every call.
 #[derive(Clone)]
 pub(crate) struct Service {
     pub(crate) answer: Answer,
     pub(crate) found: Answer,
-    pub(crate) takes: Duration,
+    /// Until when it does not answer.
+    pub(crate) hold: Option<Hold>,
 }
 
 impl Perform<Action> for Service {
     async fn perform(&self, _: &Call<Action>) -> Answer {
-        tokio::time::sleep(self.takes).await;
+        if let Some(hold) = &self.hold {
+            hold.hold().await;
+        }
         tracing::info!("the service answers");
         self.answer.clone()
     }
