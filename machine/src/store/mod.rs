@@ -37,6 +37,7 @@ mod send;
 mod settle;
 mod sqlite;
 mod subscribe;
+pub mod telemetry;
 mod unavailable;
 mod verify;
 pub(crate) mod work;
