@@ -252,7 +252,7 @@ async fn write(
         journal.set_commit_id(Some(commit_id));
     }
     match store.inner.backend.apply(batch).await {
-        Ok(Ok(Applied { last, outcomes })) => {
+        Ok(Ok(Applied { last, outcomes, .. })) => {
             for ((position, stored), last) in positions.iter().zip(stored).zip(last) {
                 let item = &mut items[*position];
                 telemetry::committed(item.machine());

@@ -242,7 +242,7 @@ fn write(
                 if wrote.is_none_or(|other: usize| batches[other].writes.is_empty()) {
                     wrote = Some(index);
                 }
-                consequences |= !batch.is_plain();
+                consequences |= !batch.has_no_work();
                 let known = (&mut *numbers, &mut *places);
                 let of = (*batch, consequences);
                 let key = &settings.key;
