@@ -312,7 +312,7 @@ async fn killed_drivers_deliver_nothing_twice() {
     assert!(times.keys().all(|id| expected.contains(id)));
     let lost = expected.len() - times.len();
     assert!(lost <= kills, "{lost} were lost by {kills} kills");
-    println!("{} facts, {lost} lost by {kills} kills", expected.len());
+    eprintln!("{} facts, {lost} lost by {kills} kills", expected.len());
 }
 
 /// The facts in the logs of other processes.
