@@ -4,6 +4,8 @@
 mod confirmed;
 mod consequence;
 mod doubt;
+mod fact;
+mod fact_driver;
 mod forgery;
 mod labels;
 mod prompt;

@@ -14,7 +14,7 @@ use crate::{
     journal::{Digest, DigestKey},
     store::{
         backend::Broken,
-        prune::Kept,
+        pruned::Kept,
         pruning::{Candidate, Link, Prune, PrunedLine, Pruning},
     },
 };
