@@ -70,14 +70,16 @@ impl Perform<Action> for Fills {
     }
 }
 
-/// A doorbell panics, and the file is gone.
-pub(crate) async fn gone(world: &World) {
+/// A doorbell panics, and somebody reads the file while it is closed.
+pub(crate) async fn in_use(world: &World) {
     let worker =
         world.worker(Does::Opens).doorbell(Broken(world.text("broken"), AtomicBool::new(true)));
     world.errand().await;
     worker.run_until_idle().await.unwrap();
-    world.store.close().await.unwrap();
-    std::fs::remove_file(world.path()).unwrap();
+    let reader = rusqlite::Connection::open(world.path()).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema").unwrap();
+    world.errand().await;
+    assert!(world.store.close().await.is_err());
 }
 
 struct Broken(String, AtomicBool);

@@ -38,7 +38,9 @@ impl World {
         let folder = TempDir::new().unwrap();
         let hand = Hand::default();
         let path = folder.path().join(format!("{secret}.db"));
-        let store = OpenOptions::new().clock(hand.clone()).sqlite(path).await.unwrap();
+        // Short, for a file that is in use when it is closed.
+        let options = OpenOptions::new().busy_timeout(Duration::from_millis(500));
+        let store = options.clock(hand.clone()).sqlite(path).await.unwrap();
         let actors = Actors::issue(&format!("{secret} node")).unwrap();
         let ann = Human::new(&format!("{secret}@example.com")).unwrap();
         Self { secret: secret.to_owned(), store, actors, ann, hand, folder }
