@@ -30,6 +30,10 @@ pub(crate) async fn indeterminate(world: &World) {
     fail::remove("store-reopen");
 }
 
+pub(crate) fn next_commit_is_full() {
+    fail::cfg("store-commit", &format!("1*return({FULL})")).unwrap();
+}
+
 /// The disk is full when an outcome is to be written, and for longer when a late one is.
 pub(crate) async fn full(world: &World) {
     let _ = world.stored(world.mail(60)).await;

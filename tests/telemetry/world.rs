@@ -3,7 +3,7 @@
 use std::{
     path::PathBuf,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicI64, Ordering},
     },
     time::Duration,
@@ -23,6 +23,9 @@ use machine::{
 use tempfile::TempDir;
 
 use crate::errand::{Clerk, Does, Errand, Hold};
+
+/// The idempotency keys of all calls.
+pub(crate) static KEYS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 pub(crate) struct World {
     pub(crate) secret: String,
@@ -70,6 +73,7 @@ impl World {
         let arguments = serde_json::json!({ "to": self.text("bob"), "number": number });
         let contract =
             Contract::tool_call(tool, &arguments.to_string(), &self.actors.reasoning_node).unwrap();
+        KEYS.lock().unwrap().extend(contract.idempotency_key().map(ToString::to_string));
         contract.about(&self.text("a mail")).session(self.text("session")).note("x", &*self.secret)
     }
 
