@@ -1,5 +1,7 @@
 //! The page and the table say the same.
 
+#![allow(clippy::unwrap_used)]
+
 use std::{collections::BTreeSet, fmt::Write};
 
 use super::{FIELDS, SIGNALS, Signal};
