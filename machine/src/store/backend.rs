@@ -1,11 +1,14 @@
 //! What is behind a [`Store`](super::Store): plain data, one atomic batch, and reads. All policy is
 //! above it; what must be atomic is data in the batch.
 
-use std::{fmt, future::Future, pin::Pin, sync::Arc};
+use std::{fmt, future::Future, path::PathBuf, pin::Pin, sync::Arc};
+
+use async_channel::Sender;
 
 use super::{
-    Unavailable,
+    BackupError, BackupProgress, Unavailable,
     attempt::Attempt,
+    backup::Copied,
     message::{Queued, Received},
     work::{Event, Outcome, Refusal, Work},
 };
@@ -75,6 +78,16 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
 
     /// Calls the function after each commit, of any process. It may be called too often.
     fn on_commit(&self, doorbell: Doorbell);
+
+    /// Copies the whole store as it is now to a new file, and says how far it is. It ends early if
+    /// nobody listens any more.
+    fn backup(
+        &self,
+        _to: PathBuf,
+        _steps: Sender<BackupProgress>,
+    ) -> Answer<Result<Copied, BackupError>> {
+        Box::pin(async { Ok(Err(BackupError::InMemory)) })
+    }
 
     /// Runs work that may block, such as file locks.
     fn run(&self, work: Box<dyn FnOnce() + Send>);

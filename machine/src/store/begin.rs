@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::{CommitError, LoadError, Store, lender::StoreLender, retry::Retry};
+use super::{CommitError, LoadError, Store, Unavailable, lender::StoreLender, retry::Retry};
 use crate::{
     __private::who,
     actor::ToolNode,
@@ -255,6 +255,9 @@ impl Store {
     /// Registers a call as in flight.
     pub(super) async fn at_work(&self, id: Id) -> Result<crate::contract::AtWork, CommitError> {
         let worker = self.inner.worker.clone();
+        if worker.observes() {
+            return Err(Unavailable::read_only().into());
+        }
         let at_work = self.run(move || worker.begin(id)).await?;
         at_work.map_err(|error| CommitError::Lock(error.to_string()))
     }

@@ -118,6 +118,9 @@ impl Store {
     /// Shows other processes that this one is alive.
     pub(crate) async fn announce(&self) -> Result<(), super::CommitError> {
         let worker = self.inner.worker.clone();
+        if worker.observes() {
+            return Err(Unavailable::read_only().into());
+        }
         let announced = self.run(move || worker.announce()).await?;
         announced.map_err(|error| super::CommitError::Lock(error.to_string()))
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod attempt;
 pub(crate) mod backend;
+mod backup;
 mod batch;
 mod begin;
 pub mod blocking;
@@ -45,6 +46,7 @@ mod worker;
 pub mod guarantees {}
 
 pub use backend::Child;
+pub use backup::{Backup, BackupError, BackupProgress};
 pub use batch::Batch;
 pub use begin::{Begin, Begun};
 pub use check::{Blocked, Check, CheckedMachine};

@@ -13,7 +13,7 @@ use super::{
     definitions::Definitions,
     handle::Inner,
     memory::Memory,
-    sqlite,
+    sqlite::{self, Sqlite},
     worker::Worker,
 };
 use crate::{
@@ -42,6 +42,7 @@ pub struct OpenOptions {
     key: DigestKey,
     named: Vec<Named>,
     clock: Arc<dyn Clock>,
+    must_exist: bool,
 }
 
 impl Default for OpenOptions {
@@ -51,6 +52,7 @@ impl Default for OpenOptions {
             key: DigestKey::default(),
             named: Vec::new(),
             clock: Arc::new(SystemClock),
+            must_exist: false,
         }
     }
 }
@@ -96,23 +98,92 @@ impl OpenOptions {
         self
     }
 
+    /// Makes [`sqlite`](Self::sqlite) refuse to create a store: the file must exist, with a store in it.
+    /// A program that only looks after the files of others does not make an empty one by a wrong path.
+    ///
+    /// ```
+    /// use machine::store::{OpenError, OpenOptions};
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    /// # runtime.block_on(async {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let file = folder.path().join("agnet.db");
+    /// let refused = OpenOptions::new().must_exist().sqlite(&file).await;
+    /// assert!(matches!(refused, Err(OpenError::CannotOpen { .. })));
+    /// assert!(!file.exists());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn must_exist(mut self) -> Self {
+        self.must_exist = true;
+        self
+    }
+
     /// A new store in memory. It ends with its last clone.
     #[must_use]
     pub fn memory(&self) -> Store {
-        self.store(Arc::new(Memory::new(self.settings())), None)
+        self.store(Arc::new(Memory::new(self.settings())), None, false)
     }
 
-    /// Opens a SQLite file, and creates it if it does not exist.
+    /// Opens a SQLite file, and creates it if it does not exist (but see
+    /// [`must_exist`](Self::must_exist)).
     ///
     /// # Errors
     ///
     /// [`OpenError`] if the file cannot be opened, is not a database, belongs to another program,
     /// has an unsupported format or incompatible machines, is read-only, or cannot be made durable.
     pub async fn sqlite(&self, path: impl AsRef<Path>) -> Result<Store, OpenError> {
-        let (path, settings) = (path.as_ref().to_owned(), self.settings());
-        let sqlite = off_thread(move || sqlite::open(&path, settings)).await??;
+        let open = if self.must_exist { sqlite::open_existing } else { sqlite::open };
+        self.open(path.as_ref(), open, false).await
+    }
+
+    /// Opens an existing SQLite file for reading only, also while other processes write to it. Reads
+    /// and [subscriptions](Store::subscribe) see every commit of others; every write is refused
+    /// with [`Unavailable::is_read_only`]. The file is not changed, and no file is created next to it,
+    /// with one exception: if it has a write-ahead log, because it is open for writing or because its
+    /// process was killed, SQLite may create the shared memory file (`-shm`) that belongs to the log.
+    ///
+    /// A writer that closes the file while others read it leaves the log, which is then empty; the next
+    /// writer to close it removes it.
+    ///
+    /// ```
+    /// use machine::contract::AnyExecution;
+    /// use machine::store::{OpenOptions, Query, Store};
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    /// # runtime.block_on(async {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let file = folder.path().join("agent.db");
+    /// # Store::sqlite(&file).await?.close().await?;
+    /// let store = OpenOptions::new().read_only(&file).await?;
+    /// for line in store.list(&Query::new().status("waiting")).await?.items.iter().flatten() {
+    ///     println!("{} waits since {}", line.id, line.updated_at);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`sqlite`](Self::sqlite), and [`OpenError::CannotOpen`] if the file does not exist, has
+    /// no store in it yet, or has a write-ahead log that cannot be read.
+    pub async fn read_only(&self, path: impl AsRef<Path>) -> Result<Store, OpenError> {
+        self.open(path.as_ref(), sqlite::open_for_reading, true).await
+    }
+
+    async fn open(
+        &self,
+        path: &Path,
+        open: fn(&Path, Settings) -> Result<Sqlite, OpenError>,
+        observes: bool,
+    ) -> Result<Store, OpenError> {
+        let (path, settings) = (path.to_owned(), self.settings());
+        let sqlite = off_thread(move || open(&path, settings)).await??;
         let path = sqlite.path().to_owned();
-        let store = self.store(Arc::new(sqlite), Some(path.clone()));
+        let store = self.store(Arc::new(sqlite), Some(path.clone()), observes);
         let check = store.incompatible(&self.named).await?;
         if !check.is_clean() {
             return Err(OpenError::Incompatible { path, check: Box::new(check) });
@@ -147,7 +218,7 @@ impl OpenOptions {
     pub async fn check(&self, path: impl AsRef<Path>) -> Result<Check, OpenError> {
         let (path, settings) = (path.as_ref().to_owned(), self.settings());
         let sqlite = off_thread(move || sqlite::open_for_reading(&path, settings)).await??;
-        let store = self.store(Arc::new(sqlite), None);
+        let store = self.store(Arc::new(sqlite), None, true);
         let check = store.rehearse(&self.named).await;
         store.close().await?;
         check
@@ -162,7 +233,7 @@ impl OpenOptions {
     /// A store on a backend of a test.
     #[cfg(all(test, feature = "worker"))]
     pub(crate) fn on(&self, backend: Arc<dyn Backend>) -> Store {
-        self.store(backend, None)
+        self.store(backend, None, false)
     }
 
     fn settings(&self) -> Settings {
@@ -170,14 +241,14 @@ impl OpenOptions {
         Settings { key: self.key, busy_ms }
     }
 
-    fn store(&self, backend: Arc<dyn Backend>, path: Option<PathBuf>) -> Store {
+    fn store(&self, backend: Arc<dyn Backend>, path: Option<PathBuf>, observes: bool) -> Store {
         Store {
             inner: Arc::new(Inner {
                 identity: backend.identity(),
                 backend,
                 key: self.key,
                 clock: Arc::clone(&self.clock),
-                worker: Arc::new(Worker::new(path)),
+                worker: Arc::new(Worker::new(path, observes)),
                 definitions: Definitions::default(),
                 named: self.named.clone(),
                 commits: std::sync::OnceLock::new(),

@@ -11,8 +11,8 @@ use crate::{
 /// A place in the journal of a store. As text it can be the id of a server-sent event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
-    generation: u64,
-    sequence: u64,
+    pub(super) generation: u64,
+    pub(super) sequence: u64,
 }
 
 impl fmt::Display for Position {

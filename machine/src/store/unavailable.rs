@@ -19,6 +19,7 @@ enum Kind {
     InUse,
     Full,
     Stopped,
+    ReadOnly,
     Indeterminate(String),
     Format { found: i64, known: i64 },
     Other(String),
@@ -43,6 +44,12 @@ impl Unavailable {
         self.0 == Kind::Stopped
     }
 
+    /// The store was opened with [`OpenOptions::read_only`](super::OpenOptions::read_only).
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.0 == Kind::ReadOnly
+    }
+
     /// The commit may or may not be durable. Commit the same machines again: the store recognizes
     /// the same commit and answers that it has succeeded, if it has.
     #[must_use]
@@ -65,6 +72,10 @@ impl Unavailable {
 
     pub(crate) fn stopped() -> Self {
         Self(Kind::Stopped)
+    }
+
+    pub(crate) fn read_only() -> Self {
+        Self(Kind::ReadOnly)
     }
 
     pub(crate) fn indeterminate(reason: impl fmt::Display) -> Self {
@@ -95,6 +106,10 @@ impl fmt::Display for Unavailable {
                 f.write_str("the disk is full; nothing was written; free some space and try again")
             }
             Kind::Stopped => f.write_str("the store was closed, or its thread has ended; open it again"),
+            Kind::ReadOnly => f.write_str(
+                "the store was opened for reading only; nothing was written; open it with \
+                 `OpenOptions::sqlite` to write",
+            ),
             Kind::Indeterminate(reason) => write!(
                 f,
                 "the commit failed and may or may not be on disk: {reason}; commit the same machines \

@@ -20,6 +20,8 @@ use crate::{
 pub(super) struct Worker {
     /// `None` for a store that no other process can see: then there is no lock file.
     database: Option<PathBuf>,
+    /// Creates and removes no files.
+    observes: bool,
     name: String,
     /// Created with the first permit or by a worker loop, so that readers create no files.
     file: Mutex<Option<File>>,
@@ -37,14 +39,20 @@ struct Call {
 }
 
 impl Worker {
-    pub(super) fn new(database: Option<PathBuf>) -> Self {
+    pub(super) fn new(database: Option<PathBuf>, observes: bool) -> Self {
         Self {
             database,
+            observes,
             name: Id::fresh().to_string(),
             file: Mutex::default(),
             at_work: Mutex::default(),
             unanswered: Mutex::default(),
         }
+    }
+
+    /// Whether the store only reads.
+    pub(super) fn observes(&self) -> bool {
+        self.observes
     }
 
     pub(super) fn name(&self) -> &str {
@@ -125,7 +133,9 @@ impl Worker {
     /// The name decides what is opened. Opening anything else could be the database itself, and closing
     /// it would drop the locks of this process on it.
     pub(super) fn ended(&self) -> Vec<String> {
-        let Some(database) = &self.database else { return Vec::new() };
+        let Some(database) = self.database.as_ref().filter(|_| !self.observes) else {
+            return Vec::new();
+        };
         let prefix = path_of(database, "");
         let (Some(folder), Some(prefix)) = (prefix.parent(), prefix.file_name()) else {
             return Vec::new();

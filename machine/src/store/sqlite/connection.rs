@@ -10,6 +10,8 @@ use crate::store::OpenError;
 pub(super) enum Role {
     /// Creates the file if needed.
     Creator,
+    /// Opens a file that must be there, and in which nothing may be created.
+    Existing,
     Writer,
     /// Cannot write, and never checkpoints, even when it is the last one to close.
     Reader,
@@ -23,7 +25,7 @@ pub(super) fn open(path: &Path, role: Role, busy_ms: u64) -> Result<Connection, 
     let flags = match role {
         Role::Creator => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
         // A file that is missing now was moved away; another one in its place is not this store.
-        Role::Writer | Role::Checkpoint => OpenFlags::SQLITE_OPEN_READ_WRITE,
+        Role::Existing | Role::Writer | Role::Checkpoint => OpenFlags::SQLITE_OPEN_READ_WRITE,
         Role::Reader => OpenFlags::SQLITE_OPEN_READ_ONLY,
     };
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -53,7 +55,8 @@ pub(super) fn open(path: &Path, role: Role, busy_ms: u64) -> Result<Connection, 
         let setting = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
         connection.set_db_config(setting, true).map_err(says)?;
     }
-    if role != Role::Creator {
+    // The others find the log that one of these has switched on.
+    if role != Role::Creator && role != Role::Existing {
         check_wal(&connection, path)?;
     }
     Ok(connection)

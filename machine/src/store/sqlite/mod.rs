@@ -3,6 +3,7 @@
 mod agenda;
 mod apply;
 mod attempts;
+mod backup;
 mod blocking;
 mod checkpoint;
 mod connection;
@@ -13,7 +14,9 @@ mod group;
 mod inbox;
 mod inspect;
 mod journal;
+mod observed;
 mod open;
+mod partial;
 mod places;
 mod precondition;
 mod readers;
@@ -32,6 +35,6 @@ mod writing;
 mod tests;
 
 pub(crate) use {
-    open::{open, open_for_reading},
+    open::{open, open_existing, open_for_reading},
     sqlite::Sqlite,
 };

@@ -17,12 +17,14 @@ use super::{
     definitions::Names,
     failure::{reopening, unavailable},
     inbox::Inbox,
+    observed::{self, Stamp},
+    open,
 };
 use crate::{
     journal::DigestKey,
     store::{
         OpenError, Unavailable,
-        backend::{Answer, Settings},
+        backend::{Answer, Identity, Settings},
     },
 };
 
@@ -36,53 +38,55 @@ const QUEUE: usize = 256;
 pub(super) struct Readers {
     jobs: Sender<Job>,
     pool: Pool,
-    most: usize,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 #[derive(Debug, Clone)]
 struct Pool {
-    path: PathBuf,
-    settings: Settings,
+    source: Source,
     jobs: Receiver<Job>,
     idle: Arc<AtomicUsize>,
 }
 
 type Job = Box<dyn FnOnce(Result<&mut Reader, Unavailable>) + Send>;
 
+/// The file, and how to open it for reading.
+#[derive(Debug, Clone)]
+pub(super) struct Source {
+    pub(super) path: PathBuf,
+    pub(super) settings: Settings,
+    pub(super) identity: Identity,
+    /// The store must not change the file, nor create one next to it.
+    pub(super) observes: bool,
+}
+
 /// A connection, and what is known about the file through it.
 pub(super) struct Reader {
     pub(super) connection: Connection,
     pub(super) names: Names,
     pub(super) key: DigestKey,
+    source: Source,
+    /// See [`observed::open`].
+    stamp: Option<Stamp>,
 }
 
 impl Readers {
     pub(super) fn start(
-        path: PathBuf,
-        settings: Settings,
-        first: Connection,
+        source: Source,
+        first: (Connection, Option<Stamp>),
     ) -> Result<Self, OpenError> {
         let (jobs, queue) = async_channel::bounded(QUEUE);
-        let pool = Pool { path, settings, jobs: queue, idle: Arc::default() };
+        let pool = Pool { source, jobs: queue, idle: Arc::default() };
         let thread = pool.clone().spawn(Some(first));
         let thread = thread.map_err(Unavailable::other)?;
-        Ok(Self { jobs, pool, most: MOST, threads: Mutex::new(vec![thread]) })
+        Ok(Self { jobs, pool, threads: Mutex::new(vec![thread]) })
     }
 
-    /// One thread with this connection, and never another.
-    pub(super) fn start_one(
-        path: PathBuf,
-        settings: Settings,
-        connection: Connection,
-    ) -> Result<Self, OpenError> {
-        Ok(Self { most: 1, ..Self::start(path, settings, connection)? })
-    }
-
-    /// Runs a query on one of the threads, in a read transaction.
+    /// Runs a query on one of the threads, in a read transaction. It is repeated if somebody else began
+    /// to write to a file that was at rest.
     pub(super) fn read<T: Send + 'static>(
         &self,
-        query: impl FnOnce(&mut Reader) -> rusqlite::Result<T> + Send + 'static,
+        query: impl FnMut(&mut Reader) -> rusqlite::Result<T> + Send + 'static,
     ) -> Answer<T> {
         if self.pool.idle.load(Ordering::Acquire) <= self.jobs.len() {
             self.start_another();
@@ -104,7 +108,7 @@ impl Readers {
     fn start_another(&self) {
         // Poisoning is harmless: the list is changed in one step.
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        if threads.len() < self.most && !self.jobs.is_closed() {
+        if threads.len() < MOST && !self.jobs.is_closed() {
             match self.pool.clone().spawn(None) {
                 Ok(thread) => threads.push(thread),
                 // Those that are running do its work.
@@ -130,27 +134,25 @@ impl Readers {
 }
 
 impl Pool {
-    fn spawn(self, connection: Option<Connection>) -> std::io::Result<JoinHandle<()>> {
+    fn spawn(self, first: Option<(Connection, Option<Stamp>)>) -> std::io::Result<JoinHandle<()>> {
         let thread = std::thread::Builder::new().name("machine-reader".to_owned());
         self.idle.fetch_add(1, Ordering::AcqRel);
         let idle = Arc::clone(&self.idle);
-        let spawned = thread.spawn(move || self.serve(connection));
+        let spawned = thread.spawn(move || self.serve(first));
         if spawned.is_err() {
             idle.fetch_sub(1, Ordering::AcqRel);
         }
         spawned
     }
 
-    fn serve(self, connection: Option<Connection>) {
+    fn serve(self, first: Option<(Connection, Option<Stamp>)>) {
         let inbox = Inbox(self.jobs.clone());
-        let key = self.settings.key;
-        let new = |connection| Reader { connection, names: Names::default(), key };
-        let mut reader = connection.map(new);
+        let mut reader = first.map(|opened| Reader::new(self.source.clone(), opened));
         while let Ok(job) = inbox.0.recv_blocking() {
             self.idle.fetch_sub(1, Ordering::AcqRel);
             let open = match reader.take() {
                 Some(reader) => Ok(reader),
-                None => connection::open(&self.path, Role::Reader, self.settings.busy_ms).map(new),
+                None => Reader::open(self.source.clone()),
             };
             // A panic concerns the caller of this job only, but the connection is in doubt.
             let done = catch_unwind(AssertUnwindSafe(|| match open {
@@ -169,9 +171,64 @@ impl Pool {
     }
 }
 
+impl Source {
+    /// Opens another connection to the same store.
+    pub(super) fn open(&self) -> Result<(Connection, Option<Stamp>), OpenError> {
+        let (path, busy_ms) = (&self.path, self.settings.busy_ms);
+        if !self.observes {
+            return Ok((connection::open(path, Role::Reader, busy_ms)?, None));
+        }
+        loop {
+            let (connection, stamp) = observed::open(path, busy_ms)?;
+            let identity = open::identity(&connection, path, &self.settings.key);
+            // Somebody began to write in between: what was read may be anything.
+            if !observed::is_current(path, stamp.as_ref()) {
+                continue;
+            }
+            // Nothing keeps others from putting another file in the place of one that is only read.
+            if identity? != self.identity {
+                let reason = "another store is in its place; open it again".to_owned();
+                return Err(OpenError::CannotOpen { path: path.clone(), reason });
+            }
+            return Ok((connection, stamp));
+        }
+    }
+}
+
 impl Reader {
-    /// All statements of a query see the same version of the file.
+    fn new(source: Source, (connection, stamp): (Connection, Option<Stamp>)) -> Self {
+        let key = source.settings.key;
+        Self { connection, names: Names::default(), key, source, stamp }
+    }
+
+    fn open(source: Source) -> Result<Self, OpenError> {
+        let opened = source.open()?;
+        Ok(Self::new(source, opened))
+    }
+
+    /// Whether the connection sees the file as it is.
+    fn is_current(&self) -> bool {
+        observed::is_current(&self.source.path, self.stamp.as_ref())
+    }
+
     fn transaction<T>(
+        &mut self,
+        mut query: impl FnMut(&mut Self) -> rusqlite::Result<T>,
+    ) -> Result<T, Unavailable> {
+        loop {
+            if !self.is_current() {
+                *self = Self::open(self.source.clone()).map_err(reopening)?;
+            }
+            let result = self.transact(&mut query);
+            // What was read while somebody wrote may be half of the old and half of the new.
+            if self.is_current() {
+                return result;
+            }
+        }
+    }
+
+    /// All statements of a query see the same version of the file.
+    fn transact<T>(
         &mut self,
         query: impl FnOnce(&mut Self) -> rusqlite::Result<T>,
     ) -> Result<T, Unavailable> {

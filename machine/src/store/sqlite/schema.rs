@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use rusqlite::Transaction;
+use rusqlite::{Connection, Transaction};
 
 use super::failure;
 use crate::{
@@ -216,7 +216,7 @@ pub(super) fn prepare(
 ) -> Result<(), OpenError> {
     let says = |error| failure::opening(&error, path);
     let number = |sql: &str| transaction.query_row(sql, [], |row| row.get::<_, i64>(0));
-    let empty = number("SELECT count(*) FROM sqlite_schema").map_err(says)? == 0;
+    let empty = is_empty(transaction).map_err(says)?;
     let found = if empty { OLDEST - 1 } else { number("PRAGMA user_version").map_err(says)? };
     if !empty {
         check_format(found, path)?;
@@ -236,6 +236,12 @@ pub(super) fn prepare(
             .map_err(says)?;
     }
     Ok(())
+}
+
+/// Whether nothing was created in the file yet.
+pub(super) fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT count(*) FROM sqlite_schema";
+    connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|count| count == 0)
 }
 
 /// Runs the steps that a file of format `found` misses; the first step leads to [`OLDEST`].
@@ -262,8 +268,6 @@ pub(super) fn check_format(found: i64, path: &Path) -> Result<(), OpenError> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use rusqlite::Connection;
-
     use super::*;
 
     const THREE: [&str; 3] =

@@ -1,25 +1,34 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    thread,
 };
 
+use async_channel::Sender;
+use futures_channel::oneshot;
 use rusqlite::Connection;
 
 use super::{
-    agenda, attempts, blocking::Blocking, definitions, journal, readers::Readers, row, select,
+    agenda, attempts, backup,
+    blocking::Blocking,
+    definitions, journal,
+    observed::Stamp,
+    readers::{Readers, Source},
+    row, select,
+    watch::{Doorbells, Watch},
     writing::Writing,
 };
 use crate::{
     id::Id,
     journal::Line,
     store::{
-        OpenError, Unavailable,
+        BackupError, BackupProgress, OpenError, Unavailable,
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, JournalOf, Messages, Rejected, Sequenced, Settings,
-            Task,
+            Doorbell, Filter, Found, Identity, JournalOf, Messages, Rejected, Sequenced, Task,
         },
+        backup::Copied,
         message::Received,
     },
 };
@@ -28,55 +37,64 @@ use crate::{
 /// or dropped.
 #[derive(Debug)]
 pub(crate) struct Sqlite {
-    path: PathBuf,
-    identity: Identity,
+    source: Source,
     readers: Arc<Readers>,
     blocking: Blocking,
-    /// None if the file was opened for reading only.
-    writing: Option<Writing>,
+    access: Access,
+}
+
+#[derive(Debug)]
+enum Access {
+    Writing(Writing),
+    /// The file was opened for reading only.
+    Reading {
+        doorbells: Arc<Doorbells>,
+        watch: Watch,
+    },
 }
 
 impl Sqlite {
     pub(super) fn start(
-        path: PathBuf,
-        settings: Settings,
-        identity: Identity,
+        source: Source,
         writer: Connection,
         reader: Connection,
     ) -> Result<Self, OpenError> {
-        let readers = Arc::new(Readers::start(path.clone(), settings, reader)?);
-        let writing =
-            Writing::start(&path, settings, writer, &readers).inspect_err(|_| readers.close())?;
-        let (blocking, writing) = (Blocking::default(), Some(writing));
-        Ok(Self { path, identity, readers, blocking, writing })
+        let readers = Arc::new(Readers::start(source.clone(), (reader, None))?);
+        let writing = Writing::start(&source, writer, &readers).inspect_err(|_| readers.close())?;
+        let (blocking, access) = (Blocking::default(), Access::Writing(writing));
+        Ok(Self { source, readers, blocking, access })
     }
 
-    /// A file that is only read, and not changed in any way. It has one connection: opening it a
-    /// second time could create files next to it.
+    /// A file that is only read.
     pub(super) fn start_for_reading(
-        path: PathBuf,
-        settings: Settings,
-        identity: Identity,
-        reader: Connection,
+        source: Source,
+        reader: (Connection, Option<Stamp>),
     ) -> Result<Self, OpenError> {
-        let readers = Arc::new(Readers::start_one(path.clone(), settings, reader)?);
-        Ok(Self { path, identity, readers, blocking: Blocking::default(), writing: None })
+        let readers = Arc::new(Readers::start(source.clone(), reader)?);
+        let watch = Watch::new(source.clone());
+        let access = Access::Reading { doorbells: Arc::default(), watch };
+        Ok(Self { source, readers, blocking: Blocking::default(), access })
     }
 
     /// The file, without symbolic links.
     pub(crate) fn path(&self) -> &Path {
-        &self.path
+        &self.source.path
     }
 
     #[cfg(test)]
     pub(super) fn fault(&self) -> &super::tests::Fault {
-        &self.writing.as_ref().expect("it was opened for writing").fault
+        match &self.access {
+            Access::Writing(writing) => &writing.fault,
+            Access::Reading { .. } => panic!("it was opened for reading"),
+        }
     }
 
     /// Accepts nothing more. The writing thread finishes what is queued, and closes the file.
     fn stop(&self) {
-        if let Some(writing) = &self.writing {
-            writing.stop();
+        match &self.access {
+            Access::Writing(writing) => writing.stop(),
+            // Nobody waits for the thread: this may run on it.
+            Access::Reading { watch, .. } => drop(watch.stop()),
         }
         self.readers.close();
         self.blocking.close();
@@ -91,15 +109,13 @@ impl Drop for Sqlite {
 
 impl Backend for Sqlite {
     fn identity(&self) -> Identity {
-        self.identity
+        self.source.identity
     }
 
     fn apply(&self, batch: Batch) -> Answer<Result<Applied, Rejected>> {
-        match &self.writing {
-            Some(writing) => writing.apply(batch),
-            None => {
-                Box::pin(async { Err(Unavailable::other("the file was opened for reading only")) })
-            }
+        match &self.access {
+            Access::Writing(writing) => writing.apply(batch),
+            Access::Reading { .. } => Box::pin(async { Err(Unavailable::read_only()) }),
         }
     }
 
@@ -163,10 +179,32 @@ impl Backend for Sqlite {
     }
 
     fn on_commit(&self, doorbell: Doorbell) {
-        // What is only read does not change.
-        if let Some(writing) = &self.writing {
-            writing.on_commit(doorbell);
+        match &self.access {
+            Access::Writing(writing) => writing.on_commit(doorbell),
+            Access::Reading { doorbells, watch } => {
+                doorbells.add(doorbell);
+                watch.start(doorbells);
+            }
         }
+    }
+
+    fn backup(
+        &self,
+        to: PathBuf,
+        steps: Sender<BackupProgress>,
+    ) -> Answer<Result<Copied, BackupError>> {
+        let (answer, copied) = oneshot::channel();
+        let source = self.source.clone();
+        // A thread of its own: it takes long.
+        let thread = thread::Builder::new().name("machine-backup".to_owned());
+        let spawned = thread.spawn(move || {
+            // Nobody listens if the caller's future was dropped.
+            let _ = answer.send(backup::run(&source, &to, &steps));
+        });
+        Box::pin(async move {
+            spawned.map_err(Unavailable::other)?;
+            copied.await.map_err(|_| Unavailable::stopped())
+        })
     }
 
     fn run(&self, work: Box<dyn FnOnce() + Send>) {
@@ -174,12 +212,20 @@ impl Backend for Sqlite {
     }
 
     fn close(&self) -> Answer<()> {
-        self.stop();
-        let Some(writing) = &self.writing else {
-            // This blocks only until the read in progress ends.
-            self.readers.join();
-            return Box::pin(async { Ok(()) });
+        let (doorbells, watch) = match &self.access {
+            Access::Writing(writing) => {
+                self.stop();
+                return writing.closed();
+            }
+            Access::Reading { doorbells, watch } => (doorbells, watch.stop()),
         };
-        writing.closed()
+        self.stop();
+        // This blocks only until the reads in progress end.
+        self.readers.join();
+        if let Some(watch) = watch {
+            let _ = watch.join();
+        }
+        doorbells.clear();
+        Box::pin(async { Ok(()) })
     }
 }

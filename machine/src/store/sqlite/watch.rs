@@ -1,9 +1,9 @@
 use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
-    path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
         mpsc::{self, Receiver, RecvTimeoutError, SyncSender},
     },
     thread::JoinHandle,
@@ -12,7 +12,7 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::connection::{self, Role};
+use super::{observed::Stamp, readers::Source};
 use crate::store::backend::Doorbell;
 
 /// How often other processes' commits are looked for without a sign of them.
@@ -56,8 +56,8 @@ impl fmt::Debug for Doorbells {
 /// A thread that notices commits of other processes. It starts with the first doorbell.
 #[derive(Debug)]
 pub(super) struct Watch {
-    path: PathBuf,
-    busy_ms: u64,
+    source: Source,
+    stopping: Arc<AtomicBool>,
     state: Mutex<State>,
 }
 
@@ -69,16 +69,13 @@ enum State {
     Closed,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sign {
-    /// Something was written to the log; perhaps its commit is not visible yet.
-    Written,
-    Stop,
-}
+/// Something was written to the log; perhaps its commit is not visible yet. Or the thread has to stop.
+#[derive(Debug, Clone, Copy)]
+struct Sign;
 
 impl Watch {
-    pub(super) fn new(path: PathBuf, busy_ms: u64) -> Self {
-        Self { path, busy_ms, state: Mutex::default() }
+    pub(super) fn new(source: Source) -> Self {
+        Self { source, stopping: Arc::default(), state: Mutex::default() }
     }
 
     pub(super) fn start(&self, doorbells: &Arc<Doorbells>) {
@@ -88,15 +85,15 @@ impl Watch {
         }
         // Not one sign per write: while one waits, more of them say nothing new.
         let (sender, signs) = mpsc::sync_channel(1);
-        let (path, busy_ms, doorbells) = (self.path.clone(), self.busy_ms, Arc::clone(doorbells));
-        let writes = sender.clone();
+        let (source, doorbells) = (self.source.clone(), Arc::clone(doorbells));
+        let (writes, stopping) = (sender.clone(), Arc::clone(&self.stopping));
         let thread = std::thread::Builder::new().name("machine-watch".to_owned());
         let spawned = thread.spawn(move || {
             // Before the first look, so that nothing is missed between the two.
-            let watcher = notifier::start(&path, move || {
-                let _ = writes.try_send(Sign::Written);
+            let watcher = notifier::start(&source, move || {
+                let _ = writes.try_send(Sign);
             });
-            serve(&path, busy_ms, &signs, &doorbells);
+            serve(&Eye::new(source), &stopping, &signs, &doorbells);
             drop(watcher);
         });
         match spawned {
@@ -105,37 +102,42 @@ impl Watch {
         }
     }
 
-    /// Ends the thread and closes its connection.
-    pub(super) fn stop(&self) {
+    /// Lets the thread end. The returned handle is done when it has closed its connection.
+    pub(super) fn stop(&self) -> Option<JoinHandle<()>> {
         let state = std::mem::replace(
             &mut *self.state.lock().unwrap_or_else(PoisonError::into_inner),
             State::Closed,
         );
-        if let State::Running(signs, thread) = state {
-            let _ = signs.send(Sign::Stop);
-            let _ = thread.join();
-        }
+        let State::Running(signs, thread) = state else { return None };
+        self.stopping.store(true, Ordering::Release);
+        // If there is no room, a sign waits that wakes the thread as well.
+        let _ = signs.try_send(Sign);
+        Some(thread)
     }
 }
 
-fn serve(path: &Path, busy_ms: u64, signs: &Receiver<Sign>, doorbells: &Doorbells) {
+fn serve(eye: &Eye, stopping: &AtomicBool, signs: &Receiver<Sign>, doorbells: &Doorbells) {
     let mut connection = None;
     let mut seen = None;
     let mut wait = Duration::ZERO;
     loop {
         let written = match signs.recv_timeout(wait) {
-            Ok(Sign::Stop) | Err(RecvTimeoutError::Disconnected) => return,
-            Ok(Sign::Written) => true,
+            Err(RecvTimeoutError::Disconnected) => return,
+            Ok(Sign) => true,
             Err(RecvTimeoutError::Timeout) => false,
         };
-        let found = version(&mut connection, path, busy_ms);
-        if found.is_none() || found != seen {
+        if stopping.load(Ordering::Acquire) {
+            return;
+        }
+        let found = eye.version(&mut connection);
+        let failed = found.is_none();
+        if failed || found != seen {
             // The first look has nothing to compare with, and one that failed might have missed one.
             doorbells.ring();
             seen = found;
         }
         // A commit is visible after its fsync, and that is after it was written.
-        wait = if found.is_none() {
+        wait = if failed {
             SWEEP
         } else if written {
             FIRST_LOOK
@@ -145,48 +147,89 @@ fn serve(path: &Path, busy_ms: u64, signs: &Receiver<Sign>, doorbells: &Doorbell
     }
 }
 
+/// Looks whether the file has changed.
+struct Eye(Source);
+
 /// Changes with each commit of any other connection.
-fn version(connection: &mut Option<Connection>, path: &Path, busy_ms: u64) -> Option<i64> {
-    if connection.is_none() {
-        *connection = connection::open(path, Role::Reader, busy_ms)
-            .inspect_err(|error| tracing::debug!(%error, "cannot look for commits now"))
-            .ok();
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Version {
+    /// Of a file with a log, as this connection counts.
+    Counted(i64),
+    /// Of a file that nobody has open for writing.
+    AtRest(Stamp),
+}
+
+impl Eye {
+    fn new(source: Source) -> Self {
+        Self(source)
     }
-    let read = connection.as_ref()?.prepare_cached("PRAGMA data_version");
-    let read = read.and_then(|mut pragma| pragma.query_row([], |row| row.get(0)));
-    match read {
-        Ok(version) => Some(version),
-        Err(error) => {
-            tracing::debug!(%error, "cannot look for commits now");
-            *connection = None;
-            None
+
+    fn version(&self, connection: &mut Option<Connection>) -> Option<Version> {
+        let looked =
+            |error: &dyn fmt::Display| tracing::debug!(%error, "cannot look for commits now");
+        if connection.is_none() && self.0.observes {
+            // Opening it is not needed to see that nothing happens.
+            match Stamp::of(&self.0.path) {
+                Ok(Some(stamp)) => return Some(Version::AtRest(stamp)),
+                Ok(None) => {}
+                Err(error) => {
+                    looked(&error);
+                    return None;
+                }
+            }
+        }
+        if connection.is_none() {
+            let opened = self.0.open().inspect_err(|error| looked(error)).ok();
+            // Without a stamp, it sees what others commit.
+            *connection = opened.filter(|(_, stamp)| stamp.is_none()).map(|(opened, _)| opened);
+        }
+        let read = connection.as_ref()?.prepare_cached("PRAGMA data_version");
+        let read = read.and_then(|mut pragma| pragma.query_row([], |row| row.get(0)));
+        match read {
+            Ok(version) => Some(Version::Counted(version)),
+            Err(error) => {
+                looked(&error);
+                *connection = None;
+                None
+            }
         }
     }
 }
 
 /// Tells about writes to the log at once, where the system can do that without opening the file.
 mod notifier {
-    use std::path::Path;
+    use super::{super::inspect::wal, Source};
 
     #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos", windows))]
-    pub(super) fn start(path: &Path, ring: impl Fn() + Send + 'static) -> Option<impl Sized> {
+    pub(super) fn start<F: Fn() + Send + 'static>(
+        source: &Source,
+        ring: F,
+    ) -> Option<impl Sized + use<F>> {
         use notify::{RecursiveMode, Watcher};
 
+        let (path, log) = (source.path.clone(), wal(&source.path));
+        // The log of a file that is only read comes and goes with those who write.
+        let folder = path.parent().filter(|_| source.observes);
+        let watched = folder.map_or_else(|| log.clone(), ToOwned::to_owned);
+        let is_filtered = folder.is_some();
         let on_event = move |event: notify::Result<notify::Event>| {
+            let concerns = |event: &notify::Event| {
+                !is_filtered || event.paths.iter().any(|it| *it == path || *it == log)
+            };
             // Reads are no news, and an error is looked into.
-            if event.is_ok_and(|event| !event.kind.is_access()) {
+            if event.is_ok_and(|event| !event.kind.is_access() && concerns(&event)) {
                 ring();
             }
         };
         let started = notify::recommended_watcher(on_event).and_then(|mut watcher| {
-            watcher.watch(&super::super::inspect::wal(path), RecursiveMode::NonRecursive)?;
+            watcher.watch(&watched, RecursiveMode::NonRecursive)?;
             Ok(watcher)
         });
         started.inspect_err(|error| tracing::debug!(%error, "only the sweep finds commits")).ok()
     }
 
     #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "macos", windows)))]
-    pub(super) fn start(_: &Path, _: impl Fn() + Send + 'static) -> Option<()> {
+    pub(super) fn start(_: &Source, _: impl Fn() + Send + 'static) -> Option<()> {
         None
     }
 }

@@ -121,7 +121,9 @@ impl Writer {
         fail_point!("store-close");
         self.inbox.0.close();
         self.readers.join();
-        self.watch.stop();
+        if let Some(watch) = self.watch.stop() {
+            let _ = watch.join();
+        }
         self.checkpoints.stop();
         self.doorbells.clear();
         let start = Instant::now();

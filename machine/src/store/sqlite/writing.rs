@@ -1,6 +1,5 @@
 use std::{
     convert::Infallible,
-    path::Path,
     sync::{Arc, OnceLock},
 };
 
@@ -13,13 +12,13 @@ use super::{
     failure,
     group::Group,
     inbox::Inbox,
-    readers::Readers,
+    readers::{Readers, Source},
     watch::{Doorbells, Watch},
     writer::{Job, Writer},
 };
 use crate::store::{
     OpenError, Unavailable,
-    backend::{Answer, Applied, Batch, Doorbell, Rejected, Settings},
+    backend::{Answer, Applied, Batch, Doorbell, Rejected},
 };
 
 /// How many batches may wait before callers have to.
@@ -40,17 +39,17 @@ pub(super) struct Writing {
 
 impl Writing {
     pub(super) fn start(
-        path: &Path,
-        settings: Settings,
+        source: &Source,
         connection: Connection,
         readers: &Arc<Readers>,
     ) -> Result<Self, OpenError> {
+        let Source { path, settings, .. } = source.clone();
         let busy_ms = settings.busy_ms;
-        let checkpoints = Checkpoints::new(path.to_owned());
+        let checkpoints = Checkpoints::new(path.clone());
         let hook = Box::new(checkpoints.hook());
-        let group = Group::new(path.to_owned(), settings, connection, hook)
-            .map_err(|error| failure::opening(&error, path))?;
-        let watch = Arc::new(Watch::new(path.to_owned(), busy_ms));
+        let group = Group::new(path.clone(), settings, connection, hook)
+            .map_err(|error| failure::opening(&error, &path))?;
+        let watch = Arc::new(Watch::new(source.clone()));
         let doorbells = Arc::new(Doorbells::default());
         let closed = Arc::new(OnceLock::new());
         let (jobs, inbox) = async_channel::bounded(QUEUE);

@@ -1,0 +1,98 @@
+//! A file that a store reads and must not change, while other processes may write to it.
+
+use std::{
+    fs, io,
+    path::Path,
+    thread,
+    time::{Duration, SystemTime},
+};
+
+use rusqlite::Connection;
+
+use super::{
+    connection::{self, Role},
+    failure,
+    inspect::{self, cannot_open, wal},
+};
+use crate::store::OpenError;
+
+/// What a file is, while nobody has it open for writing. A different stamp means different content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stamp {
+    modified: SystemTime,
+    len: u64,
+    /// Differs if another file has taken its place.
+    #[cfg(unix)]
+    inode: (u64, u64),
+}
+
+/// How long a file must be unchanged before its time of modification tells versions apart: some
+/// systems advance the time of files only every 10 ms.
+const SETTLED: Duration = Duration::from_millis(20);
+
+impl Stamp {
+    /// `None` if the file has a write-ahead log: then somebody has it open, or was killed.
+    pub(super) fn of(path: &Path) -> io::Result<Option<Self>> {
+        let file = fs::metadata(path)?;
+        // After the file was looked at: a log that appears later comes with a later stamp.
+        if cfg!(windows) || wal(path).exists() {
+            return Ok(None);
+        }
+        Ok(Some(Self {
+            modified: file.modified()?,
+            len: file.len(),
+            #[cfg(unix)]
+            inode: {
+                use std::os::unix::fs::MetadataExt;
+                (file.dev(), file.ino())
+            },
+        }))
+    }
+
+    /// How much longer a change could go unnoticed.
+    fn unsettled(&self) -> Option<Duration> {
+        // A time in the future is not the time of the next change.
+        let age = SystemTime::now().duration_since(self.modified).unwrap_or(SETTLED);
+        SETTLED.checked_sub(age).filter(|left| !left.is_zero())
+    }
+}
+
+/// Opens a connection that neither changes the file nor creates any other. The stamp is that of a file
+/// that nobody has open for writing: SQLite then reads it as immutable, without locks, so each read has
+/// to check that it is still the same.
+pub(super) fn open(path: &Path, busy_ms: u64) -> Result<(Connection, Option<Stamp>), OpenError> {
+    loop {
+        let Some(stamp) = Stamp::of(path).map_err(|error| cannot_open(path, &error))? else {
+            let opened = connection::open(path, Role::Reader, busy_ms);
+            return opened.map(|connection| (connection, None)).map_err(log_unreadable);
+        };
+        if let Some(left) = stamp.unsettled() {
+            thread::sleep(left);
+            continue;
+        }
+        let says = |error| failure::opening(&error, path);
+        let connection = inspect::open_for_reading(path).map_err(says)?;
+        connection.pragma_update(None, "query_only", 1).map_err(says)?;
+        connection.set_prepared_statement_cache_capacity(64);
+        return Ok((connection, Some(stamp)));
+    }
+}
+
+/// Whether the file still is what it was when it was opened.
+pub(super) fn is_current(path: &Path, stamp: Option<&Stamp>) -> bool {
+    stamp.is_none() || Stamp::of(path).is_ok_and(|now| now.as_ref() == stamp)
+}
+
+/// SQLite needs the shared memory file of a log, also to read.
+fn log_unreadable(error: OpenError) -> OpenError {
+    match error {
+        OpenError::CannotOpen { path, .. } | OpenError::ReadOnly { path } => {
+            let reason =
+                "its write-ahead log cannot be read; make the folder writable, or read it \
+                          while the program that writes to it runs"
+                    .to_owned();
+            OpenError::CannotOpen { path, reason }
+        }
+        other => other,
+    }
+}

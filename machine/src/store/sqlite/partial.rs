@@ -1,0 +1,185 @@
+//! A file that gets its name when it is complete and on disk.
+
+use std::{
+    ffi::{OsStr, OsString},
+    fs::{self, File},
+    io::{self, ErrorKind, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::{id::Id, store::BackupError};
+
+/// The copy while it is made. Next to it is a file that this process keeps locked, so that others see
+/// whether it is still being made. It is removed unless it was finished.
+///
+/// Lock files: `NAME-backup-ID.lock`; copies: `NAME-backup-ID.partial`. The lock file is there before the
+/// copy, and is removed after it.
+#[derive(Debug)]
+pub(super) struct Partial {
+    target: PathBuf,
+    copy: PathBuf,
+    lock: PathBuf,
+    _locked: File,
+}
+
+/// What a lock file says, so that no other file is taken for one.
+const LINE: &str = "machine backup\n";
+
+impl Partial {
+    /// Refuses a name that is taken, removes what killed processes left of earlier tries, and begins.
+    pub(super) fn create(to: &Path) -> Result<Self, BackupError> {
+        let says = |error: &io::Error| unwritten(to, error);
+        let absolute = std::path::absolute(to).map_err(|error| says(&error))?;
+        let (Some(folder), Some(name)) = (absolute.parent(), absolute.file_name()) else {
+            let reason = "give the path of a file".to_owned();
+            return Err(BackupError::CannotWrite { path: to.to_owned(), reason });
+        };
+        let folder = fs::canonicalize(folder).map_err(|error| says(&error))?;
+        let target = folder.join(name);
+        refuse_taken(&target)?;
+        sweep(&folder, name);
+        let id = Id::fresh();
+        let (copy, lock) = (path_of(&target, id, COPY), path_of(&target, id, LOCK));
+        let mut locked = File::create_new(&lock).map_err(|error| says(&error))?;
+        let begun = locked.lock().and_then(|()| locked.write_all(LINE.as_bytes()));
+        let this = Self { target, copy, lock, _locked: locked };
+        begun.map_err(|error| says(&error))?;
+        Ok(this)
+    }
+
+    /// The name that the copy gets.
+    pub(super) fn target(&self) -> &Path {
+        &self.target
+    }
+
+    /// A connection that writes the copy. Only this process knows the file, and it is worthless until it
+    /// is complete: no journal, and one sync at the end.
+    pub(super) fn connect(&self) -> rusqlite::Result<Connection> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&self.copy, flags)?;
+        connection.execute_batch(
+            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;",
+        )?;
+        Ok(connection)
+    }
+
+    /// Removes what was written, to begin again.
+    pub(super) fn empty(&self) -> Result<(), BackupError> {
+        fs::remove_file(&self.copy).map_err(|error| unwritten(&self.target, &error))
+    }
+
+    /// Syncs the copy and gives it its name. Every connection to it is closed.
+    pub(super) fn finish(self) -> Result<PathBuf, BackupError> {
+        let says = |error: &io::Error| unwritten(&self.target, error);
+        // Not read-only: some systems sync only files that are open for writing.
+        let file = File::options().read(true).write(true).open(&self.copy);
+        // Closed before the file has its name: closing it later would drop the locks of this process.
+        file.and_then(|file| file.sync_all()).map_err(|error| says(&error))?;
+        refuse_taken(&self.target)?;
+        rename(&self.copy, &self.target).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => BackupError::Exists { path: self.target.clone() },
+            _ => says(&error),
+        })?;
+        // Elsewhere, folders cannot be synced.
+        #[cfg(unix)]
+        if let Some(folder) = self.target.parent() {
+            let synced = File::open(folder).and_then(|folder| folder.sync_all());
+            synced.map_err(|error| says(&error))?;
+        }
+        Ok(self.target.clone())
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        // After `finish`, the copy is no longer there. What cannot be removed, the next backup removes.
+        let _ = fs::remove_file(&self.copy);
+        let _ = fs::remove_file(&self.lock);
+    }
+}
+
+const COPY: &str = "partial";
+const LOCK: &str = "lock";
+
+fn path_of(target: &Path, id: Id, suffix: &str) -> PathBuf {
+    with_suffix(target, &format!("-backup-{id}.{suffix}"))
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn refuse_taken(target: &Path) -> Result<(), BackupError> {
+    // A link that leads nowhere is a file as well.
+    if fs::symlink_metadata(target).is_ok() {
+        return Err(BackupError::Exists { path: target.to_owned() });
+    }
+    for suffix in ["-wal", "-journal"] {
+        let other = with_suffix(target, suffix);
+        if fs::symlink_metadata(&other).is_ok() {
+            return Err(BackupError::Leftover { path: target.to_owned(), other });
+        }
+    }
+    Ok(())
+}
+
+/// Renames a file, unless the new name is taken.
+fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+    {
+        use rustix::{
+            fs::{CWD, RenameFlags, renameat_with},
+            io::Errno,
+        };
+        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+            // The file system cannot do that.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+            renamed => return Ok(renamed?),
+        }
+    }
+    // Two backups to one name at the same moment could replace each other here.
+    fs::rename(from, to)
+}
+
+/// Removes what killed processes left. Errors are harmless: the files stay.
+fn sweep(folder: &Path, name: &OsStr) {
+    let Ok(files) = folder.read_dir() else { return };
+    for file in files.flatten().filter(|file| file.file_type().is_ok_and(|it| it.is_file())) {
+        let Some(id) = id_of(&file.file_name(), name) else { continue };
+        if was_left(&file.path()) {
+            let target = folder.join(name);
+            let _ = fs::remove_file(path_of(&target, id, COPY));
+            let _ = fs::remove_file(path_of(&target, id, LOCK));
+        }
+    }
+}
+
+/// The id in the name of a lock file of this target.
+fn id_of(file: &OsString, target: &OsStr) -> Option<Id> {
+    let name = file.to_str()?.strip_prefix(target.to_str()?)?;
+    name.strip_prefix("-backup-")?.strip_suffix(".lock")?.parse().ok()
+}
+
+/// Whether a file is a lock file of ours, and nobody holds it. One that was not yet written may be about
+/// to be locked.
+fn was_left(lock: &Path) -> bool {
+    let Ok(mut file) = File::open(lock) else { return false };
+    let mut text = String::new();
+    file.try_lock().is_ok() && file.read_to_string(&mut text).is_ok() && text == LINE
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> BackupError {
+    let path = path.to_owned();
+    let next = match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => return BackupError::Full { path },
+        ErrorKind::NotFound => "check that its folder exists",
+        _ => "check the disk and the permissions of its folder",
+    };
+    BackupError::CannotWrite { path, reason: format!("{error}; {next}") }
+}

@@ -1,0 +1,316 @@
+//! A copy of a store that is in use.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    pin::pin,
+    time::Duration,
+};
+
+use machine::{
+    contract::execution::Status,
+    store::{BackupError, CommitError, OpenOptions, Query, Store},
+};
+use machine_tests::{
+    assert_err,
+    samples::{Ticket, mail, pending_mail, read},
+};
+
+use crate::{
+    child::{self, Other, WRITTEN},
+    support::{Place, lines},
+};
+
+/// The names of the files in a folder.
+fn names(folder: &Path) -> Vec<String> {
+    let files = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> =
+        files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// A copy, which must be sound.
+async fn opened(copy: &Path) -> Store {
+    let store = OpenOptions::new().must_exist().sqlite(copy).await.unwrap();
+    let report = store.verify_all(|_| {}).await.unwrap();
+    assert!(report.is_clean(), "{:?}", report.problems);
+    store
+}
+
+/// A file with enough in it for several steps.
+async fn large() -> Place {
+    let place = Place::new().await;
+    let text = "x".repeat(200_000);
+    for number in 0..20 {
+        let _ = place.stored(read(&format!("{number}-{text}"))).await;
+    }
+    place
+}
+
+/// Everything is in the copy, and both go their own ways.
+#[tokio::test]
+async fn a_copy_has_everything() {
+    let place = large().await;
+    let done = place.done(mail("bob")).await.id();
+    let copy = place.folder().join("copy.db");
+    let mut steps = Vec::new();
+    let backup = place.store.backup(&copy, |step| steps.push(step)).await.unwrap();
+    assert_eq!(backup.path, fs::canonicalize(&copy).unwrap());
+    assert_eq!(backup.bytes, fs::metadata(&copy).unwrap().len());
+    assert_eq!(backup.position, place.store.position().await.unwrap());
+    assert!(steps.is_sorted_by_key(|step| step.bytes), "{steps:?}");
+    assert_eq!(
+        steps.last().map(|step| (step.bytes, step.total_bytes)),
+        Some((backup.bytes, backup.bytes))
+    );
+
+    let observer = OpenOptions::new().read_only(&copy).await.unwrap();
+    assert_eq!(lines(&observer, &Query::new()).await, place.lines(&Query::new()).await);
+    drop(observer);
+    let store = opened(&copy).await;
+    assert_err!(store.create(&mut pending_mail("bob")).await, CommitError::AlreadyDone { by, .. } if *by == done);
+    store.create(&mut Ticket::new()).await.unwrap();
+    assert_ne!(store.position().await.unwrap(), place.store.position().await.unwrap());
+    let others = names(place.folder()).into_iter().filter(|name| name.contains("-backup-")).count();
+    assert_eq!(others, 0);
+}
+
+/// While other processes and tasks write, a copy has everything that was acknowledged before it began.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_copy_is_of_one_moment() {
+    let place = large().await;
+    let mut others: Vec<_> =
+        (0..2).map(|_| Other::start("child::writes", &place.file(), &[])).collect();
+    for other in &mut others {
+        other.wait_for("ready");
+        other.go();
+    }
+    for round in 0..8 {
+        let mut acknowledged = Vec::new();
+        for _ in 0..5 {
+            let mut ticket = Ticket::new();
+            place.store.create(&mut ticket).await.unwrap();
+            acknowledged.push(ticket.id());
+        }
+        let before = place.store.position().await.unwrap();
+        let copy = place.folder().join(format!("copy-{round}.db"));
+        let backup = place.store.backup(&copy, |_| {}).await.unwrap();
+        assert!(backup.position >= before);
+        let store = opened(&copy).await;
+        assert_eq!(store.position().await.unwrap(), backup.position);
+        let copied: Vec<_> =
+            lines(&store, &Query::new()).await.iter().map(|line| line.id).collect();
+        assert!(acknowledged.iter().all(|id| copied.contains(id)), "round {round}");
+    }
+    others.into_iter().for_each(Other::join);
+    assert_eq!(place.lines(&Query::new()).await.len(), 20 + 40 + 2 * WRITTEN);
+}
+
+/// A store that only reads makes copies too, of a file at rest and of one in use.
+#[tokio::test]
+async fn a_reader_makes_copies() {
+    let place = large().await;
+    let observer = OpenOptions::new().read_only(place.file()).await.unwrap();
+    observer.backup(place.folder().join("1.db"), |_| {}).await.unwrap();
+    drop(observer);
+    let place = place.reopened().await;
+    place.store.close().await.unwrap();
+    let before = names(place.folder());
+    let observer = OpenOptions::new().read_only(place.file()).await.unwrap();
+    let out = tempfile::tempdir().unwrap();
+    observer.backup(out.path().join("2.db"), |_| {}).await.unwrap();
+    assert_eq!(names(place.folder()), before);
+    for copy in [place.folder().join("1.db"), out.path().join("2.db")] {
+        assert_eq!(lines(&opened(&copy).await, &Query::new()).await.len(), 20);
+    }
+}
+
+/// What holds a key in the file holds it in the copy.
+#[tokio::test]
+async fn a_copy_keeps_what_is_in_flight() {
+    let place = Place::new().await;
+    let (running, _permit) = place.begun(mail("bob")).await;
+    let copy = place.folder().join("copy.db");
+    place.store.backup(&copy, |_| {}).await.unwrap();
+    let store = opened(&copy).await;
+    let doubt = store.recover().await.unwrap().in_doubt.remove(0);
+    assert_eq!(doubt.execution().id(), running.id());
+    assert_eq!(place.status(running.id()).await, Status::Running);
+}
+
+/// Nothing is replaced, and nothing is left behind.
+#[tokio::test]
+async fn names_that_are_taken_are_refused() {
+    let place = Place::new().await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("taken"), "a diary").unwrap();
+    fs::write(path("moved.db-wal"), "commits").unwrap();
+    fs::create_dir(path("folder")).unwrap();
+    let store = &place.store;
+    let to = async |name: &str| store.backup(path(name), |_| {}).await;
+    assert_err!(to("taken").await, BackupError::Exists { .. });
+    assert_err!(to("folder").await, BackupError::Exists { .. });
+    assert_err!(to("moved.db").await, BackupError::Leftover { other, .. } if other.ends_with("moved.db-wal"));
+    assert_err!(to("missing/copy.db").await, BackupError::CannotWrite { reason, .. } if reason.contains("folder exists"));
+    assert_err!(to("..").await, BackupError::CannotWrite { .. });
+    let mut expected = vec!["folder", "moved.db-wal", "taken"];
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("nowhere", path("link")).unwrap();
+        assert_err!(to("link").await, BackupError::Exists { .. });
+        expected.insert(1, "link");
+    }
+    assert_err!(store.backup(place.file(), |_| {}).await, BackupError::Exists { .. });
+    assert_eq!(names(folder.path()), expected);
+    assert_eq!(fs::read(path("taken")).unwrap(), b"a diary");
+    assert_err!(Store::memory().backup(path("copy"), |_| {}).await, BackupError::InMemory);
+}
+
+/// Of several backups to one name, one is made.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_several_backups_to_one_name_one_is_made() {
+    let place = large().await;
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("copy.db");
+    let tasks: Vec<_> = (0..4)
+        .map(|_| {
+            let (store, copy) = (place.store.clone(), copy.clone());
+            tokio::spawn(async move { store.backup(copy, |_| {}).await })
+        })
+        .collect();
+    let mut made = 0;
+    for task in tasks {
+        match task.await.unwrap() {
+            Ok(_) => made += 1,
+            Err(BackupError::Exists { .. }) => {}
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(made, 1);
+    assert_eq!(names(folder.path()), ["copy.db"]);
+    assert_eq!(lines(&opened(&copy).await, &Query::new()).await.len(), 20);
+}
+
+/// A backup whose future is dropped ends, and leaves nothing.
+#[tokio::test]
+async fn a_dropped_backup_leaves_nothing() {
+    let place = large().await;
+    let folder = tempfile::tempdir().unwrap();
+    {
+        let mut backup = pin!(place.store.backup(folder.path().join("copy.db"), |_| {}));
+        let polled = tokio::time::timeout(Duration::from_micros(1), &mut backup).await;
+        assert!(polled.is_err(), "it was made at once");
+    }
+    for _ in 0..500 {
+        if names(folder.path()).iter().all(|name| name == "copy.db") {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("still there: {:?}", names(folder.path()));
+}
+
+/// A process is killed at any point of a backup: the copy is there as a whole or not at all, and the next
+/// backup removes what is left.
+#[tokio::test]
+async fn a_killed_backup_leaves_no_copy() {
+    let place = large().await;
+    for (round, (point, is_made)) in [
+        ("backup-created", false),
+        ("backup-step", false),
+        ("backup-copied", false),
+        ("backup-finished", true),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = folder.path().join("copy.db");
+        // Not ours: neither names nor contents are enough alone.
+        let diary = format!("copy.db-backup-{}.lock", place.stored(read("id")).await.id());
+        fs::write(folder.path().join(&diary), "a diary").unwrap();
+        let program = std::env::current_exe().unwrap();
+        let status = child::command(&program, "backup::copies_and_dies", &place.file())
+            .env("MACHINE_TEST_COPY", &copy)
+            .env("MACHINE_TEST_POINT", point)
+            .status()
+            .unwrap();
+        assert!(!status.success(), "{point}: {status}");
+        assert_eq!(copy.exists(), is_made, "{point}");
+        let left = names(folder.path()).len();
+        assert!(left > 1, "{point}: nothing to remove");
+        if is_made {
+            opened(&copy).await.close().await.unwrap();
+            fs::remove_file(&copy).unwrap();
+        }
+        place.store.backup(&copy, |_| {}).await.unwrap();
+        assert_eq!(names(folder.path()), ["copy.db".to_owned(), diary], "{round}");
+        opened(&copy).await;
+    }
+}
+
+/// A full disk is said so, and nothing is left.
+#[tokio::test]
+async fn a_full_disk_is_reported() {
+    let place = large().await;
+    let folder = tempfile::tempdir().unwrap();
+    let program = std::env::current_exe().unwrap();
+    let output = child::command(&program, "backup::copies_and_dies", &place.file())
+        .env("MACHINE_TEST_COPY", folder.path().join("copy.db"))
+        .env("MACHINE_TEST_POINT", "full")
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("no space left"), "{said}");
+    assert_eq!(names(folder.path()), Vec::<String>::new());
+}
+
+/// While a backup is made, another one does not remove what it has written.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_running_backup_is_left_alone() {
+    let place = large().await;
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("copy.db");
+    let program = std::env::current_exe().unwrap();
+    let mut other = child::command(&program, "backup::copies_and_dies", &place.file())
+        .env("MACHINE_TEST_COPY", &copy)
+        .env("MACHINE_TEST_POINT", "wait")
+        .spawn()
+        .unwrap();
+    while names(folder.path()).len() < 2 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    place.store.backup(&copy, |_| {}).await.unwrap();
+    let left = names(folder.path());
+    other.kill().unwrap();
+    other.wait().unwrap();
+    assert_eq!(left.len(), 3, "{left:?}");
+}
+
+#[tokio::test]
+#[ignore = "other tests run it as another process"]
+async fn copies_and_dies() {
+    let (file, _) = child::given();
+    let copy = PathBuf::from(std::env::var_os("MACHINE_TEST_COPY").unwrap());
+    let point = std::env::var("MACHINE_TEST_POINT").unwrap();
+    match point.as_str() {
+        "full" => fail::cfg("backup-step", "1*off->return(13)").unwrap(),
+        "wait" => fail::cfg("backup-copied", "sleep(60000)").unwrap(),
+        "backup-step" => {
+            let steps = std::sync::atomic::AtomicUsize::new(0);
+            fail::cfg_callback("backup-step", move || {
+                if steps.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 2 {
+                    std::process::abort();
+                }
+            })
+            .unwrap();
+        }
+        point => fail::cfg_callback(point, || std::process::abort()).unwrap(),
+    }
+    let store = OpenOptions::new().read_only(file).await.unwrap();
+    if let Err(error) = store.backup(copy, |_| {}).await {
+        child::say(&error.to_string());
+    }
+}
