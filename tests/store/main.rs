@@ -40,6 +40,7 @@ mod open_at_once;
 mod own_key;
 mod perform;
 mod policy;
+mod prune;
 mod query;
 mod race_processes;
 mod race_threads;

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     definition::{Comparison, Definition},
     id::Id,
-    stored::{History, Hold, Restore},
+    stored::{History, Index, Restore},
 };
 
 /// The result of a check: whether a program can read the machines of a file, and how their
@@ -105,8 +105,8 @@ pub(super) struct Named {
     pub(super) definition: &'static Definition,
     rehearse: fn(&Store, Found, Known<'_>) -> Result<(), LoadError>,
     pub(super) verify: fn(&Store, Found, History, Known<'_>) -> Result<(), LoadError>,
-    /// Whether a machine holds its key, if it can be read.
-    pub(super) hold: fn(&Store, Found, Known<'_>) -> Option<Hold>,
+    /// What its context makes known of a machine, if it can be read.
+    pub(super) index: fn(&Store, Found, Known<'_>) -> Option<Index>,
 }
 
 /// The stored definitions.
@@ -118,10 +118,10 @@ impl Named {
             definition: M::DEFINITION,
             rehearse: |store, found, known| store.restore::<M>(found, known).map(drop),
             verify: Store::replay::<M>,
-            hold: |store, found, known| {
+            index: |store, found, known| {
                 let machine = store.restore::<M>(found, known).ok()?;
                 let summary = &machine.journal().stored().summary;
-                Some(machine.__rules().__fold(&summary.context, &[]).ok()?.after.hold)
+                Some(machine.__rules().__fold(&summary.context, &[]).ok()?.after)
             },
         }
     }

@@ -13,7 +13,7 @@ use crate::{
 pub(super) const APPLICATION_ID: i64 = 0x6d61_6368;
 
 /// The oldest format that this program can upgrade: the one that the first step creates.
-const OLDEST: i64 = 4;
+const OLDEST: i64 = 5;
 
 /// The format that this program reads and writes.
 #[allow(clippy::cast_possible_wrap, reason = "there are few steps")]
@@ -21,7 +21,7 @@ pub(super) const FORMAT: i64 = OLDEST + STEPS.len() as i64 - 1;
 
 /// Each step leads to the next format. A new file runs all of them, an older one those that it
 /// misses, so that both end with the same schema.
-const STEPS: [&str; 1] = [FORMAT_4];
+const STEPS: [&str; 1] = [FORMAT_5];
 
 /// Rows refer to each other by small numbers; ids and digests are blobs. The context has a table of
 /// its own because it rarely changes, and an update rewrites the whole row.
@@ -30,11 +30,15 @@ const STEPS: [&str; 1] = [FORMAT_4];
 /// when the lease ends.
 ///
 /// `newest` of an instance is the sequence number of its newest line, so that a read finds the line
-/// without an index. `no` of an instance and of an attempt rises with the time of creation. `seq` is contiguous.
+/// without an index. `no` of an instance and of an attempt rises with the time of creation. `seq` is contiguous over
+/// `journal` and `pruned`. The newest line and the newest instance are never pruned, so that no number is
+/// used twice.
 ///
+/// Of a line that was pruned, `pruned` keeps what the chain over the whole journal covers. `prune` says who
+/// did it; it has a row for each call.
 /// The triggers are no protection from an attacker, who can drop them, but from mistakes in a program
 /// that writes to the file: what the guarantees rest on is refused.
-const FORMAT_4: &str = "
+const FORMAT_5: &str = "
     CREATE TABLE store (
         id         BLOB NOT NULL,
         generation INTEGER NOT NULL,
@@ -163,12 +167,47 @@ const FORMAT_4: &str = "
     ) STRICT;
     CREATE INDEX child_parent ON child (parent);
 
+    CREATE TABLE prune (
+        no       INTEGER PRIMARY KEY,
+        id       BLOB NOT NULL UNIQUE,
+        human    TEXT NOT NULL,
+        at       INTEGER NOT NULL,
+        machines INTEGER NOT NULL,
+        entries  INTEGER NOT NULL,
+        seal     BLOB NOT NULL
+    ) STRICT;
+
+    CREATE TABLE pruned (
+        seq    INTEGER PRIMARY KEY,
+        digest BLOB NOT NULL,
+        chain  BLOB,
+        prune  BLOB NOT NULL,
+        seal   BLOB NOT NULL
+    ) STRICT;
+
+    CREATE TABLE consumer (
+        name       TEXT PRIMARY KEY,
+        generation INTEGER NOT NULL,
+        position   INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TRIGGER prune_is_kept BEFORE DELETE ON prune
+    BEGIN SELECT RAISE(ABORT, 'who pruned is on record for good'); END;
+    CREATE TRIGGER prune_keeps_who_and_when BEFORE UPDATE OF no, id, human, at ON prune
+    BEGIN SELECT RAISE(ABORT, 'who pruned is on record for good'); END;
+    CREATE TRIGGER pruned_is_kept BEFORE DELETE ON pruned
+    BEGIN SELECT RAISE(ABORT, 'the digests of pruned entries are kept'); END;
+    CREATE TRIGGER pruned_is_append_only BEFORE UPDATE ON pruned
+    BEGIN SELECT RAISE(ABORT, 'the digests of pruned entries are kept'); END;
     CREATE TRIGGER message_is_kept BEFORE DELETE ON message
-    BEGIN SELECT RAISE(ABORT, 'messages are never deleted'); END;
+    WHEN EXISTS (SELECT 1 FROM instance WHERE no = OLD.instance)
+    BEGIN SELECT RAISE(ABORT, 'messages are deleted only with their machine'); END;
     CREATE TRIGGER message_keeps_its_body
     BEFORE UPDATE OF no, instance, correlation, actor, name, trigger, body, sent_at, seal ON message
     BEGIN SELECT RAISE(ABORT, 'a message keeps its body'); END;
     CREATE TRIGGER child_is_kept BEFORE DELETE ON child
+    WHEN EXISTS (SELECT 1 FROM instance WHERE no = OLD.child)
+        AND EXISTS (SELECT 1 FROM instance WHERE no = OLD.parent)
     BEGIN SELECT RAISE(ABORT, 'a child keeps its parent'); END;
     CREATE TRIGGER child_keeps_its_parent BEFORE UPDATE ON child
     BEGIN SELECT RAISE(ABORT, 'a child keeps its parent'); END;
@@ -184,13 +223,20 @@ const FORMAT_4: &str = "
     BEFORE UPDATE OF no, machine, fingerprint ON definition
     BEGIN SELECT RAISE(ABORT, 'a definition keeps its fingerprint'); END;
     CREATE TRIGGER instance_is_kept BEFORE DELETE ON instance
-    BEGIN SELECT RAISE(ABORT, 'machines are never deleted'); END;
+    WHEN OLD.ended = 0 OR OLD.no = (SELECT max(no) FROM instance)
+        OR EXISTS (SELECT 1 FROM journal WHERE instance = OLD.no)
+    BEGIN SELECT RAISE(ABORT, 'machines are deleted only by pruning, after they have ended'); END;
     CREATE TRIGGER instance_keeps_its_identity
     BEFORE UPDATE OF no, id, created_at, session, key, behind ON instance
     BEGIN SELECT RAISE(ABORT, 'a machine keeps its identity'); END;
     CREATE TRIGGER context_is_kept BEFORE DELETE ON context
-    BEGIN SELECT RAISE(ABORT, 'contexts are never deleted'); END;
+    WHEN EXISTS (SELECT 1 FROM instance WHERE no = OLD.instance)
+    BEGIN SELECT RAISE(ABORT, 'contexts are deleted only with their machine'); END;
     CREATE TRIGGER journal_is_kept BEFORE DELETE ON journal
+    WHEN OLD.seq = (SELECT max(seq) FROM journal)
+        OR NOT EXISTS (SELECT 1 FROM pruned WHERE seq = OLD.seq AND digest = OLD.digest
+                       AND chain IS OLD.chain)
+        OR NOT EXISTS (SELECT 1 FROM instance WHERE no = OLD.instance AND ended = 1)
     BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
     CREATE TRIGGER journal_is_append_only BEFORE UPDATE ON journal
     BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
