@@ -38,6 +38,15 @@ pub(crate) struct Observed {
 }
 
 impl Observed {
+    /// The state, as an index into the definition, and its label.
+    pub(crate) fn state(&self) -> (usize, &str) {
+        (self.state, &self.definition.states[self.state].label)
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.definition.states[self.state].terminal
+    }
+
     pub(crate) fn subject(&self) -> Subject<'_> {
         Subject {
             id: self.row.id,
@@ -89,6 +98,24 @@ impl Store {
         let rows = self.inner.backend.rows(ids).await?;
         let rows: Vec<_> = rows.into_iter().map(|found| (0, found)).collect();
         self.restore_all(rows).await
+    }
+
+    /// The ids of all machines, in the order in which they were created. Rows without one are left out.
+    pub(crate) async fn ids(&self) -> Result<Vec<Id>, LoadError> {
+        let mut ids = Vec::new();
+        let mut query = Query::new().limit(10_000);
+        loop {
+            let (rows, next) = self.rows(&query, false).await?;
+            ids.extend(rows.into_iter().filter_map(|(_, found)| match found {
+                Found::Row(row, _) => Some(row.id),
+                Found::Missing(id) => Some(id),
+                Found::Broken(broken) => broken.id,
+            }));
+            match next {
+                Some(next) => query = query.after(next),
+                None => return Ok(ids),
+            }
+        }
     }
 
     /// Every stored definition, oldest first.
