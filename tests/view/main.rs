@@ -4,8 +4,11 @@
 mod confirmed;
 mod consequence;
 mod doubt;
+mod example;
 mod forgery;
 mod labels;
 mod prompt;
+mod shop;
+mod stopped;
 mod trace;
 mod transitions;

@@ -186,7 +186,7 @@ impl Observer {
                 }
             };
         }
-        let snapshot = Snapshot::<A>::of_subject(&observed.subject(), self.store.now());
+        let snapshot = Snapshot::<A>::of_subject(&observed.subject(&self.own), self.store.now());
         let next = next_of_machine(&snapshot);
         let fields = [snapshot.context.to_string(), snapshot.state.to_string()];
         let fields: Vec<_> = fields.into_iter().filter(|text| !text.is_empty()).collect();

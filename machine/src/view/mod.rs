@@ -18,6 +18,7 @@ mod label;
 mod language;
 mod late;
 pub(crate) mod line;
+pub(crate) mod marks;
 #[cfg(feature = "sqlite")]
 mod next;
 mod note;
