@@ -209,7 +209,8 @@ async fn the_snapshot_of_the_mail() {
         assert_eq!(steady(json!(snapshot), &times), for_developers);
 
         let snapshot = observer.execution::<Internal>(id).await.unwrap();
-        assert_eq!(snapshot.action_detail["params"]["to"], "bob@example.com", "{snapshot:?}");
+        let detail = json!(snapshot.action_detail);
+        assert_eq!(detail["args"], json!({ "to": "bob@example.com" }), "{detail}");
     }
 }
 
@@ -317,8 +318,8 @@ async fn the_timeline_of_the_mail() {
             texts,
             [
                 "created as PENDING",
-                "PENDING → RUNNING (start)",
                 "took its idempotency key",
+                "PENDING → RUNNING (start)",
                 "permitted, approved by a person",
                 "evidence: it took place",
                 "RUNNING → COMPLETED (succeed)",
@@ -333,7 +334,7 @@ async fn the_timeline_of_the_mail() {
         let json = json!(chinese).to_string();
         assert!(!json.contains("\"test\"") && !json.contains("tool_node"), "{json}");
         let developers = observer.timeline::<Diagnostic>(id).await.unwrap();
-        assert_eq!(developers.events[1].actor.as_deref(), Some("tool_node"));
-        assert_eq!(developers.events[1].actor_name.as_deref(), Some("test"));
+        assert_eq!(developers.events[2].actor.as_deref(), Some("tool_node"));
+        assert_eq!(developers.events[2].actor_name.as_deref(), Some("test"));
     }
 }

@@ -25,7 +25,9 @@ impl Context for Purchase {
     const MARKS: &'static [Mark] = &[Mark::human("item"), Mark::diagnostic("warehouse")];
 
     fn index(&self, (): &()) -> Index {
-        Index { session: Some(self.session.clone()), ..Index::default() }
+        let mut index = Index::default();
+        index.session = Some(self.session.clone());
+        index
     }
 }
 

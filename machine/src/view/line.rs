@@ -52,8 +52,8 @@ fn write_one(character: char, rest: &str, out: &mut impl Write) -> fmt::Result {
         write!(out, "{}", character.escape_default())
     } else if character == '⚠' && looks_like(rest, IRREVERSIBLE) {
         write!(out, "{}", character.escape_unicode())
-    } else if is_square(character) && LABELS.into_iter().any(|label| looks_like(rest, label))
-        || is_round(character) && looks_like(rest, CONFIRMED)
+    } else if is_square(character) && LABELS.into_iter().any(|label| may_become(rest, label))
+        || (is_square(character) || is_round(character)) && looks_like(rest, CONFIRMED)
     {
         write!(out, "\\{character}")
     } else {
@@ -121,16 +121,33 @@ fn is_round(character: char) -> bool {
 /// How many characters may lie between a bracket and the end of a word that looks like ours.
 const NEAR: usize = 64;
 
-/// Whether a text begins like one of our words: without regard to case, to what is neither a letter
-/// nor a digit, and to which alphabet a letter is from. Chinese, Japanese and Korean letters do not look
-/// like it.
+/// The same, or the text ends before that shows, so that what comes next could complete it.
+fn may_become(text: &str, word: &str) -> bool {
+    begins(text, word).unwrap_or(true)
+}
+
+/// Whether a text begins like one of our words.
 fn looks_like(text: &str, word: &str) -> bool {
-    let mut letters = text.chars().take(NEAR).filter(|character| character.is_alphanumeric());
-    word.chars().filter(char::is_ascii_alphabetic).all(|wanted| {
-        letters.next().is_some_and(|found| {
-            found.eq_ignore_ascii_case(&wanted) || !found.is_ascii() && !is_east_asian(found)
-        })
-    })
+    begins(text, word).unwrap_or(false)
+}
+
+/// Whether a text begins like a word; `None` if it ends before that shows. Without regard to case, to what is neither a letter nor a digit, and to which alphabet a
+/// letter is from; Chinese, Japanese and Korean letters do not look like ours.
+fn begins(text: &str, word: &str) -> Option<bool> {
+    let mut wanted = word.chars().filter(char::is_ascii_alphabetic);
+    let mut next = wanted.next();
+    for found in text.chars().take(NEAR) {
+        let Some(letter) = next else { return Some(true) };
+        if found.is_alphanumeric() {
+            let alike = !found.is_ascii() && !is_east_asian(found);
+            if !alike && !found.eq_ignore_ascii_case(&letter) {
+                return Some(false);
+            }
+            next = wanted.next();
+        }
+    }
+    let ends = text.chars().nth(NEAR).is_none();
+    if next.is_some() && ends { None } else { Some(next.is_none()) }
 }
 
 fn is_east_asian(character: char) -> bool {
