@@ -186,7 +186,7 @@ impl Observer {
                 }
             };
         }
-        let snapshot = Snapshot::<A>::of_subject(&observed.subject(), self.store.now());
+        let snapshot = Snapshot::<A>::of_subject(&observed.subject(&self.own), self.store.now());
         let next = next_of_machine(&snapshot);
         let fields = [snapshot.context.to_string(), snapshot.state.to_string()];
         let fields: Vec<_> = fields.into_iter().filter(|text| !text.is_empty()).collect();
@@ -239,7 +239,8 @@ impl Observer {
             let execution = self.store.load::<AnyExecution>(id).await?;
             return self.next_of_execution(&execution).await;
         }
-        let snapshot = Snapshot::<Human>::of_subject(&observed.subject(), self.store.now());
+        let snapshot =
+            Snapshot::<Human>::of_subject(&observed.subject(&self.own), self.store.now());
         Ok(next_of_machine(&snapshot))
     }
 

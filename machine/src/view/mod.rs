@@ -19,6 +19,7 @@ mod label;
 mod language;
 mod late;
 pub(crate) mod line;
+pub(crate) mod marks;
 #[cfg(feature = "sqlite")]
 mod next;
 mod note;
