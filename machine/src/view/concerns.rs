@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     actor::Category,
-    contract::{AnyExecution, execution, waits_for},
+    contract::{AnyExecution, Progress, execution, waits_for},
     id::Id,
     store::{LoadError, Query},
     stored::Durable,
@@ -260,10 +260,18 @@ impl Observer {
                 vec![NextStep::Approve { id }, NextStep::Decline { id }]
             }
             Label::Waiting | Label::NotStarted => vec![NextStep::Cancel { id }],
-            Label::InProgress if contract.is_irreversible() => vec![NextStep::Fence { id }],
+            // A worker is at it. Only one that takes too long is shut out.
+            Label::InProgress if self.is_overdue(execution) && contract.is_irreversible() => {
+                vec![NextStep::Fence { id }]
+            }
             Label::Failed if !self.is_superseded(execution).await? => vec![NextStep::Retry { id }],
             _ => Vec::new(),
         })
+    }
+
+    fn is_overdue(&self, running: &AnyExecution) -> bool {
+        let call = Progress::of(running).unanswered();
+        call.is_some_and(|call| call.expires_at < self.store.now())
     }
 
     /// Whether another attempt at the same action is newer, open, or took place.
