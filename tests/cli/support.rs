@@ -7,11 +7,15 @@ use std::{
 
 use machine::{
     Id,
-    contract::{Action, Gate, Planned},
+    contract::{Action, AnyExecution, Gate, NotDone, Planned, Settled},
     machine,
     store::{OpenOptions, Store},
+    view::Label,
 };
-use machine_tests::{actors::ecs_node, samples::mail};
+use machine_tests::{
+    actors::{ecs_node, tool_node},
+    samples::{answers, mail},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -43,8 +47,8 @@ impl Place {
 
     /// The program with these arguments, on this file.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = bare(arguments);
-        command.arg("--db").arg(self.file());
+        let mut command = bare(&["--db"]);
+        command.arg(self.file()).args(arguments);
         command
     }
 
@@ -126,6 +130,7 @@ pub(crate) enum Order {
     #[on(cancel(reason) => Cancelled, by = machine::actor::Human)]
     Asking,
     #[stable]
+    #[on(audit => Paid, by = machine::actor::GraphRunner)]
     #[on(accept => Paid, by = machine::actor::Human)]
     Paying {
         #[audience(human)]
@@ -136,4 +141,59 @@ pub(crate) enum Order {
     Paid,
     #[terminal]
     Cancelled { reason: String },
+}
+
+impl Place {
+    /// A stored order that waits.
+    pub(crate) async fn order(&self) -> Id {
+        let mut order = Order::new();
+        self.store.create(&mut order).await.unwrap();
+        order.id()
+    }
+
+    /// An execution in doubt, whose worker is this process.
+    pub(crate) async fn doubt(&self, to: &str) -> Id {
+        let mut planned = Planned::<Action>::new(mail(to)).unwrap();
+        self.store.plan(&mut planned).await.unwrap();
+        let id = planned.id();
+        let unknown = answers(Err(NotDone::unknown("connection lost")));
+        let settled = self.store.perform(planned, unknown, tool_node()).await.unwrap();
+        assert!(matches!(settled, Settled::InDoubt(_)), "{settled:?}");
+        id
+    }
+
+    /// An execution that failed.
+    pub(crate) async fn failed(&self, to: &str) -> Id {
+        let mut planned = Planned::<Action>::new(mail(to)).unwrap();
+        self.store.plan(&mut planned).await.unwrap();
+        let id = planned.id();
+        let refused = answers(Err(NotDone::not_applied("mailbox full")));
+        let settled = self.store.perform(planned, refused, tool_node()).await.unwrap();
+        assert!(matches!(settled, Settled::Failed(_)), "{settled:?}");
+        id
+    }
+
+    pub(crate) async fn label(&self, id: Id) -> Label {
+        Label::of(&self.store.load::<AnyExecution>(id).await.unwrap())
+    }
+
+    /// Edits a machine, bypassing the library.
+    pub(crate) fn edit(&self, id: Id, sql: &str) {
+        let raw = rusqlite::Connection::open(self.file()).unwrap();
+        let mut select =
+            raw.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").unwrap();
+        let names: Vec<String> =
+            select.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        for name in names {
+            raw.execute(&format!("DROP TRIGGER {name}"), []).unwrap();
+        }
+        let digits = id.to_string().replace('-', "");
+        let changed = raw.execute(&sql.replace("ID", &format!("x'{digits}'")), []).unwrap();
+        assert!(changed > 0, "{sql}");
+    }
+
+    /// What is in the file, as far as the library says.
+    pub(crate) async fn position(&self) -> String {
+        self.store.position().await.unwrap().to_string()
+    }
 }

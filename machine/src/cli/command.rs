@@ -1,14 +1,23 @@
 use super::{
     Context, Error, Exit,
+    backup::Backup,
     cancel::Cancel,
+    check::Check,
+    completions::Completions,
     confirm::Confirm,
     decide::{Approve, Decline},
+    export::Export,
     fence::Fence,
     list::List,
+    prompt::Prompt,
+    prune::Prune,
     requeue::Requeue,
     retry::Retry,
     send::Send,
     show::Show,
+    timeline::Timeline,
+    topology::Topology,
+    verify::Verify,
 };
 
 /// The commands of an operator. A program can have them with its own:
@@ -40,6 +49,12 @@ pub enum Command {
     List(List),
     /// Show a machine, what it waits for, and what to do next.
     Show(Show),
+    /// Show the history of a machine, or the executions of a session.
+    Timeline(Timeline),
+    /// Show the states and moves of a kind of machine.
+    Topology(Topology),
+    /// Show what a model is told about the executions of a session.
+    Prompt(Prompt),
     /// Approve what gates ask for: it may run, once. All of them, or none.
     Approve(Approve),
     /// Decline what gates ask for: it never runs. All of them, or none.
@@ -56,12 +71,24 @@ pub enum Command {
     Requeue(Requeue),
     /// Send a machine one of its events; its program applies it.
     Send(Send),
+    /// Verify histories: every step legal, nothing changed.
+    Verify(Verify),
+    /// Check that every machine can be read, also by a new program.
+    Check(Check),
+    /// Delete machines that have ended; their keys stay protected.
+    Prune(Prune),
+    /// Copy the file while programs write to it.
+    Backup(Backup),
+    /// Print machines with their whole histories as JSON.
+    Export(Export),
+    /// Print the script by which a shell completes the commands.
+    Completions(Completions),
 }
 
 impl Command {
     /// Whether it reads a file.
     pub(super) fn needs_file(&self) -> bool {
-        true
+        !matches!(self, Self::Completions(_))
     }
 }
 
@@ -101,6 +128,15 @@ pub async fn run(command: Command, context: &Context) -> Result<Exit, Error> {
         Command::Retry(retry) => retry.run(context).await,
         Command::Requeue(requeue) => requeue.run(context).await,
         Command::Send(send) => send.run(context).await,
+        Command::Timeline(timeline) => timeline.run(context).await,
+        Command::Topology(topology) => topology.run(context).await,
+        Command::Prompt(prompt) => prompt.run(context).await,
+        Command::Verify(verify) => verify.run(context).await,
+        Command::Check(check) => check.run(context).await,
+        Command::Prune(prune) => prune.run(context).await,
+        Command::Backup(backup) => backup.run(context).await,
+        Command::Export(export) => export.run(context).await,
+        Command::Completions(completions) => completions.run(context),
     };
     match done {
         Err(error) if error.is_closed() => Ok(Exit::Done),

@@ -18,7 +18,6 @@ use crate::{
 
 /// `list`: what needs attention first, then the other machines.
 #[derive(Debug, clap::Args)]
-#[command(next_line_help = false)]
 pub struct List {
     /// Only machines of this kind, such as `execution`.
     #[arg(long, value_name = "KIND")]
@@ -148,7 +147,10 @@ impl List {
             named.extend(id(concern));
             let steps: Vec<_> = array(&concern["next"]).iter().filter_map(command).collect();
             let steps = steps.iter().map(|(id, step)| short.command(*id, step));
-            let reason = text(concern, "reason").replace('_', " ");
+            let reason = match text(concern, "reason") {
+                "waits_for_person" => "waits for a person".to_owned(),
+                reason => reason.replace('_', " "),
+            };
             attention.row([
                 short_id(&short, concern),
                 label(terminal, &reason),

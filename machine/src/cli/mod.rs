@@ -1,19 +1,26 @@
 #![doc = include_str!("../docs/cli.md")]
 
 mod answer;
+mod backup;
 mod cancel;
+mod check;
 mod command;
+mod completions;
 mod confirm;
 mod context;
 mod decide;
 mod error;
 mod exit;
+mod export;
 mod fence;
 mod ids;
 mod json;
 mod list;
 mod person;
 mod program;
+mod progress;
+mod prompt;
+mod prune;
 mod requeue;
 mod retry;
 mod send;
@@ -21,6 +28,9 @@ mod show;
 mod table;
 mod terminal;
 mod time;
+mod timeline;
+mod topology;
+mod verify;
 mod watch;
 
 pub use command::{Command, run};

@@ -11,7 +11,7 @@ use crate::{actor::Actors, store::OpenOptions, view::Language};
 
 /// Look after durable machines: see what needs attention, decide, verify, back up.
 #[derive(Debug, Parser)]
-#[command(name = "machine", version, about, after_help = CODES)]
+#[command(name = "machine", version, after_help = CODES)]
 pub(super) struct Program {
     #[command(subcommand)]
     command: Command,

@@ -164,7 +164,7 @@ impl Store {
     /// Compares the stored definitions of a machine with the program's, and returns all of them.
     async fn compare(
         &self,
-        own: &'static Definition,
+        own: &Definition,
         check: &mut Check,
     ) -> Result<(CheckedMachine, Vec<Arc<Definition>>), OpenError> {
         let mut checked = CheckedMachine {
@@ -187,51 +187,61 @@ impl Store {
     pub(super) async fn incompatible(&self, all: &[Named]) -> Result<Check, OpenError> {
         let mut check = Check { broken_definitions: Vec::new(), machines: Vec::new() };
         for Named { definition: own, .. } in all {
-            let (mut checked, known) = self.compare(own, &mut check).await?;
-            for older in known.iter().filter(|older| older.name == own.name) {
-                let comparison = older.compare(own);
-                let reason = |state: &str| {
-                    let reasons: Vec<String> =
-                        comparison.blocking(state).map(ToString::to_string).collect();
-                    reasons.join("; ")
-                };
-                for state in older.states.iter() {
-                    let reason = reason(&state.name);
-                    if reason.is_empty() {
-                        continue;
+            self.incompatible_with(own, &mut check).await?;
+        }
+        Ok(check)
+    }
+
+    /// The same for one definition.
+    pub(super) async fn incompatible_with(
+        &self,
+        own: &Definition,
+        check: &mut Check,
+    ) -> Result<(), OpenError> {
+        let (mut checked, known) = self.compare(own, check).await?;
+        for older in known.iter().filter(|older| older.name == own.name) {
+            let comparison = older.compare(own);
+            let reason = |state: &str| {
+                let reasons: Vec<String> =
+                    comparison.blocking(state).map(ToString::to_string).collect();
+                reasons.join("; ")
+            };
+            for state in older.states.iter() {
+                let reason = reason(&state.name);
+                if reason.is_empty() {
+                    continue;
+                }
+                let mut query = Query::new()
+                    .machine(own.name.as_ref())
+                    .status(state.name.as_ref())
+                    .definition(older.fingerprint);
+                loop {
+                    let (rows, next) = self.rows(&query, false).await.map_err(unavailable)?;
+                    for (_, found) in rows {
+                        checked.checked += 1;
+                        match found {
+                            Found::Row(row, _) => checked.blocked.push(Blocked {
+                                id: row.id,
+                                state: row.status,
+                                reason: reason.clone(),
+                            }),
+                            _ => checked.broken_rows += 1,
+                        }
                     }
-                    let mut query = Query::new()
-                        .machine(own.name.as_ref())
-                        .status(state.name.as_ref())
-                        .definition(older.fingerprint);
-                    loop {
-                        let (rows, next) = self.rows(&query, false).await.map_err(unavailable)?;
-                        for (_, found) in rows {
-                            checked.checked += 1;
-                            match found {
-                                Found::Row(row, _) => checked.blocked.push(Blocked {
-                                    id: row.id,
-                                    state: row.status,
-                                    reason: reason.clone(),
-                                }),
-                                _ => checked.broken_rows += 1,
-                            }
-                        }
-                        match next {
-                            Some(next) => query = query.after(next),
-                            None => break,
-                        }
+                    match next {
+                        Some(next) => query = query.after(next),
+                        None => break,
                     }
                 }
             }
-            check.machines.push(checked);
         }
-        Ok(check)
+        check.machines.push(checked);
+        Ok(())
     }
 }
 
 /// Reading rows for a check fails only if the storage does.
-fn unavailable(error: LoadError) -> OpenError {
+pub(super) fn unavailable(error: LoadError) -> OpenError {
     match error {
         LoadError::Unavailable(error) => error.into(),
         other => super::Unavailable::other(other).into(),

@@ -8,6 +8,8 @@ mod begin;
 pub mod blocking;
 mod cancel;
 mod check;
+#[cfg(feature = "cli")]
+mod check_any;
 mod commit_error;
 #[cfg(test)]
 mod conformance;

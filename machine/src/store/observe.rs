@@ -129,7 +129,7 @@ impl Store {
         Ok(self.inner.backend.definitions().await?.intact)
     }
 
-    fn observed(
+    pub(super) fn observed(
         &self,
         found: Found,
         definitions: &[Arc<Definition>],

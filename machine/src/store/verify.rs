@@ -161,6 +161,21 @@ impl Store {
         Ok(report)
     }
 
+    /// Verifies one machine of any kind, as [`verify_all`](Self::verify_all) does.
+    #[cfg(feature = "cli")]
+    pub(crate) async fn verify_machine(&self, id: Id) -> Result<Report, LoadError> {
+        let mut named = self.inner.named.clone();
+        named.push(Named::of::<AnyExecution>());
+        let found = self.inner.backend.rows(vec![id]).await?.pop();
+        let found = found.unwrap_or(Found::Missing(id));
+        if let Found::Missing(id) = found {
+            return Err(LoadError::NotFound { id });
+        }
+        let mut report = Report { machines: 1, ..Report::default() };
+        report.entries = self.verify_row(found, &named, &mut report).await?;
+        Ok(report)
+    }
+
     /// Verifies one machine; returns the number of its entries.
     pub(super) async fn verify_row(
         &self,
