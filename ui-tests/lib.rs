@@ -39,6 +39,10 @@ mod errors {
     pub struct M0017;
     #[doc = include_str!("../machine/src/docs/errors/M0018.md")]
     pub struct M0018;
+    #[doc = include_str!("../machine/src/docs/errors/M0019.md")]
+    pub struct M0019;
+    #[doc = include_str!("../machine/src/docs/errors/M0020.md")]
+    pub struct M0020;
     #[doc = include_str!("../machine/src/docs/errors/M0101.md")]
     pub struct M0101;
     #[doc = include_str!("../machine/src/docs/errors/M0102.md")]

@@ -230,6 +230,17 @@ pub(crate) fn malformed_version() -> Message {
     message("M0018", "`version` must be an integer of at least 1", "write `version = 2`")
 }
 
+pub(crate) fn marks_go_by_names(option: &Ident, state: &Ident) -> Message {
+    message(
+        "M0020",
+        format!(
+            "`{option}` and `#[audience(..)]` do not fit together: views find the fields of `{state}` by \
+             their names in the stored data, and `{option}` changes these"
+        ),
+        format!("remove `{option}`, or the marks of `{state}`"),
+    )
+}
+
 // M01xx: the names do not fit together.
 
 pub(crate) fn no_states() -> Message {

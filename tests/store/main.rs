@@ -41,6 +41,7 @@ mod own_key;
 mod perform;
 mod policy;
 mod prune;
+mod prune_file;
 mod query;
 mod race_processes;
 mod race_threads;

@@ -2,12 +2,16 @@
 
 use std::time::Duration;
 
-use machine::contract::{Action, Applied, Settled};
+use machine::{
+    contract::{Action, Applied, Settled},
+    store::PerformError,
+};
 use tracing::Instrument;
 
 use crate::{
     capture::{Report, captured, until},
     errand::{Does, Hold},
+    storage,
     world::{Service, World},
 };
 
@@ -83,6 +87,33 @@ fn a_call_that_is_late() {
     assert_eq!(call.get("machine.call.outcome"), "timed_out");
     assert_eq!(call.get("error.type"), "timeout");
     assert_eq!(paths(&reports, "machine.call.timed_out")[0][1], "execute_tool");
+}
+
+/// Also if its outcome could not be written at first.
+#[test]
+fn a_late_call_that_is_settled_again() {
+    let ((), reports) = captured(async {
+        let world = World::new("x").await;
+        let (store, by) = (&world.store, &world.actors.tool_node);
+        let mail = world.mail(1).timeout_after(Duration::from_millis(20));
+        let mail = world.stored(mail).await;
+        let hold = Hold::default();
+        let service = world.service(Ok(Applied::new("sent")));
+        let service = Service { hold: Some(hold.clone()), ..service };
+        let fills = async {
+            hold.is_held().await;
+            storage::next_commit_is_full();
+        };
+        let (settled, ()) = tokio::join!(store.perform::<Action>(mail, service, by), fills);
+        let Err(PerformError::NotSettled { at_stake, .. }) = settled else { panic!("{settled:?}") };
+        let (running, outcome) = *at_stake;
+        let settled = store.settle(running, outcome, by).await.unwrap();
+        let Settled::TimedOut(_, late) = settled else { panic!("{settled:?}") };
+        hold.let_go();
+        let _ = late.await.unwrap();
+    });
+    let answers = paths(&reports, "the service answers");
+    assert_eq!(answers.iter().map(|path| path[1]).collect::<Vec<_>>(), ["execute_tool"]);
 }
 
 /// What is committed is in the span of the caller, although threads of the store write it.

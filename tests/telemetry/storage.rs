@@ -30,6 +30,10 @@ pub(crate) async fn indeterminate(world: &World) {
     fail::remove("store-reopen");
 }
 
+pub(crate) fn next_commit_is_full() {
+    fail::cfg("store-commit", &format!("1*return({FULL})")).unwrap();
+}
+
 /// The disk is full when an outcome is to be written, and for longer when a late one is.
 pub(crate) async fn full(world: &World) {
     let _ = world.stored(world.mail(60)).await;
@@ -70,14 +74,16 @@ impl Perform<Action> for Fills {
     }
 }
 
-/// A doorbell panics, and the file is gone.
-pub(crate) async fn gone(world: &World) {
+/// A doorbell panics, and somebody reads the file while it is closed.
+pub(crate) async fn in_use(world: &World) {
     let worker =
         world.worker(Does::Opens).doorbell(Broken(world.text("broken"), AtomicBool::new(true)));
     world.errand().await;
     worker.run_until_idle().await.unwrap();
-    world.store.close().await.unwrap();
-    std::fs::remove_file(world.path()).unwrap();
+    let reader = rusqlite::Connection::open(world.path()).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema").unwrap();
+    world.errand().await;
+    assert!(world.store.close().await.is_err());
 }
 
 struct Broken(String, AtomicBool);

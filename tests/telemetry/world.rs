@@ -3,7 +3,7 @@
 use std::{
     path::PathBuf,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicI64, Ordering},
     },
     time::Duration,
@@ -24,6 +24,9 @@ use tempfile::TempDir;
 
 use crate::errand::{Clerk, Does, Errand, Hold};
 
+/// The idempotency keys of all calls.
+pub(crate) static KEYS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
 pub(crate) struct World {
     pub(crate) secret: String,
     pub(crate) store: Store,
@@ -38,7 +41,9 @@ impl World {
         let folder = TempDir::new().unwrap();
         let hand = Hand::default();
         let path = folder.path().join(format!("{secret}.db"));
-        let store = OpenOptions::new().clock(hand.clone()).sqlite(path).await.unwrap();
+        // Short, for a file that is in use when it is closed.
+        let options = OpenOptions::new().busy_timeout(Duration::from_millis(500));
+        let store = options.clock(hand.clone()).sqlite(path).await.unwrap();
         let actors = Actors::issue(&format!("{secret} node")).unwrap();
         let ann = Human::new(&format!("{secret}@example.com")).unwrap();
         Self { secret: secret.to_owned(), store, actors, ann, hand, folder }
@@ -68,6 +73,7 @@ impl World {
         let arguments = serde_json::json!({ "to": self.text("bob"), "number": number });
         let contract =
             Contract::tool_call(tool, &arguments.to_string(), &self.actors.reasoning_node).unwrap();
+        KEYS.lock().unwrap().extend(contract.idempotency_key().map(ToString::to_string));
         contract.about(&self.text("a mail")).session(self.text("session")).note("x", &*self.secret)
     }
 

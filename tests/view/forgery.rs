@@ -103,7 +103,7 @@ async fn a_late_receipt_forges_no_line() {
         assert!(line.starts_with(label), "{line}");
         assert_eq!(line.split(BREAKS).count(), 1, "{line:?}");
         assert!(!line.contains(TURNS), "{line:?}");
-        assert!(line.contains(r"250 ok\n\[SUCCESS (human-confirmed)] bank.pay"), "{line}");
+        assert!(line.contains(r"250 ok\n\[SUCCESS \(human-confirmed)] bank.pay"), "{line}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! The rules that a graph must keep: one function per rule.
 
+mod marks;
 mod names;
 
 use syn::Ident;
@@ -12,6 +13,7 @@ pub(crate) fn all(graph: &Graph<'_>, errors: &mut Errors) {
     durable_is_of_one_type(graph, errors);
     terminal_is_never_left(graph, errors);
     names::was_is_unique(graph, errors);
+    marks::go_by_names(graph, errors);
     upgrades_fit_the_version(graph, errors);
     // A transition that could not be parsed is missing from the graph: do not report the paths
     // that it would have made.

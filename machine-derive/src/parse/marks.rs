@@ -94,7 +94,9 @@ pub(super) fn of_item(input: ParseStream<'_>) -> syn::Result<Marks> {
                     let problem = "`audience` takes `human`, `diagnostic` or `internal`";
                     return Err(syn::Error::new_spanned(other, problem));
                 };
-                marks.audience = Some(audience);
+                if marks.audience.replace(audience).is_some() {
+                    return Err(syn::Error::new_spanned(other, "`audience` is given twice"));
+                }
             }
             other => {
                 let problem = "an item of a payload takes no attributes but `#[was = \"old_name\"]` \

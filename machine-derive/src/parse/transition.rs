@@ -212,7 +212,7 @@ impl Parse for Transition {
 impl Parse for Item {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let marks::Marks { was, audience } = marks::of_item(input)?;
-        let name = input.parse()?;
+        let name: Ident = input.parse()?;
         let kind = if input.parse::<Option<Token![:]>>()?.is_some() {
             ItemKind::Noted(input.parse()?)
         } else if input.parse::<Option<Token![=]>>()?.is_some() {
@@ -220,6 +220,11 @@ impl Parse for Item {
         } else {
             ItemKind::Field
         };
+        if audience.is_some() && matches!(kind, ItemKind::Computed(_)) {
+            let problem = "an item that is computed is not recorded; write `#[audience(..)]` on the \
+                           field that it sets";
+            return Err(syn::Error::new(name.span(), problem));
+        }
         Ok(Self { name, kind, was, audience })
     }
 }

@@ -175,6 +175,10 @@ pub const fn definition(
     actors: &'static [ActorDef],
     groups: &'static [GroupDef],
 ) -> Definition {
+    assert!(
+        differ(marks),
+        "`Context::MARKS` has two marks for one member of the context; remove one of them"
+    );
     Definition {
         name: Cow::Borrowed(name),
         docs: Cow::Borrowed(docs),
@@ -189,6 +193,30 @@ pub const fn definition(
         groups: Cow::Borrowed(groups),
         fingerprint: Fingerprint::of(name, version, (context, marks), states, edges, initial),
     }
+}
+
+/// Whether each mark has a name of its own.
+const fn differ(marks: &[Mark]) -> bool {
+    let mut i = 0;
+    while i < marks.len() {
+        let mut j = 0;
+        while j < i {
+            if same(string(&marks[i].name).as_bytes(), string(&marks[j].name).as_bytes()) {
+                return false;
+            }
+            j += 1;
+        }
+        i += 1;
+    }
+    true
+}
+
+const fn same(a: &[u8], b: &[u8]) -> bool {
+    let mut i = 0;
+    while i < a.len() && i < b.len() && a[i] == b[i] {
+        i += 1;
+    }
+    i == a.len() && i == b.len()
 }
 
 const fn text_or_none(given: Option<&'static str>) -> Option<Text> {

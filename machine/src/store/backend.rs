@@ -11,7 +11,7 @@ use super::{
     backup::Copied,
     consumer::{Advance, Offset},
     message::{Queued, Received},
-    prune::Kept,
+    pruned::Kept,
     pruning::{Candidate, Link, Prune, Pruning},
     work::{Event, Outcome, Refusal, Work},
 };

@@ -20,7 +20,7 @@ use crate::{
     id::Id,
     journal::{Digest, Line, Summary},
     stored::{Hold, VerifyError},
-    view::{Audience, TransitionRecord, subject::Subject},
+    view::{Audience, TransitionRecord, marks::Marks, subject::Subject},
 };
 
 /// A stored machine of any kind, checked as `load` checks it.
@@ -47,11 +47,13 @@ impl Observed {
         self.definition.states[self.state].terminal
     }
 
-    pub(crate) fn subject(&self) -> Subject<'_> {
+    /// `own` are definitions of the program, whose marks count, too.
+    pub(crate) fn subject<'a>(&'a self, own: &[&'a Definition]) -> Subject<'a> {
+        let own = own.iter().copied().find(|own| own.name == self.definition.name);
         Subject {
             id: self.row.id,
             definition: &self.definition,
-            newest: &self.newest,
+            marks: Marks::of(&self.newest).and(own),
             state: self.state,
             data: self.data.clone(),
             context: self.context.clone(),

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     actor::Category,
-    contract::{AnyExecution, execution, waits_for},
+    contract::{AnyExecution, Progress, execution, waits_for},
     id::Id,
     store::{LoadError, Query},
     stored::Durable,
@@ -186,7 +186,7 @@ impl Observer {
                 }
             };
         }
-        let snapshot = Snapshot::<A>::of_subject(&observed.subject(), self.store.now());
+        let snapshot = Snapshot::<A>::of_subject(&observed.subject(&self.own), self.store.now());
         let next = next_of_machine(&snapshot);
         let fields = [snapshot.context.to_string(), snapshot.state.to_string()];
         let fields: Vec<_> = fields.into_iter().filter(|text| !text.is_empty()).collect();
@@ -239,7 +239,8 @@ impl Observer {
             let execution = self.store.load::<AnyExecution>(id).await?;
             return self.next_of_execution(&execution).await;
         }
-        let snapshot = Snapshot::<Human>::of_subject(&observed.subject(), self.store.now());
+        let snapshot =
+            Snapshot::<Human>::of_subject(&observed.subject(&self.own), self.store.now());
         Ok(next_of_machine(&snapshot))
     }
 
@@ -259,10 +260,18 @@ impl Observer {
                 vec![NextStep::Approve { id }, NextStep::Decline { id }]
             }
             Label::Waiting | Label::NotStarted => vec![NextStep::Cancel { id }],
-            Label::InProgress if contract.is_irreversible() => vec![NextStep::Fence { id }],
+            // A worker is at it. Only one that takes too long is shut out.
+            Label::InProgress if self.is_overdue(execution) && contract.is_irreversible() => {
+                vec![NextStep::Fence { id }]
+            }
             Label::Failed if !self.is_superseded(execution).await? => vec![NextStep::Retry { id }],
             _ => Vec::new(),
         })
+    }
+
+    fn is_overdue(&self, running: &AnyExecution) -> bool {
+        let call = Progress::of(running).unanswered();
+        call.is_some_and(|call| call.expires_at < self.store.now())
     }
 
     /// Whether another attempt at the same action is newer, open, or took place.

@@ -2,11 +2,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{
-    Label, Language,
-    language::Sentence,
-    line::{OneLine, cut},
-};
+use super::{Label, Language, language::Sentence, line::Within, snapshot::millis_between};
 use crate::{
     contract::{ActionType, AnyExecution, Progress},
     id::Id,
@@ -63,7 +59,7 @@ pub struct ConsequenceView {
     pub total_duration_ms: u64,
 }
 
-/// The longest part of a text from outside that one line shows, in characters.
+/// The longest part of a text from outside that one line shows, in characters after escaping.
 const LONGEST: usize = 1000;
 
 impl ConsequenceView {
@@ -80,7 +76,6 @@ impl ConsequenceView {
         let progress = Progress::of(execution);
         let (result, error_message) = outcome(execution, &progress, language);
         let summary = execution.journal().summary();
-        let duration = summary.updated_at.saturating_sub(summary.created_at);
         Self {
             execution_id: execution.id(),
             action_type: contract.action().action_type().clone(),
@@ -92,7 +87,7 @@ impl ConsequenceView {
             was_suspended: progress.has_waited(),
             human_confirmed: progress.approved_by().is_some(),
             is_still_pending: !execution.status().definition().terminal,
-            total_duration_ms: duration.unsigned_abs(),
+            total_duration_ms: millis_between(summary.created_at, summary.updated_at),
         }
     }
 }
@@ -146,9 +141,9 @@ impl fmt::Display for ConsequenceView {
         if self.human_confirmed {
             f.write_str(" (human-confirmed)")?;
         }
-        write!(f, "] {}", OneLine(&self.action_summary))?;
+        write!(f, "] {}", Within(&self.action_summary, LONGEST))?;
         for detail in [&self.result, &self.error_message].into_iter().flatten() {
-            write!(f, ": {}", OneLine(&cut(detail, LONGEST)))?;
+            write!(f, ": {}", Within(detail, LONGEST))?;
         }
         Ok(())
     }

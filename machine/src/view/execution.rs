@@ -3,7 +3,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Audience, Human, Label, Language, audience::is_hidden, consequence::outcome,
-    snapshot::duration_in_state,
+    snapshot::millis_between,
 };
 use crate::{
     actor::Category,
@@ -133,7 +133,7 @@ impl<A: Audience> ExecutionSnapshot<A> {
             session: contract.session_id().map(str::to_owned),
             created_at: summary.created_at,
             entered_at: summary.entered_at,
-            duration_in_state_ms: duration_in_state(summary.entered_at, now),
+            duration_in_state_ms: millis_between(summary.entered_at, now),
             is_terminal: state.terminal,
             is_stable: state.stable || state.terminal,
             is_resumable: label == Label::Waiting,

@@ -3,7 +3,7 @@ use std::{fmt, marker::PhantomData};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::{Audience, line::OneLine};
+use super::{Audience, line::Within};
 use crate::definition;
 
 /// The data of a machine that an audience may see, by name: those marked for it in the
@@ -52,15 +52,18 @@ impl<A> fmt::Debug for Fields<A> {
     }
 }
 
-/// `name: value, ..` on one line.
+/// The longest part of a name or a value that a line shows, in characters after escaping.
+const LONGEST: usize = 200;
+
+/// `name: value, ..` on one line. Long values are cut; [`get`](Fields::get) has all of them.
 impl<A: Audience> fmt::Display for Fields<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, (name, value)) in self.iter().enumerate() {
             let separator = if position == 0 { "" } else { ", " };
-            write!(f, "{separator}{}: ", OneLine(name))?;
+            write!(f, "{separator}{}: ", Within(name, LONGEST))?;
             match value {
-                Value::String(text) => write!(f, "{}", OneLine(text))?,
-                other => write!(f, "{}", OneLine(&other.to_string()))?,
+                Value::String(text) => write!(f, "{}", Within(text, LONGEST))?,
+                other => write!(f, "{}", Within(&other.to_string(), LONGEST))?,
             }
         }
         Ok(())

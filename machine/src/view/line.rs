@@ -2,11 +2,14 @@
 
 use std::fmt::{self, Write};
 
+use unicode_script::{Script, UnicodeScript};
+
 use super::Label;
 use crate::actor::is_invisible;
 
-/// Text that cannot leave its line, and cannot look like a label: line breaks, control characters and
-/// characters that are not seen are escaped, and so is a `[` before the word of a label.
+/// Text that cannot leave its line, and cannot look like a label or a mark of a view: line breaks,
+/// control characters and characters that are not seen are escaped, and so is what begins like one of
+/// ours.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OneLine<'a>(pub(crate) &'a str);
 
@@ -14,31 +17,142 @@ impl fmt::Display for OneLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = self.0.chars();
         while let Some(character) = rest.next() {
-            if is_invisible(character) {
-                write!(f, "{}", character.escape_default())?;
-            } else if character == '[' && is_label(rest.as_str()) {
-                f.write_str("\\[")?;
-            } else {
-                f.write_char(character)?;
-            }
+            write_one(character, rest.as_str(), f)?;
         }
         Ok(())
     }
 }
 
-/// Whether a text begins with the word of a label.
-fn is_label(text: &str) -> bool {
-    let text = text.trim_start();
-    Label::ALL.iter().any(|label| {
-        let word = label.as_str();
-        text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
-    })
+/// The same, with `…` in place of what does not fit. The length is that of the escaped text, in
+/// characters, so that escapes cannot make it longer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Within<'a>(pub(crate) &'a str, pub(crate) usize);
+
+impl fmt::Display for Within<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(text, longest) = *self;
+        let mut left = longest;
+        let mut rest = text.chars();
+        let mut escaped = String::new();
+        while let Some(character) = rest.next() {
+            escaped.clear();
+            write_one(character, rest.as_str(), &mut escaped)?;
+            let Some(after) = left.checked_sub(escaped.chars().count()) else {
+                return f.write_str("…");
+            };
+            left = after;
+            f.write_str(&escaped)?;
+        }
+        Ok(())
+    }
 }
 
-/// At most this many characters of a text, with `…` in place of the rest.
-pub(crate) fn cut(text: &str, longest: usize) -> std::borrow::Cow<'_, str> {
-    match text.char_indices().nth(longest) {
-        None => text.into(),
-        Some((end, _)) => format!("{}…", &text[..end]).into(),
+fn write_one(character: char, rest: &str, out: &mut impl Write) -> fmt::Result {
+    if is_invisible(character) {
+        write!(out, "{}", character.escape_default())
+    } else if character == '⚠' && looks_like(rest, IRREVERSIBLE) {
+        write!(out, "{}", character.escape_unicode())
+    } else if is_square(character) && LABELS.into_iter().any(|label| may_become(rest, label))
+        || (is_square(character) || is_round(character)) && looks_like(rest, CONFIRMED)
+    {
+        write!(out, "\\{character}")
+    } else {
+        out.write_char(character)
     }
+}
+
+/// The marks that a line has besides its label.
+const IRREVERSIBLE: &str = "IRREVERSIBLE";
+const CONFIRMED: &str = "human-confirmed";
+
+/// The words of labels.
+const LABELS: [&str; Label::ALL.len()] = {
+    let mut words = [""; Label::ALL.len()];
+    let mut i = 0;
+    while i < words.len() {
+        words[i] = Label::ALL[i].as_str();
+        i += 1;
+    }
+    words
+};
+
+/// `[`, and what looks like it.
+fn is_square(character: char) -> bool {
+    matches!(
+        character,
+        '[' | '\u{2045}'
+            | '\u{2308}'
+            | '\u{230a}'
+            | '\u{23a1}'
+            | '\u{2772}'
+            | '\u{27e6}'
+            | '\u{298b}'
+            | '\u{298d}'
+            | '\u{298f}'
+            | '\u{300c}'
+            | '\u{300e}'
+            | '\u{3010}'
+            | '\u{3014}'
+            | '\u{3016}'
+            | '\u{3018}'
+            | '\u{301a}'
+            | '\u{fe39}'
+            | '\u{fe3b}'
+            | '\u{fe47}'
+            | '\u{fe5d}'
+            | '\u{ff3b}'
+    )
+}
+
+/// `(`, and what looks like it.
+fn is_round(character: char) -> bool {
+    matches!(
+        character,
+        '(' | '\u{207d}'
+            | '\u{2768}'
+            | '\u{276a}'
+            | '\u{2985}'
+            | '\u{fe35}'
+            | '\u{fe59}'
+            | '\u{ff08}'
+    )
+}
+
+/// How many characters may lie between a bracket and the end of a word that looks like ours.
+const NEAR: usize = 64;
+
+/// The same, or the text ends before that shows, so that what comes next could complete it.
+fn may_become(text: &str, word: &str) -> bool {
+    begins(text, word).unwrap_or(true)
+}
+
+/// Whether a text begins like one of our words.
+fn looks_like(text: &str, word: &str) -> bool {
+    begins(text, word).unwrap_or(false)
+}
+
+/// Whether a text begins like a word; `None` if it ends before that shows. Without regard to case, to what is neither a letter nor a digit, and to which alphabet a
+/// letter is from; Chinese, Japanese and Korean letters do not look like ours.
+fn begins(text: &str, word: &str) -> Option<bool> {
+    let mut wanted = word.chars().filter(char::is_ascii_alphabetic);
+    let mut next = wanted.next();
+    for found in text.chars().take(NEAR) {
+        let Some(letter) = next else { return Some(true) };
+        if found.is_alphanumeric() {
+            let alike = !found.is_ascii() && !is_east_asian(found);
+            if !alike && !found.eq_ignore_ascii_case(&letter) {
+                return Some(false);
+            }
+            next = wanted.next();
+        }
+    }
+    let ends = text.chars().nth(NEAR).is_none();
+    if next.is_some() && ends { None } else { Some(next.is_none()) }
+}
+
+fn is_east_asian(character: char) -> bool {
+    matches!(
+        character.script(),
+        Script::Han | Script::Hiragana | Script::Katakana | Script::Hangul | Script::Bopomofo
+    )
 }

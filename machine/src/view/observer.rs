@@ -2,13 +2,14 @@ use std::sync::Arc;
 
 use super::{
     Audience, ConsequenceView, ExecutionSnapshot, ExecutionTimeline, Language, Overview, Snapshot,
-    Timeline, Topology, prompt::needs_attention,
+    Timeline, Topology, marks::Marks, prompt::needs_attention,
 };
 use crate::{
     contract::{AnyExecution, execution},
     definition::Definition,
     id::Id,
     store::{LoadError, Page, Query, Store},
+    stored::Restore,
 };
 
 /// The views of stored machines (OB-9). It keeps nothing, and changes nothing; a view of a stored
@@ -45,19 +46,30 @@ use crate::{
 pub struct Observer {
     pub(super) store: Store,
     pub(super) language: Language,
+    pub(super) own: Vec<&'static Definition>,
 }
 
 impl Observer {
     /// The views of a store, with texts in English.
     #[must_use]
     pub fn new(store: &Store) -> Self {
-        Self { store: store.clone(), language: Language::English }
+        Self { store: store.clone(), language: Language::English, own: Vec::new() }
     }
 
     /// With texts in this language.
     #[must_use]
     pub fn language(mut self, language: Language) -> Self {
         self.language = language;
+        self
+    }
+
+    /// Declares a kind of machine that the program has. The marks of the newest definition in the store
+    /// decide who may see what, and a definition gets there with the first machine that is written
+    /// under it. A program that only reads declares its machines, so that its stricter marks count from
+    /// the start; marks that are less strict count once they are in the store.
+    #[must_use]
+    pub fn machine<M: Restore>(mut self) -> Self {
+        self.own.push(M::DEFINITION);
         self
     }
 
@@ -68,7 +80,7 @@ impl Observer {
     /// Those of [`Store::load`].
     pub async fn snapshot<A: Audience>(&self, id: Id) -> Result<Snapshot<A>, LoadError> {
         let observed = self.store.observed_one(id).await?;
-        Ok(Snapshot::of_subject(&observed.subject(), self.store.now()))
+        Ok(Snapshot::of_subject(&observed.subject(&self.own), self.store.now()))
     }
 
     /// A page of the machines that a query selects. One that cannot be read is an error in its place.
@@ -89,7 +101,7 @@ impl Observer {
                     let execution = self.store.execution_of(observed).await;
                     execution.map(|execution| Overview::of(&execution, self.language))
                 }
-                Ok(observed) => Ok(Overview::of_subject(&observed.subject(), now)),
+                Ok(observed) => Ok(Overview::of_subject(&observed.subject(&self.own), now)),
                 Err(error) => Err(error),
             });
         }
@@ -149,12 +161,14 @@ impl Observer {
     /// Those of [`Store::history`].
     pub async fn timeline<A: Audience>(&self, id: Id) -> Result<Timeline<A>, LoadError> {
         let history = self.store.history(id).await?;
-        let newest = history.entries.last().and_then(|entry| history.definition(entry));
-        let newest = match newest {
-            Some(written) => self.newest(&written.name).await?,
-            None => None,
+        let written = history.entries.last().and_then(|entry| history.definition(entry));
+        let Some(written) = written else {
+            return Ok(Timeline::project(&history, None, self.language));
         };
-        Ok(Timeline::project(&history, newest.as_deref(), self.language))
+        let newest = self.newest(&written.name).await?;
+        let own = self.own.iter().copied().find(|own| own.name == written.name);
+        let marks = Marks::of(newest.as_deref().unwrap_or(written)).and(own);
+        Ok(Timeline::project(&history, Some(marks), self.language))
     }
 
     /// The executions of a session, with their transitions. What cannot be read is named in it.
@@ -167,39 +181,41 @@ impl Observer {
         session: &str,
     ) -> Result<ExecutionTimeline<A>, LoadError> {
         let now = self.store.now();
-        let mut histories = self.store.transitions_of_session::<A>(session).await?;
-        let (mut executions, mut unreadable) = (Vec::new(), Vec::new());
+        let mut executions: Vec<AnyExecution> = Vec::new();
+        let mut errors = Vec::new();
         let mut query = Query::new().session(session).limit(1000);
         loop {
             let page = self.store.load_all::<AnyExecution>(&query).await?;
             for execution in page.items {
-                let execution = match execution {
-                    Ok(execution) => execution,
-                    Err(error) => {
-                        unreadable.push(error.to_string());
-                        continue;
-                    }
-                };
-                let transitions = match histories.remove(&execution.id()) {
-                    Some(Ok(transitions)) => transitions,
-                    Some(Err(reason)) => {
-                        unreadable.push(reason);
-                        continue;
-                    }
-                    None => Vec::new(),
-                };
-                let key = execution.context().idempotency_key().map(ToString::to_string);
-                let snapshot = ExecutionSnapshot::in_language(&execution, now, self.language);
-                executions.push((snapshot, key, transitions));
+                match execution {
+                    Ok(execution) => executions.push(execution),
+                    Err(error) => errors.push(error.to_string()),
+                }
             }
             match page.next {
                 Some(next) => query = query.after(next),
                 None => break,
             }
         }
-        let mut timeline = ExecutionTimeline::of_snapshots(session, executions);
-        timeline.unreadable = unreadable;
-        Ok(timeline)
+        // Read later, so they have all transitions of the snapshots, and perhaps newer ones.
+        let mut histories = self.store.transitions_of_session::<A>(session).await?;
+        let mut snapshots = Vec::with_capacity(executions.len());
+        for execution in executions {
+            let snapshot = ExecutionSnapshot::in_language(&execution, now, self.language);
+            let mut transitions = match histories.remove(&execution.id()) {
+                Some(Ok(transitions)) => transitions,
+                Some(Err(reason)) => {
+                    errors.push(reason);
+                    continue;
+                }
+                // Pruned in between.
+                None => continue,
+            };
+            transitions.truncate(usize::try_from(snapshot.transition_count).unwrap_or(usize::MAX));
+            let key = execution.context().idempotency_key().map(ToString::to_string);
+            snapshots.push((snapshot, key, transitions));
+        }
+        Ok(ExecutionTimeline::of_snapshots(session, snapshots, errors))
     }
 
     /// The states and moves of a kind of machine that was stored, under its newest definition; `None`

@@ -2,7 +2,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Audience, ExecutionSnapshot, Human, Label, TransitionRecord};
+use super::{
+    Audience, ExecutionSnapshot, Human, Label, Language, TransitionRecord, audience::is_hidden,
+};
 use crate::{clock::Millis, contract::AnyExecution, id::Id};
 
 /// The executions of a session with their transitions (OB-4), as an audience may see them.
@@ -30,10 +32,14 @@ pub struct ExecutionTimeline<A: Audience = Human> {
     pub has_irreversible_completed: bool,
     /// When the first one was created (milliseconds since the Unix epoch).
     pub started_at: Option<Millis>,
-    /// When the last one ended; `None` while one has not (milliseconds since the Unix epoch).
+    /// When the last one ended; `None` while one has not, or cannot be read (milliseconds since the Unix
+    /// epoch).
     pub ended_at: Option<Millis>,
-    /// What is wrong with executions that cannot be read, so that they are missing here.
-    pub unreadable: Vec<String>,
+    /// The number of executions that cannot be read. They are missing here, and in all other numbers.
+    pub unreadable: usize,
+    /// What is wrong with these.
+    #[serde(skip_serializing_if = "is_hidden")]
+    pub errors: A::Diagnostic<Vec<String>>,
 }
 
 /// An execution with its transitions.
@@ -42,22 +48,38 @@ pub(super) type WithTransitions<A> =
 
 impl<A: Audience> ExecutionTimeline<A> {
     /// The timeline of some executions, each with its transitions, as
-    /// [`transitions`](super::transitions) returns them. `now` is the time in milliseconds since the
-    /// Unix epoch.
+    /// [`transitions`](super::transitions) returns them, with sentences in English. `now` is the time in
+    /// milliseconds since the Unix epoch.
     #[must_use]
     pub fn of(
         session: &str,
         executions: Vec<(&AnyExecution, Vec<TransitionRecord<A>>)>,
         now: Millis,
     ) -> Self {
-        let executions = executions.into_iter().map(|(execution, transitions)| {
-            let key = execution.context().idempotency_key().map(ToString::to_string);
-            (ExecutionSnapshot::of(execution, now), key, transitions)
-        });
-        Self::of_snapshots(session, executions.collect())
+        Self::in_language(session, executions, now, Language::English)
     }
 
-    pub(super) fn of_snapshots(session: &str, mut executions: Vec<WithTransitions<A>>) -> Self {
+    /// The same with the summaries and the sentences in another language.
+    #[must_use]
+    pub fn in_language(
+        session: &str,
+        executions: Vec<(&AnyExecution, Vec<TransitionRecord<A>>)>,
+        now: Millis,
+        language: Language,
+    ) -> Self {
+        let executions = executions.into_iter().map(|(execution, transitions)| {
+            let key = execution.context().idempotency_key().map(ToString::to_string);
+            (ExecutionSnapshot::in_language(execution, now, language), key, transitions)
+        });
+        Self::of_snapshots(session, executions.collect(), Vec::new())
+    }
+
+    /// `errors` are those of the executions that cannot be read.
+    pub(super) fn of_snapshots(
+        session: &str,
+        mut executions: Vec<WithTransitions<A>>,
+        errors: Vec<String>,
+    ) -> Self {
         // Ids rise with time, and tell those of one millisecond apart.
         executions.sort_by_key(|(snapshot, ..)| (snapshot.created_at, snapshot.execution_id));
         let mut attempts: BTreeMap<String, Vec<Id>> = BTreeMap::new();
@@ -90,10 +112,11 @@ impl<A: Audience> ExecutionTimeline<A> {
             has_suspended: contracts.iter().any(waits),
             has_irreversible_completed: contracts.iter().any(|contract| contract.has_side_effects),
             started_at: contracts.first().map(|contract| contract.created_at),
-            ended_at: last.filter(|_| active == 0),
+            ended_at: last.filter(|_| active == 0 && errors.is_empty()),
             transitions,
             contracts,
-            unreadable: Vec::new(),
+            unreadable: errors.len(),
+            errors: A::__diagnostic(|| errors),
         }
     }
 }

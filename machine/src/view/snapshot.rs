@@ -139,7 +139,7 @@ impl<A: Audience> Snapshot<A> {
             session: subject.session.clone(),
             created_at: summary.created_at,
             entered_at: summary.entered_at,
-            duration_in_state_ms: duration_in_state(summary.entered_at, now),
+            duration_in_state_ms: millis_between(summary.entered_at, now),
             is_terminal: state.terminal,
             is_stable: state.stable || state.terminal,
             is_resumable: state.stable && !state.terminal,
@@ -158,6 +158,6 @@ impl<A: Audience> Snapshot<A> {
 }
 
 /// In milliseconds; 0 if the clock went back.
-pub(super) fn duration_in_state(entered_at: Millis, now: Millis) -> u64 {
-    u64::try_from(now.saturating_sub(entered_at)).unwrap_or(0)
+pub(super) fn millis_between(start: Millis, end: Millis) -> u64 {
+    u64::try_from(end.saturating_sub(start)).unwrap_or(0)
 }

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Audience, Fields};
+use super::{Audience, Fields, marks::Marks};
 use crate::{
-    definition::{self, Definition, Field, StateDef},
+    definition::{Definition, StateDef},
     id::Id,
     journal::Summary,
     stored::Durable,
@@ -14,8 +14,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) id: Id,
     /// The definition that it was written under.
     pub(crate) definition: &'a Definition,
-    /// The newest definition of its kind, whose marks count.
-    pub(crate) newest: &'a Definition,
+    /// The definitions whose marks count.
+    pub(crate) marks: Marks<'a>,
     /// The current state, as an index into `definition`.
     pub(crate) state: usize,
     pub(crate) data: Value,
@@ -37,7 +37,7 @@ impl<'a> Subject<'a> {
         Ok(Self {
             id: journal.id(),
             definition,
-            newest: definition,
+            marks: Marks::of(definition),
             state: machine.state_index(),
             data: serde_json::from_str(&machine.__state_text()?)?,
             context: serde_json::from_str(&machine.__context_text()?)?,
@@ -54,22 +54,11 @@ impl<'a> Subject<'a> {
     }
 
     pub(super) fn data<A: Audience>(&self) -> Fields<A> {
-        let written = self.state();
-        let newest = self.newest.state(&written.name).map(|state| &self.newest.states[state]);
-        let fields = [newest.map(|state| &*state.fields), Some(&*written.fields)];
-        Fields::of(self.data.clone(), |name| audience(fields, name))
+        let state = self.state();
+        Fields::of(self.data.clone(), |name| self.marks.of_field(state, name))
     }
 
     pub(super) fn context<A: Audience>(&self) -> Fields<A> {
-        Fields::of(self.context.clone(), |name| {
-            let mut marks = self.newest.marks.iter();
-            marks.find(|mark| mark.name == name).map(|mark| mark.audience).unwrap_or_default()
-        })
+        Fields::of(self.context.clone(), |name| self.marks.of_member(name))
     }
-}
-
-/// Who may see a field or an item: the newest definition that has it says so.
-pub(super) fn audience(newest_first: [Option<&[Field]>; 2], name: &str) -> definition::Audience {
-    let mut fields = newest_first.into_iter().flatten().flatten();
-    fields.find(|field| field.name == name).map(|field| field.audience).unwrap_or_default()
 }

@@ -2,8 +2,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    Audience, Fields, Human, Language, TransitionRecord, audience::is_hidden, note::note,
-    subject::audience, transition::category,
+    Audience, Fields, Human, Language, TransitionRecord, audience::is_hidden, marks::Marks,
+    note::note, transition::category,
 };
 use crate::{
     actor::Category,
@@ -76,26 +76,22 @@ pub struct TimelineEvent<A: Audience = Human> {
 }
 
 impl<A: Audience> Timeline<A> {
-    /// Projects a history, with texts in English. The marks of the definitions in the history decide
-    /// who may see what.
+    /// Projects a history, with texts in English. The newest definition in the history decides who may
+    /// see what.
     #[must_use]
     pub fn of(history: &History) -> Self {
-        Self::project(history, None, Language::English)
+        Self::in_language(history, Language::English)
     }
 
     /// The same with texts in another language.
     #[must_use]
     pub fn in_language(history: &History, language: Language) -> Self {
-        Self::project(history, None, language)
+        let newest = history.entries.last().and_then(|entry| history.definition(entry));
+        Self::project(history, newest.map(Marks::of), language)
     }
 
-    /// Where a newer definition is known, its marks count.
-    pub(super) fn project(
-        history: &History,
-        newest: Option<&Definition>,
-        language: Language,
-    ) -> Self {
-        let newest = newest.or_else(|| history.definition(history.entries.last()?));
+    /// Without marks, nobody sees a payload.
+    pub(super) fn project(history: &History, marks: Option<Marks<'_>>, language: Language) -> Self {
         let mut transitions = 0;
         let events = history.entries.iter().map(|entry| {
             let written = history.definition(entry);
@@ -108,7 +104,7 @@ impl<A: Audience> Timeline<A> {
                 actor: A::__diagnostic(|| entry.actor.as_deref().map(str::to_owned)),
                 actor_name: A::__diagnostic(|| entry.by.as_deref().map(str::to_owned)),
                 text: note(entry, written, language),
-                payload: payload(entry, newest, written),
+                payload: payload(entry, marks, written),
                 transition,
                 fact: A::__internal(|| serde_json::to_value(&entry.fact).unwrap_or_default()),
             }
@@ -117,19 +113,15 @@ impl<A: Audience> Timeline<A> {
     }
 }
 
-/// What the actor brought, under the marks of the newest definition that has the move.
+/// What the actor brought.
 fn payload<A: Audience>(
     entry: &Entry,
-    newest: Option<&Definition>,
+    marks: Option<Marks<'_>>,
     written: Option<&Definition>,
 ) -> Fields<A> {
-    let Fact::Moved { from, to, trigger, payload, .. } = &entry.fact else { return Fields::none() };
-    let items = |definition: Option<&'_ Definition>| {
-        let definition = definition?;
-        let edge = definition.edge(definition.state(from)?, trigger, definition.state(to)?)?;
-        Some(edge.payload.to_vec())
+    let (Fact::Moved { from, to, trigger, payload, .. }, Some(marks)) = (&entry.fact, marks) else {
+        return Fields::none();
     };
-    let (newest, written) = (items(newest), items(written));
-    let items = [newest.as_deref(), written.as_deref()];
-    Fields::of(Value::Object(payload.clone()), |name| audience(items, name))
+    let step = (&**from, &**trigger, &**to);
+    Fields::of(Value::Object(payload.clone()), |name| marks.of_item(step, written, name))
 }

@@ -1,4 +1,4 @@
-// M0005: an item of a payload takes no attribute but `was`.
+// M0005: an item of a payload takes no attributes but `was` and `audience`.
 
 use machine::machine;
 

@@ -41,7 +41,7 @@ fn definition(graph: &Graph<'_>) -> TokenStream {
     let name = graph.stored();
     quote! {
         pub const DEFINITION: &__machine::definition::Definition =
-            &__machine::__private::rows::definition(#name, "", 1, "", &[], &[], &[], 0, &[], &[]);
+            &__machine::__private::rows::definition(#name, "", 1, "", &[], &[], &[], &[], 0, &[], &[]);
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
     journal::Digest,
     store::{
         backend::{Batch, Found, Rejected},
-        prune::Kept,
+        pruned::Kept,
         pruning::{Candidate, Link, Prune, Pruning},
     },
     stored::Hold,

@@ -25,7 +25,7 @@ use crate::{
         consumer::Offset,
         memory::Memory,
         message::Received,
-        prune::Kept,
+        pruned::Kept,
         pruning::{Candidate, Link, Pruning},
     },
 };

@@ -25,7 +25,7 @@ use super::{
     },
     consumer::Offset,
     message::Received,
-    prune::Kept,
+    pruned::Kept,
     pruning::{Candidate, Link, Pruning},
 };
 use crate::{

@@ -6,7 +6,7 @@ use crate::{
     id::Id,
     store::{
         consumer::Advance,
-        prune::Kept,
+        pruned::Kept,
         pruning::{Candidate, Link, Prune, PrunedLine, Pruning},
     },
 };

@@ -11,6 +11,7 @@ mod consumer;
 mod definitions;
 mod fail;
 mod failure;
+mod format;
 mod group;
 mod inbox;
 mod inspect;

@@ -1,6 +1,6 @@
 //! Deletes machines that have ended, and keeps what the chain over the journal covers.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
 use super::{
     fail::fail_point,
@@ -14,7 +14,7 @@ use crate::{
     journal::{Digest, DigestKey},
     store::{
         backend::Broken,
-        prune::Kept,
+        pruned::Kept,
         pruning::{Candidate, Link, Prune, PrunedLine, Pruning},
     },
 };
@@ -56,42 +56,57 @@ pub(super) fn prunable(
     checked.collect()
 }
 
-/// Machines for which the conditions are asked about: the machine itself is `?1`.
-const ANCESTORS: &str = "
-    WITH RECURSIVE family (no) AS (
-        SELECT parent FROM child WHERE child = ?1
-        UNION SELECT c.parent FROM child c JOIN family ON c.child = family.no)
-    SELECT 1 FROM family JOIN instance i ON i.no = family.no WHERE i.ended = 0";
-const DESCENDANTS: &str = "
-    WITH RECURSIVE family (no) AS (
-        SELECT child FROM child WHERE parent = ?1
-        UNION SELECT c.child FROM child c JOIN family ON c.parent = family.no)
-    SELECT 1 FROM family JOIN instance i ON i.no = family.no WHERE i.ended = 0";
-const NEWEST: &str = "
-    SELECT 1 WHERE ?1 = (SELECT max(no) FROM instance)
-        OR ?1 = (SELECT instance FROM journal ORDER BY seq DESC LIMIT 1)";
-const AWAITED: &str = "
-    SELECT 1 FROM instance g JOIN instance i ON i.behind = g.id
-    WHERE g.no = ?1 AND i.ended = 0";
-const UNANSWERED: &str = "
-    SELECT 1 FROM instance i JOIN attempt a ON a.key = i.key
-    WHERE i.no = ?1 AND a.instance = i.id AND a.worker IS NOT NULL";
+/// Why a machine must be kept. `?1` is its number, `?2` its id, and `?3` its key. The indexes are named
+/// because SQLite would read all machines instead, for a join with so few of them.
+const CONDITIONS: [(&str, Kept); 5] = [
+    (
+        "SELECT 1 WHERE ?1 = (SELECT max(no) FROM instance)
+             OR ?1 = (SELECT instance FROM journal ORDER BY seq DESC LIMIT 1)",
+        Kept::Newest,
+    ),
+    (
+        "SELECT 1 FROM instance INDEXED BY instance_behind WHERE behind = ?2 AND ended = 0",
+        Kept::Awaited,
+    ),
+    (
+        "WITH RECURSIVE family (no) AS (
+             SELECT parent FROM child WHERE child = ?1
+             UNION SELECT c.parent FROM family CROSS JOIN child c ON c.child = family.no)
+         SELECT 1 FROM family CROSS JOIN instance i ON i.no = family.no WHERE i.ended = 0",
+        Kept::HasParent,
+    ),
+    (
+        "WITH RECURSIVE family (no) AS (
+             SELECT child FROM child WHERE parent = ?1
+             UNION SELECT c.child FROM family CROSS JOIN child c ON c.parent = family.no)
+         SELECT 1 FROM family CROSS JOIN instance i ON i.no = family.no WHERE i.ended = 0",
+        Kept::HasChildren,
+    ),
+    (
+        "SELECT 1 FROM attempt INDEXED BY attempt_key
+         WHERE key = ?3 AND instance = ?2 AND worker IS NOT NULL",
+        Kept::Unanswered,
+    ),
+];
 
 /// The number of a machine that may be pruned; otherwise why it may not.
 fn check(connection: &Connection, candidate: Candidate) -> rusqlite::Result<Result<i64, Kept>> {
-    let no = connection
-        .prepare_cached("SELECT no FROM instance WHERE id = ?1 AND version = ?2 AND ended = 1")?
-        .query_row(params![candidate.id.bytes(), integer(candidate.version)?], |row| row.get(0))
+    let id = candidate.id.bytes();
+    let found = connection
+        .prepare_cached(
+            "SELECT no, key FROM instance WHERE id = ?1 AND version = ?2 AND ended = 1",
+        )?
+        .query_row(params![id, integer(candidate.version)?], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
-    let Some(no) = no else { return Ok(Err(Kept::Changed)) };
-    for (condition, kept) in [
-        (NEWEST, Kept::Newest),
-        (AWAITED, Kept::Awaited),
-        (ANCESTORS, Kept::HasParent),
-        (DESCENDANTS, Kept::HasChildren),
-        (UNANSWERED, Kept::Unanswered),
-    ] {
-        if connection.prepare_cached(condition)?.exists([no])? {
+    let Some((no, key)): Option<(i64, Option<String>)> = found else {
+        return Ok(Err(Kept::Changed));
+    };
+    for (condition, kept) in CONDITIONS {
+        let mut select = connection.prepare_cached(condition)?;
+        let parameters: [&dyn ToSql; 3] = [&no, id, &key];
+        // A statement has the parameters up to the last one that it names.
+        let used = select.parameter_count();
+        if select.exists(&parameters[..used])? {
             return Ok(Err(kept));
         }
     }
@@ -234,4 +249,29 @@ fn pruned(row: Columns<'_, '_>, key: &DigestKey, seq: u64) -> Read<PrunedLine> {
         ));
     }
     Ok(line)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::{super::format::FORMAT_5, *};
+
+    /// However many machines there are, a condition looks at those that it concerns.
+    #[test]
+    fn no_condition_reads_all_machines() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(FORMAT_5).unwrap();
+        for (condition, _) in CONDITIONS {
+            let mut explain =
+                connection.prepare(&format!("EXPLAIN QUERY PLAN {condition}")).unwrap();
+            let parameters = vec![None::<i64>; explain.parameter_count()];
+            let plan = explain.query_map(rusqlite::params_from_iter(parameters), |row| row.get(3));
+            for step in plan.unwrap() {
+                let step: String = step.unwrap();
+                // The newest line is the first one of a scan that begins at the end.
+                let is_bounded = ["SCAN family", "SCAN CONSTANT ROW", "SCAN journal"];
+                assert!(!step.starts_with("SCAN") || is_bounded.contains(&step.as_str()), "{step}");
+            }
+        }
+    }
 }

@@ -32,7 +32,7 @@ use crate::{
         backup::Copied,
         consumer::Offset,
         message::Received,
-        prune::Kept,
+        pruned::Kept,
         pruning::{Candidate, Link, Pruning},
     },
 };

@@ -1,6 +1,6 @@
 //! The page and the table say the same.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used)]
 
 use std::{collections::BTreeSet, fmt::Write};
 

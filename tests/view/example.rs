@@ -1,0 +1,340 @@
+//! The worked example of EX-14 in both branches, in every view, from machines in memory and from both
+//! stores. Whole values are compared, so a field that differs anywhere fails.
+
+use std::time::Duration;
+
+use machine::{
+    Id,
+    contract::{
+        Action, AnyExecution, Contract, Execution, Irreversible, NotDone, Settled, Tool,
+        execution::Pending,
+    },
+    store::Store,
+    view::{
+        ConsequenceView, Diagnostic, ExecutionSnapshot, ExecutionTimeline, Human, Internal,
+        Language, Observer, Prompt, Snapshot, Timeline,
+    },
+};
+use machine_tests::{
+    actors::{ann, ecs_node, reasoning_node, tool_node},
+    samples::{answers, receipt},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::stopped;
+
+/// What the example leaves behind: the mail, its gate, and the attempts, in memory.
+struct Story {
+    gate: Id,
+    attempts: Vec<AnyExecution>,
+}
+
+/// Sends a meeting invitation.
+#[derive(Serialize, Deserialize)]
+struct Invite {
+    to: String,
+}
+
+impl Tool for Invite {
+    const SERVICE: &'static str = "email";
+    const METHOD: &'static str = "send";
+    const SETTLING_TIME: Duration = Duration::ZERO;
+    const LANGUAGES: &'static [&'static str] = &["zh"];
+    type Effect = Irreversible;
+    type Receipt = String;
+
+    fn subject(&self, language: &str) -> Option<String> {
+        Some(if language == "zh" { "给 Bob 的会议邀请".to_owned() } else { self.to.clone() })
+    }
+}
+
+fn contract_to(to: &str) -> Contract {
+    Contract::of(&Invite { to: to.to_owned() }, reasoning_node()).unwrap().session("mails")
+}
+
+fn contract() -> Contract {
+    contract_to("bob@example.com")
+}
+
+async fn approved(store: &Store) -> (Id, Execution<Pending>) {
+    let (mut gate, mut mail) = contract().ask::<Action>(None, ecs_node()).unwrap();
+    store.ask(&mut gate, &mut mail).await.unwrap();
+    let id = gate.id();
+    store.approve(gate, ann()).await.unwrap();
+    (id, mail.into_execution())
+}
+
+/// The mail is sent.
+async fn sent(store: &Store) -> Story {
+    let (gate, mail) = approved(store).await;
+    match store.perform(mail, receipt("邮件已发送"), tool_node()).await.unwrap() {
+        Settled::Completed(done) => Story { gate, attempts: vec![done.into()] },
+        other => panic!("{other:?}"),
+    }
+}
+
+/// SMTP refuses; a person says retry; the second attempt is sent.
+async fn refused_then_sent(store: &Store) -> Story {
+    let (gate, mail) = approved(store).await;
+    let refuses = answers(Err(NotDone::not_applied("SMTP connection refused")));
+    let Settled::Failed(failed) = store.perform(mail, refuses, tool_node()).await.unwrap() else {
+        panic!("it was refused")
+    };
+    let mut again = Execution::new(Contract::retry(&failed, ann()));
+    store.create(&mut again).await.unwrap();
+    match store.perform(again, receipt("邮件已发送"), tool_node()).await.unwrap() {
+        Settled::Completed(done) => Story { gate, attempts: vec![failed.into(), done.into()] },
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Every view of a machine in memory equals that of the store.
+async fn same_in_store(store: &Store, live: &AnyExecution, language: Language) {
+    let observer = Observer::new(store).language(language);
+    let (id, now) = (live.id(), store.now());
+    macro_rules! same {
+        ($($audience:ty),*) => {$(
+            let stored = observer.execution::<$audience>(id).await.unwrap();
+            assert_eq!(stored, ExecutionSnapshot::in_language(live, now, language));
+            let stored = observer.snapshot::<$audience>(id).await.unwrap();
+            assert_eq!(stored, Snapshot::of(live, now).unwrap());
+            let history = store.history(id).await.unwrap();
+            let stored = observer.timeline::<$audience>(id).await.unwrap();
+            assert_eq!(stored, Timeline::in_language(&history, language));
+        )*};
+    }
+    same!(Human, Diagnostic, Internal);
+    let stored = observer.consequence_view(id).await.unwrap();
+    assert_eq!(stored, ConsequenceView::in_language(live, language));
+}
+
+/// The same for the session.
+async fn same_session(store: &Store, session: &str, language: Language) {
+    let observer = Observer::new(store).language(language);
+    let query = machine::store::Query::new().session(session);
+    let machines = store.load_all::<AnyExecution>(&query).await.unwrap().items;
+    let machines: Vec<AnyExecution> = machines.into_iter().map(Result::unwrap).collect();
+    macro_rules! same {
+        ($($audience:ty),*) => {$(
+            let mut parts = Vec::new();
+            for machine in &machines {
+                let history = store.history(machine.id()).await.unwrap();
+                parts.push((machine, machine::view::transitions::<$audience>(&history)));
+            }
+            let live = ExecutionTimeline::in_language(session, parts, store.now(), language);
+            assert_eq!(observer.session::<$audience>(session).await.unwrap(), live);
+        )*};
+    }
+    same!(Human, Diagnostic, Internal);
+}
+
+/// EX-14, in memory and in the stores, in both languages, for every audience.
+#[tokio::test]
+async fn views_from_memory_and_from_stores_are_equal() {
+    let (stores, _folder) = stopped::both().await;
+    for store in &stores {
+        let stories = [sent(store).await];
+        for language in Language::ALL {
+            for live in stories.iter().flat_map(|story| &story.attempts) {
+                same_in_store(store, live, language).await;
+            }
+            let gate: AnyExecution = store.load(stories[0].gate).await.unwrap();
+            same_in_store(store, &gate, language).await;
+            same_session(store, "mails", language).await;
+        }
+    }
+    let (stores, _folder) = stopped::both().await;
+    for store in &stores {
+        let story = refused_then_sent(store).await;
+        for language in Language::ALL {
+            for live in &story.attempts {
+                same_in_store(store, live, language).await;
+            }
+            same_session(store, "mails", language).await;
+        }
+    }
+}
+
+/// Without what differs from run to run.
+fn steady(mut json: Value, times: &[&str]) -> Value {
+    for name in times {
+        let found = json.as_object_mut().unwrap().remove(*name);
+        assert!(found.is_some_and(|value| !value.is_null()), "{name}");
+    }
+    json
+}
+
+/// OB-1, field by field, of the mail that was sent.
+#[tokio::test]
+async fn the_snapshot_of_the_mail() {
+    let (stores, _folder) = stopped::both().await;
+    for store in &stores {
+        let story = sent(store).await;
+        let observer = Observer::new(store);
+        let live = &story.attempts[0];
+        let id = live.id();
+        let for_people = json!({
+            "execution_id": id,
+            "action_type": "tool_call",
+            "action_summary": "email.send → bob@example.com",
+            "current_status": "completed",
+            "label": "SUCCESS",
+            "session": "mails",
+            "is_terminal": true,
+            "is_stable": true,
+            "is_resumable": false,
+            "has_side_effects": true,
+            "irreversible": true,
+            "human_confirmed": true,
+            "question": null,
+            "answer_by": null,
+            "result": "邮件已发送",
+            "error_message": null,
+            "transition_count": 2,
+            "last_trigger": "succeed",
+            "last_actor_category": "tool",
+        });
+        let times = ["created_at", "entered_at", "duration_in_state_ms"];
+        let snapshot = observer.execution::<Human>(id).await.unwrap();
+        assert_eq!(steady(json!(snapshot), &times), for_people);
+
+        let mut for_developers = for_people.clone();
+        for_developers["last_actor"] = json!("tool_node");
+        for_developers["approved_by"] = json!("ann");
+        let key = live.context().idempotency_key().unwrap().as_str();
+        for_developers["idempotency_key"] = json!(key);
+        for_developers["timeout_seconds"] = json!(30.0);
+        let snapshot = observer.execution::<Diagnostic>(id).await.unwrap();
+        assert_eq!(steady(json!(snapshot), &times), for_developers);
+
+        let snapshot = observer.execution::<Internal>(id).await.unwrap();
+        let detail = json!(snapshot.action_detail);
+        assert_eq!(detail["args"], json!({ "to": "bob@example.com" }), "{detail}");
+    }
+}
+
+/// OB-1 of a question that waits, and of the attempt that failed.
+#[tokio::test]
+async fn the_snapshots_of_the_gate_and_of_the_failure() {
+    let (stores, _folder) = stopped::both().await;
+    for store in &stores {
+        let (mut gate, mut mail) = contract().ask::<Action>(None, ecs_node()).unwrap();
+        store.ask(&mut gate, &mut mail).await.unwrap();
+        let observer = Observer::new(store);
+        let waiting = observer.execution::<Human>(gate.id()).await.unwrap();
+        assert_eq!(
+            (waiting.is_stable, waiting.is_resumable, waiting.is_terminal),
+            (true, true, false)
+        );
+        assert_eq!((&*waiting.current_status, waiting.transition_count), ("waiting", 2));
+        assert!(
+            waiting.question.unwrap().starts_with("Allow email.send? It cannot be taken back.")
+        );
+        let deferred = observer.execution::<Human>(mail.id()).await.unwrap();
+        assert_eq!((&*deferred.current_status, deferred.is_stable), ("pending", false));
+        assert_eq!((deferred.last_trigger, deferred.transition_count), (None, 0));
+        assert!(!deferred.has_side_effects && deferred.irreversible);
+
+        store.decline(gate, "not now", ann()).await.unwrap();
+        let story = refused_then_sent(store).await;
+        let failed = observer.execution::<Human>(story.attempts[0].id()).await.unwrap();
+        assert_eq!(failed.error_message.as_deref(), Some("SMTP connection refused"));
+        assert_eq!((&*failed.current_status, failed.has_side_effects), ("failed", false));
+        assert!(failed.is_terminal && failed.is_stable && failed.human_confirmed);
+    }
+}
+
+/// OB-4: the timeline of the session, with both attempts linked by their key.
+#[tokio::test]
+async fn the_timeline_of_the_session() {
+    let (stores, _folder) = stopped::both().await;
+    for store in &stores {
+        let story = refused_then_sent(store).await;
+        let observer = Observer::new(store);
+        let timeline = observer.session::<Human>("mails").await.unwrap();
+        let ids: Vec<Id> = story.attempts.iter().map(AnyExecution::id).collect();
+        assert_eq!(timeline.attempts, [ids]);
+        assert_eq!((timeline.total, timeline.terminal, timeline.active), (3, 3, 0));
+        assert!(!timeline.has_suspended && timeline.has_irreversible_completed);
+        assert!(timeline.contracts.is_sorted_by_key(|contract| contract.created_at));
+        assert!(timeline.transitions.is_sorted_by_key(|transition| transition.timestamp));
+        assert_eq!(timeline.transitions.len(), 4 + 2 + 2);
+        assert_eq!(timeline.started_at, Some(timeline.contracts[0].created_at));
+        let last = timeline.contracts.iter().map(|contract| contract.entered_at).max();
+        assert_eq!((timeline.ended_at, timeline.unreadable), (last, 0));
+
+        // One that is open: the session has not ended.
+        let (mut gate, mut mail) =
+            contract_to("eve@example.com").ask::<Action>(None, ecs_node()).unwrap();
+        store.ask(&mut gate, &mut mail).await.unwrap();
+        let timeline = observer.session::<Human>("mails").await.unwrap();
+        assert_eq!((timeline.total, timeline.terminal, timeline.active), (5, 3, 2));
+        assert!(timeline.has_suspended && timeline.ended_at.is_none());
+        let other = observer.session::<Human>("others").await.unwrap();
+        assert_eq!((other.total, other.started_at, other.ended_at), (0, None, None));
+    }
+}
+
+/// OB-8: the prompts of both branches, in both languages.
+#[tokio::test]
+async fn the_prompts() {
+    let (stores, _folder) = stopped::both().await;
+    for store in &stores {
+        drop(refused_then_sent(store).await);
+        let prompt = async |language| {
+            let observer = Observer::new(store).language(language);
+            let views = observer.consequence_views("mails").await.unwrap();
+            Prompt::new(&views).language(language).to_string()
+        };
+        assert_eq!(
+            prompt(Language::English).await,
+            "[SUCCESS] approve email.send → bob@example.com: approved\n\
+             [FAILED (human-confirmed)] email.send → bob@example.com: SMTP connection refused\n\
+             [SUCCESS ⚠️ IRREVERSIBLE (human-confirmed)] email.send → bob@example.com: 邮件已发送\n\
+             Note: actions marked ⚠️ IRREVERSIBLE have taken effect and cannot be taken back."
+        );
+        assert_eq!(
+            prompt(Language::Chinese).await,
+            "[SUCCESS] approve email.send → bob@example.com: approved\n\
+             [FAILED (human-confirmed)] email.send → 给 Bob 的会议邀请: SMTP connection refused\n\
+             [SUCCESS ⚠️ IRREVERSIBLE (human-confirmed)] email.send → 给 Bob 的会议邀请: 邮件已发送\n\
+             注意：标记为 ⚠️ IRREVERSIBLE 的操作已经生效，无法撤回。"
+        );
+    }
+}
+
+/// The timeline of one execution: what happened, in both languages, with the answer for people and without
+/// names.
+#[tokio::test]
+async fn the_timeline_of_the_mail() {
+    let (stores, _folder) = stopped::both().await;
+    for store in &stores {
+        let story = sent(store).await;
+        let id = story.attempts[0].id();
+        let english = Observer::new(store).timeline::<Human>(id).await.unwrap();
+        let texts: Vec<&str> = english.events.iter().map(|event| &*event.text).collect();
+        assert_eq!(
+            texts,
+            [
+                "created as PENDING",
+                "took its idempotency key",
+                "PENDING → RUNNING (start)",
+                "permitted, approved by a person",
+                "evidence: it took place",
+                "RUNNING → COMPLETED (succeed)",
+            ]
+        );
+        let last = english.events.last().unwrap();
+        assert_eq!(json!(last.payload), json!({ "result": "邮件已发送" }));
+        let observer = Observer::new(store).language(Language::Chinese);
+        let chinese = observer.timeline::<Human>(id).await.unwrap();
+        assert_eq!(chinese.events[0].text, "已创建：PENDING");
+        assert_eq!(chinese.events[4].text, "证据：已执行");
+        let json = json!(chinese).to_string();
+        assert!(!json.contains("\"test\"") && !json.contains("tool_node"), "{json}");
+        let developers = observer.timeline::<Diagnostic>(id).await.unwrap();
+        assert_eq!(developers.events[2].actor.as_deref(), Some("tool_node"));
+        assert_eq!(developers.events[2].actor_name.as_deref(), Some("test"));
+    }
+}

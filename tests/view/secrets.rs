@@ -1,0 +1,256 @@
+//! No view shows an audience what is marked for another one (OB-14, EX-12, EX-13): every value of every
+//! field is a secret of its own, and is looked for in all views.
+
+use std::fmt::Debug;
+
+use machine::{
+    Id,
+    actor::{Actors, Human as Person},
+    contract::{
+        Action, Answer, AnyExecution, Applied, Contract, Execution, NotDone, ToolSpec,
+        execution::Event,
+    },
+    store::{Query, Store},
+    view::{
+        Audience, ConsequenceView, Diagnostic, ExecutionTrace, Human, Internal, Language, Observer,
+        Prompt,
+    },
+};
+use machine_tests::samples::answers;
+use proptest::prelude::*;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::shop::{AnyShop, Packer, Purchase, Shop};
+
+/// Text that occurs nowhere by chance, for this place.
+fn secret(seed: u64, place: &str) -> String {
+    format!("{place}-{seed:016x}")
+}
+
+/// What the views of one audience show: JSON, `Debug` and `Display`.
+#[derive(Default)]
+struct Shown(String);
+
+impl Shown {
+    fn add(&mut self, view: &(impl Serialize + Debug)) {
+        self.0 += &without_questions(json!(view)).to_string();
+        let debug = format!("{view:?}");
+        if !debug.contains("Allow email.send?") && !debug.contains("Did this take place") {
+            self.0 += &debug;
+        }
+    }
+
+    /// Where it is shown.
+    fn around(&self, secret: &str) -> String {
+        let at = self.0.find(secret).unwrap_or_default();
+        let before: String = self.0[..at].chars().rev().take(200).collect();
+        before.chars().rev().collect()
+    }
+
+    fn has(&self, secret: &str) -> bool {
+        self.0.contains(secret)
+    }
+}
+
+/// The question of a gate is for the one who decides, and has the arguments that it is about.
+fn without_questions(mut json: Value) -> Value {
+    match &mut json {
+        Value::Object(members) => {
+            members.retain(|name, _| name != "question" && name != "prompt");
+            members.values_mut().for_each(|member| *member = without_questions(member.take()));
+        }
+        Value::Array(items) => {
+            items.iter_mut().for_each(|item| *item = without_questions(item.take()));
+        }
+        _ => {}
+    }
+    json
+}
+
+/// Every view of a store for an audience.
+async fn views<A: Audience>(store: &Store, ids: &[Id], session: &str) -> Shown {
+    let mut shown = Shown::default();
+    for language in Language::ALL {
+        let observer = Observer::new(store).language(language);
+        for id in ids {
+            shown.add(&observer.snapshot::<A>(*id).await.unwrap());
+            shown.add(&observer.timeline::<A>(*id).await.unwrap());
+            if let Ok(snapshot) = observer.execution::<A>(*id).await {
+                shown.add(&snapshot);
+            }
+            let history = store.history(*id).await.unwrap();
+            shown.add(&machine::view::transitions::<A>(&history));
+        }
+        for line in observer.list::<A>(&Query::new()).await.unwrap().items {
+            shown.add(&line.unwrap());
+        }
+        shown.add(&observer.session::<A>(session).await.unwrap());
+        shown.add(&observer.attention::<A>(100).await.unwrap());
+        // What reasoners see is never more than what people see.
+        let views = observer.consequence_views(session).await.unwrap();
+        shown.add(&views);
+        shown.0 += &Prompt::new(&views).language(language).to_string();
+    }
+    shown
+}
+
+/// A machine of the user's own in each of its states, with its secrets by audience.
+async fn shop(store: &Store, seed: u64, path: u8) -> (Id, [Vec<String>; 3]) {
+    let of = |place| secret(seed, place);
+    let person = Person::new(&of("person")).unwrap();
+    let actors = Actors::issue(&of("worker")).unwrap();
+    let purchase = Purchase {
+        item: of("item"),
+        warehouse: of("warehouse"),
+        card: of("card"),
+        session: of("session"),
+        limit_ms: 1,
+    };
+    let packed = |placed: Shop<crate::shop::shop::Placed>| {
+        let boxes = u32::try_from(seed % 1_000_000).unwrap();
+        placed.pack(boxes, of("shelf"), of("password"), of("remark"), of("noted"), &Packer)
+    };
+    let placed = Shop::new(purchase);
+    let mut machine: AnyShop = match path {
+        0 => placed.into(),
+        1 => packed(placed).into(),
+        2 => packed(placed).ship(of("carrier"), true, &actors.tool_node).into(),
+        3 => packed(placed).ship(of("carrier"), false, &actors.tool_node).into(),
+        _ => packed(placed).cancel(of("why"), of("code"), &person).into(),
+    };
+    store.create(&mut machine).await.unwrap();
+    let (mut human, mut diagnostic) = (vec![of("item")], vec![of("warehouse")]);
+    let mut internal = vec![of("card")];
+    if path >= 1 {
+        human.push(of("remark"));
+        diagnostic.push(of("shelf"));
+        internal.extend([of("password"), of("noted")]);
+    }
+    match path {
+        // The payload of a choice has the strictest mark; the state says its own.
+        2 => diagnostic.extend([of("carrier"), of("worker")]),
+        3 => {
+            human.push(of("carrier"));
+            diagnostic.push(of("worker"));
+        }
+        4 => {
+            human.push(of("why"));
+            diagnostic.push(of("person"));
+            internal.push(of("code"));
+        }
+        _ => {}
+    }
+    (machine.id(), [human, diagnostic, internal])
+}
+
+/// An execution with its secrets by audience.
+async fn execution(store: &Store, seed: u64, path: u8) -> (Vec<Id>, [Vec<String>; 3]) {
+    let of = |place| secret(seed, place);
+    let person = Person::new(&of("person")).unwrap();
+    let actors = Actors::issue(&of("worker")).unwrap();
+    let tool = ToolSpec::irreversible("email", "send").unwrap();
+    let arguments = json!({ "to": of("argument") }).to_string();
+    let contract = Contract::tool_call(&tool, &arguments, &actors.reasoning_node).unwrap();
+    let contract =
+        contract.about(&of("subject")).session(of("session")).note(of("note_name"), of("note"));
+    let (mut gate, mut planned) = contract.ask::<Action>(None, &actors.ecs_node).unwrap();
+    store.ask(&mut gate, &mut planned).await.unwrap();
+    let (gate_id, id) = (gate.id(), planned.id());
+    let mut human = vec![of("subject"), of("session")];
+    let mut diagnostic = vec![of("worker")];
+    let internal = vec![of("argument"), of("note"), of("note_name")];
+    let approve = async |gate| {
+        store.approve(gate, &person).await.unwrap();
+    };
+    let perform = async |answer: Answer| {
+        let planned = store.planned::<Action>(id).await.unwrap();
+        drop(store.perform(planned, answers(answer), &actors.tool_node).await.unwrap());
+    };
+    match path {
+        0 => {}
+        1 => {
+            store.decline(gate, &of("reason"), &person).await.unwrap();
+            human.push(of("reason"));
+            diagnostic.push(of("person"));
+        }
+        2 => {
+            approve(gate).await;
+            perform(Ok(Applied::new(of("receipt")))).await;
+            human.push(of("receipt"));
+            diagnostic.push(of("person"));
+        }
+        3 => {
+            approve(gate).await;
+            perform(Err(NotDone::not_applied(of("refusal")))).await;
+            human.push(of("refusal"));
+            diagnostic.push(of("person"));
+        }
+        _ => {
+            approve(gate).await;
+            perform(Err(NotDone::unknown(of("unclear")))).await;
+            diagnostic.push(of("person"));
+        }
+    }
+    let execution: AnyExecution = store.load(id).await.unwrap();
+    diagnostic.push(execution.context().idempotency_key().unwrap().to_string());
+    (vec![gate_id, id], [human, diagnostic, internal])
+}
+
+fn check(people: &Shown, developers: &Shown, program: &Shown, secrets: &[Vec<String>; 3]) {
+    let [human, diagnostic, internal] = secrets;
+    for secret in human {
+        assert!(people.has(secret) && developers.has(secret) && program.has(secret), "{secret}");
+    }
+    for secret in diagnostic {
+        assert!(!people.has(secret), "people see {secret}: {}", people.around(secret));
+        assert!(developers.has(secret) && program.has(secret), "{secret}");
+    }
+    for secret in internal {
+        assert!(!people.has(secret), "people see {secret}: {}", people.around(secret));
+        assert!(!developers.has(secret), "developers see {secret}: {}", developers.around(secret));
+        assert!(program.has(secret), "{secret} was lost");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn nobody_sees_what_is_marked_for_others(seed: u64, path in 0..5_u8) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let store = Store::memory();
+            let (shop, of_shop) = shop(&store, seed, path).await;
+            let (mut ids, of_execution) = execution(&store, seed.wrapping_add(1), path).await;
+            ids.push(shop);
+            let session = secret(seed.wrapping_add(1), "session");
+            let people = views::<Human>(&store, &ids, &session).await;
+            let developers = views::<Diagnostic>(&store, &ids, &session).await;
+            let program = views::<Internal>(&store, &ids, &session).await;
+            check(&people, &developers, &program, &of_shop);
+            check(&people, &developers, &program, &of_execution);
+            for kind in ["packer_kind", "tool_node", "graph_runner", "ecs_node", "reasoning\""] {
+                assert!(!people.has(kind), "people see the kind {kind}: {}", people.around(kind));
+            }
+            // The trace is for diagnosis.
+            let execution: AnyExecution = store.load(ids[1]).await.unwrap();
+            let history = store.history(ids[1]).await.unwrap();
+            let mut trace = Shown::default();
+            trace.add(&ExecutionTrace::of(&[(execution.context(), history)], 50));
+            for secret in &of_execution[2] {
+                assert!(!trace.has(secret), "the trace has {secret}");
+            }
+        });
+    }
+}
+
+/// What people may see is there: so the test above can fail.
+#[test]
+fn a_view_of_another_audience_has_more() {
+    let contract = machine_tests::samples::mail("bob");
+    let mut execution = AnyExecution::from(Execution::new(contract));
+    execution.apply_mut(Event::Start, machine_tests::actors::tool_node()).unwrap();
+    let view = ConsequenceView::of(&execution);
+    assert!(json!(view).to_string().contains("bob"));
+}

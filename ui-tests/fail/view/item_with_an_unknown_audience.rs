@@ -1,0 +1,19 @@
+// M0005: `everyone` is not an audience of an item.
+
+use machine::machine;
+use serde::{Deserialize, Serialize};
+
+#[machine(durable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Order {
+    #[initial]
+    #[on(cancel(#[audience(everyone)] reason: String) => Cancelled)]
+    Placed,
+
+    #[terminal]
+    Cancelled,
+}
+
+fn main() {
+    let _cancelled = Order::new().cancel("too late".to_owned());
+}
