@@ -44,7 +44,7 @@ pub fn tell() -> anyhow::Result<()> {
     story.run(OK, "approve ID --as ann --yes")?;
     story.plan(Plan::Refuse);
     story.run(OK, "work --once")?;
-    story.run(OK, "retry ID --as ann")?;
+    story.run(OK, "retry ID --as ann --yes")?;
     story.run(OK, "work --once")?;
     story.has_received(2)?;
 
@@ -56,8 +56,8 @@ pub fn tell() -> anyhow::Result<()> {
     story.plan(Plan::Kill);
     story.run(KILLED, "work --once")?;
     story.run(OK, "work --once")?;
-    story.run(REFUSED, "retry ID --as ann")?;
-    story.run(OK, "settle ID sent --as ann")?;
+    story.run(REFUSED, "retry ID --as ann --yes")?;
+    story.run(OK, "confirm ID applied --as ann --yes")?;
     story.has_received(3)?;
 
     chapter("A worker is frozen (SIGSTOP) after the server took its mail. Another one takes over.");
@@ -71,8 +71,8 @@ pub fn tell() -> anyhow::Result<()> {
     let mut other = story.start("work")?;
     story.follow(&mut other, "[IN_DOUBT")?;
     chapter("Ann has seen no mail. But the frozen worker is alive, so that proves nothing.");
-    story.run(REFUSED, "settle ID not-sent --as ann")?;
-    story.run(REFUSED, "retry ID --as ann")?;
+    story.run(REFUSED, "confirm ID not-applied --as ann --yes")?;
+    story.run(REFUSED, "retry ID --as ann --yes")?;
     chapter("It thaws (SIGCONT). Its receipt is late, and counts.");
     signal(frozen.child.id(), "CONT");
     story.finish(OK, frozen)?;

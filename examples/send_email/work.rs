@@ -7,7 +7,7 @@ use machine::{
     actor::Actors,
     contract::AnyExecution,
     store::{LoadError, Position, Store},
-    view::Label,
+    view::{Label, Observer},
     worker::Worker,
 };
 use tokio::signal;
@@ -80,11 +80,13 @@ impl Log<'_> {
             Ok(execution) => execution,
             Err(error) => return say(format_args!("unreadable: {error}")),
         };
-        let label = show::label(&execution);
+        let label = Label::of(&execution);
         let is_news = self.labels.insert(id, label) != Some(label);
         // What people have to do is printed where they ask.
         if is_news && !matches!(label, Label::NotStarted | Label::Waiting) {
-            show::execution(&execution);
+            if let Err(error) = show::execution(&Observer::new(self.store), &execution).await {
+                say(format_args!("unreadable: {error}"));
+            }
         }
     }
 }

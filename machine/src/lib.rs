@@ -15,6 +15,8 @@ pub mod actor;
 pub mod definition;
 pub mod typed;
 
+#[cfg(feature = "cli")]
+pub mod cli;
 #[cfg(feature = "serde")]
 pub mod clock;
 #[cfg(feature = "serde")]

@@ -35,10 +35,10 @@ async fn the_file_refuses_to_free_a_key() {
     let (_running, _permit) = place.begun(mail("bob")).await;
     let before = place.dump().await;
     for (sql, why) in [
-        ("DELETE FROM instance", "machines are never deleted"),
+        ("DELETE FROM instance", "machines are deleted only by pruning"),
         ("DELETE FROM attempt", "attempts are never deleted"),
         ("DELETE FROM journal", "append-only"),
-        ("DELETE FROM context", "contexts are never deleted"),
+        ("DELETE FROM context", "contexts are deleted only with their machine"),
         ("DELETE FROM definition", "definitions are never deleted"),
         ("DELETE FROM tool", "stays so"),
         ("UPDATE tool SET name = 'x'", "stays so"),

@@ -40,6 +40,8 @@ mod open_at_once;
 mod own_key;
 mod perform;
 mod policy;
+mod prune;
+mod prune_file;
 mod query;
 mod race_processes;
 mod race_threads;

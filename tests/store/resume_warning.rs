@@ -62,8 +62,9 @@ async fn a_different_number_is_warned_of(place: Place) {
     waiting(&place, "s1").await;
     let line = logged(&place, id, 1).await;
     assert!(line.contains("WARN"), "{line}");
-    assert!(line.contains("resuming=1") && line.contains("waiting=2"), "{line}");
-    assert!(line.contains("s1"), "{line}");
+    assert!(line.contains("machine.resume.resuming=1"), "{line}");
+    assert!(line.contains("machine.resume.waiting=2"), "{line}");
+    assert!(!line.contains("s1"), "sessions are not for logs: {line}");
 }
 
 /// It is silent if they agree, whatever waits in other sessions.

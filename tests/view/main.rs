@@ -5,6 +5,8 @@ mod confirmed;
 mod consequence;
 mod doubt;
 mod example;
+mod fact;
+mod fact_driver;
 mod forgery;
 mod labels;
 mod lines;

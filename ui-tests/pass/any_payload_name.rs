@@ -1,5 +1,4 @@
-// Payload items can have any name: the variables of the macro do not clash with them.
-#![allow(missing_docs)]
+//! Payload items can have any name: the variables of the macro do not clash with them.
 use machine::actor::{Actors, ToolNode};
 use machine::machine;
 
@@ -13,7 +12,8 @@ pub enum Parcel {
     Sent { payload: u8, by: u8, machine: u8, context: u8, core: u8, actor: u8, event: u8 },
 }
 
-fn main() {
+#[test]
+fn runs() {
     let actors = Actors::issue("shop").unwrap();
     let sent = Parcel::new(1, 2).send(1, 2, 3, 4, 5, 6, 7, &actors.tool_node);
     assert_eq!((sent.state().by, sent.state().event, *sent.context()), (2, 7, 1));

@@ -1,4 +1,4 @@
-// The erased machine answers what is legal, why something is not, and returns the typed machine.
+//! The erased machine answers what is legal, why something is not, and returns the typed machine.
 
 use machine::actor::{Actor, Actors, Anyone, EcsNode, ToolNode};
 use machine::machine;
@@ -28,7 +28,8 @@ fn label<M: Erased>(any: &M) -> &'static str {
     &M::DEFINITION.states[any.state_index()].label
 }
 
-fn main() {
+#[test]
+fn runs() {
     let actors = Actors::issue("shop").unwrap();
     let idle = AnyJob::from(Job::new());
     assert_eq!(legal(&idle, &actors.tool_node), ["start", "forget"]);

@@ -1,4 +1,4 @@
-// States can have the names of prelude items.
+//! States can have the names of prelude items.
 
 use machine::machine;
 
@@ -18,7 +18,8 @@ pub enum Answer {
     None,
 }
 
-fn main() {
+#[test]
+fn runs() {
     assert_eq!(AnyAnswer::from(Answer::new().fail()).status(), answer::Status::Err);
     assert_eq!("ok".parse::<answer::Status>(), Result::Ok(answer::Status::Ok));
 }

@@ -1,4 +1,4 @@
-// An item from the caller replaces the field of the source with the same name.
+//! An item from the caller replaces the field of the source with the same name.
 
 use machine::actor::Anyone;
 use machine::machine;
@@ -15,7 +15,8 @@ enum Letter {
     Sent { text: String, was: String, pages: u32 },
 }
 
-fn main() {
+#[test]
+fn runs() {
     let draft = Letter::new("Dear Bob".to_owned(), 1).edit("Dear Ann".to_owned());
     assert_eq!(draft.state(), &letter::Draft { text: "Dear Ann".to_owned(), pages: 1 });
 

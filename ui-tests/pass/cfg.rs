@@ -1,5 +1,6 @@
-// `cfg` removes states, transitions and fields from a machine.
+//! `cfg` removes states, transitions and fields from a machine.
 #![deny(warnings)]
+#![allow(clippy::non_minimal_cfg)]
 
 use machine::machine;
 
@@ -84,7 +85,8 @@ enum Fault {
     Gone,
 }
 
-fn main() {
+#[test]
+fn runs() {
     assert_eq!(Fault::new(7).state().to_string(), "seen at 7");
     let posted = Letter::new().post(1);
     assert_eq!(serde_json::to_value(posted.state()).unwrap()["postage"], 1);

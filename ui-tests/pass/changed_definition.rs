@@ -1,4 +1,4 @@
-// `was`, `version` and `upgrade` are part of the definition, and old names can be read.
+//! `was`, `version` and `upgrade` are part of the definition, and old names can be read.
 
 use std::convert::Infallible;
 
@@ -105,7 +105,8 @@ fn a_field_can_be_read_by_its_old_name() {
     assert_eq!(serde_json::to_string(&shipped).unwrap(), r#"{"parcel":7}"#);
 }
 
-fn main() {
+#[test]
+fn runs() {
     the_definition_has_the_old_names();
     an_old_name_is_not_in_the_machine();
     a_field_can_be_read_by_its_old_name();

@@ -1,4 +1,4 @@
-// `if`, `else if`, `if let` and nested choices lead where their conditions say.
+//! `if`, `else if`, `if let` and nested choices lead where their conditions say.
 
 use machine::{actor::Anyone, machine};
 
@@ -117,7 +117,8 @@ fn the_definition_has_an_edge_for_each_target_with_its_condition() {
     assert_eq!(sort.to_string(), "sort -> REFUSED or PACKED");
 }
 
-fn main() {
+#[test]
+fn runs() {
     the_first_condition_that_holds_decides();
     if_let_binds_a_value_for_its_branch();
     a_branch_can_be_another_choice();

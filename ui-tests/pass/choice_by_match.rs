@@ -1,4 +1,4 @@
-// `match`, with guards of its arms, alternatives and nested choices, leads where its pattern says.
+//! `match`, with guards of its arms, alternatives and nested choices, leads where its pattern says.
 
 use machine::machine;
 
@@ -55,9 +55,7 @@ fn a_pattern_binds_values_for_its_branch() {
     };
     assert_eq!(running.state().scope, "files");
     let no = Answer::No("it is late".to_owned());
-    let AfterAnswer::Stopped(stopped) = asked(None).answer(no) else {
-        panic!("the answer was no")
-    };
+    let AfterAnswer::Stopped(stopped) = asked(None).answer(no) else { panic!("the answer was no") };
     assert_eq!(stopped.state().reason, "it is late");
 }
 
@@ -94,7 +92,8 @@ fn a_match_on_a_reference_leaves_the_field_to_be_carried_over() {
     assert!(matches!(self::asked(Some("")).peek(), AfterPeek::Stopped(_)));
 }
 
-fn main() {
+#[test]
+fn runs() {
     a_pattern_binds_values_for_its_branch();
     the_guard_of_an_arm_sees_the_source();
     an_arm_can_have_alternatives_and_another_choice();

@@ -1,4 +1,4 @@
-// A durable machine records the edge that a choice took, and what the caller gave.
+//! A durable machine records the edge that a choice took, and what the caller gave.
 
 use machine::{actor::Anyone, journal::Fact, machine, stored::Unverified};
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,8 @@ fn a_journal_with_choices_is_verified() {
     assert_eq!(claim.verify::<AnyRequest>().unwrap().status(), request::Status::Stopped);
 }
 
-fn main() {
+#[test]
+fn runs() {
     the_journal_has_the_target_that_was_chosen();
     the_journal_has_the_item_that_the_choice_took_apart();
     the_erased_machine_records_the_same();

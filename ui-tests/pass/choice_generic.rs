@@ -1,4 +1,4 @@
-// A generic machine can have choices, with `Self` and without.
+//! A generic machine can have choices, with `Self` and without.
 
 use std::fmt::Debug;
 
@@ -67,7 +67,8 @@ fn the_variant_same_has_the_state_and_the_parameters() {
     assert_eq!(any.status(), queue::Status::Full);
 }
 
-fn main() {
+#[test]
+fn runs() {
     a_choice_decides_by_a_parameter();
     a_choice_clones_out_of_the_source();
     the_variant_same_has_the_state_and_the_parameters();

@@ -1,4 +1,4 @@
-// A choice can have actors and a guard; the guard runs before the choice.
+//! A choice can have actors and a guard; the guard runs before the choice.
 
 use std::fmt;
 
@@ -76,7 +76,8 @@ fn the_erased_machine_checks_the_actor_and_then_the_guard(by: &ToolNode) {
     assert_eq!(any.status(), application::Status::Rejected);
 }
 
-fn main() {
+#[test]
+fn runs() {
     an_accepted_choice_returns_its_outcome_in_a_result();
     a_refused_choice_returns_the_machine();
     let actors = Actors::issue("clerk").unwrap();

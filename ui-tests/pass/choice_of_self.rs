@@ -1,4 +1,4 @@
-// `Self` is the state that is left: of one state, of a group, and of a choice.
+//! `Self` is the state that is left: of one state, of a group, and of a choice.
 
 use machine::{actor::Anyone, machine};
 
@@ -110,7 +110,8 @@ fn the_erased_machine_stays_in_its_state() {
     }
 }
 
-fn main() {
+#[test]
+fn runs() {
     self_of_one_state_is_that_state();
     self_of_a_group_returns_the_same_state();
     code_for_any_state_of_the_group_gets_the_same_state_back();

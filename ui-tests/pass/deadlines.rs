@@ -1,4 +1,4 @@
-// A plain machine names its deadlines, and the program fires them.
+//! A plain machine names its deadlines, and the program fires them.
 
 use std::{fmt, time::Duration};
 
@@ -142,7 +142,8 @@ fn the_definition_has_the_deadline_and_its_group() {
     assert_eq!(job::DEFINITION.groups[deadline.group.unwrap()].name, "Working");
 }
 
-fn main() {
+#[test]
+fn runs() {
     a_typed_machine_lists_the_deadlines_of_its_state_and_its_groups();
     an_erased_machine_lists_the_same();
     none_is_no_deadline();

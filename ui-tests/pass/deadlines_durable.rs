@@ -1,4 +1,4 @@
-// A durable machine records its deadlines, and fires those that are due by the clock of the store.
+//! A durable machine records its deadlines, and fires those that are due by the clock of the store.
 
 use std::time::Duration;
 
@@ -75,7 +75,8 @@ fn a_committed_deadline_fires_when_it_is_due() {
     assert_eq!(cancelled.state().reason, "no answer in 30s");
 }
 
-fn main() {
+#[test]
+fn runs() {
     the_journal_has_the_duration_until_a_commit();
     a_deadline_that_was_not_committed_is_not_due();
     a_committed_deadline_fires_when_it_is_due();

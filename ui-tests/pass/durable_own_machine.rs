@@ -1,4 +1,4 @@
-// A user-defined durable machine, with its own context and actors, makes a round trip through JSON.
+//! A user-defined durable machine, with its own context and actors, makes a round trip through JSON.
 
 use machine::actor::{Actor, Actors, Category, ToolNode};
 use machine::journal::Entry;
@@ -69,7 +69,8 @@ fn approved(by: &ToolNode) -> Invoice<invoice::Approved> {
         .approve("Ann".to_owned(), &Approver)
 }
 
-fn main() {
+#[test]
+fn runs() {
     let actors = Actors::issue("shop").unwrap();
     let done = approved(&actors.tool_node);
     assert_eq!(done.state(), &invoice::Approved { cents: 4200, approved_by: "Ann".to_owned() });

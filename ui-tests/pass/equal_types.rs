@@ -1,4 +1,4 @@
-// Types that are written differently are equal if the compiler says so: aliases and paths fit.
+//! Types that are written differently are equal if the compiler says so: aliases and paths fit.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -63,7 +63,8 @@ fn an_item_fits_a_field_of_each_target() {
     assert_eq!(slow.state(), &parcel::Slow { cents: 100, grams: 7 });
 }
 
-fn main() {
+#[test]
+fn runs() {
     a_field_is_carried_over_under_an_alias();
     payload_items_and_refusals_can_use_an_alias();
     an_item_fits_a_field_of_each_target();

@@ -1,4 +1,4 @@
-// EX-2: the erased machine follows the definition for every state and event.
+//! EX-2: the erased machine follows the definition for every state and event.
 
 use machine::actor::{Actor, Actors};
 use machine::contract::{
@@ -103,7 +103,8 @@ fn accepted<A: Actor>(by: &A) -> usize {
     pairs().filter(|(status, event)| ask(*status, event, by).is_ok()).count()
 }
 
-fn main() {
+#[test]
+fn runs() {
     let actors = actors();
     for (status, event) in Status::ALL.iter().flat_map(|s| events().map(|event| (*s, event))) {
         let somebody = [

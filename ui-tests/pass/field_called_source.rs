@@ -1,4 +1,4 @@
-//! A field may be called `source` or `status`; `source.source` names it.
+//!! A field may be called `source` or `status`; `source.source` names it.
 
 use machine::machine;
 
@@ -13,7 +13,8 @@ pub enum Query {
     Done { sum: u8 },
 }
 
-fn main() {
+#[test]
+fn runs() {
     assert_eq!(Query::new(1, 2).run().state().sum, 3);
     let query::AfterLook::Asked(asked) = Query::new(2, 0).look() else { panic!() };
     let query::AfterLook::Done(done) = Query::new(0, 7).look() else { panic!() };

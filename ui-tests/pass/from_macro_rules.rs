@@ -1,4 +1,4 @@
-//! What a `macro_rules` macro passes on keeps its grouping: `$limit * 2` is `(1 + 2) * 2`.
+//!! What a `macro_rules` macro passes on keeps its grouping: `$limit * 2` is `(1 + 2) * 2`.
 
 use std::time::Duration;
 
@@ -25,7 +25,8 @@ macro_rules! meter {
 
 meter!(1 + 2, false || true, [u8; 6]);
 
-fn main() {
+#[test]
+fn runs() {
     let new = || Meter::new([0; 6]);
     assert!(matches!(new().read(6), meter::AfterRead::Full(_)));
     assert!(matches!(new().read(5), meter::AfterRead::Counting(_)));

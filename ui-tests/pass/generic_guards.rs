@@ -1,4 +1,4 @@
-// A generic machine can have guards, groups and restricted transitions.
+//! A generic machine can have guards, groups and restricted transitions.
 
 use machine::actor::{Actors, ToolNode};
 use machine::machine;
@@ -34,7 +34,8 @@ fn whole<S: parcel::Whole>(parcel: Parcel<'_, S, u8>) -> Parcel<'_, S, u8> {
     parcel
 }
 
-fn main() {
+#[test]
+fn runs() {
     let actors = Actors::issue("shop").unwrap();
     let full = whole(whole(Parcel::new()).fill(7));
     let refused = full.check(8).unwrap_err();

@@ -1,4 +1,4 @@
-// Generic parameters of any kind and any name, including names that the macro uses itself.
+//! Generic parameters of any kind and any name, including names that the macro uses itself.
 
 use std::fmt::Debug;
 
@@ -37,7 +37,8 @@ enum Letters<S, T, A> {
     Both { s: S, t: T, a: A },
 }
 
-fn main() {
+#[test]
+fn runs() {
     let name = "books".to_owned();
     let empty: Batch<'_, batch::Empty, u8, String, (), 2> = Batch::new(name.as_str());
     let full = empty.fill([1, 2]);

@@ -1,4 +1,4 @@
-// Code for any state of a group can make the group's transitions, with their actors and guards.
+//! Code for any state of a group can make the group's transitions, with their actors and guards.
 
 use std::fmt;
 
@@ -82,7 +82,8 @@ fn remind<From: order::Open>(order: Order<From>) -> Order<order::Reminded> {
     order.remind()
 }
 
-fn main() {
+#[test]
+fn runs() {
     let actors = Actors::issue("shop").unwrap();
     let _: Task<task::Sealed> = end(Task::new().go());
     let dropped = Parcel::new().cancel("late".to_owned(), &Clerk);

@@ -1,4 +1,4 @@
-// A group can have transitions, and a trait for code that accepts any of its states.
+//! A group can have transitions, and a trait for code that accepts any of its states.
 
 use machine::actor::{Actors, Anyone, ToolNode};
 use machine::machine;
@@ -41,7 +41,8 @@ fn count<S: order::Open + order::Unpaid>(_order: &Order<S>) -> usize {
     1
 }
 
-fn main() {
+#[test]
+fn runs() {
     let actors = Actors::issue("shop").unwrap();
     let mut notes = 0;
     let placed = note(Order::new(), &mut notes);

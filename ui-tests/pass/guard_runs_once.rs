@@ -1,4 +1,4 @@
-// A guard runs once for each move, whichever way the event arrives.
+//! A guard runs once for each move, whichever way the event arrives.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -33,7 +33,8 @@ pub enum Gate {
     There,
 }
 
-fn main() {
+#[test]
+fn runs() {
     let mut any = AnyGate::from(Gate::new(0));
     any.apply_mut(gate::Event::Pass { new: 1 }, &Anyone).unwrap();
     assert_eq!(ASKED.load(Ordering::SeqCst), 1);

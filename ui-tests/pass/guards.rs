@@ -1,5 +1,5 @@
-// A guard sees the state, the context and the payload. A refusal returns the machine unchanged,
-// both typed and erased.
+//! A guard sees the state, the context and the payload. A refusal returns the machine unchanged,
+//! both typed and erased.
 
 use std::fmt;
 
@@ -50,7 +50,8 @@ fn send(open: Parcel<parcel::Open>) -> Result<Parcel<parcel::Sent>, Box<dyn std:
     Ok(open.send().map_err(|refused| refused.reason)?)
 }
 
-fn main() {
+#[test]
+fn runs() {
     let actors = Actors::issue("shop").unwrap();
     let open = Parcel::new(1000).fill(900).add(100, &actors.tool_node).unwrap();
     assert_eq!(open.state().grams, 1000);

@@ -1,4 +1,4 @@
-// A machine can be declared in a function if its types have paths from outside.
+//! A machine can be declared in a function if its types have paths from outside.
 
 use machine::machine;
 
@@ -23,6 +23,7 @@ fn count() -> u32 {
     }
 }
 
-fn main() {
+#[test]
+fn runs() {
     assert_eq!(count(), 6);
 }

@@ -1,4 +1,4 @@
-// Names that are close to those that the macro generates.
+//! Names that are close to those that the macro generates.
 
 mod sealed {
     #[derive(Debug, Clone, PartialEq)]
@@ -125,7 +125,8 @@ mod paths {
     }
 }
 
-fn main() {
+#[test]
+fn runs() {
     assert_eq!(groups::inner::Slot::new().fill(3_u8).state().content, 3);
     assert_eq!(Stored::new(S(4)).end().context(), &S(4));
     let _ended = lettered::S::new().end();

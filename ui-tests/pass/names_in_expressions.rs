@@ -1,4 +1,4 @@
-// Expressions see the fields of the source, the payload, `source`, `status` and `context`.
+//! Expressions see the fields of the source, the payload, `source`, `status` and `context`.
 
 use machine::machine;
 
@@ -66,7 +66,8 @@ fn a_replaced_field_can_be_moved_out_of_the_source() {
     assert_eq!((given.state().customer.as_str(), given.state().former.as_str()), ("Bob", "Ann"));
 }
 
-fn main() {
+#[test]
+fn runs() {
     source_names_a_field_that_the_payload_replaces();
     source_names_a_field_in_a_computed_item();
     context_source_and_status_are_visible_in_computed_items();

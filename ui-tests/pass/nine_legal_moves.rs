@@ -1,4 +1,4 @@
-// EX-2: the nine legal transitions, each with its target and data.
+//! EX-2: the nine legal transitions, each with its target and data.
 
 use machine::actor::Actors;
 use machine::contract::{
@@ -13,7 +13,8 @@ fn pending(actors: &Actors) -> Result<Execution<Pending>, InvalidContract> {
     Ok(Execution::new(contract))
 }
 
-fn main() -> Result<(), InvalidContract> {
+#[test]
+fn runs() -> Result<(), InvalidContract> {
     let actors = Actors::issue("reader")?;
     assert_eq!(DEFINITION.edges.len(), 9);
 

@@ -1,4 +1,4 @@
-// A machine causes no warnings: not for a field that an expression ignores, nor for a branch.
+//! A machine causes no warnings: not for a field that an expression ignores, nor for a branch.
 
 #![deny(warnings, unused, clippy::all)]
 
@@ -47,7 +47,8 @@ pub enum Question {
     Stopped,
 }
 
-fn main() {
+#[test]
+fn runs() {
     let actors = Actors::issue("inbox").unwrap();
     use question::{AfterAgain, AfterAnswer, AfterLook};
 

@@ -1,4 +1,4 @@
-// A state's own transition overrides its group's for the same trigger.
+//! A state's own transition overrides its group's for the same trigger.
 
 use std::time::Duration;
 
@@ -72,7 +72,8 @@ fn the_erased_machine_follows_the_state(actors: &Actors) {
     assert!(any.available(&Anyone).next().is_none());
 }
 
-fn main() {
+#[test]
+fn runs() {
     let actors = Actors::issue("turn").unwrap();
     other_states_of_the_group_keep_its_transition(&actors.graph_runner);
     the_state_has_its_own_target_and_actor(&actors.tool_node);

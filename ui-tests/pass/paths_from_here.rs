@@ -1,4 +1,4 @@
-// `self::` and `super::` are relative to the module that contains the machine.
+//! `self::` and `super::` are relative to the module that contains the machine.
 
 mod outer {
     use machine::actor::{Actor, Category};
@@ -39,7 +39,8 @@ use outer::{
     inner::{Form, Note},
 };
 
-fn main() {
+#[test]
+fn runs() {
     let filed = Form::new().file(Note(3), Stamp, &Clerk);
     assert_eq!(filed.state().clone().note.0, 3);
 }

@@ -1,4 +1,4 @@
-// The smallest machine: no store, no serde, no clock, no actors.
+//! The smallest machine: no store, no serde, no clock, no actors.
 
 use machine::machine;
 
@@ -27,7 +27,8 @@ enum Door {
     Gone { report: String },
 }
 
-fn main() {
+#[test]
+fn runs() {
     let frame = Door::new("red".to_owned());
     assert_eq!(frame.state().color, "red");
 

@@ -1,4 +1,4 @@
-// A machine has the visibility of its enum; several share a module, even with equal state names.
+//! A machine has the visibility of its enum; several share a module, even with equal state names.
 #![deny(warnings)]
 
 mod shop {
@@ -52,7 +52,8 @@ mod shop {
     }
 }
 
-fn main() {
+#[test]
+fn runs() {
     assert_eq!(shop::send(7), 7);
 
     let letter: shop::Letter<shop::letter::Sent> = shop::Letter::new().send();

@@ -1,4 +1,4 @@
-// Proofs that hold compile.
+//! Proofs that hold compile.
 
 use machine::machine;
 
@@ -70,7 +70,8 @@ enum Light {
     Amber,
 }
 
-fn main() {
+#[test]
+fn runs() {
     let _sent = Mail::new().approve().recall().overrule().send();
     let _cancelled = Mail::new().cancel();
     let _published = [Post::new().review().publish(), Post::new().overrule().publish()];

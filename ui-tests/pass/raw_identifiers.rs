@@ -1,4 +1,4 @@
-// Machines, fields, triggers and payload items can be raw identifiers; texts omit the `r#`.
+//! Machines, fields, triggers and payload items can be raw identifiers; texts omit the `r#`.
 
 use machine::actor::{Actors, Anyone, ToolNode};
 use machine::machine;
@@ -22,7 +22,8 @@ fn is_low(moved: &r#match::Moved) -> Result<(), String> {
     if moved.r#fn > 5 { Err("too high".to_owned()) } else { Ok(()) }
 }
 
-fn main() {
+#[test]
+fn runs() {
     let actors = Actors::issue("shop").unwrap();
     let moved = Match::new(5).r#move(1, 2, &actors.tool_node).r#try().unwrap();
     assert_eq!(moved.state(), &r#match::Moved { r#fn: 6, r#type: 1 });

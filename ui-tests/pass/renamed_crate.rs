@@ -1,4 +1,4 @@
-// `crate` gives the path of the library if it has another name.
+//! `crate` gives the path of the library if it has another name.
 
 mod framework {
     pub(crate) mod states {
@@ -10,16 +10,16 @@ use framework::states as renamed;
 use framework::states::actor::{Actors, ToolNode};
 
 mod plain {
-    use crate::framework::states::machine;
+    use crate::renamed_crate::framework::states::machine;
     // `machine` means something else here.
     #[allow(dead_code)]
     mod machine {}
 
-    #[machine(crate = crate::framework::states)]
+    #[machine(crate = crate::renamed_crate::framework::states)]
     #[derive(Debug, Clone, PartialEq)]
     pub(crate) enum Door {
         #[initial]
-        #[on(open => Open, by = crate::ToolNode)]
+        #[on(open => Open, by = crate::renamed_crate::ToolNode)]
         Closed,
 
         #[on(close => Closed)]
@@ -31,9 +31,9 @@ mod plain {
 mod durable {
     use serde::{Deserialize, Serialize};
 
-    use crate::renamed;
+    use crate::renamed_crate::renamed;
 
-    #[renamed::machine(durable, crate = crate::renamed)]
+    #[renamed::machine(durable, crate = crate::renamed_crate::renamed)]
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub(crate) enum Order {
         #[initial]
@@ -45,7 +45,8 @@ mod durable {
     }
 }
 
-fn main() {
+#[test]
+fn runs() {
     let actors = Actors::issue("shop").unwrap();
     let closed = plain::Door::new().open(&actors.tool_node).close();
     assert_eq!(plain::AnyDoor::from(closed).status(), plain::door::Status::Closed);

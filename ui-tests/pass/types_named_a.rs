@@ -1,4 +1,4 @@
-// EX-4: an actor or a state can be named `A`, typed and erased.
+//! EX-4: an actor or a state can be named `A`, typed and erased.
 
 use machine::actor::{Actor, Actors, Category, ToolNode};
 use machine::machine;
@@ -34,7 +34,8 @@ enum Step {
     Done,
 }
 
-fn main() {
+#[test]
+fn runs() {
     let actors = Actors::issue("shop").unwrap();
     let _allowed: Job<job::B> = Job::new().allow(&A);
     let _done: Step<step::Done> = Step::new().go(&actors.tool_node).stop(&actors.tool_node);

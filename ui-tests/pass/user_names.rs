@@ -1,4 +1,4 @@
-// Fields and payload items can have any name, including names that the macro uses itself.
+//! Fields and payload items can have any name, including names that the macro uses itself.
 
 use machine::actor::{Actors, ToolNode};
 use machine::machine;
@@ -36,7 +36,8 @@ enum Job {
     Done { context: u8, core: u8, machine: u8, r#type: String },
 }
 
-fn main() {
+#[test]
+fn runs() {
     let actors = Actors::issue("shop").unwrap();
     let owner = || Owner("Bob".to_owned());
     let busy = Job::new(owner(), 1, 2, 3).start(4, 5, 6, 7, 8, &actors.tool_node);

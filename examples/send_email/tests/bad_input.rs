@@ -67,26 +67,22 @@ fn the_question_hides_nothing() {
 fn malformed_unknown_and_wrong_ids() {
     let world = World::new();
     let (gate, mail) = world.ask();
-    let error = world.misused("approve --yes exec-002 --as ann");
-    assert!(error.contains("ids look like"), "{error}");
-
-    let unknown = "01890a5d-ac96-774b-bcce-b302099a8057";
-    for command in ["approve --as a", "decline --as a", "withdraw", "retry --as a", "cancel"]
-        .iter()
-        .chain(&["fence", "requeue", "settle sent --as a"])
-    {
-        let (verb, rest) = command.split_once(' ').unwrap_or((command, ""));
-        let error = world.fails(&format!("{verb} {unknown} {rest}"));
-        assert!(error.contains("there is no machine"), "{command}: {error}");
+    for unknown in ["01890a5d-ac96-774b-bcce-b302099a8057", "exec-002", "../agent.db"] {
+        let commands = ["approve --as a --yes", "decline --as a --yes", "retry --as a --yes"];
+        let others = ["cancel --as a", "fence", "requeue", "confirm applied --as a --yes"];
+        for command in commands.iter().chain(&others) {
+            let (verb, rest) = command.split_once(' ').unwrap_or((command, ""));
+            let output = world.run(&format!("{verb} {unknown} {rest}"));
+            assert_eq!(output.status.code(), Some(4), "{command}: {}", errors(&output));
+        }
     }
     for (command, expected) in [
         (format!("approve --yes {mail} --as ann"), "is not a gate that waits for an answer"),
-        (format!("retry {gate} --as ann"), "is WAITING; `status` shows"),
-        (format!("retry {mail} --as ann"), "is NOT_STARTED; `status` shows"),
-        (format!("cancel {gate}"), "is WAITING; `status` shows"),
+        (format!("retry {gate} --as ann --yes"), "is WAITING, not FAILED"),
+        (format!("retry {mail} --as ann --yes"), "is NOT_STARTED, not FAILED"),
         (format!("fence {mail}"), "is not an irreversible call in flight"),
-        (format!("settle {gate} sent --as ann"), "not in doubt"),
-        (format!("settle {mail} not-sent --as ann --override"), "not in doubt"),
+        (format!("confirm {gate} applied --as ann --yes"), "not in doubt"),
+        (format!("confirm {mail} not-applied --as ann --override --yes"), "not in doubt"),
     ] {
         let error = world.fails(&command);
         assert!(error.contains(expected), "{command}: {error}");
@@ -103,8 +99,10 @@ fn a_file_that_is_not_a_database() {
     std::fs::write(world.db(), "This is a letter, not a database, and it stays one.\n".repeat(40))
         .unwrap();
     let before = std::fs::read(world.db()).unwrap();
-    for command in ["status", "work --once"] {
-        let error = world.fails(command);
+    for (command, code) in [("list", 5), ("work --once", 1)] {
+        let output = world.run(command);
+        let error = errors(&output);
+        assert_eq!(output.status.code(), Some(code), "{command}: {error}");
         assert!(error.contains("is not a database"), "{error}");
     }
     assert_eq!(std::fs::read(world.db()).unwrap(), before);

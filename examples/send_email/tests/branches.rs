@@ -24,9 +24,9 @@ fn approved_and_sent() {
 
     // The approval is on disk; the worker sends the mail.
     let printed = world.ok(&format!("approve --yes {gate} --as ann"));
-    assert!(printed.contains("next: run `work` to send it"), "{printed}");
-    let status = world.ok("status");
-    assert!(status.contains(&format!("next: run `work` to send it, or cancel {mail}")), "{status}");
+    assert!(printed.contains(&format!("approved: a worker runs {mail}")), "{printed}");
+    let shown = world.show(mail);
+    assert!(shown.contains(&format!("cancel {mail} --as NAME")), "{shown}");
     assert!(matches!(world.load(mail), AnyExecution::Pending(_)));
     assert_eq!(world.server.received(), 0);
     let printed = world.work();
@@ -61,9 +61,15 @@ fn approved_and_sent() {
     assert_eq!(steps, expected);
 
     // Nothing is left to do, and people see neither names nor keys.
-    assert_eq!(world.ok("status"), "");
-    let all = world.ok("status --all");
-    assert!(all.contains("running -> completed (tool)"), "{all}");
+    assert!(!world.attention().contains(&mail.to_string()[28..]));
+    let all = [
+        world.ok("list"),
+        world.show(gate),
+        world.show(mail),
+        world.ok(&format!("timeline {mail}")),
+    ];
+    let all = all.concat();
+    assert!(all.contains("RUNNING → COMPLETED (succeed)"), "{all}");
     let key = sent.context().idempotency_key().unwrap().to_string();
     for hidden in ["ann", "mailer", &key, key.rsplit(':').next().unwrap()] {
         assert!(!all.contains(hidden), "{hidden}: {all}");
@@ -75,23 +81,22 @@ fn approved_and_sent() {
 fn declined_and_never_sent() {
     let world = World::new();
     let (gate, mail) = world.ask();
-    world.ok(&format!("decline {gate} --as ann --reason wrong-address"));
+    world.ok(&format!("decline {gate} --yes --as ann --reason wrong-address"));
 
     let AnyExecution::Rejected(rejected) = world.load(gate) else { panic!("not rejected") };
     assert_eq!(rejected.state().reason, "wrong-address");
-    let status = world.ok("status");
-    assert!(status.contains(&format!("next: run `work` to end it, or cancel {mail}")), "{status}");
+    let shown = world.show(mail);
+    assert!(shown.contains(&format!("cancel {mail} --as NAME")), "{shown}");
     world.work();
     let AnyExecution::Cancelled(cancelled) = world.load(mail) else { panic!("not cancelled") };
     assert_eq!(cancelled.state().reason, "not approved: wrong-address");
     let told = world.fails(&format!("approve --yes {gate} --as tom"));
     assert!(told.contains("was declined by ann"), "{told}");
-    for command in [format!("cancel {mail}"), format!("retry {mail} --as tom")] {
+    for command in [format!("cancel {mail} --as tom"), format!("retry {mail} --as tom --yes")] {
         let told = world.fails(&command);
         assert!(told.contains("is CANCELLED"), "{told}");
     }
     world.work();
-    assert_eq!(world.ok("status"), "");
     assert_eq!(world.server.received(), 0);
 }
 
@@ -116,12 +121,12 @@ fn refused_and_retried() {
     assert!(printed.contains(&format!("retry {mail} --as NAME")), "{printed}");
     // A worker does not decide on a retry.
     world.work();
-    assert!(world.ok("status").contains(&format!("next: retry {mail} --as NAME")));
+    assert!(world.show(mail).contains(&format!("retry {mail} --as NAME")));
     let AnyExecution::Failed(failed) = world.load(mail) else { panic!("not failed") };
     assert!(failed.state().error.contains("4.7.1 greylisted, come back later"));
     assert_eq!(world.server.received(), 0);
 
-    world.ok(&format!("retry {mail} --as tom"));
+    world.ok(&format!("retry {mail} --as tom --yes"));
     let again = world.list().into_iter().next_back().unwrap().id;
     assert_eq!(world.label(again), Label::NotStarted);
     world.work();
@@ -132,11 +137,10 @@ fn refused_and_retried() {
     assert_eq!(world.server.received(), 1);
 
     // A completed action is not repeated, whichever command asks for it.
-    let error = world.fails(&format!("retry {mail} --as tom"));
+    let error = world.fails(&format!("retry {mail} --as tom --yes"));
     assert!(error.contains(&format!("{again} has already done what")), "{error}");
     let error = world.fails("ask --to bob@example.com");
     assert!(error.contains(&format!("{again} has already done what")), "{error}");
-    assert_eq!(world.ok("status"), "");
     assert_eq!(world.server.received(), 1);
 }
 
@@ -186,7 +190,7 @@ fn the_story_runs() {
         "nobody answered in time",
         "5.7.1 no mail from agents today",
         "the process that made the call ended before it recorded an answer",
-        "is IN_DOUBT; `status` shows",
+        "is IN_DOUBT, not FAILED, so it cannot be tried again",
         "is alive and may still do it; wait until it has ended, or override by name",
         "[SUCCESS ⚠️ IRREVERSIBLE (human-confirmed)] email.send → frank@example.com",
         "(mails that the server has: 4)",

@@ -30,11 +30,22 @@ fn frozen_and_overdue(world: &World) -> (Process, Id) {
     world.work();
     until_parked(world, mail);
     assert_eq!(world.server.received(), 1);
-    let status = world.ok("status");
-    assert!(status.contains(&format!("{mail}  [IN_DOUBT (human-confirmed)]")), "{status}");
-    assert!(status.contains("Its worker is still alive and may still do it."), "{status}");
-    assert!(status.contains(&format!("next: settle {mail} sent|not-sent --as NAME")), "{status}");
+    let listed = world.attention();
+    assert!(listed.contains("in doubt"), "{listed}");
+    let shown = world.show(mail);
+    assert!(shown.contains("IN_DOUBT"), "{shown}");
+    assert!(shown.contains("Its worker is still alive and may still do it."), "{shown}");
+    assert!(shown.contains(&format!("confirm {mail} applied|not-applied --as NAME")), "{shown}");
     (child, mail)
+}
+
+/// What the command line lists first, and why.
+fn first_concern(world: &World) -> (Id, String) {
+    let listed = world.ok("list --attention-only --json");
+    let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
+    let first = &listed["attention"]["concerns"][0];
+    let text = |name: &str| first[name].as_str().unwrap();
+    (text("id").parse().unwrap(), text("reason").to_owned())
 }
 
 /// Another worker works until it has given the mail up for the frozen one.
@@ -68,9 +79,9 @@ fn thaw(child: Process) {
 fn its_receipt_is_late_and_counts() {
     let world = World::new();
     let (child, mail) = frozen_and_overdue(&world);
-    let told = world.fails(&format!("settle {mail} not-sent --as ann"));
+    let told = world.fails(&format!("confirm {mail} not-applied --as ann --yes"));
     assert!(told.contains("is alive and may still do it"), "{told}");
-    let told = world.fails(&format!("retry {mail} --as ann"));
+    let told = world.fails(&format!("retry {mail} --as ann --yes"));
     assert!(told.contains("is IN_DOUBT"), "{told}");
     // Nor does it help to ask for the same mail again.
     let (gate, other) = world.ask();
@@ -96,14 +107,14 @@ fn its_receipt_is_late_and_counts() {
 fn its_receipt_contradicts_an_override() {
     let world = World::new();
     let (child, mail) = frozen_and_overdue(&world);
-    world.ok(&format!("settle {mail} not-sent --as ann --override"));
+    world.ok(&format!("confirm {mail} not-applied --as ann --override --yes"));
     assert_eq!(world.label(mail), Label::Failed);
     thaw(child);
     assert_eq!(world.label(mail), Label::Contradicted);
-    let status = world.ok("status");
-    assert!(status.starts_with(&format!("{mail}  [CONTRADICTED")), "{status}");
-    assert!(status.contains("it took place, perhaps more than once: 250 OK"), "{status}");
-    for command in [format!("retry {mail} --as ann"), "ask --to bob@example.com".to_owned()] {
+    assert_eq!(first_concern(&world), (mail, "contradicted".to_owned()));
+    let shown = world.show(mail);
+    assert!(shown.contains("it took place, perhaps more than once: 250 OK"), "{shown}");
+    for command in [format!("retry {mail} --as ann --yes"), "ask --to bob@example.com".to_owned()] {
         let told = world.fails(&command);
         assert!(told.contains(&format!("{mail} has already done what")), "{command}: {told}");
     }
@@ -118,18 +129,17 @@ fn its_receipt_comes_after_the_retry() {
     let world = World::new();
     let (child, mail) = frozen_and_overdue(&world);
     let (_, carols) = world.ask_for("--to carol@example.com");
-    world.ok(&format!("settle {mail} not-sent --as ann --override"));
-    world.ok(&format!("retry {mail} --as ann"));
+    world.ok(&format!("confirm {mail} not-applied --as ann --override --yes"));
+    world.ok(&format!("retry {mail} --as ann --yes"));
     let again = world.list().into_iter().next_back().unwrap().id;
     world.work();
     assert_eq!(world.server.received(), 2);
     thaw(child);
     assert!(matches!(world.load(again), AnyExecution::Completed(_)));
     // It comes first, although it is not the newest.
-    let status = world.ok("status");
-    assert!(status.starts_with(&format!("{mail}  [CONTRADICTED")), "{status}");
+    assert_eq!(first_concern(&world), (mail, "contradicted".to_owned()));
     for id in [mail, again] {
-        world.fails(&format!("retry {id} --as ann"));
+        world.fails(&format!("retry {id} --as ann --yes"));
     }
     world.work();
     assert_eq!(world.label(carols), Label::NotStarted);
@@ -159,7 +169,7 @@ fn its_server_is_slow() {
     world.ok(&format!("approve --yes {gate} --as ann"));
     let worker = world.start("work");
     wait_for(&world, mail, Label::InDoubt);
-    let told = world.fails(&format!("settle {mail} not-sent --as ann"));
+    let told = world.fails(&format!("confirm {mail} not-applied --as ann --yes"));
     assert!(told.contains("is alive and may still do it"), "{told}");
     worker.signal("TERM");
     go_on.store(true, Ordering::SeqCst);
@@ -180,17 +190,15 @@ fn it_is_shut_out_before_the_mail() {
     world.ok(&format!("approve --yes {gate} --as ann"));
     let worker = world.start("work");
     wait_for(&world, mail, Label::InProgress);
-    let status = world.ok("status");
-    assert!(status.contains(&format!("next: wait for `work`, or fence {mail}")), "{status}");
     world.ok(&format!("fence {mail}"));
     assert_eq!(world.label(mail), Label::InDoubt);
     go_on.store(true, Ordering::SeqCst);
     // The worker itself says so, which proves it: the key is free.
     wait_for(&world, mail, Label::Failed);
     assert_eq!(world.server.received(), 0);
-    let status = world.ok("status");
-    assert!(status.contains("this process was shut out before it sent the mail"), "{status}");
-    world.ok(&format!("retry {mail} --as ann"));
+    let shown = world.show(mail);
+    assert!(shown.contains("this process was shut out before it sent the mail"), "{shown}");
+    world.ok(&format!("retry {mail} --as ann --yes"));
     let again = world.list().into_iter().next_back().unwrap().id;
     wait_for(&world, again, Label::Success);
     assert_eq!(world.server.received(), 1);

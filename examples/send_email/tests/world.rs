@@ -96,6 +96,16 @@ impl World {
         errors
     }
 
+    /// What needs attention, as the command line shows it; empty if nothing does.
+    pub fn attention(&self) -> String {
+        self.ok("list --attention-only")
+    }
+
+    /// A machine, as the command line shows it.
+    pub fn show(&self, id: Id) -> String {
+        self.ok(&format!("show {id}"))
+    }
+
     /// Runs a worker until nothing is ready; returns what it printed.
     pub fn work(&self) -> String {
         self.ok("work --once")
@@ -157,7 +167,7 @@ impl World {
 
     pub fn ask_for(&self, options: &str) -> (Id, Id) {
         let printed = self.ok(&format!("ask {options}"));
-        let asked = printed.lines().find(|line| line.contains("Allow email.send?")).unwrap();
+        let asked = printed.lines().find(|line| line.contains("  [WAITING] approve ")).unwrap();
         let gate = asked.split_whitespace().next().unwrap().parse().unwrap();
         let page = self.store().list(&Query::new().behind(gate)).unwrap();
         let [Ok(mail)] = &page.items[..] else { panic!("{page:?}") };

@@ -66,6 +66,12 @@ impl Action {
     pub fn tool_name(&self) -> Option<String> {
         self.tool().map(|call| call.name())
     }
+
+    /// Its service and its method.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn tool_parts(&self) -> Option<(&str, &str)> {
+        self.tool().map(|call| (call.service, call.method))
+    }
 }
 
 impl ToolCall<'_> {

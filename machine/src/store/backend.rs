@@ -9,7 +9,10 @@ use super::{
     BackupError, BackupProgress, Unavailable,
     attempt::Attempt,
     backup::Copied,
+    consumer::{Advance, Offset},
     message::{Queued, Received},
+    pruned::Kept,
+    pruning::{Candidate, Link, Prune, Pruning},
     work::{Event, Outcome, Refusal, Work},
 };
 use crate::{
@@ -73,6 +76,19 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
     /// The stored definitions.
     fn definitions(&self) -> Answer<Definitions>;
 
+    /// At most `limit` links of the chain over the whole journal after this sequence number: every line,
+    /// and what is left of those that were pruned.
+    fn links(&self, after: u64, limit: usize) -> Answer<Vec<Link>>;
+
+    /// What pruning would do with these machines now.
+    fn prunable(&self, candidates: Vec<Candidate>) -> Answer<Vec<Result<u64, Kept>>>;
+
+    /// Who has pruned, oldest first.
+    fn prunings(&self) -> Answer<Vec<Result<Pruning, Broken>>>;
+
+    /// The position up to which a consumer has read.
+    fn offset(&self, consumer: String) -> Answer<Option<Offset>>;
+
     /// The newest sequence number; 0 in an empty store.
     fn newest(&self) -> Answer<u64>;
 
@@ -129,6 +145,10 @@ pub(crate) struct Batch {
     pub(crate) children: Vec<(Id, Id)>,
     /// Kinds of machines that workers drive from now on.
     pub(crate) drives: Vec<String>,
+    /// Machines to prune. What must not be pruned is kept, and keeps nothing else from being written.
+    pub(crate) prune: Option<Prune>,
+    /// A consumer that moves on.
+    pub(crate) advance: Option<Advance>,
     /// The time, for what the writes cause.
     pub(crate) now: Millis,
 }
@@ -138,11 +158,17 @@ impl Batch {
     pub(crate) fn new(commit_id: i64, now: Millis) -> Self {
         let (definitions, writes, events) = (Vec::new(), Vec::new(), Vec::new());
         let (children, drives) = (Vec::new(), Vec::new());
-        Self { commit_id, definitions, writes, events, children, drives, now }
+        let (prune, advance) = (None, None);
+        Self { commit_id, definitions, writes, events, children, drives, prune, advance, now }
     }
 
     /// Whether it only writes machines.
     pub(crate) fn is_plain(&self) -> bool {
+        self.has_no_work() && self.prune.is_none() && self.advance.is_none()
+    }
+
+    /// Whether it leaves inboxes and leases alone, apart from what its writes cause.
+    pub(crate) fn has_no_work(&self) -> bool {
         self.events.is_empty() && self.children.is_empty() && self.drives.is_empty()
     }
 
@@ -327,12 +353,16 @@ pub(crate) struct AttemptChange {
 }
 
 /// A batch is durable.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Applied {
     /// The sequence number of the last line of each write.
     pub(crate) last: Vec<u64>,
     /// The outcome of each event.
     pub(crate) outcomes: Vec<Outcome>,
+    /// How many entries of each candidate were pruned, or why it was kept.
+    pub(crate) pruned: Vec<Result<u64, Kept>>,
+    /// The consumer was where the batch expected it, and has moved on.
+    pub(crate) advanced: bool,
 }
 
 /// A precondition does not hold. Nothing was written.
@@ -390,6 +420,8 @@ pub(crate) struct Filter {
     pub(crate) session: Option<String>,
     pub(crate) key: Option<String>,
     pub(crate) behind: Option<Id>,
+    /// Only those in a terminal state.
+    pub(crate) ended: bool,
     pub(crate) due_by: Option<Millis>,
     /// Not changed after this time.
     pub(crate) unchanged_since: Option<Millis>,

@@ -1,11 +1,14 @@
 use std::{collections::HashSet, fmt};
 
+use tracing::Instrument;
+
 use super::{
     Begin, CommitError, Decide, LoadError, Message, Settle, Store, backend,
     backend::{Applied, Rejected},
     begin::Part,
     prepare::Prepared,
     settle::Settling,
+    telemetry,
     work::{Event, Outcome},
 };
 use crate::{
@@ -124,13 +127,19 @@ impl<'a> Batch<'a> {
     /// The same; also returns the outcome of each event.
     pub(crate) async fn write_events(self) -> Result<Vec<Outcome>, CommitError> {
         let Self { store, mut items, events, children } = self;
-        let mut result = write(store, &mut items, events, children).await;
+        let (size, count) = (items.len() as u64, events.len() as u64);
+        let span = telemetry::Commit { size, events: count }.span();
+        let written = write(store, &mut items, events, children);
+        let mut result = written.instrument(span.clone()).await;
         // The loser of two who answer a gate learns who won.
         if let Err(error @ CommitError::Conflict { id }) = result {
             let mut gates = items.iter_mut().filter(|item| matches!(item, Item::Decide(_)));
             let is_gate = gates.any(|gate| gate.machine().journal().id() == id);
             let reason = if is_gate { store.decided_by_another(id, error).await } else { error };
             result = Err(reason);
+        }
+        if let Err(error) = &result {
+            telemetry::failed(&span, error.class());
         }
         for item in &mut items {
             match &result {
@@ -222,6 +231,7 @@ async fn write(
     }
     let mut batch =
         backend::Batch { events, children, ..backend::Batch::new(commit_id, store.now()) };
+    let sent = telemetry::sent(&batch.events);
     let mut stored = Vec::with_capacity(prepared.len());
     for ready in prepared {
         for definition in ready.definitions {
@@ -242,14 +252,16 @@ async fn write(
         journal.set_commit_id(Some(commit_id));
     }
     match store.inner.backend.apply(batch).await {
-        Ok(Ok(Applied { last, outcomes })) => {
+        Ok(Ok(Applied { last, outcomes, .. })) => {
             for ((position, stored), last) in positions.iter().zip(stored).zip(last) {
                 let item = &mut items[*position];
+                telemetry::committed(item.machine());
                 journal(item).mark_stored(stored);
                 if let Item::Begin(begin) = item {
                     begin.permit(store, last);
                 }
             }
+            telemetry::sent_with(&sent, &outcomes);
             Ok(outcomes)
         }
         // An earlier try created it, its answer was lost, and it has moved on since.
@@ -257,6 +269,7 @@ async fn write(
             if store.is_created_by(id, &positions, &stored, &before, items).await? =>
         {
             for (position, stored) in positions.iter().zip(stored) {
+                telemetry::committed(items[*position].machine());
                 journal(&mut items[*position]).mark_stored(stored);
             }
             Ok(Vec::new())

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     definition::{Comparison, Definition},
     id::Id,
-    stored::{History, Hold, Restore},
+    stored::{History, Index, Restore},
 };
 
 /// The result of a check: whether a program can read the machines of a file, and how their
@@ -105,8 +105,8 @@ pub(super) struct Named {
     pub(super) definition: &'static Definition,
     rehearse: fn(&Store, Found, Known<'_>) -> Result<(), LoadError>,
     pub(super) verify: fn(&Store, Found, History, Known<'_>) -> Result<(), LoadError>,
-    /// Whether a machine holds its key, if it can be read.
-    pub(super) hold: fn(&Store, Found, Known<'_>) -> Option<Hold>,
+    /// What its context makes known of a machine, if it can be read.
+    pub(super) index: fn(&Store, Found, Known<'_>) -> Option<Index>,
 }
 
 /// The stored definitions.
@@ -118,10 +118,10 @@ impl Named {
             definition: M::DEFINITION,
             rehearse: |store, found, known| store.restore::<M>(found, known).map(drop),
             verify: Store::replay::<M>,
-            hold: |store, found, known| {
+            index: |store, found, known| {
                 let machine = store.restore::<M>(found, known).ok()?;
                 let summary = &machine.journal().stored().summary;
-                Some(machine.__rules().__fold(&summary.context, &[]).ok()?.after.hold)
+                Some(machine.__rules().__fold(&summary.context, &[]).ok()?.after)
             },
         }
     }
@@ -164,7 +164,7 @@ impl Store {
     /// Compares the stored definitions of a machine with the program's, and returns all of them.
     async fn compare(
         &self,
-        own: &'static Definition,
+        own: &Definition,
         check: &mut Check,
     ) -> Result<(CheckedMachine, Vec<Arc<Definition>>), OpenError> {
         let mut checked = CheckedMachine {
@@ -187,51 +187,61 @@ impl Store {
     pub(super) async fn incompatible(&self, all: &[Named]) -> Result<Check, OpenError> {
         let mut check = Check { broken_definitions: Vec::new(), machines: Vec::new() };
         for Named { definition: own, .. } in all {
-            let (mut checked, known) = self.compare(own, &mut check).await?;
-            for older in known.iter().filter(|older| older.name == own.name) {
-                let comparison = older.compare(own);
-                let reason = |state: &str| {
-                    let reasons: Vec<String> =
-                        comparison.blocking(state).map(ToString::to_string).collect();
-                    reasons.join("; ")
-                };
-                for state in older.states.iter() {
-                    let reason = reason(&state.name);
-                    if reason.is_empty() {
-                        continue;
+            self.incompatible_with(own, &mut check).await?;
+        }
+        Ok(check)
+    }
+
+    /// The same for one definition.
+    pub(super) async fn incompatible_with(
+        &self,
+        own: &Definition,
+        check: &mut Check,
+    ) -> Result<(), OpenError> {
+        let (mut checked, known) = self.compare(own, check).await?;
+        for older in known.iter().filter(|older| older.name == own.name) {
+            let comparison = older.compare(own);
+            let reason = |state: &str| {
+                let reasons: Vec<String> =
+                    comparison.blocking(state).map(ToString::to_string).collect();
+                reasons.join("; ")
+            };
+            for state in older.states.iter() {
+                let reason = reason(&state.name);
+                if reason.is_empty() {
+                    continue;
+                }
+                let mut query = Query::new()
+                    .machine(own.name.as_ref())
+                    .status(state.name.as_ref())
+                    .definition(older.fingerprint);
+                loop {
+                    let (rows, next) = self.rows(&query, false).await.map_err(unavailable)?;
+                    for (_, found) in rows {
+                        checked.checked += 1;
+                        match found {
+                            Found::Row(row, _) => checked.blocked.push(Blocked {
+                                id: row.id,
+                                state: row.status,
+                                reason: reason.clone(),
+                            }),
+                            _ => checked.broken_rows += 1,
+                        }
                     }
-                    let mut query = Query::new()
-                        .machine(own.name.as_ref())
-                        .status(state.name.as_ref())
-                        .definition(older.fingerprint);
-                    loop {
-                        let (rows, next) = self.rows(&query, false).await.map_err(unavailable)?;
-                        for (_, found) in rows {
-                            checked.checked += 1;
-                            match found {
-                                Found::Row(row, _) => checked.blocked.push(Blocked {
-                                    id: row.id,
-                                    state: row.status,
-                                    reason: reason.clone(),
-                                }),
-                                _ => checked.broken_rows += 1,
-                            }
-                        }
-                        match next {
-                            Some(next) => query = query.after(next),
-                            None => break,
-                        }
+                    match next {
+                        Some(next) => query = query.after(next),
+                        None => break,
                     }
                 }
             }
-            check.machines.push(checked);
         }
-        Ok(check)
+        check.machines.push(checked);
+        Ok(())
     }
 }
 
 /// Reading rows for a check fails only if the storage does.
-fn unavailable(error: LoadError) -> OpenError {
+pub(super) fn unavailable(error: LoadError) -> OpenError {
     match error {
         LoadError::Unavailable(error) => error.into(),
         other => super::Unavailable::other(other).into(),

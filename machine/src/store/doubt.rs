@@ -1,6 +1,6 @@
 use futures_util::future::{Either, select};
 
-use super::{CommitError, LoadError, Store, lender::sleep, retry::Retry};
+use super::{CommitError, LoadError, Store, lender::sleep, retry::Retry, telemetry};
 use crate::{
     __private::{Who, who},
     actor::{GraphRunner, Human, ToolNode},
@@ -128,7 +128,10 @@ impl Store {
         service: &'a impl Perform<T>,
         by: &'a ToolNode,
     ) -> BoxFuture<'a, Result<Settled, Refused<InDoubt, CommitError>>> {
-        Box::pin(self.service_asked::<T>(doubt, service, by))
+        Box::pin(async move {
+            let span = telemetry::ask_service(doubt.execution());
+            telemetry::asked(span, self.service_asked::<T>(doubt, service, by)).await
+        })
     }
 
     async fn service_asked<T: Callable>(

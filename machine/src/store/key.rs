@@ -4,6 +4,7 @@ use super::{
     CommitError, LoadError, Query, Store,
     attempt::{Attempt, CONTRACTS},
     backend::{Attempts, Found},
+    telemetry,
 };
 use crate::{
     contract::{AnyExecution, IdempotencyKey, execution},
@@ -64,7 +65,7 @@ impl Store {
                 let execution: AnyExecution = match self.restore(found, &definitions) {
                     Ok(execution) => execution,
                     Err(error) => {
-                        tracing::error!(%error, "skipped an execution with the same key");
+                        telemetry::Skipped { error: error.class() }.emit();
                         continue;
                     }
                 };

@@ -6,6 +6,7 @@ use super::{
     LoadError, Store, Unavailable,
     backend::{Agenda, Batch, Broken, Found, Messages, Rejected},
     message::{Queued, Received},
+    telemetry,
     work::{Event, Outcome, Work},
 };
 use crate::{contract::Liveness, definition::Definition, id::Id, stored::Restore};
@@ -94,7 +95,8 @@ impl Store {
             Ok(outcome) => Some(outcome),
             Err(Rejected::Refused { .. } | Rejected::NotFound(_)) => None,
             Err(rejected) => {
-                tracing::debug!(?rejected, %id, "an event was rejected");
+                let error = super::CommitError::from(rejected).class();
+                telemetry::WorkerPostponed { operation: "lease", error }.emit();
                 None
             }
         })

@@ -11,6 +11,7 @@ use super::{
     attempt::{CONTRACTS, KeyState, key_state},
     backend::{Attempts, Broken, Found, Row},
     seal::seal,
+    telemetry,
 };
 use crate::{
     definition::{Definition, Fingerprint},
@@ -186,12 +187,9 @@ impl Store {
             }
         }
         if resuming != waiting {
-            tracing::warn!(
-                resuming,
-                waiting,
-                session,
-                "the number of resumed machines differs from the number that wait"
-            );
+            let kind = definition.name.as_ref();
+            let (resuming, waiting) = (resuming as u64, waiting as u64);
+            telemetry::ResumeMismatch { kind, resuming, waiting }.emit();
         }
         Ok(())
     }

@@ -38,6 +38,15 @@ pub(crate) struct Observed {
 }
 
 impl Observed {
+    /// The state, as an index into the definition, and its label.
+    pub(crate) fn state(&self) -> (usize, &str) {
+        (self.state, &self.definition.states[self.state].label)
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.definition.states[self.state].terminal
+    }
+
     /// `own` are definitions of the program, whose marks count, too.
     pub(crate) fn subject<'a>(&'a self, own: &[&'a Definition]) -> Subject<'a> {
         let own = own.iter().copied().find(|own| own.name == self.definition.name);
@@ -93,6 +102,24 @@ impl Store {
         self.restore_all(rows).await
     }
 
+    /// The ids of all machines, in the order in which they were created. Rows without one are left out.
+    pub(crate) async fn ids(&self) -> Result<Vec<Id>, LoadError> {
+        let mut ids = Vec::new();
+        let mut query = Query::new().limit(10_000);
+        loop {
+            let (rows, next) = self.rows(&query, false).await?;
+            ids.extend(rows.into_iter().filter_map(|(_, found)| match found {
+                Found::Row(row, _) => Some(row.id),
+                Found::Missing(id) => Some(id),
+                Found::Broken(broken) => broken.id,
+            }));
+            match next {
+                Some(next) => query = query.after(next),
+                None => return Ok(ids),
+            }
+        }
+    }
+
     /// Every stored definition, oldest first.
     ///
     /// # Errors
@@ -102,7 +129,7 @@ impl Store {
         Ok(self.inner.backend.definitions().await?.intact)
     }
 
-    fn observed(
+    pub(super) fn observed(
         &self,
         found: Found,
         definitions: &[Arc<Definition>],

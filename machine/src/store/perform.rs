@@ -4,10 +4,12 @@ use std::{
 };
 
 use backon::{BackoffBuilder, Retryable};
+use tracing::field::display;
 
 use super::{
     Begun, CommitError, LoadError, Store,
     lender::{StoreLender, sleep},
+    telemetry,
 };
 use crate::{
     __private::who,
@@ -85,9 +87,13 @@ impl Store {
     ) -> Performing<'a, T> {
         let planned = planned.into();
         Box::pin(async move {
-            let (running, permit) = self.begun(planned, by).await?;
-            let outcome = permit.call(service).await;
-            self.end(running, outcome, by).await
+            let (span, service) = telemetry::call(planned.execution(), false, service);
+            let performed = async {
+                let (running, permit) = self.begun(planned, by).await?;
+                let outcome = permit.call(service).await;
+                self.end(running, outcome, by).await
+            };
+            telemetry::performed(span, performed).await
         })
     }
 
@@ -117,14 +123,18 @@ impl Store {
     ) -> Performing<'a, T> {
         let planned = planned.into();
         Box::pin(async move {
-            let (running, permit) = self.begun(planned, by).await?;
-            let outcome = if running.context().is_irreversible() {
-                // A hint raised the risk of this call.
-                permit.call(service).await
-            } else {
-                self.repeatedly(&running, permit, Arc::new(service), delays).await
+            let (span, service) = telemetry::call(planned.execution(), false, service);
+            let performed = async {
+                let (running, permit) = self.begun(planned, by).await?;
+                let outcome = if running.context().is_irreversible() {
+                    // A hint raised the risk of this call.
+                    permit.call(service).await
+                } else {
+                    self.repeatedly(&running, permit, Arc::new(service), delays).await
+                };
+                self.end(running, outcome, by).await
             };
-            self.end(running, outcome, by).await
+            telemetry::performed(span, performed).await
         })
     }
 
@@ -154,7 +164,14 @@ impl Store {
                 }
             }
         };
-        match call.retry(delays).sleep(sleep).await {
+        let (id, mut attempt) = (display(running.id()), 0);
+        let notify = |outcome: &Outcome, delay: Duration| {
+            attempt += 1;
+            let evidence = telemetry::evidence_class(outcome.evidence());
+            let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
+            telemetry::CallRetried { id: id.clone(), attempt, evidence, delay_ms }.emit();
+        };
+        match call.retry(delays).sleep(sleep).notify(notify).await {
             Ok(outcome) | Err(outcome) => outcome,
         }
     }
@@ -198,7 +215,10 @@ impl Store {
         service: impl Perform<T> + 'static,
         by: &'a ToolNode,
     ) -> Performing<'a, T> {
-        Box::pin(self.performed_again(running, service, by))
+        Box::pin(async move {
+            let (span, service) = telemetry::call(&running, true, service);
+            telemetry::performed(span, self.performed_again(running, service, by)).await
+        })
     }
 
     async fn performed_again<T: Repeatable>(

@@ -1,7 +1,10 @@
 use std::collections::HashSet;
 
+use tracing::Instrument;
+
 use super::{
     CommitError, LoadError, Query, Store, Unavailable, attempt::CONTRACTS, backend::Attempts,
+    telemetry,
 };
 use crate::{
     actor::GraphRunner,
@@ -43,6 +46,16 @@ impl Store {
     /// [`CommitError::Unavailable`] if the storage cannot do it now. Executions parked until then
     /// stay parked.
     pub async fn recover(&self) -> Result<Recovered, CommitError> {
+        let span = telemetry::Recover {}.span();
+        let result = self.recovered().instrument(span.clone()).await;
+        match &result {
+            Ok(recovered) => telemetry::recovered(&span, recovered),
+            Err(error) => telemetry::failed(&span, error.class()),
+        }
+        result
+    }
+
+    async fn recovered(&self) -> Result<Recovered, CommitError> {
         let mut recovered = Recovered::default();
         // Before the attempts are read: what these workers wrote is among them.
         let worker = self.inner.worker.clone();

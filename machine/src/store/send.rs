@@ -1,7 +1,10 @@
+use tracing::{Instrument, field::display};
+
 use super::{
     LoadError, Store, Unavailable,
     backend::{Batch, Child, Messages, Rejected},
     message::{Message, Received},
+    telemetry,
     work::{Event, Outcome},
 };
 use crate::id::Id;
@@ -96,12 +99,19 @@ impl Store {
     pub async fn send(&self, to: Id, message: &Message) -> Result<Sent, SendError> {
         let now = self.now();
         let event = Event::Send { message: message.0.clone(), now };
-        match self.happens(to, event).await? {
-            Ok(Outcome::Duplicate) => Ok(Sent::Duplicate),
-            Ok(Outcome::Ended) => Err(SendError::Ended { id: to }),
-            Ok(_) => Ok(Sent::Queued),
-            Err(_) => Err(SendError::NotFound { id: to }),
+        let span = telemetry::Send { id: display(to) }.span();
+        let happened = self.happens(to, event).instrument(span.clone()).await;
+        let sent = match happened {
+            Ok(Ok(Outcome::Duplicate)) => Ok(Sent::Duplicate),
+            Ok(Ok(Outcome::Ended)) => Err(SendError::Ended { id: to }),
+            Ok(Ok(_)) => Ok(Sent::Queued),
+            Ok(Err(_)) => Err(SendError::NotFound { id: to }),
+            Err(error) => Err(error.into()),
+        };
+        if let Err(error) = &sent {
+            telemetry::failed(&span, error.class());
         }
+        sent
     }
 
     /// The messages to a machine, oldest first, also those that were handled. One that is not as it
@@ -143,7 +153,11 @@ impl Store {
         let messages: Vec<String> = messages.iter().map(|&it| it.to_owned()).collect();
         let event = Event::Requeue { now: self.now(), messages: messages.clone() };
         match self.happens(id, event).await? {
-            Ok(_) => Ok(()),
+            Ok(_) => {
+                let count = messages.len() as u64;
+                telemetry::Requeued { id: display(id), messages: count }.emit();
+                Ok(())
+            }
             Err(Rejected::Refused { refusal: super::work::Refusal::NotQueued, .. }) => {
                 let known = self.inner.backend.messages(Messages::To(id)).await?;
                 let known: Vec<_> = known.into_iter().flatten().map(|it| it.correlation).collect();
@@ -175,7 +189,11 @@ impl Store {
     ) -> Result<Result<Outcome, Rejected>, Unavailable> {
         let commit_id = i64::from_le_bytes(Id::random_bytes());
         let batch = Batch { events: vec![(id, event)], ..Batch::new(commit_id, self.now()) };
+        let sent = telemetry::sent(&batch.events);
         let applied = self.inner.backend.apply(batch).await?;
+        if let Ok(applied) = &applied {
+            telemetry::sent_with(&sent, &applied.outcomes);
+        }
         Ok(applied.map(|applied| applied.outcomes.first().copied().unwrap_or_default()))
     }
 }

@@ -57,6 +57,19 @@ impl Unavailable {
         matches!(self.0, Kind::Indeterminate(_))
     }
 
+    /// The class, for `error.type`.
+    pub(crate) fn class(&self) -> &'static str {
+        match &self.0 {
+            Kind::Busy | Kind::InUse => "busy",
+            Kind::Full => "full",
+            Kind::Stopped => "stopped",
+            Kind::ReadOnly => "read_only",
+            Kind::Indeterminate(_) => "indeterminate",
+            Kind::Format { .. } => "format",
+            Kind::Other(_) => "storage",
+        }
+    }
+
     pub(crate) fn busy() -> Self {
         Self(Kind::Busy)
     }

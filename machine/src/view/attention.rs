@@ -48,6 +48,8 @@ pub struct Concern<A: Audience = Human> {
     pub id: Option<Id>,
     /// Its kind, such as `execution`.
     pub machine: Option<String>,
+    /// The state's name, such as `waiting`.
+    pub status: Option<String>,
     /// Its session.
     pub session: Option<String>,
     /// What it is about, such as `email.send → bob@example.com`.

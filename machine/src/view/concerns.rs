@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Attention, Audience, Concern, Label, NextStep, Observer, Reason, Snapshot, line::OneLine,
+    Attention, Audience, Concern, Human, Label, NextStep, Observer, Reason, Snapshot, line::OneLine,
 };
 use crate::{
     actor::Category,
-    contract::{AnyExecution, execution, waits_for},
+    contract::{AnyExecution, Progress, execution, waits_for},
     id::Id,
     store::{LoadError, Query},
     stored::Durable,
@@ -195,6 +195,7 @@ impl Observer {
             id: Some(id),
             summary: format!("{} {} {}", snapshot.machine, snapshot.label, fields.join(", ")),
             machine: Some(snapshot.machine),
+            status: Some(snapshot.status),
             session: snapshot.session,
             question: None,
             error: A::__diagnostic(|| None),
@@ -217,6 +218,7 @@ impl Observer {
             reason,
             id: Some(execution.id()),
             machine: Some(execution.definition().name.to_string()),
+            status: Some(execution.status().definition().name.to_string()),
             session: contract.session_id().map(str::to_owned),
             summary: contract.summary_in(self.language.code()).to_owned(),
             question,
@@ -224,6 +226,22 @@ impl Observer {
             since: Some(execution.journal().summary().entered_at),
             next: self.next_of_execution(execution).await?,
         })
+    }
+
+    /// What a person can do about a machine of any kind.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::load`](crate::store::Store::load).
+    pub async fn next(&self, id: Id) -> Result<Vec<NextStep>, LoadError> {
+        let observed = self.store.observed_one(id).await?;
+        if observed.definition.name == execution::DEFINITION.name {
+            let execution = self.store.load::<AnyExecution>(id).await?;
+            return self.next_of_execution(&execution).await;
+        }
+        let snapshot =
+            Snapshot::<Human>::of_subject(&observed.subject(&self.own), self.store.now());
+        Ok(next_of_machine(&snapshot))
     }
 
     /// What a person can do about an execution.
@@ -242,10 +260,18 @@ impl Observer {
                 vec![NextStep::Approve { id }, NextStep::Decline { id }]
             }
             Label::Waiting | Label::NotStarted => vec![NextStep::Cancel { id }],
-            Label::InProgress if contract.is_irreversible() => vec![NextStep::Fence { id }],
+            // A worker is at it. Only one that takes too long is shut out.
+            Label::InProgress if self.is_overdue(execution) && contract.is_irreversible() => {
+                vec![NextStep::Fence { id }]
+            }
             Label::Failed if !self.is_superseded(execution).await? => vec![NextStep::Retry { id }],
             _ => Vec::new(),
         })
+    }
+
+    fn is_overdue(&self, running: &AnyExecution) -> bool {
+        let call = Progress::of(running).unanswered();
+        call.is_some_and(|call| call.expires_at < self.store.now())
     }
 
     /// Whether another attempt at the same action is newer, open, or took place.
@@ -298,6 +324,7 @@ impl<A: Audience> Concern<A> {
             reason: Reason::Unreadable,
             id,
             machine: None,
+            status: None,
             session: None,
             summary: "it cannot be read".to_owned(),
             question: None,

@@ -22,7 +22,7 @@ use crate::{
         execution::{Pending, Running, Status},
         settled_at,
     },
-    store::{CommitError, Store, recover::Found},
+    store::{CommitError, Store, recover::Found, telemetry},
 };
 
 /// How long to wait before an execution of somebody else is looked at again.
@@ -61,7 +61,7 @@ impl Executions {
         while late.try_join_next().is_some() {}
         late.spawn(async move {
             if let Err(error) = call.await {
-                tracing::error!(error, "the evidence of a late call was not written");
+                telemetry::CallLost { error: telemetry::class_of(&*error) }.emit();
             }
         });
     }

@@ -9,6 +9,8 @@ use std::{
     sync::Arc,
 };
 
+use tracing::{Instrument, Span, field::display};
+
 use super::{
     Handler,
     lease::Lease,
@@ -21,9 +23,10 @@ use crate::{
         LoadError, Unavailable,
         backend::Agenda,
         message::Queued,
+        telemetry,
         work::{Event, On, Outcome, Work},
     },
-    stored::{Durable, VerifyError},
+    stored::{Durable, Restore, VerifyError},
 };
 
 /// After this many steps a machine goes to the end of the queue.
@@ -58,6 +61,8 @@ struct Job<'a, H: Handler> {
     is_of_other: bool,
     /// The lease was given back, or is lost.
     released: bool,
+    /// The class of the error that it ended with.
+    failed: Option<&'static str>,
 }
 
 /// Whether a job goes on.
@@ -78,14 +83,12 @@ pub(super) async fn run<H: Handler>(
     for _ in 0..STEPS {
         match claim(handler, shared, agenda.id, holder_ended).await? {
             Claim::Job(mut job) => {
-                let ended = loop {
-                    match job.turn().await {
-                        Ok(Flow::Go) => {}
-                        Ok(Flow::End) => break Ok(()),
-                        Err(error) => break Err(error),
-                    }
-                };
-                job.give_up().await;
+                let span = job.span();
+                let ended = job.run(&agenda, holder_ended).instrument(span.clone()).await;
+                let error = ended.as_ref().err().map(Unavailable::class);
+                if let Some(class) = error.or(job.failed) {
+                    telemetry::failed(&span, class);
+                }
                 return ended;
             }
             Claim::Again => {}
@@ -115,9 +118,10 @@ async fn claim<'a, H: Handler>(
         Ok(machine) => (Some(machine), None),
         // A newer program has written it, and drives it.
         Err(LoadError::Unreadable(
-            error @ (VerifyError::UnknownDefinition { .. } | VerifyError::Incompatible { .. }),
+            VerifyError::UnknownDefinition { .. } | VerifyError::Incompatible { .. },
         )) => {
-            tracing::warn!(%id, %error, "the machine is left to other workers");
+            let kind = kind::<H>();
+            telemetry::LeftToOthers { kind, id: display(id), error: "other_version" }.emit();
             shared.leave(id, work.news, LEFT_TO_OTHERS);
             return Ok(Claim::None);
         }
@@ -145,6 +149,7 @@ async fn claim<'a, H: Handler>(
         known_elsewhere: BTreeSet::new(),
         is_of_other: read.is_of_other,
         released: false,
+        failed: None,
     };
     job.receive(read.messages);
     job.learn().await?;
@@ -176,15 +181,45 @@ async fn claim<'a, H: Handler>(
     }
     if let Some(error) = unreadable {
         // Only a person can help: a backup, or an upgrade function.
-        job.fail(error.to_string(), true).await?;
+        job.fail(error.class(), error.to_string(), true).await?;
         return Ok(Claim::None);
     }
     Ok(Claim::Job(job))
 }
 
+/// The name of the handler's machine.
+fn kind<H: Handler>() -> &'static str {
+    <H::Machine as Restore>::DEFINITION.name.as_ref()
+}
+
 impl<H: Handler> Job<'_, H> {
     fn id(&self) -> Id {
         self.lease.id
+    }
+
+    /// The span of a job.
+    fn span(&self) -> Span {
+        let (kind, id, token) = (kind::<H>(), display(self.id()), self.lease.token);
+        let name = display(telemetry::SpanName::process(kind));
+        telemetry::Process { name, kind, destination: kind, id, token }.span()
+    }
+
+    async fn run(&mut self, agenda: &Agenda, holder_ended: bool) -> Result<(), Unavailable> {
+        let (kind, id, token) = (kind::<H>(), display(self.id()), self.lease.token);
+        if agenda.worker.is_some() {
+            telemetry::TakenOver { kind, id: id.clone(), token, holder_ended }.emit();
+        }
+        let (step, attempt) = (self.on.name(), self.attempt);
+        telemetry::Claimed { kind, id, token, step, attempt }.emit();
+        let ended = loop {
+            match self.turn().await {
+                Ok(Flow::Go) => {}
+                Ok(Flow::End) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        self.give_up().await;
+        ended
     }
 
     /// Does one thing.
@@ -209,8 +244,10 @@ impl<H: Handler> Job<'_, H> {
         let now = self.shared.store.now();
         let event = Event::HandBack { token: self.lease.token, on: On::Look, now };
         if let Err(error) = self.shared.store.under_lease(self.id(), event).await {
-            tracing::debug!(%error, id = %self.id(), "the lease ends by itself");
+            // The lease ends by itself.
+            telemetry::WorkerPostponed { operation: "hand_back", error: error.class() }.emit();
         }
+        telemetry::HandedBack { kind: kind::<H>(), id: display(self.id()) }.emit();
     }
 
     fn receive(&mut self, messages: Vec<Queued>) {

@@ -11,7 +11,7 @@ use event_listener::Event;
 use super::settings::{Settings, millis, sleep_until};
 use crate::{
     id::Id,
-    store::{Store, work},
+    store::{Store, telemetry, work},
 };
 
 /// A lease, as its holder knows it. The holder stops before others may take over: at two thirds of
@@ -67,7 +67,9 @@ impl Lease {
             }
             Ok(None) => self.lose(),
             // It ends by itself if that goes on.
-            Err(error) => tracing::warn!(%error, id = %self.id, "a lease was not renewed"),
+            Err(error) => {
+                telemetry::WorkerWaits { operation: "renew", error: error.class() }.emit();
+            }
         }
     }
 }

@@ -17,6 +17,7 @@ use futures_util::{
     future::{Either, select, select_all},
 };
 use tokio::task::{self, JoinError, JoinSet};
+use tracing::field::display;
 
 use super::{
     Doorbell, Handler, job,
@@ -26,7 +27,7 @@ use super::{
 use crate::{
     contract::BoxFuture,
     id::Id,
-    store::{CommitError, Unavailable, backend::Agenda},
+    store::{CommitError, Unavailable, backend::Agenda, telemetry},
 };
 
 /// A handler, whatever its machine.
@@ -118,7 +119,7 @@ impl Loop {
             if !error.is_busy() || until.is_over() {
                 return Err(error.into());
             }
-            tracing::warn!(%error, "the worker waits for its store");
+            telemetry::WorkerWaits { operation: "start", error: error.class() }.emit();
         }
         let heart = Arc::clone(&shared);
         // It ends with this future, however that ends.
@@ -150,7 +151,8 @@ impl Loop {
                 if cleaned_at.is_none_or(|at| store.uptime() >= at + CLEAN) {
                     cleaned_at = Some(store.uptime());
                     if let Err(error) = store.remove_lock_files().await {
-                        tracing::debug!(%error, "lock files of ended workers were not removed");
+                        let error = error.class();
+                        telemetry::WorkerPostponed { operation: "clean", error }.emit();
                     }
                 }
             }
@@ -160,7 +162,7 @@ impl Loop {
                 Ok(next) => next,
                 Err(error) if error.is_stopped() => return Err(error.into()),
                 Err(error) => {
-                    tracing::warn!(%error, "the worker cannot read its store now");
+                    telemetry::WorkerWaits { operation: "read", error: error.class() }.emit();
                     Some(settings.sweep)
                 }
             };
@@ -216,7 +218,12 @@ impl Loop {
         if let Some((name, agenda, holder_ended)) = suspect {
             // It waits for those that run, and those that are ready wait for it.
             if self.jobs.is_empty() {
+                let (id, attempt) = (agenda.id, agenda.attempts);
                 self.alone = self.begin(&name, agenda, holder_ended);
+                if let (Some(_), Some((&kind, _))) = (self.alone, self.kinds.get_key_value(&*name))
+                {
+                    telemetry::Suspect { kind, id: display(id), attempt }.emit();
+                }
             }
             return Ok(None);
         }
@@ -241,7 +248,7 @@ impl Loop {
     }
 
     fn begin(&mut self, name: &str, agenda: Agenda, holder_ended: bool) -> Option<task::Id> {
-        let kind = self.kinds.get(name)?;
+        let (&name, kind) = self.kinds.get_key_value(name)?;
         let (id, news) = (agenda.id, agenda.news);
         if self.is_busy(id) {
             return None;
@@ -253,12 +260,12 @@ impl Loop {
                 Ok(Ok(())) => {}
                 // Its lease ends by itself, and somebody takes over.
                 Ok(Err(error)) => {
-                    tracing::warn!(%id, %error, "the worker cannot write its store now");
+                    telemetry::WorkerWaits { operation: "write", error: error.class() }.emit();
                     shared.leave(id, news, UNAVAILABLE);
                 }
                 // User code that is not caught elsewhere, such as a `Deserialize` or a `Drop`.
                 Err(_) => {
-                    tracing::error!(%id, "driving the machine panicked; it is left alone for a while");
+                    telemetry::Panicked { kind: Some(name), id: Some(display(id)) }.emit();
                     shared.leave(id, news, LEFT_TO_OTHERS);
                 }
             }
@@ -282,7 +289,7 @@ impl Loop {
             Ok((job, ())) => job,
             Err(error) => {
                 // Panics of user code are caught; the lease ends by itself.
-                tracing::error!(%error, "a job of the worker panicked");
+                telemetry::Panicked { kind: None, id: None }.emit();
                 error.id()
             }
         };
@@ -343,7 +350,7 @@ impl Loop {
         let soon = shared.store.uptime() + HAND_BACK;
         let time = Box::pin(sleep_until(&shared.store, soon));
         drop(select(Box::pin(jobs), time).await);
-        tracing::info!(after_ms = millis(shared.settings.grace), "the worker was stopped");
+        telemetry::Stopped { grace_ms: millis(shared.settings.grace) }.emit();
     }
 }
 

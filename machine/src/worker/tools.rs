@@ -2,6 +2,8 @@
 
 use std::{marker::PhantomData, sync::Arc, time::Duration};
 
+use tracing::field::display;
+
 use super::{Failure, settings::sleep_until};
 use crate::{
     actor::ToolNode,
@@ -10,7 +12,7 @@ use crate::{
         Planned, Settled, Tool,
         execution::{Pending, Running},
     },
-    store::{CommitError, PerformError, ReadBackoff, Store},
+    store::{CommitError, PerformError, ReadBackoff, Store, telemetry},
     typed::Refused,
 };
 
@@ -155,7 +157,7 @@ async fn settle<T: Callable>(
             let at_stake = Box::new((running, outcome));
             return Err(PerformError::NotSettled { at_stake, source: error });
         }
-        tracing::error!(%error, id = %running.id(), "an outcome is not on disk");
+        telemetry::CallUnsettled { id: display(running.id()), error: error.class() }.emit();
         sleep_until(store, store.uptime() + SETTLE_AGAIN).await;
         match store.settle(running, outcome, by).await {
             Ok(settled) => return Ok(settled),
@@ -221,7 +223,7 @@ impl<T: Callable, E: Runs<T> + 'static, S: Perform<T> + 'static> Runner for Tool
                 Err(refused) => match refused.reason {
                     CommitError::Unavailable(error) => Err(error.into()),
                     error => {
-                        tracing::debug!(%error, "an execution stays in doubt");
+                        telemetry::DoubtRemains { error: error.class() }.emit();
                         Ok(false)
                     }
                 },

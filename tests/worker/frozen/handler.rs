@@ -6,7 +6,7 @@ use super::office::Office;
 use crate::process::{Act, Member, Orders, Report};
 
 /// What the store says to a worker that writes under a lease that it has lost.
-const REFUSED: &str = "a transition was refused: the lease is lost";
+const REFUSED: &str = "machine.worker.lease_lost";
 
 /// Lets B finish what A has begun, and A thaw. `knows` is whether A's clock shows it that its lease has
 /// ended; otherwise the store must.

@@ -77,7 +77,7 @@ impl Desk {
         let received = self.world.server.received();
         let printed = self.world.work();
         assert_eq!(self.world.server.received(), received, "nothing was left to send: {printed}");
-        let status = self.world.ok("status");
+        let status = self.world.ok("list");
         self.world.verify();
         for (id, label) in self.reported.lock().unwrap().drain(..) {
             let now = self.world.label(id);

@@ -28,7 +28,7 @@ const WORKERS: u64 = 2;
 ///
 /// A round is the life of one mail: people approve, decline, withdraw, retry, fence, cancel and settle
 /// it, some of them at the same time, while workers send it and others. All these processes are killed,
-/// or frozen and thawed or killed later. People do what `status` says, and tell what they find in the
+/// or frozen and thawed or killed later. People do what there is to do, and tell what they find in the
 /// mailbox; now and then one of them frees a key by name, without a look. It ends when nothing is left
 /// to do.
 ///

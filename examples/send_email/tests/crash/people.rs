@@ -10,11 +10,11 @@ use machine::{
     Id,
     contract::{AnyExecution, Tool},
     store::Query,
-    view::{ConsequenceView, Label},
+    view::{ConsequenceView, Label, NextStep, Observer},
 };
 
 use super::{
-    desk::{Desk, item},
+    desk::Desk,
     disturbance::{Disturbance, When, run_disturbed},
     office::count,
     random::Random,
@@ -49,13 +49,13 @@ impl People {
             // Before the look: what ends after it is seen in the next one.
             self.running.retain(|process| !process.is_finished());
             let idle = self.running.is_empty();
-            let status = self.desk.world.run("status");
-            last = printed(&status) + &errors(&status);
-            let open = open(&printed(&status), &self.to);
-            for (id, next) in &open {
-                self.act(*id, next);
+            let listed = self.desk.world.run("list --json");
+            last = printed(&listed) + &errors(&listed);
+            let open = self.open();
+            for (id, todo) in &open {
+                self.act(*id, *todo);
             }
-            if open.is_empty() && idle && status.status.success() {
+            if open.is_empty() && idle && listed.status.success() {
                 if self.end() {
                     return;
                 }
@@ -74,36 +74,35 @@ impl People {
         self.run(&format!("ask --to {to} --timeout 150ms {expires}"));
     }
 
-    /// Does what `status` says.
-    pub(super) fn act(&mut self, id: Id, next: &str) {
-        match next.split(' ').next().unwrap() {
-            "approve" => {
+    /// Does what there is to do.
+    pub(super) fn act(&mut self, id: Id, todo: Todo) {
+        match todo {
+            Todo::Answer => {
                 let approve = |name: &str| format!("approve {id} --yes --as {name}");
-                let decline = format!("decline {id} --as eve");
+                let decline = format!("decline {id} --yes --as eve");
                 match self.random.below(8) {
                     0..3 => self.run(&approve("ann")),
                     3..6 => self.run_at_once(&[&approve("ann"), &approve("tom")]),
                     6 => self.run_at_once(&[&approve("ann"), &decline]),
-                    _ => self.run_at_once(&[&decline, &format!("withdraw {id}")]),
+                    _ => self.run_at_once(&[&decline, &format!("cancel {id} --as tom")]),
                 }
             }
-            "settle" => self.settle(id),
+            Todo::Confirm => self.settle(id),
             // A worker does it, unless somebody changes their mind.
-            "wait" if self.random.one_in(8) => self.run(&format!("fence {id}")),
-            "run" if self.random.one_in(40) => self.run(&format!("cancel {id}")),
-            "wait" | "run" => {}
-            "requeue" => {
+            Todo::Wait if self.random.one_in(8) => self.run(&format!("fence {id}")),
+            Todo::Start if self.random.one_in(40) => self.run(&format!("cancel {id} --as tom")),
+            Todo::Wait | Todo::Start => {}
+            Todo::Requeue => {
                 count(&self.desk.figures.set_aside);
                 self.run_calmly(&format!("requeue {id}"));
             }
-            "retry" if self.random.one_in(2) => {
+            Todo::Retry if self.random.one_in(2) => {
                 self.run_at_once(&[
-                    &format!("retry {id} --as ann"),
-                    &format!("retry {id} --as tom"),
+                    &format!("retry {id} --as ann --yes"),
+                    &format!("retry {id} --as tom --yes"),
                 ]);
             }
-            "retry" => self.run(&format!("retry {id} --as ann")),
-            other => panic!("nobody knows how to `{other}`: {next}"),
+            Todo::Retry => self.run(&format!("retry {id} --as ann --yes")),
         }
     }
 
@@ -116,10 +115,10 @@ impl People {
         }
         let looked_at = Instant::now();
         if self.desk.office.received(&self.to) > 0 {
-            self.run(&format!("settle {id} sent --as ann"));
+            self.run(&format!("confirm {id} applied --as ann --yes"));
             return;
         }
-        let told = self.run_calmly(&format!("settle {id} not-sent --as ann"));
+        let told = self.run_calmly(&format!("confirm {id} not-applied --as ann --yes"));
         if told.is_empty() && looked_at.elapsed() >= SendMail::SETTLING_TIME {
             // The look was too old to count when it was taken down.
             self.more += 1;
@@ -131,7 +130,10 @@ impl People {
 
     /// Somebody takes responsibility, without a look.
     pub(super) fn free_by_name(&mut self, id: Id) {
-        if self.run_calmly(&format!("settle {id} not-sent --as eve --override")).is_empty() {
+        if self
+            .run_calmly(&format!("confirm {id} not-applied --as eve --override --yes"))
+            .is_empty()
+        {
             count(&self.desk.figures.freed_by_name);
             self.more += 1;
         }
@@ -167,6 +169,50 @@ impl People {
         let longest = u64::try_from((2 * self.desk.decision).as_micros()).unwrap();
         let when = When::After(Duration::from_micros(self.random.below(longest)));
         Disturbance::random(&mut self.random, when)
+    }
+
+    /// What somebody can do about the mails to this recipient. A retry of what is in the mailbox does not
+    /// count.
+    fn open(&self) -> Vec<(Id, Todo)> {
+        let store = self.desk.world.store();
+        let observer = Observer::new(store.get());
+        let query = Query::new().limit(1_000);
+        let (all, set_aside) = store.wait(async {
+            let all = store.get().load_all::<AnyExecution>(&query).await.unwrap();
+            (all, store.get().set_aside().await.unwrap())
+        });
+        let all: Vec<AnyExecution> = all.items.into_iter().map(Result::unwrap).collect();
+        let label_of = |id| all.iter().find(|any| any.id() == id).map(Label::of);
+        let mut open = Vec::new();
+        for any in all.iter().filter(|any| any.context().summary().ends_with(&self.to)) {
+            let id = any.id();
+            if set_aside.machines.iter().any(|(other, _)| *other == id) {
+                open.push((id, Todo::Requeue));
+                continue;
+            }
+            let todo = match Label::of(any) {
+                Label::Waiting => Todo::Answer,
+                Label::InDoubt => Todo::Confirm,
+                Label::InProgress => Todo::Wait,
+                // Its gate says what to do.
+                Label::NotStarted
+                    if any.context().behind().and_then(label_of) == Some(Label::Waiting) =>
+                {
+                    continue;
+                }
+                Label::NotStarted => Todo::Start,
+                Label::Failed => {
+                    let next = store.wait(observer.next_of_execution(any)).unwrap();
+                    if !next.iter().any(|step| matches!(step, NextStep::Retry { .. })) {
+                        continue;
+                    }
+                    Todo::Retry
+                }
+                _ => continue,
+            };
+            open.push((id, todo));
+        }
+        open
     }
 
     /// Whether the mail ended as it should, when there is nothing left to do.
@@ -209,19 +255,17 @@ impl People {
     }
 }
 
-/// What somebody can do about the mails to this recipient, by id. What is only for information, and a
-/// retry of what is in the mailbox, does not count.
-pub(super) fn open(status: &str, to: &str) -> Vec<(Id, String)> {
-    let mut open = Vec::new();
-    let mut of = None;
-    for line in status.lines() {
-        match (item(line), line.strip_prefix("    next: ")) {
-            (Some((id, _)), _) => of = line.contains(to).then_some(id),
-            (None, Some(next)) if !next.starts_with("tell") => {
-                open.extend(of.map(|id| (id, next.to_owned())));
-            }
-            _ => {}
-        }
-    }
-    open
+/// What somebody can do about an execution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Todo {
+    /// Approve or decline it.
+    Answer,
+    /// Look into the mailbox, and say what is there.
+    Confirm,
+    /// Wait for its worker, or shut it out.
+    Wait,
+    /// Let a worker start it, or cancel it.
+    Start,
+    Requeue,
+    Retry,
 }

@@ -29,15 +29,21 @@ pub(super) enum Defect {
     ForgetsEffect,
     /// Ignores claims.
     ForgetsKey,
+    /// Keeps nothing of what it prunes.
+    ForgetsPruned,
     /// Forgets how often a message was tried, and why it waits.
     ForgetsTries,
     /// Deletes attempts that ended without an effect.
     FreesKeyOnDelete,
+    /// Deletes the attempts of machines that it prunes.
+    FreesKeyOnPrune,
     IgnoresCommitId,
     IgnoresCursor,
     IgnoresDueTime,
     /// Compares the effect of a tool with those of earlier batches only.
     IgnoresEffectsOfBatch,
+    /// Moves a consumer on, wherever it is.
+    IgnoresOffset,
     /// Treats all keys as keys of contracts.
     IgnoresSpace,
     IgnoresVersion,
@@ -69,6 +75,10 @@ impl Defect {
     pub(super) fn spoil_batch(self, batch: &mut Batch, memory: &Memory) {
         if self == Self::DropsSecondWrite {
             batch.writes.truncate(1);
+        }
+        if let (Self::IgnoresOffset, Some(advance)) = (self, &mut batch.advance) {
+            let consumers = memory.tamper(|data| data.consumers.get(&advance.consumer).copied());
+            advance.expected = consumers.flatten();
         }
         for write in &mut batch.writes {
             self.spoil_write(write, memory);
@@ -121,6 +131,13 @@ impl Defect {
         match self {
             Self::DrivesOnce => data.works.driven.clear(),
             Self::ForgetsChildren => data.works.parents.clear(),
+            Self::ForgetsPruned => data.pruned.clear(),
+            Self::FreesKeyOnPrune => {
+                let stored: Vec<_> = data.machines.iter().map(|it| it.row.id).collect();
+                for attempts in data.attempts.values_mut() {
+                    attempts.retain(|attempt| stored.contains(&attempt.by));
+                }
+            }
             _ => {}
         }
         for state in data.works.states.values_mut() {
@@ -144,7 +161,9 @@ impl Defect {
                 _ => {}
             }
         }
-        match (self, &mut data.entries[before..]) {
+        // Pruning removes some.
+        let entries = data.entries.len();
+        match (self, &mut data.entries[before.min(entries)..]) {
             (Self::ForgetsChain, [.., last]) => last.chain = None,
             (Self::SkipsSequenceNumber, [.., last]) => last.seq += 1,
             (Self::Reorders, [.., first, second]) => {

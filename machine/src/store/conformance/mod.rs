@@ -25,7 +25,9 @@ mod key_applied;
 mod key_held;
 mod key_spaces;
 mod lease;
+mod offset;
 mod order;
+mod prune;
 mod queries;
 mod queued;
 mod random;
@@ -64,7 +66,7 @@ macro_rules! suite {
     };
 }
 
-const SUITE: [(&str, Check); 22] = suite![
+const SUITE: [(&str, Check); 24] = suite![
     acknowledged
     agenda
     all_or_nothing
@@ -83,7 +85,9 @@ const SUITE: [(&str, Check); 22] = suite![
     key_held
     key_spaces
     lease
+    offset
     order
+    prune
     queries
     summary
     token_rises

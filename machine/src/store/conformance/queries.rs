@@ -86,10 +86,12 @@ fn vary(random: &mut Random, machine: &mut Machine, step: fn(&mut Machine) -> Wr
     let status = random.one_of(&STATES);
     let due_at = random.chance(2).then(|| random.one_of(&TIMES));
     let updated_at = random.one_of(&TIMES);
+    let ended = random.chance(2);
     for row in [&mut machine.row, &mut write.row] {
         row.status = status.to_owned();
         row.due_at = due_at;
         row.updated_at = updated_at;
+        row.ended = ended;
     }
     write
 }
@@ -108,6 +110,7 @@ fn random_filter(random: &mut Random, ids: &[Id], fingerprints: &[Fingerprint]) 
         session: text(random),
         key: text(random),
         behind: random.chance(6).then(|| random.one_of(ids)),
+        ended: random.chance(6),
         due_by: time(random, 2),
         unchanged_since: time(random, 4),
         after: None,
@@ -215,6 +218,9 @@ fn is_selected(expected: &Expected, filter: &Filter) -> bool {
         return false;
     }
     if filter.behind.is_some() && filter.behind != row.behind {
+        return false;
+    }
+    if filter.ended && !row.ended {
         return false;
     }
     if filter.unchanged_since.is_some_and(|since| row.updated_at > since) {

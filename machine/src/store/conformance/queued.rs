@@ -22,8 +22,11 @@ use crate::{
             Doorbell, Filter, Found, Identity, JournalOf, Messages, Rejected, Sequenced, Settings,
             Task,
         },
+        consumer::Offset,
         memory::Memory,
         message::Received,
+        pruned::Kept,
+        pruning::{Candidate, Link, Pruning},
     },
 };
 
@@ -119,6 +122,22 @@ impl Backend for Queued {
 
     fn definitions(&self) -> Answer<Definitions> {
         self.ask(Memory::definitions)
+    }
+
+    fn links(&self, after: u64, limit: usize) -> Answer<Vec<Link>> {
+        self.ask(move |memory| memory.links(after, limit))
+    }
+
+    fn prunable(&self, candidates: Vec<Candidate>) -> Answer<Vec<Result<u64, Kept>>> {
+        self.ask(|memory| memory.prunable(candidates))
+    }
+
+    fn prunings(&self) -> Answer<Vec<Result<Pruning, Broken>>> {
+        self.ask(Memory::prunings)
+    }
+
+    fn offset(&self, consumer: String) -> Answer<Option<Offset>> {
+        self.ask(|memory| memory.offset(consumer))
     }
 
     fn newest(&self) -> Answer<u64> {

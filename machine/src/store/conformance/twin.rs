@@ -14,8 +14,11 @@ use crate::{
             Doorbell, Filter, Found, Identity, JournalOf, Messages, Rejected, Sequenced, Settings,
             Task,
         },
+        consumer::Offset,
         memory::Memory,
         message::Received,
+        pruned::Kept,
+        pruning::{Candidate, Link, Pruning},
     },
 };
 
@@ -54,7 +57,7 @@ impl Twin {
     }
 
     fn write_one_by_one(&self, batch: &Batch) -> Answer<Result<Applied, Rejected>> {
-        let mut all = Applied { last: Vec::new(), outcomes: Vec::new() };
+        let mut all = Applied::default();
         for write in &batch.writes {
             let single = Batch { writes: vec![write.clone()], ..batch.clone() };
             match pollster::block_on(self.memory.apply(single)) {
@@ -169,6 +172,22 @@ impl Backend for Twin {
             }
             Ok(definitions)
         })
+    }
+
+    fn links(&self, after: u64, limit: usize) -> Answer<Vec<Link>> {
+        self.memory.links(after, limit)
+    }
+
+    fn prunable(&self, candidates: Vec<Candidate>) -> Answer<Vec<Result<u64, Kept>>> {
+        self.memory.prunable(candidates)
+    }
+
+    fn prunings(&self) -> Answer<Vec<Result<Pruning, Broken>>> {
+        self.memory.prunings()
+    }
+
+    fn offset(&self, consumer: String) -> Answer<Option<Offset>> {
+        self.memory.offset(consumer)
     }
 
     fn newest(&self) -> Answer<u64> {

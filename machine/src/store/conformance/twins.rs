@@ -5,7 +5,7 @@ use std::{sync::Arc, thread};
 use super::{SUITE, broken_promises, defect::Defect, run, twin::Twin};
 
 /// Each defect, and the promise whose check must find it. Other checks may find it too.
-const TWINS: [(Defect, &str); 33] = [
+const TWINS: [(Defect, &str); 36] = [
     (Defect::AcknowledgesEarly, "acknowledged"),
     (Defect::AllowsRepetition, "key_applied"),
     (Defect::AllowsUsedKey, "effect_kept"),
@@ -16,12 +16,15 @@ const TWINS: [(Defect, &str); 33] = [
     (Defect::ForgetsChildren, "children"),
     (Defect::ForgetsEffect, "effect_kept"),
     (Defect::ForgetsKey, "key_held"),
+    (Defect::ForgetsPruned, "prune"),
     (Defect::ForgetsTries, "inbox"),
     (Defect::FreesKeyOnDelete, "attempts_stay"),
+    (Defect::FreesKeyOnPrune, "prune"),
     (Defect::IgnoresCommitId, "commit_id"),
     (Defect::IgnoresCursor, "queries"),
     (Defect::IgnoresDueTime, "queries"),
     (Defect::IgnoresEffectsOfBatch, "effect_kept"),
+    (Defect::IgnoresOffset, "offset"),
     (Defect::IgnoresSpace, "key_spaces"),
     (Defect::IgnoresVersion, "compare_and_set"),
     (Defect::KeepsEffectOfRefused, "effect_kept"),

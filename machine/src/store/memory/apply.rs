@@ -26,7 +26,10 @@ impl Data {
         self.write_chain(first, key);
         let outcomes = self.write_work(batch, decided);
         self.write_news(batch);
-        Ok(Applied { last, outcomes })
+        let pruned =
+            batch.prune.as_ref().map_or_else(Vec::new, |prune| self.prune(prune, batch.now));
+        let advanced = batch.advance.as_ref().is_some_and(|advance| self.advance(advance));
+        Ok(Applied { last, outcomes, pruned, advanced })
     }
 
     fn write_definition(&mut self, definition: Arc<Definition>) {
@@ -67,7 +70,8 @@ impl Data {
             return;
         }
         self.places.insert(row.id, self.machines.len());
-        let no = self.machines.len() as u64 + 1;
+        // The newest machine is never pruned, so that its number is not used again.
+        let no = self.machines.last().map_or(0, |newest| newest.no) + 1;
         self.machines.push(Stored { no, row, lines: Vec::new() });
     }
 

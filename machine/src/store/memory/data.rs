@@ -11,6 +11,8 @@ use crate::{
     store::{
         attempt::Attempt,
         backend::{Row, Sequenced},
+        consumer::Offset,
+        pruning::{PrunedLine, Pruning},
     },
 };
 
@@ -18,7 +20,7 @@ use crate::{
 #[derive(Debug, Clone, Default)]
 pub(in crate::store) struct Data {
     pub(in crate::store) definitions: Vec<Arc<Definition>>,
-    /// In the order in which they were created; none is ever removed.
+    /// In the order in which they were created.
     pub(in crate::store) machines: Vec<Stored>,
     /// Where a machine is in `machines`.
     pub(super) places: HashMap<Id, usize>,
@@ -32,6 +34,11 @@ pub(in crate::store) struct Data {
     pub(in crate::store) tools: BTreeSet<String>,
     /// Inboxes and leases.
     pub(in crate::store) works: Works,
+    /// What is left of pruned lines, by sequence number.
+    pub(in crate::store) pruned: BTreeMap<u64, PrunedLine>,
+    pub(in crate::store) prunings: Vec<Pruning>,
+    /// How far consumers have read.
+    pub(in crate::store) consumers: BTreeMap<String, Offset>,
 }
 
 /// A machine.

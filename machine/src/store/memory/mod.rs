@@ -4,6 +4,7 @@ mod apply;
 mod attempts;
 mod data;
 mod precondition;
+mod prune;
 mod read;
 mod work;
 
@@ -22,7 +23,10 @@ use super::{
         Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions, Doorbell,
         Filter, Found, Identity, JournalOf, Messages, Rejected, Sequenced, Settings, Task,
     },
+    consumer::Offset,
     message::Received,
+    pruned::Kept,
+    pruning::{Candidate, Link, Pruning},
 };
 use crate::{
     id::Id,
@@ -146,6 +150,22 @@ impl Backend for Memory {
 
     fn definitions(&self) -> Answer<Definitions> {
         self.answer(|data| Definitions { intact: data.definitions.clone(), broken: Vec::new() })
+    }
+
+    fn links(&self, after: u64, limit: usize) -> Answer<Vec<Link>> {
+        self.answer(|data| data.links(after, limit))
+    }
+
+    fn prunable(&self, candidates: Vec<Candidate>) -> Answer<Vec<Result<u64, Kept>>> {
+        self.answer(|data| candidates.into_iter().map(|it| data.prunable(it)).collect())
+    }
+
+    fn prunings(&self) -> Answer<Vec<Result<Pruning, Broken>>> {
+        self.answer(|data| data.prunings.iter().cloned().map(Ok).collect())
+    }
+
+    fn offset(&self, consumer: String) -> Answer<Option<Offset>> {
+        self.answer(|data| data.consumers.get(&consumer).copied())
     }
 
     fn newest(&self) -> Answer<u64> {

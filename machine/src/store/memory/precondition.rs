@@ -29,7 +29,7 @@ impl Data {
             });
         }
         let outcomes = vec![Outcome::Done; batch.events.len()];
-        is_proved.then_some(Applied { last, outcomes })
+        is_proved.then_some(Applied { last, outcomes, ..Applied::default() })
     }
 
     /// Checks all preconditions of a batch before its first write.

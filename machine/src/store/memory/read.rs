@@ -90,6 +90,7 @@ fn is_selected(stored: &Stored, filter: &Filter) -> bool {
         && equals(&filter.session, row.session.as_ref())
         && equals(&filter.key, row.key.as_ref())
         && filter.behind.is_none_or(|behind| row.behind == Some(behind))
+        && (row.ended || !filter.ended)
         && filter.due_by.is_none_or(|by| row.due_at.is_some_and(|at| at <= by))
         && filter.unchanged_since.is_none_or(|since| row.updated_at <= since)
 }

@@ -30,7 +30,7 @@ pub(in crate::store) struct Works {
 /// What does not change of a message.
 #[derive(Debug, Clone)]
 pub(in crate::store) struct Delivered {
-    to: Id,
+    pub(super) to: Id,
     message: Arc<Outgoing>,
     sent_at: crate::clock::Millis,
 }

@@ -1,12 +1,13 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
-    attempts,
+    attempts, consumer,
     definitions::Numbers,
     fail::fail_point,
     failure::Failure,
     places::Places,
     precondition::{Checked, Current},
+    prune,
     value::integer,
     work::{self, Decided},
 };
@@ -137,7 +138,7 @@ pub(super) fn apply_alone<'a>(
         work::after(connection, key, no, write, (false, batch.now))?;
     }
     let last = vec![u64::try_from(newest).unwrap_or(0)];
-    Ok(Some(Applied { last, outcomes: Vec::new() }))
+    Ok(Some(Applied { last, ..Applied::default() }))
 }
 
 /// Writes a batch whose preconditions hold, apart from its lines.
@@ -206,7 +207,15 @@ pub(super) fn apply<'a>(
             work::after(connection, key, no, write, (by_holder, batch.now))?;
         }
     }
-    Ok(Applied { last, outcomes })
+    let pruned = match &batch.prune {
+        Some(prune) => prune::run(connection, key, prune, batch.now)?,
+        None => Vec::new(),
+    };
+    let advanced = match &batch.advance {
+        Some(advance) => consumer::advance(connection, advance)?,
+        None => false,
+    };
+    Ok(Applied { last, outcomes, pruned, advanced })
 }
 
 /// The columns of a row that are not in [`Row`].
@@ -315,7 +324,7 @@ pub(super) fn applied_before(
     }
     // What its events did has taken place with it.
     let outcomes = vec![Outcome::Done; batch.events.len()];
-    Ok(Applied { last, outcomes })
+    Ok(Applied { last, outcomes, ..Applied::default() })
 }
 
 fn seq_of(

@@ -6,6 +6,8 @@ use std::{
     },
 };
 
+use crate::store::telemetry;
+
 type Work = Box<dyn FnOnce() + Send>;
 
 /// A thread for work that may block for long, such as file locks, so that no read waits behind it.
@@ -32,13 +34,16 @@ impl Blocking {
             let spawned = thread.spawn(move || {
                 for work in works {
                     if catch_unwind(AssertUnwindSafe(work)).is_err() {
-                        tracing::error!("blocking work panicked");
+                        telemetry::StorageFailed { operation: "blocking", status: None }.emit();
                     }
                 }
             });
             match spawned {
                 Ok(_) => *state = State::Running(sender),
-                Err(error) => tracing::error!(%error, "cannot start a thread; work is dropped"),
+                // The work is dropped, and its caller gets an error.
+                Err(_) => {
+                    telemetry::StorageFailed { operation: "blocking_thread", status: None }.emit();
+                }
             }
         }
         if let State::Running(sender) = &*state {

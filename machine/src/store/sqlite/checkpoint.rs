@@ -15,6 +15,7 @@ use super::{
     connection::{self, Role},
     fail::fail_point,
 };
+use crate::store::telemetry;
 
 /// After how many more frames in the write-ahead log the database is updated from it.
 const PASSIVE_FRAMES: u64 = 1000;
@@ -114,7 +115,10 @@ impl Checkpoints {
             match thread.spawn(move || serve(&path, &shared, &inbox)) {
                 Ok(thread) => self.thread = Some((asks, thread)),
                 // The writer keeps the log bounded.
-                Err(error) => tracing::error!(%error, "cannot start the checkpoint thread"),
+                Err(_) => {
+                    telemetry::StorageFailed { operation: "checkpoint_thread", status: None }
+                        .emit();
+                }
             }
         }
         if let Some((asks, _)) = &self.thread {
@@ -137,7 +141,9 @@ fn serve(path: &Path, shared: &Shared, inbox: &Receiver<Ask>) {
         if connection.is_none() {
             match connection::open(path, Role::Checkpoint, 0) {
                 Ok(opened) => connection = Some(opened),
-                Err(error) => tracing::debug!(%error, "cannot checkpoint now"),
+                Err(_) => {
+                    telemetry::StoragePostponed { operation: "checkpoint", status: None }.emit();
+                }
             }
         }
         let _running = shared.running.lock();
@@ -178,11 +184,12 @@ pub(super) fn run(connection: &Connection, mode: CheckpointMode) -> bool {
     match connection.wal_checkpoint_v2(Some("main"), mode) {
         Ok((frames, done)) => {
             fail_point!("store-checkpointed");
-            tracing::trace!(mode = name, frames, done, "checkpoint");
+            telemetry::Checkpoint { mode: name, frames, done }.emit();
             frames == done
         }
         Err(error) => {
-            tracing::debug!(mode = name, %error, "checkpoint was not completed");
+            let status = telemetry::sqlite_code(&error);
+            telemetry::StoragePostponed { operation: "checkpoint", status }.emit();
             false
         }
     }

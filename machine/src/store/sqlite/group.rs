@@ -16,6 +16,7 @@ use super::{
 use crate::store::{
     Unavailable,
     backend::{Applied, Batch, Rejected, Settings},
+    telemetry,
 };
 
 /// What becomes of one batch.
@@ -72,8 +73,9 @@ impl Group {
             Ok(outcomes) => outcomes,
             Err(Failed::Begin(error)) => vec![Err(error); batches.len()],
             Err(Failed::Write(error)) if batches.len() == 1 => vec![Err(error)],
-            Err(Failed::Write(error)) => {
-                tracing::debug!(%error, count = batches.len(), "a group of commits is repeated singly");
+            Err(Failed::Write(_)) => {
+                // Each of them gets its own error.
+                telemetry::StoragePostponed { operation: "group_commit", status: None }.emit();
                 batches.iter().flat_map(|batch| self.run(&[*batch])).collect()
             }
         }
@@ -167,8 +169,9 @@ impl Group {
                 vec![Err(Unavailable::indeterminate(error)); batches.len()]
             }
             Ok(false) => vec![Err(nothing); batches.len()],
-            Err(second) => {
-                tracing::error!(%error, %second, "the outcome of a commit is unknown");
+            Err(_) => {
+                let status = telemetry::sqlite_code(error);
+                telemetry::StorageFailed { operation: "commit_outcome", status }.emit();
                 let unknown = |outcome| match outcome {
                     Ok(Ok(_)) => Err(Unavailable::indeterminate(error)),
                     _ => Err(nothing.clone()),
@@ -239,7 +242,7 @@ fn write(
                 if wrote.is_none_or(|other: usize| batches[other].writes.is_empty()) {
                     wrote = Some(index);
                 }
-                consequences |= !batch.is_plain();
+                consequences |= !batch.has_no_work();
                 let known = (&mut *numbers, &mut *places);
                 let of = (*batch, consequences);
                 let key = &settings.key;

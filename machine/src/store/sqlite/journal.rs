@@ -134,6 +134,6 @@ fn line(row: Columns<'_, '_>, names: &Names) -> Read<Line> {
     })
 }
 
-fn bounded(number: u64) -> i64 {
+pub(super) fn bounded(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -20,6 +20,7 @@ use super::{
     observed::{self, Stamp},
     open,
 };
+use crate::store::telemetry;
 use crate::{
     journal::DigestKey,
     store::{
@@ -112,7 +113,9 @@ impl Readers {
             match self.pool.clone().spawn(None) {
                 Ok(thread) => threads.push(thread),
                 // Those that are running do its work.
-                Err(error) => tracing::debug!(%error, "cannot start another reader"),
+                Err(_) => {
+                    telemetry::StoragePostponed { operation: "reader_thread", status: None }.emit();
+                }
             }
         }
     }
@@ -165,7 +168,10 @@ impl Pool {
                     None
                 }
             }));
-            reader = done.inspect_err(|_| tracing::error!("a read panicked")).unwrap_or(None);
+            reader = done.unwrap_or_else(|_| {
+                telemetry::StorageFailed { operation: "read", status: None }.emit();
+                None
+            });
             self.idle.fetch_add(1, Ordering::AcqRel);
         }
     }

@@ -2,7 +2,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, Transaction};
 
-use super::failure;
+use super::{failure, format::FORMAT_5};
 use crate::{
     id::Id,
     journal::DigestKey,
@@ -13,7 +13,7 @@ use crate::{
 pub(super) const APPLICATION_ID: i64 = 0x6d61_6368;
 
 /// The oldest format that this program can upgrade: the one that the first step creates.
-const OLDEST: i64 = 4;
+const OLDEST: i64 = 5;
 
 /// The format that this program reads and writes.
 #[allow(clippy::cast_possible_wrap, reason = "there are few steps")]
@@ -21,192 +21,7 @@ pub(super) const FORMAT: i64 = OLDEST + STEPS.len() as i64 - 1;
 
 /// Each step leads to the next format. A new file runs all of them, an older one those that it
 /// misses, so that both end with the same schema.
-const STEPS: [&str; 1] = [FORMAT_4];
-
-/// Rows refer to each other by small numbers; ids and digests are blobs. The context has a table of
-/// its own because it rarely changes, and an update rewrites the whole row.
-///
-/// A row of `work` is there while workers drive the machine; while one has the lease, `wake_at` is
-/// when the lease ends.
-///
-/// `newest` of an instance is the sequence number of its newest line, so that a read finds the line
-/// without an index. `no` of an instance and of an attempt rises with the time of creation. `seq` is contiguous.
-///
-/// The triggers are no protection from an attacker, who can drop them, but from mistakes in a program
-/// that writes to the file: what the guarantees rest on is refused.
-const FORMAT_4: &str = "
-    CREATE TABLE store (
-        id         BLOB NOT NULL,
-        generation INTEGER NOT NULL,
-        seal       BLOB NOT NULL
-    ) STRICT;
-
-    CREATE TABLE definition (
-        no          INTEGER PRIMARY KEY,
-        machine     TEXT NOT NULL,
-        fingerprint INTEGER NOT NULL UNIQUE,
-        body        TEXT NOT NULL
-    ) STRICT;
-
-    CREATE TABLE instance (
-        no         INTEGER PRIMARY KEY,
-        id         BLOB NOT NULL UNIQUE,
-        definition INTEGER NOT NULL,
-        status     TEXT NOT NULL,
-        version    INTEGER NOT NULL,
-        epoch      INTEGER NOT NULL,
-        created_at INTEGER NOT NULL,
-        updated_at INTEGER NOT NULL,
-        ended      INTEGER NOT NULL,
-        due_at     INTEGER,
-        session    TEXT,
-        key        TEXT,
-        behind     BLOB,
-        newest     INTEGER NOT NULL,
-        commit_id  INTEGER NOT NULL,
-        seal       BLOB NOT NULL,
-        summary    TEXT NOT NULL,
-        state      TEXT NOT NULL
-    ) STRICT;
-    CREATE INDEX instance_definition ON instance (definition);
-    CREATE INDEX instance_session ON instance (session) WHERE session IS NOT NULL;
-    CREATE INDEX instance_key ON instance (key) WHERE key IS NOT NULL;
-    CREATE INDEX instance_behind ON instance (behind) WHERE behind IS NOT NULL;
-    CREATE INDEX instance_due ON instance (due_at) WHERE due_at IS NOT NULL;
-
-    CREATE TABLE context (
-        instance INTEGER PRIMARY KEY,
-        body     TEXT NOT NULL
-    ) STRICT;
-
-    CREATE TABLE journal (
-        seq        INTEGER PRIMARY KEY,
-        instance   INTEGER NOT NULL,
-        number     INTEGER NOT NULL,
-        at         INTEGER NOT NULL,
-        definition INTEGER NOT NULL,
-        actor      TEXT,
-        kind       INTEGER NOT NULL,
-        edge       INTEGER,
-        body       TEXT,
-        digest     BLOB NOT NULL,
-        chain      BLOB,
-        UNIQUE (instance, number)
-    ) STRICT;
-
-    CREATE TABLE attempt (
-        no         INTEGER PRIMARY KEY,
-        key        TEXT NOT NULL,
-        space      TEXT NOT NULL,
-        action     BLOB,
-        instance   BLOB NOT NULL,
-        token      INTEGER NOT NULL,
-        hold       INTEGER NOT NULL,
-        worker     TEXT,
-        expires_at INTEGER,
-        seal       BLOB NOT NULL
-    ) STRICT;
-    CREATE INDEX attempt_key ON attempt (key);
-    CREATE INDEX attempt_unanswered ON attempt (worker) WHERE worker IS NOT NULL;
-
-    CREATE TABLE tool (
-        name TEXT PRIMARY KEY
-    ) STRICT, WITHOUT ROWID;
-
-    CREATE TABLE driven (
-        no      INTEGER PRIMARY KEY,
-        machine TEXT NOT NULL UNIQUE
-    ) STRICT;
-
-    CREATE TABLE work (
-        instance           INTEGER PRIMARY KEY,
-        driven             INTEGER NOT NULL,
-        token              INTEGER NOT NULL,
-        worker             TEXT,
-        wake_at            INTEGER,
-        news               INTEGER NOT NULL,
-        attempts           INTEGER NOT NULL,
-        retry_at           INTEGER,
-        set_aside          INTEGER NOT NULL,
-        deadline_attempts  INTEGER NOT NULL,
-        deadline_retry_at  INTEGER,
-        deadline_set_aside INTEGER NOT NULL,
-        error              TEXT
-    ) STRICT;
-    CREATE INDEX work_wake_at ON work (driven, wake_at) WHERE wake_at IS NOT NULL;
-    CREATE INDEX work_worker ON work (worker) WHERE worker IS NOT NULL;
-    CREATE INDEX work_set_aside ON work (instance) WHERE set_aside + deadline_set_aside > 0;
-
-    CREATE TABLE message (
-        no          INTEGER PRIMARY KEY,
-        instance    INTEGER NOT NULL,
-        correlation TEXT NOT NULL,
-        actor       TEXT NOT NULL,
-        name        TEXT,
-        trigger     TEXT,
-        body        TEXT NOT NULL,
-        sent_at     INTEGER NOT NULL,
-        seal        BLOB NOT NULL,
-        status      INTEGER NOT NULL,
-        status_seal BLOB NOT NULL,
-        attempts    INTEGER NOT NULL,
-        error       TEXT,
-        UNIQUE (instance, correlation)
-    ) STRICT;
-    CREATE INDEX message_queued ON message (instance, no) WHERE status = 0;
-    CREATE INDEX message_set_aside ON message (no) WHERE status = 2;
-
-    CREATE TABLE child (
-        child  INTEGER PRIMARY KEY,
-        parent INTEGER NOT NULL,
-        seal   BLOB NOT NULL
-    ) STRICT;
-    CREATE INDEX child_parent ON child (parent);
-
-    CREATE TRIGGER message_is_kept BEFORE DELETE ON message
-    BEGIN SELECT RAISE(ABORT, 'messages are never deleted'); END;
-    CREATE TRIGGER message_keeps_its_body
-    BEFORE UPDATE OF no, instance, correlation, actor, name, trigger, body, sent_at, seal ON message
-    BEGIN SELECT RAISE(ABORT, 'a message keeps its body'); END;
-    CREATE TRIGGER child_is_kept BEFORE DELETE ON child
-    BEGIN SELECT RAISE(ABORT, 'a child keeps its parent'); END;
-    CREATE TRIGGER child_keeps_its_parent BEFORE UPDATE ON child
-    BEGIN SELECT RAISE(ABORT, 'a child keeps its parent'); END;
-    CREATE TRIGGER token_rises BEFORE UPDATE OF token ON work WHEN NEW.token < OLD.token
-    BEGIN SELECT RAISE(ABORT, 'a fencing token never falls'); END;
-    CREATE TRIGGER tool_is_kept BEFORE DELETE ON tool
-    BEGIN SELECT RAISE(ABORT, 'a tool that was irreversible stays so'); END;
-    CREATE TRIGGER tool_keeps_its_name BEFORE UPDATE ON tool
-    BEGIN SELECT RAISE(ABORT, 'a tool that was irreversible stays so'); END;
-    CREATE TRIGGER definition_is_kept BEFORE DELETE ON definition
-    BEGIN SELECT RAISE(ABORT, 'definitions are never deleted'); END;
-    CREATE TRIGGER definition_keeps_its_fingerprint
-    BEFORE UPDATE OF no, machine, fingerprint ON definition
-    BEGIN SELECT RAISE(ABORT, 'a definition keeps its fingerprint'); END;
-    CREATE TRIGGER instance_is_kept BEFORE DELETE ON instance
-    BEGIN SELECT RAISE(ABORT, 'machines are never deleted'); END;
-    CREATE TRIGGER instance_keeps_its_identity
-    BEFORE UPDATE OF no, id, created_at, session, key, behind ON instance
-    BEGIN SELECT RAISE(ABORT, 'a machine keeps its identity'); END;
-    CREATE TRIGGER context_is_kept BEFORE DELETE ON context
-    BEGIN SELECT RAISE(ABORT, 'contexts are never deleted'); END;
-    CREATE TRIGGER journal_is_kept BEFORE DELETE ON journal
-    BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
-    CREATE TRIGGER journal_is_append_only BEFORE UPDATE ON journal
-    BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
-    CREATE TRIGGER instance_is_not_replaced BEFORE INSERT ON instance
-    WHEN EXISTS (SELECT 1 FROM instance WHERE no = NEW.no)
-        OR EXISTS (SELECT 1 FROM instance WHERE id = NEW.id)
-    BEGIN SELECT RAISE(ABORT, 'machines are never replaced'); END;
-    CREATE TRIGGER attempt_is_not_replaced BEFORE INSERT ON attempt
-    WHEN EXISTS (SELECT 1 FROM attempt WHERE no = NEW.no)
-    BEGIN SELECT RAISE(ABORT, 'attempts are never replaced'); END;
-    CREATE TRIGGER attempt_is_kept BEFORE DELETE ON attempt
-    BEGIN SELECT RAISE(ABORT, 'attempts are never deleted'); END;
-    CREATE TRIGGER attempt_keeps_its_key
-    BEFORE UPDATE OF no, key, space, action, instance, token ON attempt
-    BEGIN SELECT RAISE(ABORT, 'an attempt keeps its key'); END;
-";
+const STEPS: [&str; 1] = [FORMAT_5];
 
 /// Creates the schema in an empty file, or upgrades an older one.
 pub(super) fn prepare(

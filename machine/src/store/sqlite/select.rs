@@ -77,6 +77,9 @@ fn statement(filter: &Filter, definition: Option<i64>) -> (String, Vec<Value>) {
     if let Some(behind) = &filter.behind {
         and("i.behind = ?", Value::Blob(behind.bytes().to_vec()));
     }
+    if filter.ended {
+        and("i.ended = ?", Value::Integer(1));
+    }
     if let Some(at) = filter.unchanged_since {
         and("i.updated_at <= ?", Value::Integer(at));
     }

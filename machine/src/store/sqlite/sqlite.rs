@@ -11,8 +11,9 @@ use rusqlite::Connection;
 use super::{
     agenda, attempts, backup,
     blocking::Blocking,
-    definitions, journal,
+    consumer, definitions, journal,
     observed::Stamp,
+    prune,
     readers::{Readers, Source},
     row, select,
     watch::{Doorbells, Watch},
@@ -29,7 +30,10 @@ use crate::{
             Doorbell, Filter, Found, Identity, JournalOf, Messages, Rejected, Sequenced, Task,
         },
         backup::Copied,
+        consumer::Offset,
         message::Received,
+        pruned::Kept,
+        pruning::{Candidate, Link, Pruning},
     },
 };
 
@@ -172,6 +176,22 @@ impl Backend for Sqlite {
 
     fn definitions(&self) -> Answer<Definitions> {
         self.readers.read(|reader| definitions::read(&reader.connection))
+    }
+
+    fn links(&self, after: u64, limit: usize) -> Answer<Vec<Link>> {
+        self.readers.read(move |reader| prune::links(reader, after, limit))
+    }
+
+    fn prunable(&self, candidates: Vec<Candidate>) -> Answer<Vec<Result<u64, Kept>>> {
+        self.readers.read(move |reader| prune::prunable(&reader.connection, &candidates))
+    }
+
+    fn prunings(&self) -> Answer<Vec<Result<Pruning, Broken>>> {
+        self.readers.read(|reader| prune::prunings(&reader.connection, &reader.key))
+    }
+
+    fn offset(&self, name: String) -> Answer<Option<Offset>> {
+        self.readers.read(move |reader| consumer::offset(&reader.connection, &name))
     }
 
     fn newest(&self) -> Answer<u64> {

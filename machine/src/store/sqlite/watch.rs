@@ -13,7 +13,7 @@ use std::{
 use rusqlite::Connection;
 
 use super::{observed::Stamp, readers::Source};
-use crate::store::backend::Doorbell;
+use crate::store::{backend::Doorbell, telemetry};
 
 /// How often other processes' commits are looked for without a sign of them.
 const SWEEP: Duration = Duration::from_secs(1);
@@ -36,7 +36,7 @@ impl Doorbells {
         let doorbells = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for doorbell in doorbells {
             if catch_unwind(AssertUnwindSafe(|| doorbell())).is_err() {
-                tracing::error!("a function for commits panicked");
+                telemetry::StorageFailed { operation: "doorbell", status: None }.emit();
             }
         }
     }
@@ -98,7 +98,7 @@ impl Watch {
         });
         match spawned {
             Ok(thread) => *state = State::Running(sender, thread),
-            Err(error) => tracing::error!(%error, "cannot watch for other processes' commits"),
+            Err(_) => telemetry::StorageFailed { operation: "watch_thread", status: None }.emit(),
         }
     }
 
@@ -165,21 +165,20 @@ impl Eye {
     }
 
     fn version(&self, connection: &mut Option<Connection>) -> Option<Version> {
-        let looked =
-            |error: &dyn fmt::Display| tracing::debug!(%error, "cannot look for commits now");
+        let failed = |status| telemetry::StoragePostponed { operation: "watch", status }.emit();
         if connection.is_none() && self.0.observes {
             // Opening it is not needed to see that nothing happens.
             match Stamp::of(&self.0.path) {
                 Ok(Some(stamp)) => return Some(Version::AtRest(stamp)),
                 Ok(None) => {}
-                Err(error) => {
-                    looked(&error);
+                Err(_) => {
+                    failed(None);
                     return None;
                 }
             }
         }
         if connection.is_none() {
-            let opened = self.0.open().inspect_err(|error| looked(error)).ok();
+            let opened = self.0.open().inspect_err(|_| failed(None)).ok();
             // Without a stamp, it sees what others commit.
             *connection = opened.filter(|(_, stamp)| stamp.is_none()).map(|(opened, _)| opened);
         }
@@ -188,7 +187,7 @@ impl Eye {
         match read {
             Ok(version) => Some(Version::Counted(version)),
             Err(error) => {
-                looked(&error);
+                failed(telemetry::sqlite_code(&error));
                 *connection = None;
                 None
             }
@@ -199,6 +198,8 @@ impl Eye {
 /// Tells about writes to the log at once, where the system can do that without opening the file.
 mod notifier {
     use super::{super::inspect::wal, Source};
+
+    use crate::store::telemetry;
 
     #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos", windows))]
     pub(super) fn start<F: Fn() + Send + 'static>(
@@ -225,7 +226,11 @@ mod notifier {
             watcher.watch(&watched, RecursiveMode::NonRecursive)?;
             Ok(watcher)
         });
-        started.inspect_err(|error| tracing::debug!(%error, "only the sweep finds commits")).ok()
+        // Without it, the sweep finds commits.
+        let missing = |_: &notify::Error| {
+            telemetry::StoragePostponed { operation: "file_events", status: None }.emit();
+        };
+        started.inspect_err(missing).ok()
     }
 
     #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "macos", windows)))]

@@ -16,7 +16,7 @@ use super::{
     readers::Readers,
     watch::{Doorbells, Watch},
 };
-use crate::store::{Unavailable, backend::Batch};
+use crate::store::{Unavailable, backend::Batch, telemetry};
 
 /// How many batches one transaction has at most, and after how much text it takes no more of them.
 const MOST_JOBS: usize = 256;
@@ -61,7 +61,7 @@ impl Writer {
     pub(super) fn run(mut self) {
         let served = catch_unwind(AssertUnwindSafe(|| self.serve()));
         if served.is_err() {
-            tracing::error!("the thread that writes panicked; the store has stopped");
+            telemetry::StorageFailed { operation: "writer_thread", status: None }.emit();
         }
         let closed = catch_unwind(AssertUnwindSafe(|| self.close()));
         let result = match (served, closed) {

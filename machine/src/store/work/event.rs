@@ -100,6 +100,18 @@ pub(crate) enum On {
     Message(String),
 }
 
+impl On {
+    /// Its name, without the message.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Look => "look",
+            Self::State => "state",
+            Self::Deadline => "deadline",
+            Self::Message(_) => "message",
+        }
+    }
+}
+
 /// What the holder does after a transition.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Next {

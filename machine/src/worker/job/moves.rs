@@ -10,11 +10,12 @@ use futures_util::{
     future::{Either, select},
 };
 use serde_json::Value;
+use tracing::field::display;
 
-use super::{Flow, Handler, Job};
+use super::{Flow, Handler, Job, kind};
 use crate::{
     actor::Sender,
-    store::{Received, Unavailable, work::Event},
+    store::{Received, Unavailable, telemetry, work::Event},
     stored::{Durable, Restore},
     typed::{Erased, Refused},
     worker::{Failure, Next, Task, handler::Elsewhere, settings::sleep_until},
@@ -37,8 +38,10 @@ impl<H: Handler> Job<'_, H> {
         };
         match catch_unwind(AssertUnwindSafe(|| machine.__fire_deadline(&trigger, now))) {
             Ok(Ok(machine)) => self.commit(machine, None, None).await,
-            Ok(Err(refused)) => self.fail(refused.reason.to_string(), false).await,
-            Err(panic) => self.fail(panicked("the move of a deadline", &*panic), false).await,
+            Ok(Err(refused)) => self.fail("refused", refused.reason.to_string(), false).await,
+            Err(panic) => {
+                self.fail("panic", panicked("the move of a deadline", &*panic), false).await
+            }
         }
     }
 
@@ -79,7 +82,9 @@ impl<H: Handler> Job<'_, H> {
                 self.refused.push((correlation.to_owned(), brief(why)));
                 self.again().await
             }
-            Err(panic) => self.fail(panicked("the move of this message", &*panic), false).await,
+            Err(panic) => {
+                self.fail("panic", panicked("the move of this message", &*panic), false).await
+            }
         }
     }
 
@@ -165,31 +170,37 @@ impl<H: Handler> Job<'_, H> {
         match handled {
             Err(Stop::Lost) => {
                 self.released = true;
-                tracing::warn!(%id, "a handler was stopped because its lease has ended");
+                let (kind, token) = (kind::<H>(), lease.token);
+                telemetry::LeaseLost { kind, id: display(id), token }.emit();
                 Ok(Flow::End)
             }
             Err(Stop::Late) => {
                 let limit = shared.settings.handler_limit.unwrap_or_default();
-                self.fail(format!("the handler took longer than {limit:?} and was stopped"), false)
-                    .await
+                let why = format!("the handler took longer than {limit:?} and was stopped");
+                self.fail("timeout", why, false).await
             }
             Err(Stop::Halted) => {
                 let (token, on) = (lease.token, self.on.clone());
                 let event = Event::HandBack { token, on, now: shared.store.now() };
                 shared.store.under_lease(id, event).await?;
                 self.released = true;
+                telemetry::HandedBack { kind: kind::<H>(), id: display(id) }.emit();
                 Ok(Flow::End)
             }
-            Ok(Err(panic)) => self.fail(panicked("the handler", &*panic), false).await,
+            Ok(Err(panic)) => self.fail("panic", panicked("the handler", &*panic), false).await,
             Ok(Ok(Err(failure))) if failure.is::<Elsewhere>() => {
-                tracing::warn!(%id, %failure, "the machine is left to other workers");
+                let (kind, error) = (kind::<H>(), "other_worker");
+                telemetry::LeftToOthers { kind, id: display(id), error }.emit();
                 self.is_for_others = true;
                 self.park(Some(task), None).await
             }
-            Ok(Ok(Err(failure))) => self.fail(chain(&failure), false).await,
+            Ok(Ok(Err(failure))) => {
+                self.fail(telemetry::class_of(&*failure), chain(&failure), false).await
+            }
             Ok(Ok(Ok(Next::Commit(machine)))) if machine.journal().id() != id => {
                 let other = machine.journal().id();
-                self.fail(format!("the handler returned another machine, {other}"), false).await
+                let why = format!("the handler returned another machine, {other}");
+                self.fail("other_machine", why, false).await
             }
             Ok(Ok(Ok(Next::Commit(machine)))) if machine.journal().uncommitted().is_empty() => {
                 self.park(Some(task), None).await

@@ -1,11 +1,14 @@
 use std::time::Duration;
 
-use super::{Flow, Handler, Job, STEPS};
+use tracing::field::display;
+
+use super::{Flow, Handler, Job, STEPS, kind};
 use crate::{
     clock::Millis,
     store::{
         CommitError, Unavailable,
         retry::Retry,
+        telemetry,
         work::{self, Event, On, Outcome},
     },
     stored::Restore,
@@ -67,6 +70,7 @@ impl<H: Handler> Job<'_, H> {
         };
         match result {
             Ok(Outcome::Goes) => {
+                self.written(handled.is_some());
                 self.refused.clear();
                 self.machine = Some(machine);
                 self.note_deadlines();
@@ -74,16 +78,22 @@ impl<H: Handler> Job<'_, H> {
             }
             // The answer to an earlier try was lost, and with it whether there is more to do.
             Ok(_) if matches!(next, work::Next::Go(_)) => {
+                self.written(handled.is_some());
                 self.on = On::Look;
                 self.reload().await
             }
             Ok(_) => {
+                self.written(handled.is_some());
                 self.released = true;
+                if !ended {
+                    telemetry::HandedBack { kind: kind::<H>(), id: display(self.id()) }.emit();
+                }
                 Ok(Flow::End)
             }
             Err(CommitError::LeaseLost { .. }) => {
                 self.released = true;
-                tracing::warn!(id = %self.id(), "a transition was refused: the lease is lost");
+                let (kind, token) = (kind::<H>(), self.lease.token);
+                telemetry::LeaseLost { kind, id: display(self.id()), token }.emit();
                 self.lease.lose();
                 Ok(Flow::End)
             }
@@ -95,8 +105,24 @@ impl<H: Handler> Job<'_, H> {
             Err(error) => {
                 let hopeless = matches!(failing.0, On::Message(_));
                 (self.on, self.attempt) = failing;
-                self.fail(error.to_string(), hopeless).await
+                self.fail(error.class(), error.to_string(), hopeless).await
             }
+        }
+    }
+
+    /// A transition is on disk, with what became of messages.
+    fn written(&self, handled: bool) {
+        if handled {
+            telemetry::MessageHandled { kind: kind::<H>(), id: display(self.id()) }.emit();
+        }
+        self.refused_messages(self.refused.len());
+    }
+
+    /// So many messages were set aside.
+    fn refused_messages(&self, count: usize) {
+        if count > 0 {
+            let (kind, id, messages) = (kind::<H>(), display(self.id()), count as u64);
+            telemetry::MessagesRefused { kind, id, messages }.emit();
         }
     }
 
@@ -125,6 +151,7 @@ impl<H: Handler> Job<'_, H> {
         let was = self.on.clone();
         self.choose();
         self.kept.extend(kept);
+        let refused = self.refused.len();
         let event = Event::Turn {
             token: self.lease.token,
             was,
@@ -133,7 +160,11 @@ impl<H: Handler> Job<'_, H> {
             kept: std::mem::take(&mut self.kept),
             most: self.shared.settings.attempts,
         };
-        match self.shared.store.under_lease(self.id(), event).await? {
+        let outcome = self.shared.store.under_lease(self.id(), event).await?;
+        if outcome.is_some() {
+            self.refused_messages(refused);
+        }
+        match outcome {
             Some(Outcome::Goes) => Ok(Flow::Go),
             _ => Ok(Flow::End),
         }
@@ -156,6 +187,7 @@ impl<H: Handler> Job<'_, H> {
             let time = time.unwrap_or(LEFT_TO_OTHERS).min(LEFT_TO_OTHERS);
             self.shared.leave(self.id(), self.news, time);
         }
+        let refused = self.refused.len();
         let event = Event::Park {
             token: self.lease.token,
             news: self.news,
@@ -173,40 +205,65 @@ impl<H: Handler> Job<'_, H> {
             _ => batch,
         };
         match batch.write().await {
-            Ok(()) | Err(CommitError::LeaseLost { .. } | CommitError::NotFound { .. }) => {
+            Ok(()) => {
+                self.refused_messages(refused);
+                let wakes_at = [wake_at, self.work.wakes_at(self.due_at)].into_iter().flatten();
+                let delay = wakes_at.min().map(|at| at.saturating_sub(now).max(0).unsigned_abs());
+                let (kind, id) = (kind::<H>(), display(self.id()));
+                telemetry::Waits { kind, id, delay_ms: delay }.emit();
                 Ok(Flow::End)
             }
+            Err(CommitError::LeaseLost { .. }) => {
+                let (kind, token) = (kind::<H>(), self.lease.token);
+                telemetry::LeaseLost { kind, id: display(self.id()), token }.emit();
+                Ok(Flow::End)
+            }
+            Err(CommitError::NotFound { .. }) => Ok(Flow::End),
             Err(CommitError::Unavailable(error)) => {
                 self.released = false;
                 Err(error)
             }
-            Err(error) => self.fail(error.to_string(), false).await,
+            Err(error) => self.fail(error.class(), error.to_string(), false).await,
         }
     }
 
-    /// Records a failure.
+    /// Records a failure, of this class and with this text.
     pub(super) async fn fail(
         &mut self,
+        class: &'static str,
         error: String,
         hopeless: bool,
     ) -> Result<Flow, Unavailable> {
         let store = &self.shared.store;
         let now = store.now();
         let error = crate::contract::bounded(error);
-        tracing::warn!(id = %self.id(), on = ?self.on, attempt = self.attempt, %error, "a machine failed");
+        let delay = self.shared.settings.delay(self.attempt);
         let event = Event::Fail {
             token: self.lease.token,
             on: self.on.clone(),
             error,
             news: self.news,
             now,
-            retry_at: now.saturating_add(self.shared.settings.delay(self.attempt)),
+            retry_at: now.saturating_add(delay),
             due_at: self.due_at,
             most: self.shared.settings.attempts,
             hopeless,
         };
-        store.under_lease(self.id(), event).await?;
+        let written = store.under_lease(self.id(), event).await?;
         self.released = true;
+        let (kind, id) = (kind::<H>(), display(self.id()));
+        if written.is_none() {
+            telemetry::LeaseLost { kind, id, token: self.lease.token }.emit();
+            return Ok(Flow::End);
+        }
+        self.failed = Some(class);
+        let (step, attempt, error) = (self.on.name(), self.attempt, class);
+        if hopeless || attempt >= self.shared.settings.attempts {
+            telemetry::SetAside { kind, id, step, attempt, error }.emit();
+        } else {
+            let delay_ms = delay.unsigned_abs();
+            telemetry::Failed { kind, id, step, attempt, delay_ms, error }.emit();
+        }
         Ok(Flow::End)
     }
 }

@@ -17,12 +17,14 @@ use crate::{
     id::Id,
     journal::Line,
     store::{
-        Received, Unavailable,
+        Kept, Received, Unavailable,
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
             Doorbell, Filter, Found, Identity, JournalOf, Messages, Rejected, Sequenced, Task,
         },
+        consumer::Offset,
+        pruning::{Candidate, Link, Pruning},
     },
 };
 
@@ -207,6 +209,22 @@ impl Backend for Faulty {
 
     fn definitions(&self) -> Answer<Definitions> {
         self.shared.memory.definitions()
+    }
+
+    fn links(&self, after: u64, limit: usize) -> Answer<Vec<Link>> {
+        self.read(self.shared.memory.links(after, limit))
+    }
+
+    fn prunable(&self, candidates: Vec<Candidate>) -> Answer<Vec<Result<u64, Kept>>> {
+        self.read(self.shared.memory.prunable(candidates))
+    }
+
+    fn prunings(&self) -> Answer<Vec<Result<Pruning, Broken>>> {
+        self.read(self.shared.memory.prunings())
+    }
+
+    fn offset(&self, consumer: String) -> Answer<Option<Offset>> {
+        self.read(self.shared.memory.offset(consumer))
     }
 
     fn newest(&self) -> Answer<u64> {

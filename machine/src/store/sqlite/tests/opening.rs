@@ -42,9 +42,9 @@ fn other_formats_are_refused() {
     let place = Place::new();
     wait(place.open().close()).unwrap();
     let path = place.path();
-    for (found, old) in [(1, true), (3, true), (5, false)] {
+    for (found, old) in [(1, true), (4, true), (6, false)] {
         place.raw().pragma_update(None, "user_version", found).unwrap();
-        let (path, known) = (path.clone(), 4);
+        let (path, known) = (path.clone(), 5);
         let expected = if old {
             OpenError::TooOld { path, found, known }
         } else {

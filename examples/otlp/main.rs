@@ -1,0 +1,136 @@
+//! Traces of a workflow on a worker, sent over OTLP. `otlp FILE 17 500` places the order 17 in `FILE`,
+//! and a worker pays 500 cents for it; the spans go to `OTEL_EXPORTER_OTLP_ENDPOINT`, by default a
+//! collector at `http://localhost:4318`.
+//!
+//! ```sh
+//! docker run --publish 4318:4318 --publish 16686:16686 jaegertracing/jaeger
+//! cargo run --package examples --features otlp --bin otlp -- order.db 17 500
+//! ```
+//!
+//! Then look at `http://localhost:16686`. `RUST_LOG` selects spans and events; `machine=debug` adds the
+//! commits.
+
+use std::{env, time::Duration};
+
+use anyhow::Context;
+use machine::{
+    actor::Actors,
+    contract::{Answer, Applied, Call, Contract, Irreversible, NotDone, Perform, Planned, Tool},
+    machine,
+    store::Store,
+    worker::{Failure, Handler, Next, Task, Worker},
+};
+use opentelemetry::trace::TracerProvider;
+use opentelemetry_otlp::SpanExporter;
+use opentelemetry_sdk::{Resource, trace::SdkTracerProvider};
+use serde::{Deserialize, Serialize};
+use tracing::Instrument;
+use tracing_subscriber::{EnvFilter, layer::SubscriberExt, util::SubscriberInitExt};
+
+#[machine(durable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Order {
+    #[initial]
+    #[on(pay => Paying, by = machine::actor::GraphRunner)]
+    Placed { charge: Charge },
+    #[on(accept => Paid, by = machine::actor::GraphRunner)]
+    #[on(refuse => Unpaid, by = machine::actor::GraphRunner)]
+    Paying,
+    #[terminal]
+    Paid,
+    #[terminal]
+    Unpaid,
+}
+
+/// The irreversible action.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Charge {
+    order: String,
+    cents: u32,
+}
+
+impl Tool for Charge {
+    const SERVICE: &'static str = "bank";
+    const METHOD: &'static str = "charge";
+    type Effect = Irreversible;
+    type Receipt = String;
+}
+
+/// A bank that refuses large amounts.
+struct Bank;
+
+impl Perform<Charge> for Bank {
+    async fn perform(&self, call: &Call<Charge>) -> Answer {
+        let Charge { order, cents } = call.arguments();
+        // A span of the tool's own, such as that of an HTTP client. It is a child of `execute_tool`.
+        let request = tracing::info_span!("POST /charges", otel.kind = "client");
+        tokio::time::sleep(Duration::from_millis(20)).instrument(request).await;
+        if *cents > 1000 {
+            return Err(NotDone::not_applied(format!("no credit for {order}")));
+        }
+        Ok(Applied::new(format!("{order} is paid")))
+    }
+}
+
+/// What each state asks for.
+struct Shop;
+
+impl Handler for Shop {
+    type Machine = AnyOrder;
+
+    async fn handle(&self, order: AnyOrder, task: &mut Task) -> Result<Next<AnyOrder>, Failure> {
+        let runner = &task.actors().graph_runner;
+        Ok(match order {
+            AnyOrder::Placed(order) => {
+                let charge = Contract::of(&order.state().charge, &task.actors().reasoning_node)?;
+                let charge = charge.session(&order.state().charge.order);
+                let order = order.pay(runner);
+                task.call(Planned::<Charge>::new(charge)?);
+                Next::to(order)
+            }
+            AnyOrder::Paying(order) => match task.joined().await?.as_deref() {
+                Some([payment]) if payment.status == "completed" => Next::to(order.accept(runner)),
+                Some(_) => Next::to(order.refuse(runner)),
+                None => Next::Wait,
+            },
+            AnyOrder::Paid(_) | AnyOrder::Unpaid(_) => Next::Wait,
+        })
+    }
+}
+
+/// Sends spans from a thread of its own, in batches.
+fn export() -> anyhow::Result<SdkTracerProvider> {
+    let exporter = SpanExporter::builder().with_http().build()?;
+    let provider = SdkTracerProvider::builder()
+        .with_batch_exporter(exporter)
+        .with_resource(Resource::builder().with_service_name("shop").build())
+        .build();
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let layer = tracing_opentelemetry::layer().with_tracer(provider.tracer("shop"));
+    // Of the spans of the exporter's own requests there would be no end.
+    let filter = filter.add_directive("hyper=off".parse()?).add_directive("reqwest=off".parse()?);
+    tracing_subscriber::registry().with(filter).with(layer).init();
+    Ok(provider)
+}
+
+fn main() -> anyhow::Result<()> {
+    let words: Vec<String> = env::args().collect();
+    let [_, file, order, cents] = &words[..] else { anyhow::bail!("otlp FILE ORDER CENTS") };
+    let provider = export()?;
+    let worked = work(file, order, cents.parse().context("CENTS is a number")?);
+    // What is not sent yet.
+    provider.shutdown()?;
+    worked
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn work(file: &str, order: &str, cents: u32) -> anyhow::Result<()> {
+    let store = Store::sqlite(file).await?;
+    let charge = Charge { order: order.to_owned(), cents };
+    let mut placed = Order::new(charge);
+    // Whoever places orders has a span, such as that of an HTTP request.
+    store.create(&mut placed).instrument(tracing::info_span!("place_order")).await?;
+    let actors = Actors::issue(&env::var("WORKER").unwrap_or_else(|_| "shop".to_owned()))?;
+    Worker::new(&store, actors).handler(Shop).tool(Bank).run_until_idle().await?;
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! The agent: it asks for a mail, and its process ends.
+
+use anyhow::Context;
+use clap::Args;
+use jiff::SignedDuration;
+use machine::{actor::Actors, contract::Contract, store::Store, view::Observer};
+
+use crate::{mail::SendMail, show};
+
+/// What the agent asks for.
+#[derive(Debug, Args)]
+pub struct Ask {
+    #[command(flatten)]
+    mail: Option<SendMail>,
+    /// The whole mail as JSON, as a model writes it.
+    #[arg(
+        long,
+        value_name = "JSON",
+        conflicts_with = "SendMail",
+        required_unless_present = "SendMail"
+    )]
+    json: Option<String>,
+    /// The approval has to be given, and used, within this time, such as `1h`.
+    #[arg(long, value_name = "TIME")]
+    expires: Option<SignedDuration>,
+    /// How long to wait for the mail server, such as `10s`.
+    #[arg(long, value_name = "TIME")]
+    timeout: Option<SignedDuration>,
+    /// The session of the mail.
+    #[arg(long)]
+    session: Option<String>,
+}
+
+/// The question and the mail that waits for its answer are one batch.
+pub async fn ask(store: &Store, actors: &Actors, asked: Ask) -> anyhow::Result<()> {
+    let json = asked.json.as_deref().map(serde_json::from_str).transpose();
+    let mail = json.context("this JSON is not a mail")?.or(asked.mail).context("pass a mail")?;
+    let mut contract = Contract::of(&mail, &actors.reasoning_node)?;
+    if let Some(session) = asked.session {
+        contract = contract.session(session);
+    }
+    if let Some(timeout) = asked.timeout {
+        contract = contract.timeout_after(timeout.unsigned_abs());
+    }
+    let expires = asked.expires.map(SignedDuration::unsigned_abs);
+    let (mut gate, mut mail) = contract.ask::<SendMail>(expires, &actors.ecs_node)?;
+    store.ask(&mut gate, &mut mail).await?;
+    Ok(show::execution(&Observer::new(store), &store.load(gate.id()).await?).await?)
+}

@@ -1,0 +1,79 @@
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Context, Error, Exit, json};
+
+/// What a command answers: the same for programs and for people.
+#[derive(Debug)]
+pub(super) struct Answer {
+    document: Value,
+    text: String,
+    exit: Exit,
+}
+
+impl Answer {
+    pub(super) fn new(document: Value, text: String) -> Self {
+        Self { document, text, exit: Exit::Done }
+    }
+
+    /// With what it found wrong in the file.
+    pub(super) fn problems(mut self, are_some: bool) -> Self {
+        if are_some {
+            self.exit = Exit::Problems;
+        }
+        self
+    }
+
+    pub(super) fn print(self, context: &Context, format: Format) -> Result<Exit, Error> {
+        let text = if format.json { json::line(&self.document)? } else { self.text };
+        context.terminal().print(&text)?;
+        Ok(self.exit)
+    }
+}
+
+/// How a command answers.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(super) struct Format {
+    /// Print JSON for programs: one document on one line. Times are in milliseconds since the Unix
+    /// epoch.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Who a view is for.
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+pub(super) enum Audience {
+    /// People who use or approve what a machine does: no keys, no names of actors, no raw data.
+    #[default]
+    Human,
+    /// Developers who find out what happened: also keys, timeouts, and who acted.
+    Diagnostic,
+    /// The program itself: everything that is stored.
+    Internal,
+}
+
+/// A view as data. What its audience may not see is not in it.
+pub(super) fn document(view: &impl Serialize) -> Result<Value, Error> {
+    Ok(serde_json::to_value(view)?)
+}
+
+/// Calls a method of `Observer` for the audience that was asked for, and makes its answer a document.
+macro_rules! for_audience {
+    ($audience:expr, $observer:expr, $method:ident($($argument:expr),*)) => {
+        match $audience {
+            $crate::cli::answer::Audience::Human => {
+                $observer.$method::<$crate::view::Human>($($argument),*).await
+                    .map(|view| $crate::cli::answer::document(&view))
+            }
+            $crate::cli::answer::Audience::Diagnostic => {
+                $observer.$method::<$crate::view::Diagnostic>($($argument),*).await
+                    .map(|view| $crate::cli::answer::document(&view))
+            }
+            $crate::cli::answer::Audience::Internal => {
+                $observer.$method::<$crate::view::Internal>($($argument),*).await
+                    .map(|view| $crate::cli::answer::document(&view))
+            }
+        }
+    };
+}
+pub(super) use for_audience;

@@ -1,0 +1,89 @@
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::{
+    Context, Error, Exit,
+    answer::{Answer, Format},
+    progress::Progress,
+};
+use crate::{
+    definition::{Comparison, Definition},
+    id::shortened,
+    store::Check as Checked,
+    view::line::OneLine,
+};
+
+/// `check`: whether every machine can be read, or what would keep a new program from it.
+#[derive(Debug, clap::Args)]
+pub struct Check {
+    /// The definitions of a new program, as JSON: one, or a list. `serde_json` writes a `DEFINITION`, and
+    /// `topology --definition` a stored one.
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Check {
+    pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
+        let against = self.against.as_deref().map(definitions).transpose()?;
+        let store = context.read().await?;
+        let checked = match against {
+            Some(definitions) => store.check_against(&definitions).await?,
+            None => {
+                let progress = Progress::open("machines");
+                store.check_readable(|done| progress.count(done)).await?
+            }
+        };
+        let text = checked.to_string();
+        let lines = text.lines().map(|line| format!("{}\n", OneLine(line)));
+        let text = match text.is_empty() {
+            true => "no machine was ever stored in this file\n".to_owned(),
+            false => lines.collect(),
+        };
+        let is_clean = checked.is_clean();
+        Answer::new(document(&checked), text).problems(!is_clean).print(context, self.format)
+    }
+}
+
+/// One definition, or a list.
+fn definitions(file: &Path) -> Result<Vec<Definition>, Error> {
+    let shown = shortened(&file.display().to_string());
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| Error::usage(format!("cannot read {shown}: {error}")))?;
+    let wrong = |error: serde_json::Error| {
+        let error = error.to_string();
+        Error::usage(format!("{shown} has no definition of a machine: {}", OneLine(&error)))
+    };
+    let value: Value = serde_json::from_str(&text).map_err(wrong)?;
+    match value {
+        Value::Array(_) => serde_json::from_value(value).map_err(wrong),
+        one => Ok(vec![serde_json::from_value(one).map_err(wrong)?]),
+    }
+}
+
+fn document(checked: &Checked) -> Value {
+    let machines = checked.machines.iter().map(|machine| {
+        let changes = machine.changes.iter().flat_map(Comparison::changes).map(|change| {
+            json!({
+                "compatible": change.compatible, "state": change.state, "text": change.to_string(),
+            })
+        });
+        let blocked = machine.blocked.iter().map(
+            |blocked| json!({ "id": blocked.id, "state": blocked.state, "reason": blocked.reason }),
+        );
+        json!({
+            "machine": machine.machine,
+            "checked": machine.checked,
+            "changes": changes.collect::<Vec<_>>(),
+            "blocked": blocked.collect::<Vec<_>>(),
+            "broken_rows": machine.broken_rows,
+        })
+    });
+    json!({
+        "clean": checked.is_clean(),
+        "broken_definitions": checked.broken_definitions,
+        "machines": machines.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,23 @@
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+use super::{Context, Error, Exit, program::Program};
+
+/// `completions`: the script by which a shell completes these commands.
+#[derive(Debug, clap::Args)]
+pub struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+impl Completions {
+    pub(super) fn run(&self, context: &Context) -> Result<Exit, Error> {
+        let mut program = context.program.clone().unwrap_or_else(Program::command);
+        let name = program.get_name().to_owned();
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut program, name, &mut script);
+        context.terminal().print(&String::from_utf8_lossy(&script))?;
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,104 @@
+use serde_json::json;
+
+use super::{
+    Context, Error, Exit,
+    answer::{Answer, Format},
+    ids::Ids,
+    person::{Person, Yes},
+};
+use crate::store::CommitError;
+
+/// `confirm`: what a person found out about an action in doubt.
+#[derive(Debug, clap::Args)]
+pub struct Confirm {
+    /// The id of the execution, or a part of it.
+    id: String,
+    /// Whether the action took place.
+    #[arg(value_enum)]
+    found: Found,
+    #[command(flatten)]
+    person: Person,
+    /// It did not take place, although its worker may be alive: I take responsibility.
+    #[arg(long = "override")]
+    overridden: bool,
+    /// What shows that it took place.
+    #[arg(long, value_name = "TEXT", conflicts_with = "reason")]
+    receipt: Option<String>,
+    /// How one knows that it did not.
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    #[command(flatten)]
+    yes: Yes,
+    #[command(flatten)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Found {
+    /// It took place.
+    Applied,
+    /// It did not take place, and will not.
+    NotApplied,
+}
+
+impl Confirm {
+    pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
+        let is_applied = self.found == Found::Applied;
+        if is_applied && (self.overridden || self.reason.is_some()) {
+            return Err(Error::usage(
+                "`--override` and `--reason` are for `not-applied`; with `applied`, pass `--receipt`",
+            ));
+        }
+        if !is_applied && self.receipt.is_some() {
+            return Err(Error::usage(
+                "`--receipt` is for `applied`; with `not-applied`, pass `--reason`",
+            ));
+        }
+        let store = context.write().await?;
+        let id = Ids::read(&store).await?.find(&self.id)?;
+        let doubt = store.in_doubt(id).await?;
+        if !self.yes.yes {
+            let answer = match (self.found, self.overridden) {
+                (Found::Applied, _) => "it took place",
+                (Found::NotApplied, false) => "it did not take place, and may be tried again",
+                (Found::NotApplied, true) => {
+                    "it did not take place, although that cannot be known yet, and may be tried again"
+                }
+            };
+            let what = format!("{id}\n{}\nYour answer: {answer}.", doubt.question());
+            context.terminal().agrees(&what)?;
+        }
+        let by = &self.person.by;
+        let receipt = self.receipt.as_deref().unwrap_or("a person found that it took place");
+        let reason = self.reason.as_deref().unwrap_or("a person found that it did not take place");
+        let settled = match (self.found, self.overridden) {
+            (Found::Applied, _) => store.confirm_applied(doubt, receipt, by).await.map(drop),
+            (Found::NotApplied, false) => {
+                store.confirm_not_applied(doubt, reason, by).await.map(drop)
+            }
+            (Found::NotApplied, true) => {
+                store.override_not_applied(doubt, reason, by).await.map(drop)
+            }
+        };
+        if let Err(refused) = settled {
+            let early = matches!(
+                refused.reason,
+                CommitError::WorkerAlive { .. }
+                    | CommitError::WorkerUnknown { .. }
+                    | CommitError::NotSettled { .. }
+            );
+            let error = Error::from(refused);
+            return Err(if early { error.hint("`--override` does so") } else { error });
+        }
+        let document = json!({ "id": id, "applied": is_applied, "overridden": self.overridden });
+        let text = match self.found {
+            Found::Applied => format!("{id} confirmed: it took place\n"),
+            Found::NotApplied => {
+                format!(
+                    "{id} confirmed: it did not take place; `retry {id} --as NAME` tries again\n"
+                )
+            }
+        };
+        Answer::new(document, text).print(context, self.format)
+    }
+}

@@ -1,0 +1,94 @@
+use std::path::PathBuf;
+
+use clap::ColorChoice;
+
+use super::{Error, terminal::Terminal};
+use crate::{
+    actor::Actors,
+    store::{OpenOptions, Store},
+    view::{Language, Observer},
+};
+
+/// What the commands need to know of the program.
+///
+/// ```
+/// use machine::actor::Actors;
+/// use machine::cli::Context;
+/// use machine::contract::AnyExecution;
+/// use machine::store::OpenOptions;
+///
+/// let context = Context::new("agent.db", Actors::issue("mailer")?)
+///     .options(OpenOptions::new().machine::<AnyExecution>());
+/// # drop(context);
+/// # Ok::<(), machine::actor::InvalidName>(())
+/// ```
+#[derive(Debug)]
+pub struct Context {
+    db: PathBuf,
+    options: OpenOptions,
+    pub(super) actors: Actors,
+    pub(super) language: Language,
+    color: ColorChoice,
+    pub(super) program: Option<clap::Command>,
+}
+
+impl Context {
+    /// The database file, and the actors by which the library's own executions are moved.
+    #[must_use]
+    pub fn new(db: impl Into<PathBuf>, actors: Actors) -> Self {
+        Self {
+            db: db.into(),
+            options: OpenOptions::new(),
+            actors,
+            language: Language::English,
+            color: ColorChoice::Auto,
+            program: None,
+        }
+    }
+
+    /// How the file is opened: the key of its digests, and the machines that the program declares.
+    #[must_use]
+    pub fn options(mut self, options: OpenOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// The language of the sentences in views; by default English.
+    #[must_use]
+    pub fn language(mut self, language: Language) -> Self {
+        self.language = language;
+        self
+    }
+
+    /// Whether output is coloured; by default if it goes to a terminal and `NO_COLOR` is not set.
+    #[must_use]
+    pub fn color(mut self, color: ColorChoice) -> Self {
+        self.color = color;
+        self
+    }
+
+    /// The command line of the whole program, for `completions`; by default that of `machine`.
+    #[must_use]
+    pub fn program(mut self, program: clap::Command) -> Self {
+        self.program = Some(program);
+        self
+    }
+
+    /// Opens the file for reading; it is never created or changed.
+    pub(super) async fn read(&self) -> Result<Store, Error> {
+        Ok(self.options.read_only(&self.db).await?)
+    }
+
+    /// Opens the file for writing; it is never created.
+    pub(super) async fn write(&self) -> Result<Store, Error> {
+        Ok(self.options.clone().must_exist().sqlite(&self.db).await?)
+    }
+
+    pub(super) fn observer(&self, store: &Store) -> Observer {
+        Observer::new(store).language(self.language)
+    }
+
+    pub(super) fn terminal(&self) -> Terminal {
+        Terminal::new(self.color)
+    }
+}

@@ -1,0 +1,34 @@
+use serde_json::json;
+
+use super::{
+    Context, Error, Exit,
+    answer::{Answer, Format},
+    ids::Ids,
+};
+
+/// `fence`: the worker of a call is shut out, and the call is in doubt.
+#[derive(Debug, clap::Args)]
+pub struct Fence {
+    /// The id of the execution, or a part of it.
+    id: String,
+    /// Why.
+    #[arg(long, value_name = "TEXT", default_value = "its worker was shut out")]
+    reason: String,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Fence {
+    pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
+        let store = context.write().await?;
+        let id = Ids::read(&store).await?.find(&self.id)?;
+        let doubt = store.fence(id, &self.reason, &context.actors.graph_runner).await?;
+        let question = doubt.question();
+        let text = format!(
+            "{id} is in doubt: its worker is shut out, and what it answers is late evidence\n\
+             {question}\nnext: confirm {id} applied|not-applied --as NAME\n"
+        );
+        let document = json!({ "id": id, "question": question });
+        Answer::new(document, text).print(context, self.format)
+    }
+}

@@ -1,0 +1,265 @@
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::{
+    Context, Error, Exit,
+    answer::{Answer, Audience, Format, for_audience},
+    ids::{Ids, Short},
+    table::{Table, cell, label, lines},
+    time::relative,
+    watch::Watch,
+};
+use crate::{
+    id::Id,
+    store::{Cursor, Query, Store},
+    view::{NextStep, Observer, line::OneLine},
+};
+
+/// `list`: what needs attention first, then the other machines.
+#[derive(Debug, clap::Args)]
+pub struct List {
+    /// Only machines of this kind, such as `execution`.
+    #[arg(long, value_name = "KIND")]
+    machine: Option<String>,
+    /// Only machines in this state, such as `waiting`.
+    #[arg(long, value_name = "STATE")]
+    status: Option<String>,
+    /// Only machines of this session.
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+    /// Only executions with this idempotency key.
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
+    /// Only what needs attention.
+    #[arg(long, conflicts_with = "after")]
+    attention_only: bool,
+    /// The most machines on a page.
+    #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = at_least_one)]
+    limit: usize,
+    /// The page after this place, as the page before it says.
+    #[arg(long, value_name = "PLACE", allow_hyphen_values = true)]
+    after: Option<Cursor>,
+    /// Who it is shown to.
+    #[arg(long, value_enum, default_value_t)]
+    audience: Audience,
+    #[command(flatten)]
+    watch: Watch,
+    #[command(flatten)]
+    format: Format,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("give a number of at least 1".to_owned()),
+        Ok(number) => Ok(number),
+    }
+}
+
+impl List {
+    pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
+        let store = context.read().await?;
+        let answer = async || self.answer(context, &store).await;
+        self.watch.show(context, &store, self.format, answer).await
+    }
+
+    async fn answer(&self, context: &Context, store: &Store) -> Result<Answer, Error> {
+        let observer = context.observer(store);
+        let attention = match self.after {
+            None => self.attention(&observer, store).await?,
+            Some(_) => Value::Null,
+        };
+        let mut document = json!({
+            "attention": attention, "machines": [], "unreadable": [], "next": null,
+        });
+        if !self.attention_only {
+            self.machines(&observer, &mut document).await?;
+        }
+        let text = match self.format.json {
+            true => String::new(),
+            false => self.text(context, store, &document).await?,
+        };
+        Ok(Answer::new(document, text))
+    }
+
+    async fn attention(&self, observer: &Observer, store: &Store) -> Result<Value, Error> {
+        let mut attention = for_audience!(self.audience, observer, attention(self.limit))??;
+        let of_key = match &self.key {
+            Some(key) => Some(ids_of_key(store, key).await?),
+            None => None,
+        };
+        let is_wanted = |concern: &Value| {
+            // Nobody knows the kind of a machine that cannot be read.
+            let fields = [("machine", &self.machine), ("status", &self.status)];
+            fields.into_iter().chain([("session", &self.session)]).all(|(name, wanted)| {
+                let Some(wanted) = wanted else { return true };
+                concern[name] == **wanted || concern["reason"] == "unreadable"
+            }) && of_key.as_ref().is_none_or(|ids| id(concern).is_some_and(|id| ids.contains(&id)))
+        };
+        if let Some(concerns) = attention["concerns"].as_array_mut() {
+            concerns.retain(is_wanted);
+        }
+        Ok(attention)
+    }
+
+    async fn machines(&self, observer: &Observer, document: &mut Value) -> Result<(), Error> {
+        let mut query = Query::new().limit(self.limit);
+        if let Some(machine) = &self.machine {
+            query = query.machine(machine);
+        }
+        if let Some(status) = &self.status {
+            query = query.status(status);
+        }
+        if let Some(session) = &self.session {
+            query = query.session(session);
+        }
+        if let Some(key) = &self.key {
+            query = query.key(key);
+        }
+        if let Some(after) = self.after {
+            query = query.after(after);
+        }
+        let (machines, unreadable, next) = match self.audience {
+            Audience::Human => page::<crate::view::Human>(observer, &query).await?,
+            Audience::Diagnostic => page::<crate::view::Diagnostic>(observer, &query).await?,
+            Audience::Internal => page::<crate::view::Internal>(observer, &query).await?,
+        };
+        document["machines"] = machines.into();
+        document["unreadable"] = unreadable.into();
+        document["next"] = next.map(|next| next.to_string()).into();
+        Ok(())
+    }
+
+    async fn text(
+        &self,
+        context: &Context,
+        store: &Store,
+        document: &Value,
+    ) -> Result<String, Error> {
+        let (terminal, now) = (context.terminal(), store.now());
+        let concerns = array(&document["attention"]["concerns"]);
+        let machines = array(&document["machines"]);
+        let shown = concerns.iter().chain(machines).filter_map(id);
+        let short = Ids::read(store).await?.short(shown);
+        let mut attention = Table::new(terminal, &["Id", "Reason", "Since", "Next", "About"]);
+        let mut named = BTreeSet::new();
+        for concern in concerns {
+            named.extend(id(concern));
+            let steps: Vec<_> = array(&concern["next"]).iter().filter_map(command).collect();
+            let steps = steps.iter().map(|(id, step)| short.command(*id, step));
+            let reason = match text(concern, "reason") {
+                "waits_for_person" => "waits for a person".to_owned(),
+                reason => reason.replace('_', " "),
+            };
+            attention.row([
+                short_id(&short, concern),
+                label(terminal, &reason),
+                since(&concern["since"], now),
+                lines(&steps.collect::<Vec<_>>()),
+                cell(about(concern)),
+            ]);
+        }
+        let mut others =
+            Table::new(terminal, &["Id", "Kind", "State", "Since", "Session", "About"]);
+        for machine in machines.iter().filter(|it| id(it).is_none_or(|id| !named.contains(&id))) {
+            others.row([
+                short_id(&short, machine),
+                cell(text(machine, "machine")),
+                label(terminal, text(machine, "label")),
+                since(&machine["entered_at"], now),
+                cell(text(machine, "session")),
+                cell(text(machine, "summary")),
+            ]);
+        }
+        let mut shown = String::new();
+        if !attention.is_empty() {
+            shown.push_str(&format!("{}\n{}", terminal.title("Needs attention"), attention.text()));
+            if document["attention"]["truncated"] == true {
+                shown.push_str("There are more; see them with a larger --limit.\n");
+            }
+        } else if self.attention_only {
+            shown.push_str("Nothing needs attention.\n");
+        }
+        if !others.is_empty() {
+            if !shown.is_empty() {
+                shown.push('\n');
+            }
+            shown.push_str(&format!("{}\n{}", terminal.title("Machines"), others.text()));
+        }
+        for error in array(&document["unreadable"]) {
+            let error = OneLine(error.as_str().unwrap_or_default()).to_string();
+            shown.push_str(&format!("unreadable: {error}\n"));
+        }
+        if let Some(next) = document["next"].as_str() {
+            shown.push_str(&format!("There are more; the next page begins with --after={next}\n"));
+        }
+        if shown.is_empty() {
+            shown.push_str("There is no machine that matches.\n");
+        }
+        Ok(shown)
+    }
+}
+
+type Found = (Vec<Value>, Vec<String>, Option<Cursor>);
+
+async fn page<A: crate::view::Audience>(
+    observer: &Observer,
+    query: &Query,
+) -> Result<Found, Error> {
+    let page = observer.list::<A>(query).await?;
+    let (mut machines, mut unreadable) = (Vec::new(), Vec::new());
+    for item in page.items {
+        match item {
+            Ok(overview) => machines.push(super::answer::document(&overview)?),
+            Err(error) => unreadable.push(error.to_string()),
+        }
+    }
+    Ok((machines, unreadable, page.next))
+}
+
+async fn ids_of_key(store: &Store, key: &str) -> Result<BTreeSet<Id>, Error> {
+    let mut ids = BTreeSet::new();
+    let mut query = Query::new().key(key).limit(1000);
+    loop {
+        let page = store.list(&query).await?;
+        ids.extend(page.items.into_iter().flatten().map(|line| line.id));
+        match page.next {
+            Some(next) => query = query.after(next),
+            None => return Ok(ids),
+        }
+    }
+}
+
+fn id(document: &Value) -> Option<Id> {
+    document["id"].as_str()?.parse().ok()
+}
+
+fn short_id(short: &Short, document: &Value) -> comfy_table::Cell {
+    cell(id(document).map_or_else(|| "-".to_owned(), |id| short.of(id)))
+}
+
+/// What a concern is about; what went wrong, where the audience may see it.
+fn about(concern: &Value) -> String {
+    match concern["error"].as_str() {
+        Some(error) => format!("{}: {error}", text(concern, "summary")),
+        None => text(concern, "summary").to_owned(),
+    }
+}
+
+fn since(at: &Value, now: i64) -> comfy_table::Cell {
+    cell(at.as_i64().map_or_else(|| "-".to_owned(), |at| relative(at, now)))
+}
+
+/// The id and the command of a next step.
+pub(super) fn command(step: &Value) -> Option<(Id, String)> {
+    let step: NextStep = serde_json::from_value(step.clone()).ok()?;
+    Some((step.id(), OneLine(&step.to_string()).to_string()))
+}
+
+pub(super) fn array(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+pub(super) fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value[name].as_str().unwrap_or_default()
+}

@@ -1,0 +1,40 @@
+#![doc = include_str!("../docs/cli.md")]
+
+mod answer;
+mod backup;
+mod cancel;
+mod check;
+mod command;
+mod completions;
+mod confirm;
+mod context;
+mod decide;
+mod error;
+mod exit;
+mod export;
+mod fence;
+mod ids;
+mod json;
+mod list;
+mod person;
+mod program;
+mod progress;
+mod prompt;
+mod prune;
+mod requeue;
+mod retry;
+mod send;
+mod show;
+mod table;
+mod terminal;
+mod time;
+mod timeline;
+mod topology;
+mod verify;
+mod watch;
+
+pub use command::{Command, run};
+pub use context::Context;
+pub use error::Error;
+pub use exit::Exit;
+pub use program::main;

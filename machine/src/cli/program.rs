@@ -1,0 +1,97 @@
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::{ColorChoice, Parser};
+
+use super::{Command, Context, Error, command::run, exit::CODES};
+use crate::{actor::Actors, store::OpenOptions, view::Language};
+
+/// Look after durable machines: see what needs attention, decide, verify, back up.
+#[derive(Debug, Parser)]
+#[command(name = "machine", version, after_help = CODES)]
+pub(super) struct Program {
+    #[command(subcommand)]
+    command: Command,
+    /// The database; it is never created.
+    #[arg(long, global = true, env = "MACHINE_DB", value_name = "FILE")]
+    db: Option<PathBuf>,
+    /// The file with the key of the digests: 32 bytes, or 64 hexadecimal digits.
+    #[arg(long, global = true, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+    /// The language of the sentences: `en` or `zh`.
+    #[arg(long, global = true, value_name = "LANGUAGE", default_value = "en")]
+    lang: Language,
+    /// Whether output is coloured.
+    #[arg(long, global = true, value_name = "WHEN", default_value_t, hide_possible_values = false)]
+    color: ColorChoice,
+}
+
+/// The whole program `machine`: parses the arguments, runs the command, and reports the error.
+#[must_use]
+pub fn main() -> ExitCode {
+    let program = Program::parse();
+    let done = program.context().and_then(|(command, context)| {
+        // The store has threads of its own, so no runtime is needed.
+        pollster::block_on(run(command, &context))
+    });
+    match done {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            // Nobody may be there to read it.
+            let _ = writeln!(std::io::stderr(), "error: {error}");
+            error.into()
+        }
+    }
+}
+
+impl Program {
+    fn context(self) -> Result<(Command, Context), Error> {
+        let db = match (self.db, &self.command) {
+            (Some(db), _) => db,
+            (None, command) if !command.needs_file() => PathBuf::new(),
+            (None, _) => {
+                return Err(Error::usage("pass the database with --db FILE, or in MACHINE_DB"));
+            }
+        };
+        let mut options = OpenOptions::new();
+        if let Some(file) = &self.key_file {
+            options = options.key(key(file)?);
+        }
+        let actors = Actors::issue("machine").map_err(|error| Error::refused(error.to_string()))?;
+        let context =
+            Context::new(db, actors).options(options).language(self.lang).color(self.color);
+        Ok((self.command, context))
+    }
+}
+
+/// Reads a key of digests.
+fn key(file: &Path) -> Result<[u8; 32], Error> {
+    let shown = file.display();
+    let bytes = std::fs::read(file)
+        .map_err(|error| Error::usage(format!("cannot read the key file {shown}: {error}")))?;
+    if let Ok(key) = <[u8; 32]>::try_from(&*bytes) {
+        return Ok(key);
+    }
+    let wrong = || {
+        Error::usage(format!(
+            "{shown} is not a key file; it must have 32 bytes, or 64 hexadecimal digits"
+        ))
+    };
+    let digits = bytes.trim_ascii();
+    let mut key = [0; 32];
+    if digits.len() != 64 {
+        return Err(wrong());
+    }
+    for (byte, pair) in key.iter_mut().zip(digits.chunks(2)) {
+        let pair = str::from_utf8(pair).map_err(|_| wrong())?;
+        // `from_str_radix` takes a sign, too.
+        if !pair.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Err(wrong());
+        }
+        *byte = u8::from_str_radix(pair, 16).map_err(|_| wrong())?;
+    }
+    Ok(key)
+}

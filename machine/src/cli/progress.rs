@@ -1,0 +1,41 @@
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// How far a long command is, on a terminal only, and never on the standard output.
+#[derive(Debug)]
+pub(super) struct Progress(ProgressBar);
+
+impl Progress {
+    /// Counts things of this kind.
+    pub(super) fn of(what: &'static str) -> Self {
+        let bar = ProgressBar::new(0);
+        let style = ProgressStyle::with_template("{bar:30} {human_pos} of {human_len} {msg} {eta}");
+        // The template is a constant.
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.set_message(what);
+        Self(bar)
+    }
+
+    /// Counts things of this kind, when nobody knows how many there are.
+    pub(super) fn open(what: &'static str) -> Self {
+        let bar = ProgressBar::no_length();
+        let style = ProgressStyle::with_template("{human_pos} {msg} {elapsed}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        bar.set_message(what);
+        Self(bar)
+    }
+
+    pub(super) fn set(&self, done: u64, total: u64) {
+        self.0.set_length(total);
+        self.0.set_position(done);
+    }
+
+    pub(super) fn count(&self, done: u64) {
+        self.0.set_position(done);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -1,0 +1,31 @@
+use serde_json::json;
+
+use super::{
+    Context, Error, Exit,
+    answer::{Answer, Format},
+};
+use crate::view;
+
+/// `prompt`: what a model is told about the executions of a session.
+#[derive(Debug, clap::Args)]
+pub struct Prompt {
+    /// The session.
+    #[arg(long, value_name = "SESSION")]
+    session: String,
+    /// The most bytes of its lines; what does not fit is counted.
+    #[arg(long, value_name = "BYTES", default_value_t = view::Prompt::DEFAULT_LIMIT)]
+    limit: usize,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Prompt {
+    pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
+        let store = context.read().await?;
+        let views = context.observer(&store).consequence_views(&self.session).await?;
+        let prompt = view::Prompt::new(&views).language(context.language).limit(self.limit);
+        let text = prompt.to_string();
+        let document = json!({ "session": self.session, "executions": views, "prompt": text });
+        Answer::new(document, text).print(context, self.format)
+    }
+}

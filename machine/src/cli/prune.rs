@@ -1,0 +1,160 @@
+use std::time::Duration;
+
+use jiff::{Span, SpanRelativeTo};
+use serde_json::{Value, json};
+
+use super::{
+    Context, Error, Exit,
+    answer::{Answer, Format},
+    person::Yes,
+    progress::Progress,
+    table::{Table, cell},
+    time::local,
+};
+use crate::{
+    actor::Human,
+    store::{self, Pruned},
+    view::line::OneLine,
+};
+
+/// `prune`: deletes machines that have ended.
+#[derive(Debug, clap::Args)]
+pub struct Prune {
+    /// Those that ended at least this long ago, such as `90d` or `12h`.
+    #[arg(long, value_name = "TIME", value_parser = time, required_unless_present = "log")]
+    ended_for: Option<Duration>,
+    /// The name of the person who decides.
+    #[arg(
+        long = "as",
+        value_name = "NAME",
+        value_parser = Human::new,
+        required_unless_present_any = ["dry_run", "log"],
+    )]
+    by: Option<Human>,
+    /// Only machines of this kind, such as `execution`.
+    #[arg(long, value_name = "KIND")]
+    machine: Option<String>,
+    /// Only machines in this state, such as `completed`.
+    #[arg(long, value_name = "STATE")]
+    status: Option<String>,
+    /// Also executions that ended as not done although a receipt says that they were done.
+    #[arg(long)]
+    contradicted: bool,
+    /// Delete nothing, and say what would be deleted.
+    #[arg(long)]
+    dry_run: bool,
+    /// Show who has pruned what, and delete nothing.
+    #[arg(long, conflicts_with_all = ["ended_for", "by", "machine", "status", "contradicted", "dry_run"])]
+    log: bool,
+    #[command(flatten)]
+    yes: Yes,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// A length of time; a day has 24 hours.
+fn time(text: &str) -> Result<Duration, String> {
+    let span: Span = text.parse().map_err(|error: jiff::Error| error.to_string())?;
+    let time = span.to_duration(SpanRelativeTo::days_are_24_hours());
+    let time = time.map_err(|error| error.to_string())?;
+    Duration::try_from(time).map_err(|_| "the time must not be negative".to_owned())
+}
+
+impl Prune {
+    pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
+        let Some(ended_for) = self.ended_for else { return self.log(context).await };
+        let mut prune = store::Prune::ended_for(ended_for);
+        if let Some(machine) = &self.machine {
+            prune = prune.machine(machine);
+        }
+        if let Some(status) = &self.status {
+            prune = prune.status(status);
+        }
+        if self.contradicted {
+            prune = prune.contradicted();
+        }
+        // A rehearsal leaves no name in the file.
+        let (is_rehearsal, by) = match (&self.by, self.dry_run) {
+            (Some(by), false) => (false, by.clone()),
+            _ => (true, Human::new("nobody").map_err(|error| Error::refused(error.to_string()))?),
+        };
+        let store = if is_rehearsal { context.read().await? } else { context.write().await? };
+        let rehearse = async || {
+            let progress = Progress::open("machines were looked at");
+            let rehearsal = prune.clone().dry_run();
+            store.prune(&rehearsal, &by, |at| progress.count(at.looked_at)).await
+        };
+        let pruned = if is_rehearsal {
+            rehearse().await?
+        } else {
+            if !self.yes.yes {
+                let would = rehearse().await?;
+                let text = text(&would, "would be deleted");
+                context.terminal().agrees(&format!("{text}Delete them for good?"))?;
+            }
+            let progress = Progress::open("machines were looked at");
+            store.prune(&prune, &by, |at| progress.count(at.looked_at)).await?
+        };
+        let text = text(&pruned, if is_rehearsal { "would be deleted" } else { "were deleted" });
+        Answer::new(document(&pruned, is_rehearsal), text)
+            .problems(!pruned.problems.is_empty())
+            .print(context, self.format)
+    }
+
+    async fn log(&self, context: &Context) -> Result<Exit, Error> {
+        let store = context.read().await?;
+        let mut table = Table::new(context.terminal(), &["At", "By", "Machines", "Entries"]);
+        let (mut prunings, mut unreadable) = (Vec::new(), String::new());
+        for pruning in store.prunings().await? {
+            match pruning {
+                Ok(it) => {
+                    table.row([
+                        cell(local(it.at)),
+                        cell(&it.by),
+                        cell(it.machines.to_string()),
+                        cell(it.entries.to_string()),
+                    ]);
+                    prunings.push(json!({
+                        "at": it.at, "by": it.by, "machines": it.machines, "entries": it.entries,
+                    }));
+                }
+                Err(error) => {
+                    unreadable.push_str(&format!("unreadable: {}\n", OneLine(&error.to_string())));
+                    prunings.push(json!({ "unreadable": error.to_string() }));
+                }
+            }
+        }
+        let text = match table.is_empty() {
+            true => "Nothing was ever pruned.\n".to_owned(),
+            false => table.text(),
+        };
+        let document = json!({ "prunings": prunings });
+        Answer::new(document, text + &unreadable).print(context, self.format)
+    }
+}
+
+fn text(pruned: &Pruned, done: &str) -> String {
+    let mut text = format!("{} machines with {} entries {done}\n", pruned.machines, pruned.entries);
+    for (kept, count) in &pruned.kept {
+        text.push_str(&format!("{count} kept: {kept}\n"));
+    }
+    for problem in &pruned.problems {
+        let reason = OneLine(&problem.reason);
+        text.push_str(&format!("kept, because it is not as it was written: {reason}\n"));
+    }
+    text
+}
+
+fn document(pruned: &Pruned, is_rehearsal: bool) -> Value {
+    let kept = pruned.kept.iter();
+    let kept = kept.map(|(kept, count)| json!({ "reason": kept.to_string(), "machines": count }));
+    let problems = pruned.problems.iter();
+    let problems = problems.map(|it| json!({ "id": it.id, "reason": it.reason }));
+    json!({
+        "dry_run": is_rehearsal,
+        "machines": pruned.machines,
+        "entries": pruned.entries,
+        "kept": kept.collect::<Vec<_>>(),
+        "problems": problems.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,229 @@
+use std::fmt::Write;
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    Context, Error, Exit,
+    answer::{Answer, Audience, Format, document, for_audience},
+    ids::Ids,
+    list::{array, text},
+    table::{Table, cell, label},
+    time::{local, relative},
+    watch::Watch,
+};
+use crate::{
+    contract::execution,
+    id::Id,
+    store::{LoadError, Received, Store},
+    view::line::OneLine,
+};
+
+/// `show`: one machine, what it waits for, and what to do next.
+#[derive(Debug, clap::Args)]
+pub struct Show {
+    /// The id of the machine, or a part of it.
+    id: String,
+    /// Who it is shown to.
+    #[arg(long, value_enum, default_value_t)]
+    audience: Audience,
+    #[command(flatten)]
+    watch: Watch,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Show {
+    pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
+        let store = context.read().await?;
+        let id = Ids::read(&store).await?.find(&self.id)?;
+        let answer = async || shown(context, &store, id, self.audience).await;
+        self.watch.show(context, &store, self.format, answer).await
+    }
+}
+
+/// A machine as `show` shows it.
+pub(super) async fn shown(
+    context: &Context,
+    store: &Store,
+    id: Id,
+    audience: Audience,
+) -> Result<Answer, Error> {
+    let observer = context.observer(store);
+    let machine = for_audience!(audience, observer, snapshot(id))??;
+    let is_execution = machine["machine"] == *execution::DEFINITION.name;
+    let execution = match is_execution {
+        true => for_audience!(audience, observer, execution(id))??,
+        false => Value::Null,
+    };
+    let mut messages = Vec::new();
+    for message in store.inbox(id).await? {
+        messages.push(of_message(message, audience));
+    }
+    let children = store.children(id).await?.into_iter().map(|child| {
+        json!({
+            "id": child.id, "machine": child.machine, "status": child.status,
+            "has_ended": child.has_ended,
+        })
+    });
+    let mut next = Vec::new();
+    for step in observer.next(id).await? {
+        next.push(document(&step)?);
+    }
+    let document = json!({
+        "machine": machine,
+        "execution": execution,
+        "messages": messages,
+        "children": children.collect::<Vec<_>>(),
+        "next": next,
+    });
+    let text = written(context, store.now(), &document);
+    Ok(Answer::new(document, text))
+}
+
+/// A message, as an audience may see it. What it brings is raw data, and who sent it a name.
+fn of_message(message: Result<Received, LoadError>, audience: Audience) -> Value {
+    let message = match message {
+        Ok(message) => message,
+        Err(error) => return json!({ "unreadable": error.to_string() }),
+    };
+    let body: Option<Value> = serde_json::from_str(&message.body).ok();
+    let mut shown = json!({
+        "correlation": message.correlation,
+        "trigger": body.as_ref().and_then(|body| body["trigger"].as_str()),
+        "status": message.status.to_string().replace(' ', "_"),
+        "sent_at": message.sent_at,
+        "attempts": message.attempts,
+    });
+    if !matches!(audience, Audience::Human) {
+        shown["actor"] = message.actor.into();
+        shown["actor_name"] = message.name.into();
+        shown["error"] = message.error.into();
+    }
+    if matches!(audience, Audience::Internal) {
+        shown["body"] = body.unwrap_or_else(|| message.body.into());
+    }
+    shown
+}
+
+/// What a view has only for some audiences.
+const RESTRICTED: [&str; 9] = [
+    "approved_by",
+    "last_actor",
+    "idempotency_key",
+    "timeout_seconds",
+    "action_detail",
+    "metadata",
+    "epoch",
+    "version",
+    "transition_count",
+];
+
+fn written(context: &Context, now: i64, document: &Value) -> String {
+    let (terminal, machine) = (context.terminal(), &document["machine"]);
+    let execution = &document["execution"];
+    let is_execution = execution.is_object();
+    let view = if is_execution { execution } else { machine };
+    let mut shown = String::new();
+    let line = |shown: &mut String, name: &str, value: &str| {
+        let _ = writeln!(shown, "{name:<12} {}", OneLine(value));
+    };
+    line(&mut shown, "id", text(machine, "id"));
+    line(&mut shown, "kind", text(machine, "machine"));
+    line(&mut shown, "state", text(view, "label"));
+    if is_execution {
+        line(&mut shown, "about", text(execution, "action_summary"));
+    }
+    let times = [("created", "created_at"), ("since", "entered_at"), ("due", "due_at")];
+    for (name, field) in times {
+        if let Some(at) = machine[field].as_i64() {
+            line(&mut shown, name, &format!("{} ({})", local(at), relative(at, now)));
+        }
+    }
+    if let Some(session) = machine["session"].as_str() {
+        line(&mut shown, "session", session);
+    }
+    if execution["irreversible"] == true {
+        line(&mut shown, "irreversible", "it cannot be taken back");
+    }
+    if execution["human_confirmed"] == true {
+        line(&mut shown, "confirmed", "by a person");
+    }
+    for (name, field) in [("result", "result"), ("error", "error_message")] {
+        if let Some(value) = execution[field].as_str() {
+            line(&mut shown, name, value);
+        }
+    }
+    for name in RESTRICTED {
+        let value = if execution[name].is_null() { &machine[name] } else { &execution[name] };
+        if !value.is_null() && name != "transition_count" {
+            line(&mut shown, name, &plain(value));
+        }
+    }
+    if let Some(question) = execution["question"].as_str() {
+        // It was made from the action, and what cannot be seen is escaped in it.
+        let _ = writeln!(shown, "\n{}", terminal.title("Question"));
+        question.lines().for_each(|line| shown.push_str(&format!("  {}\n", OneLine(line))));
+    }
+    for (title, fields) in [("Context", &machine["context"]), ("State", &machine["state"])] {
+        if let Some(fields) = fields.as_object().filter(|it| !it.is_empty() && !is_execution) {
+            let _ = writeln!(shown, "\n{}", terminal.title(title));
+            object(fields, &mut shown);
+        }
+    }
+    let messages = array(&document["messages"]);
+    if !messages.is_empty() {
+        let _ = writeln!(shown, "\n{}", terminal.title("Messages"));
+        let mut table =
+            Table::new(terminal, &["Status", "Sent", "Attempts", "Trigger", "Correlation", "More"]);
+        for message in messages {
+            let more = ["unreadable", "actor", "actor_name", "error", "body"];
+            let more = more.iter().filter(|name| !message[**name].is_null());
+            let more: Vec<_> =
+                more.map(|name| format!("{name}: {}", plain(&message[*name]))).collect();
+            let sent = message["sent_at"].as_i64();
+            table.row([
+                label(terminal, &text(message, "status").replace('_', " ")),
+                cell(sent.map(|at| relative(at, now)).unwrap_or_default()),
+                cell(plain(&message["attempts"])),
+                cell(text(message, "trigger")),
+                cell(text(message, "correlation")),
+                cell(more.join(", ")),
+            ]);
+        }
+        shown.push_str(&table.text());
+    }
+    let children = array(&document["children"]);
+    if !children.is_empty() {
+        let _ = writeln!(shown, "\n{}", terminal.title("Children"));
+        let mut table = Table::new(terminal, &["Id", "Kind", "State"]);
+        for child in children {
+            table.row(["id", "machine", "status"].map(|name| cell(text(child, name))));
+        }
+        shown.push_str(&table.text());
+    }
+    let next = array(&document["next"]);
+    if !next.is_empty() {
+        let _ = writeln!(shown, "\n{}", terminal.title("Next"));
+        for step in next {
+            if let Some((_, command)) = super::list::command(step) {
+                let _ = writeln!(shown, "  {command}");
+            }
+        }
+    }
+    shown
+}
+
+fn object(fields: &Map<String, Value>, shown: &mut String) {
+    for (name, value) in fields {
+        let _ = writeln!(shown, "  {}: {}", OneLine(name), OneLine(&plain(value)));
+    }
+}
+
+/// A text without quotation marks, and anything else as JSON.
+pub(super) fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

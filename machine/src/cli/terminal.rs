@@ -1,0 +1,77 @@
+use std::{
+    fmt,
+    io::{self, IsTerminal, Write},
+};
+
+use anstyle::Style;
+use clap::ColorChoice;
+
+use super::Error;
+
+/// Where a person, or a program, reads and answers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Terminal {
+    pub(super) is_colored: bool,
+    /// Output goes to a terminal, so it should fit its width.
+    pub(super) is_terminal: bool,
+}
+
+impl Terminal {
+    pub(super) fn new(color: ColorChoice) -> Self {
+        let stdout = io::stdout();
+        let is_colored = match color {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => {
+                anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never
+            }
+        };
+        Self { is_colored, is_terminal: stdout.is_terminal() }
+    }
+
+    /// Writes to the standard output.
+    pub(super) fn print(self, text: &str) -> Result<(), Error> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(text.as_bytes())?;
+        if !text.ends_with('\n') {
+            stdout.write_all(b"\n")?;
+        }
+        stdout.flush()?;
+        Ok(())
+    }
+
+    /// Empties the screen, if there is one.
+    pub(super) fn clear(self) -> Result<(), Error> {
+        if self.is_terminal {
+            io::stdout().write_all(b"\x1b[2J\x1b[3J\x1b[H")?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn paint(self, style: Style, text: impl fmt::Display) -> String {
+        if self.is_colored { format!("{style}{text}{style:#}") } else { text.to_string() }
+    }
+
+    pub(super) fn title(self, text: impl fmt::Display) -> String {
+        self.paint(Style::new().bold(), text)
+    }
+
+    /// Shows a person what is decided, and asks whether to do it. Nothing goes to the standard output.
+    pub(super) fn agrees(self, what: &str) -> Result<(), Error> {
+        let mut stderr = io::stderr().lock();
+        if !io::stdin().is_terminal() {
+            return Err(Error::usage(format!(
+                "nobody can be asked here, because the input is not a terminal; look at it with \
+                 `show`, and pass `--yes` to decide. Nothing was changed. This would be decided:\n{what}"
+            )));
+        }
+        write!(stderr, "{what}\n[y/N] ")?;
+        stderr.flush()?;
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer)?;
+        if matches!(answer.trim(), "y" | "Y" | "yes") {
+            return Ok(());
+        }
+        Err(Error::refused("nothing was changed"))
+    }
+}

@@ -1,0 +1,42 @@
+use jiff::{Timestamp, tz::TimeZone};
+
+use crate::clock::Millis;
+
+/// The local time, such as `2026-03-01 09:30:00`.
+pub(super) fn local(at: Millis) -> String {
+    match Timestamp::from_millisecond(at) {
+        Ok(at) => at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        Err(_) => format!("{at} ms since the Unix epoch"),
+    }
+}
+
+/// How long ago that was, such as `3 min ago`, or `in 3 min`.
+pub(super) fn relative(at: Millis, now: Millis) -> String {
+    let text = length(at.abs_diff(now));
+    if at > now { format!("in {text}") } else { format!("{text} ago") }
+}
+
+/// A length of time in its largest unit, such as `3 min`.
+pub(super) fn length(ms: u64) -> String {
+    let seconds = ms / 1000;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..86_400 => format!("{} h", seconds / 3600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::relative;
+
+    #[test]
+    fn times_are_told_in_their_largest_unit() {
+        assert_eq!(relative(0, 59_999), "59 s ago");
+        assert_eq!(relative(0, 60_000), "1 min ago");
+        assert_eq!(relative(0, 7_200_000), "2 h ago");
+        assert_eq!(relative(172_800_000, 0), "in 2 d");
+        assert_eq!(relative(i64::MIN, i64::MAX), "213503982334 d ago");
+    }
+}

@@ -1,0 +1,160 @@
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use super::{
+    Context, Error, Exit,
+    answer::{Answer, Audience, Format, for_audience},
+    ids::Ids,
+    list::{array, text},
+    show::plain,
+    table::{Table, cell, label},
+    terminal::Terminal,
+    time::{length, local, relative},
+    watch::Watch,
+};
+use crate::{id::Id, store::Store, view::line::OneLine};
+
+/// `timeline`: the history of one machine, or the executions of a session.
+#[derive(Debug, clap::Args)]
+pub struct Timeline {
+    /// The id of the machine, or a part of it.
+    #[arg(required_unless_present = "session", conflicts_with = "session")]
+    id: Option<String>,
+    /// The executions of this session, with their transitions.
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+    /// Who it is shown to.
+    #[arg(long, value_enum, default_value_t)]
+    audience: Audience,
+    #[command(flatten)]
+    watch: Watch,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Timeline {
+    pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
+        let store = context.read().await?;
+        let id = match &self.id {
+            Some(id) => Some(Ids::read(&store).await?.find(id)?),
+            None => None,
+        };
+        let answer = async || match (id, &self.session) {
+            (Some(id), _) => self.of_machine(context, &store, id).await,
+            (None, session) => {
+                self.of_session(context, &store, session.as_deref().unwrap_or_default()).await
+            }
+        };
+        self.watch.show(context, &store, self.format, answer).await
+    }
+
+    async fn of_machine(&self, context: &Context, store: &Store, id: Id) -> Result<Answer, Error> {
+        let observer = context.observer(store);
+        let timeline = for_audience!(self.audience, observer, timeline(id))??;
+        let text = format!("{id}\n{}", events(context.terminal(), array(&timeline["events"])));
+        Ok(Answer::new(timeline, text))
+    }
+
+    async fn of_session(
+        &self,
+        context: &Context,
+        store: &Store,
+        session: &str,
+    ) -> Result<Answer, Error> {
+        let observer = context.observer(store);
+        let timeline = for_audience!(self.audience, observer, session(session))??;
+        let text = self.session_text(context.terminal(), store.now(), &timeline);
+        Ok(Answer::new(timeline, text))
+    }
+
+    fn session_text(&self, terminal: Terminal, now: i64, timeline: &Value) -> String {
+        let mut shown = format!(
+            "{}: {} executions, {} ended, {} not ended\n",
+            OneLine(text(timeline, "session_id")),
+            timeline["total"],
+            timeline["terminal"],
+            timeline["active"]
+        );
+        let mut table = Table::new(terminal, &["Id", "State", "Since", "Took", "About", "Outcome"]);
+        for execution in array(&timeline["contracts"]) {
+            let (created, entered) = (&execution["created_at"], &execution["entered_at"]);
+            let (created, entered) =
+                (created.as_i64().unwrap_or_default(), entered.as_i64().unwrap_or_default());
+            let took = length(entered.abs_diff(created));
+            let outcome = [text(execution, "result"), text(execution, "error_message")];
+            table.row([
+                cell(text(execution, "execution_id")),
+                label(terminal, text(execution, "label")),
+                cell(relative(entered, now)),
+                cell(if execution["is_terminal"] == true { &took } else { "" }),
+                cell(text(execution, "action_summary")),
+                cell(outcome.join("")),
+            ]);
+        }
+        if !table.is_empty() {
+            shown.push_str(&table.text());
+        }
+        let mut table = Table::new(terminal, &["At", "Execution", "Transition", "By"]);
+        for step in array(&timeline["transitions"]) {
+            let transition = format!(
+                "{} → {} ({})",
+                text(step, "from_status"),
+                text(step, "to_status"),
+                text(step, "trigger")
+            );
+            table.row([
+                cell(at(&step["timestamp"])),
+                cell(text(step, "execution_id")),
+                cell(transition),
+                cell(who(step)),
+            ]);
+        }
+        if !table.is_empty() {
+            let _ = write!(shown, "\n{}\n{}", terminal.title("Transitions"), table.text());
+        }
+        for attempts in array(&timeline["attempts"]) {
+            let ids: Vec<_> = array(attempts).iter().filter_map(Value::as_str).collect();
+            let _ = writeln!(shown, "attempts at the same action: {}", ids.join(", "));
+        }
+        for error in array(&timeline["unreadable"]) {
+            let _ = writeln!(shown, "unreadable: {}", OneLine(error.as_str().unwrap_or_default()));
+        }
+        shown
+    }
+}
+
+fn events(terminal: Terminal, events: &[Value]) -> String {
+    let mut table = Table::new(terminal, &["At", "By", "What", "With"]);
+    for event in events {
+        let mut with: Vec<String> = Vec::new();
+        if let Some(payload) = event["payload"].as_object() {
+            with.extend(payload.iter().map(|(name, value)| format!("{name}: {}", plain(value))));
+        }
+        if !event["fact"].is_null() {
+            with.push(format!("fact: {}", event["fact"]));
+        }
+        table.row([
+            cell(at(&event["at"])),
+            cell(who(event)),
+            cell(text(event, "text")),
+            cell(with.join(", ")),
+        ]);
+    }
+    table.text()
+}
+
+fn at(value: &Value) -> String {
+    value.as_i64().map(local).unwrap_or_default()
+}
+
+/// The category of the actor; kind and name, where the audience may see them.
+fn who(step: &Value) -> String {
+    let mut who = text(step, "actor_category").to_owned();
+    for name in ["actor", "actor_name"] {
+        if let Some(more) = step[name].as_str() {
+            let _ = write!(who, " {more}");
+        }
+    }
+    who
+}

@@ -1,0 +1,57 @@
+use serde_json::json;
+
+use super::{
+    Context, Error, Exit,
+    answer::{Answer, Format},
+    ids::Ids,
+    progress::Progress,
+};
+use crate::view::line::OneLine;
+
+/// `verify`: whether histories are as they were written, and legal.
+#[derive(Debug, clap::Args)]
+pub struct Verify {
+    /// The id of a machine, or a part of it; without one, everything in the file.
+    id: Option<String>,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Verify {
+    pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
+        let store = context.read().await?;
+        let progress = Progress::of("entries");
+        let report = match &self.id {
+            Some(id) => {
+                let id = Ids::read(&store).await?.find(id)?;
+                store.verify_machine(id).await?
+            }
+            None => store.verify_all(|at| progress.set(at.entries, at.total_entries)).await?,
+        };
+        drop(progress);
+        let problems = report.problems.iter();
+        let problems = problems.map(|it| json!({ "id": it.id, "reason": it.reason }));
+        let document = json!({
+            "machines": report.machines,
+            "entries": report.entries,
+            "pruned": report.pruned,
+            "problems": problems.collect::<Vec<_>>(),
+        });
+        let mut text = format!("{} machines, {} entries", report.machines, report.entries);
+        if report.pruned > 0 {
+            text.push_str(&format!(", {} entries were pruned", report.pruned));
+        }
+        text.push_str(match report.problems.len() {
+            0 => ": all as written\n",
+            _ => "\n",
+        });
+        for problem in &report.problems {
+            let id = problem.id.map(|id| format!("{id}: ")).unwrap_or_default();
+            let reason = OneLine(&problem.reason);
+            // Most reasons name the machine themselves.
+            let id = if problem.reason.starts_with(&id) { "" } else { &*id };
+            text.push_str(&format!("problem: {id}{reason}\n"));
+        }
+        Answer::new(document, text).problems(!report.is_clean()).print(context, self.format)
+    }
+}

@@ -1,0 +1,90 @@
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use async_io::Timer;
+use event_listener::Event;
+use futures_util::future::{Either, pending, select};
+
+use super::{
+    Context, Error, Exit,
+    answer::{Answer, Format},
+};
+use crate::store::Store;
+
+/// Commits within this time are shown together.
+const SHORTEST: Duration = Duration::from_millis(100);
+
+/// How often the times on a screen, such as `3 min ago`, are brought up to date.
+const LONGEST: Duration = Duration::from_secs(10);
+
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(super) struct Watch {
+    /// Show it again after each commit of any process, until Ctrl-C.
+    #[arg(long)]
+    watch: bool,
+}
+
+impl Watch {
+    /// Prints an answer once, or again and again.
+    pub(super) async fn show(
+        self,
+        context: &Context,
+        store: &Store,
+        format: Format,
+        answer: impl AsyncFn() -> Result<Answer, Error>,
+    ) -> Result<Exit, Error> {
+        if !self.watch {
+            return answer().await?.print(context, format);
+        }
+        let (stop, commits, terminal) = (Stop::new(), store.commits(), context.terminal());
+        loop {
+            // Listen before reading, so that a commit in between is not missed.
+            let (commit, stopped) = (commits.listen(), stop.event.listen());
+            if stop.is_set.load(Ordering::SeqCst) {
+                return Ok(Exit::Done);
+            }
+            let answer = answer().await?;
+            if !format.json {
+                terminal.clear()?;
+            }
+            answer.print(context, format)?;
+            let tick = async {
+                if format.json || !terminal.is_terminal {
+                    pending::<()>().await;
+                }
+                Timer::after(LONGEST).await;
+            };
+            let change = async {
+                select(commit, std::pin::pin!(tick)).await;
+                Timer::after(SHORTEST).await;
+            };
+            if let Either::Right(_) = select(std::pin::pin!(change), stopped).await {
+                return Ok(Exit::Done);
+            }
+        }
+    }
+}
+
+/// Ctrl-C, SIGTERM or SIGHUP.
+struct Stop {
+    event: Arc<Event>,
+    is_set: Arc<AtomicBool>,
+}
+
+impl Stop {
+    fn new() -> Self {
+        let (event, is_set) = (Arc::new(Event::new()), Arc::new(AtomicBool::new(false)));
+        let (bell, flag) = (Arc::clone(&event), Arc::clone(&is_set));
+        // A program that has a handler of its own ends by that.
+        let _ = ctrlc::try_set_handler(move || {
+            flag.store(true, Ordering::SeqCst);
+            bell.notify(usize::MAX);
+        });
+        Self { event, is_set }
+    }
+}

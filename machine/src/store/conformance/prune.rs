@@ -1,0 +1,249 @@
+//! Pruning deletes what has ended and what nothing needs any more, and leaves the chain, the attempts and
+//! the numbers as they are.
+
+use super::{
+    Open, ensure,
+    event::{NOW, send},
+    sample::{CONTRACTS, Machine, batch, commit},
+    settings,
+    subject::{Subject, text},
+};
+use crate::{
+    id::Id,
+    journal::Digest,
+    store::{
+        backend::{Batch, Found, Rejected},
+        pruned::Kept,
+        pruning::{Candidate, Link, Prune, Pruning},
+    },
+    stored::Hold,
+};
+
+pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+    deletes(open).await?;
+    keeps(open).await?;
+    keeps_families(open).await
+}
+
+/// What is deleted leaves its digests, its attempts, and nothing else.
+async fn deletes(open: &Open<'_>) -> Result<(), String> {
+    let store = Subject::open(open);
+    let (mut first, mut second) = (Machine::execution().with_key("k"), Machine::job());
+    let mut rival = Machine::execution().with_key("k");
+    let mut last = Machine::job();
+    // The first batch has lines of both, so that one line of its transaction stays.
+    let both = [first.create().takes(CONTRACTS, "k"), second.create()];
+    let definitions = vec![first.definition.clone(), second.definition.clone()];
+    store.accepts(commit(definitions, both.into())).await?;
+    store.happens(first.id(), send("hello")).await?;
+    let mut ends = first.end().turns(CONTRACTS, "k", Hold::Applied);
+    if let Some(change) = &mut ends.attempt {
+        change.worker = None;
+    }
+    store.accepts(batch([(&first, ends)])).await?;
+    let created = last.create();
+    store.accepts(batch([(&last, created)])).await?;
+    let (attempts, newest) = (store.attempts_at("k").await?, store.newest().await?);
+    let chain = chain(&store).await?;
+
+    let run = Id::fresh();
+    let candidates = vec![of(&first)];
+    let would = store.0.prunable(candidates.clone()).await.map_err(text)?;
+    ensure!(would == [Ok(2)], "a dry run says {would:?}");
+    store.agrees(&first).await?;
+    let stale = Candidate { version: 1, ..of(&first) };
+    prunes(&store, run, vec![stale], &[Err(Kept::Changed)]).await?;
+    prunes(&store, run, candidates.clone(), &[Ok(2)]).await?;
+    prunes(&store, run, candidates, &[Err(Kept::Changed)]).await?;
+
+    let found = store.0.rows(vec![first.id()]).await.map_err(text)?.pop();
+    ensure!(matches!(found, Some(Found::Missing(_))), "the row is {found:?}");
+    let (history, inbox) = (store.history(first.id()).await?, store.inbox(first.id()).await?);
+    ensure!(history.is_empty() && inbox.is_empty(), "left: {history:?} {inbox:?}");
+    store.agrees(&second).await?;
+    store.agrees(&last).await?;
+    let journal = store.journal(1).await?;
+    let of_first = journal.iter().filter(|entry| entry.id == Some(first.id())).count();
+    ensure!(journal.len() == 2 && of_first == 0, "the journal is {journal:#?}");
+    let now = (store.attempts_at("k").await?, store.newest().await?);
+    ensure!(now == (attempts, newest), "attempts and newest are {now:#?}");
+    let after = self::chain(&store).await?;
+    ensure!(after == chain, "the chain was {chain:?} and is {after:?}");
+
+    // The key is still taken, and numbers go on.
+    let (id, by) = (rival.id(), first.id());
+    let takes = rival.create().takes(CONTRACTS, "k");
+    store.rejects(batch([(&rival, takes)]), Rejected::AlreadyDone { id, by }).await?;
+    let update = last.update(1);
+    let seq = store.accepts(batch([(&last, update)])).await?.last[0];
+    ensure!(seq == newest + 1, "the entry after {newest} is {seq}");
+    let found = store.0.prunings().await.map_err(text)?;
+    let expected = Pruning { id: run, human: "ann".to_owned(), at: NOW, machines: 1, entries: 2 };
+    ensure!(found == [Ok(expected)], "the prunings are {found:#?}");
+    Ok(())
+}
+
+/// What is needed is kept, whatever is asked for.
+async fn keeps(open: &Open<'_>) -> Result<(), String> {
+    let store = Subject::open(open);
+    let (mut lives, mut gate) = (Machine::job(), Machine::execution());
+    let mut waits = Machine::job();
+    waits.row.behind = Some(gate.id());
+    let mut calls = Machine::execution().with_key("k");
+    let mut newest = Machine::job();
+    for write in [(&lives.clone(), lives.create()), (&gate.clone(), gate.create())] {
+        store.accepts(batch([write])).await?;
+    }
+    for write in [gate.end(), waits.create(), calls.create().takes(CONTRACTS, "k")] {
+        store
+            .accepts(commit(vec![lives.definition.clone(), gate.definition.clone()], vec![write]))
+            .await?;
+    }
+    // Unanswered, although it has ended and the key is free.
+    let mut ends = calls.end().turns(CONTRACTS, "k", Hold::Free);
+    if let Some(change) = &mut ends.attempt {
+        change.worker = Some("worker".to_owned());
+    }
+    store.accepts(batch([(&calls, ends)])).await?;
+    let created = newest.create();
+    store.accepts(batch([(&newest, created)])).await?;
+    let ended = newest.end();
+    store.accepts(batch([(&newest, ended)])).await?;
+
+    let before = store.snapshot().await?;
+    let candidates = [&lives, &gate, &waits, &calls, &newest].map(of).to_vec();
+    let kept = [Kept::Changed, Kept::Awaited, Kept::Changed, Kept::Unanswered, Kept::Newest];
+    prunes(&store, Id::fresh(), candidates, &kept.map(Err)).await?;
+    let after = store.snapshot().await?;
+    ensure!(before == after, "what was kept changed\nfrom {before}\nto {after}");
+    let found = store.0.prunings().await.map_err(text)?;
+    ensure!(found.is_empty(), "nothing was pruned, by {found:?}");
+
+    // When the execution has ended, nobody needs its gate.
+    let ended = waits.end();
+    store.accepts(batch([(&waits, ended)])).await?;
+    let update = lives.update(1);
+    store.accepts(batch([(&lives, update)])).await?;
+    let candidates = [&gate, &waits].map(of).to_vec();
+    prunes(&store, Id::fresh(), candidates, &[Ok(2), Ok(2)]).await
+}
+
+/// A family stays until its head has ended, and its head until all of it has ended.
+async fn keeps_families(open: &Open<'_>) -> Result<(), String> {
+    let store = Subject::open(open);
+    let mut family: Vec<Machine> = (0..3).map(|_| Machine::job()).collect();
+    for at in 0..3 {
+        let created = family[at].create();
+        let children = match at {
+            0 => Vec::new(),
+            at => vec![(family[at].id(), family[at - 1].id())],
+        };
+        store.accepts(Batch { children, ..batch([(&family[at], created)]) }).await?;
+    }
+    let mut newest = Machine::job();
+    let created = newest.create();
+    store.accepts(batch([(&newest, created)])).await?;
+    let ends = |machine: &mut Machine| {
+        let ended = machine.end();
+        batch([(&*machine, ended)])
+    };
+    // The grandchild has ended, and nobody above it.
+    let ended = ends(&mut family[2]);
+    store.accepts(ended).await?;
+    prunes_all(&store, &mut newest, &family, &[Kept::Changed, Kept::Changed, Kept::HasParent])
+        .await?;
+    let ended = ends(&mut family[1]);
+    store.accepts(ended).await?;
+    prunes_all(&store, &mut newest, &family, &[Kept::Changed, Kept::HasParent, Kept::HasParent])
+        .await?;
+    // A head that has ended before its youngest.
+    let mut other: Vec<Machine> = (0..2).map(|_| Machine::job()).collect();
+    let created = other[0].create();
+    store.accepts(batch([(&other[0], created)])).await?;
+    let children = vec![(other[1].id(), other[0].id())];
+    let created = other[1].create();
+    store.accepts(Batch { children, ..batch([(&other[1], created)]) }).await?;
+    let ended = ends(&mut other[0]);
+    store.accepts(ended).await?;
+    let created = Machine::job().create();
+    store.accepts(commit(vec![newest.definition.clone()], vec![created])).await?;
+    prunes_all(&store, &mut newest, &other, &[Kept::HasChildren, Kept::Changed]).await?;
+
+    let ended = ends(&mut family[0]);
+    store.accepts(ended).await?;
+    let update = newest.update(1);
+    store.accepts(batch([(&newest, update)])).await?;
+    let candidates: Vec<_> = family.iter().map(of).collect();
+    prunes(&store, Id::fresh(), candidates, &[Ok(2), Ok(2), Ok(2)]).await?;
+    for machine in &family {
+        let children = store.0.children(machine.id()).await.map_err(text)?;
+        ensure!(children.is_empty(), "children of nobody: {children:?}");
+    }
+    Ok(())
+}
+
+fn of(machine: &Machine) -> Candidate {
+    Candidate { id: machine.id(), version: machine.row.version }
+}
+
+async fn prunes_all(
+    store: &Subject,
+    newest: &mut Machine,
+    machines: &[Machine],
+    kept: &[Kept],
+) -> Result<(), String> {
+    let update = newest.update(1);
+    store.accepts(batch([(&*newest, update)])).await?;
+    let kept: Vec<_> = kept.iter().copied().map(Err).collect();
+    prunes(store, Id::fresh(), machines.iter().map(of).collect(), &kept).await
+}
+
+async fn prunes(
+    store: &Subject,
+    id: Id,
+    candidates: Vec<Candidate>,
+    expected: &[Result<u64, Kept>],
+) -> Result<(), String> {
+    let would = store.0.prunable(candidates.clone()).await.map_err(text)?;
+    ensure!(would == expected, "a dry run says {would:?}, not {expected:?}");
+    let prune = Some(Prune { id, human: "ann".to_owned(), candidates });
+    let done = store.accepts(Batch { prune, ..commit(vec![], vec![]) }).await?.pruned;
+    ensure!(done == expected, "pruning says {done:?}, not {expected:?}");
+    Ok(())
+}
+
+/// Every digest of the chain, which must be whole.
+async fn chain(store: &Subject) -> Result<Vec<(u64, Digest, Option<Digest>)>, String> {
+    let mut all: Vec<(u64, Digest, Option<Digest>)> = Vec::new();
+    loop {
+        let after = all.last().map_or(0, |(seq, ..)| *seq);
+        let links = store.0.links(after, 2).await.map_err(text)?;
+        if links.is_empty() {
+            break;
+        }
+        for link in links {
+            let seq = link.seq();
+            let (digest, chain) = match link {
+                Link::Line(line) => match line.line {
+                    Ok(digested) => (digested.digest, line.chain),
+                    Err(broken) => return Err(format!("entry {seq} is {broken:?}")),
+                },
+                Link::Pruned(_, Ok(line)) => (line.digest, line.chain),
+                Link::Pruned(_, Err(broken)) => return Err(format!("entry {seq} is {broken:?}")),
+            };
+            ensure!(seq == all.len() as u64 + 1, "link {seq} comes after {after}");
+            all.push((seq, digest, chain));
+        }
+    }
+    let (mut previous, mut digests) = (Digest::ZERO, Vec::new());
+    for (seq, digest, chain) in &all {
+        digests.push(digest);
+        let Some(chain) = chain else { continue };
+        let mut parts = vec![previous.bytes().as_slice()];
+        parts.extend(digests.iter().map(|digest| digest.bytes().as_slice()));
+        ensure!(*chain == settings().key.digest(&parts), "the chain is broken before {seq}");
+        (previous, digests) = (*chain, Vec::new());
+    }
+    ensure!(digests.is_empty(), "the chain does not cover the last {}", digests.len());
+    Ok(all)
+}

@@ -1,0 +1,125 @@
+use std::collections::BTreeSet;
+
+use super::{Data, Stored};
+use crate::{
+    clock::Millis,
+    id::Id,
+    store::{
+        consumer::Advance,
+        pruned::Kept,
+        pruning::{Candidate, Link, Prune, PrunedLine, Pruning},
+    },
+};
+
+impl Data {
+    /// Prunes what may be pruned; returns the number of entries of each, or why it was kept.
+    pub(super) fn prune(&mut self, prune: &Prune, now: Millis) -> Vec<Result<u64, Kept>> {
+        let done = prune.candidates.iter().map(|candidate| {
+            let removed = self.prunable(*candidate)?;
+            self.remove(candidate.id, prune.id);
+            Ok(removed)
+        });
+        let done: Vec<_> = done.collect();
+        let removed: Vec<u64> = done.iter().flatten().copied().collect();
+        if removed.is_empty() {
+            return done;
+        }
+        let known = self.prunings.iter().position(|known| known.id == prune.id);
+        let known = known.unwrap_or_else(|| {
+            let (id, human) = (prune.id, prune.human.clone());
+            self.prunings.push(Pruning { id, human, at: now, machines: 0, entries: 0 });
+            self.prunings.len() - 1
+        });
+        let pruning = &mut self.prunings[known];
+        pruning.machines += removed.len() as u64;
+        pruning.entries += removed.iter().sum::<u64>();
+        done
+    }
+
+    /// The number of entries of a machine that may be pruned; otherwise why it may not.
+    pub(super) fn prunable(&self, candidate: Candidate) -> Result<u64, Kept> {
+        let id = candidate.id;
+        let stored = self.find(id).filter(|it| it.row.ended && it.row.version == candidate.version);
+        let stored = stored.ok_or(Kept::Changed)?;
+        let is_newest = self.machines.last().is_some_and(|newest| newest.row.id == id)
+            || self.newest_of(stored) == self.newest();
+        let lives = |it: &Stored| !it.row.ended;
+        let is_alive = |id: &Id| self.find(*id).is_some_and(lives);
+        let attempts = self.attempts.values().flatten().filter(|attempt| attempt.by == id);
+        if is_newest {
+            Err(Kept::Newest)
+        } else if self.machines.iter().any(|it| it.row.behind == Some(id) && lives(it)) {
+            Err(Kept::Awaited)
+        } else if self.ancestors(id).iter().any(is_alive) {
+            Err(Kept::HasParent)
+        } else if self.descendants(id).iter().any(is_alive) {
+            Err(Kept::HasChildren)
+        } else if attempts.into_iter().any(|attempt| attempt.worker.is_some()) {
+            Err(Kept::Unanswered)
+        } else {
+            Ok(candidate.version)
+        }
+    }
+
+    fn ancestors(&self, id: Id) -> BTreeSet<Id> {
+        let mut found = BTreeSet::new();
+        let mut next = self.works.parents.get(&id);
+        while let Some(parent) = next.filter(|parent| found.insert(**parent)) {
+            next = self.works.parents.get(parent);
+        }
+        found
+    }
+
+    fn descendants(&self, id: Id) -> BTreeSet<Id> {
+        let mut found = BTreeSet::new();
+        let mut next = vec![id];
+        while let Some(of) = next.pop() {
+            let children = self.works.parents.iter().filter(|(_, parent)| **parent == of);
+            next.extend(children.map(|(child, _)| *child).filter(|child| found.insert(*child)));
+        }
+        found
+    }
+
+    fn remove(&mut self, id: Id, prune: Id) {
+        for entry in self.entries.iter().filter(|entry| entry.id == Some(id)) {
+            if let Ok(line) = &entry.line {
+                let left = PrunedLine { digest: line.digest, chain: entry.chain, prune };
+                self.pruned.insert(entry.seq, left);
+            }
+        }
+        self.entries.retain(|entry| entry.id != Some(id));
+        self.machines.retain(|stored| stored.row.id != id);
+        self.works.states.remove(&id);
+        self.works.messages.retain(|message| message.to != id);
+        self.works.parents.retain(|child, parent| *child != id && *parent != id);
+        // Everything after it has moved up.
+        self.places = self.machines.iter().enumerate().map(|(at, it)| (it.row.id, at)).collect();
+        for stored in &mut self.machines {
+            stored.lines.clear();
+        }
+        for place in 0..self.entries.len() {
+            let of = self.entries[place].id;
+            if let Some(stored) = of.and_then(|id| self.find_mut(id)) {
+                stored.lines.push(place);
+            }
+        }
+    }
+
+    pub(super) fn links(&self, after: u64, limit: usize) -> Vec<Link> {
+        let lines = self.entries(after, limit).into_iter().map(Link::Line);
+        let pruned = self.pruned.range(after.saturating_add(1)..).take(limit);
+        let pruned = pruned.map(|(seq, line)| Link::Pruned(*seq, Ok(line.clone())));
+        let mut links: Vec<Link> = lines.chain(pruned).collect();
+        links.sort_by_key(Link::seq);
+        links.truncate(limit);
+        links
+    }
+
+    pub(super) fn advance(&mut self, advance: &Advance) -> bool {
+        let is_there = self.consumers.get(&advance.consumer).copied() == advance.expected;
+        if is_there {
+            self.consumers.insert(advance.consumer.clone(), advance.to);
+        }
+        is_there
+    }
+}

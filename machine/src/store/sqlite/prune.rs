@@ -1,0 +1,277 @@
+//! Deletes machines that have ended, and keeps what the chain over the journal covers.
+
+use rusqlite::{Connection, OptionalExtension, ToSql, params};
+
+use super::{
+    fail::fail_point,
+    journal,
+    readers::Reader,
+    value::{Columns, Read, integer},
+};
+use crate::{
+    clock::Millis,
+    id::Id,
+    journal::{Digest, DigestKey},
+    store::{
+        backend::Broken,
+        pruned::Kept,
+        pruning::{Candidate, Link, Prune, PrunedLine, Pruning},
+    },
+};
+
+/// Prunes what may be pruned; returns the number of entries of each, or why it was kept.
+pub(super) fn run(
+    connection: &Connection,
+    key: &DigestKey,
+    prune: &Prune,
+    now: Millis,
+) -> rusqlite::Result<Vec<Result<u64, Kept>>> {
+    let mut all = Vec::with_capacity(prune.candidates.len());
+    let (mut machines, mut entries) = (0, 0);
+    for candidate in &prune.candidates {
+        let done = match check(connection, *candidate)? {
+            Ok(no) => {
+                let removed = remove(connection, key, no, prune.id)?;
+                (machines, entries) = (machines + 1, entries + removed);
+                Ok(removed)
+            }
+            Err(kept) => Err(kept),
+        };
+        all.push(done);
+    }
+    if machines > 0 {
+        record(connection, key, prune, now, (machines, entries))?;
+    }
+    Ok(all)
+}
+
+/// What pruning would do with these machines now.
+pub(super) fn prunable(
+    connection: &Connection,
+    candidates: &[Candidate],
+) -> rusqlite::Result<Vec<Result<u64, Kept>>> {
+    let checked = candidates.iter().map(|candidate| {
+        check(connection, *candidate).map(|checked| checked.map(|_| candidate.version))
+    });
+    checked.collect()
+}
+
+/// Why a machine must be kept. `?1` is its number, `?2` its id, and `?3` its key. The indexes are named
+/// because SQLite would read all machines instead, for a join with so few of them.
+const CONDITIONS: [(&str, Kept); 5] = [
+    (
+        "SELECT 1 WHERE ?1 = (SELECT max(no) FROM instance)
+             OR ?1 = (SELECT instance FROM journal ORDER BY seq DESC LIMIT 1)",
+        Kept::Newest,
+    ),
+    (
+        "SELECT 1 FROM instance INDEXED BY instance_behind WHERE behind = ?2 AND ended = 0",
+        Kept::Awaited,
+    ),
+    (
+        "WITH RECURSIVE family (no) AS (
+             SELECT parent FROM child WHERE child = ?1
+             UNION SELECT c.parent FROM family CROSS JOIN child c ON c.child = family.no)
+         SELECT 1 FROM family CROSS JOIN instance i ON i.no = family.no WHERE i.ended = 0",
+        Kept::HasParent,
+    ),
+    (
+        "WITH RECURSIVE family (no) AS (
+             SELECT child FROM child WHERE parent = ?1
+             UNION SELECT c.child FROM family CROSS JOIN child c ON c.parent = family.no)
+         SELECT 1 FROM family CROSS JOIN instance i ON i.no = family.no WHERE i.ended = 0",
+        Kept::HasChildren,
+    ),
+    (
+        "SELECT 1 FROM attempt INDEXED BY attempt_key
+         WHERE key = ?3 AND instance = ?2 AND worker IS NOT NULL",
+        Kept::Unanswered,
+    ),
+];
+
+/// The number of a machine that may be pruned; otherwise why it may not.
+fn check(connection: &Connection, candidate: Candidate) -> rusqlite::Result<Result<i64, Kept>> {
+    let id = candidate.id.bytes();
+    let found = connection
+        .prepare_cached(
+            "SELECT no, key FROM instance WHERE id = ?1 AND version = ?2 AND ended = 1",
+        )?
+        .query_row(params![id, integer(candidate.version)?], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some((no, key)): Option<(i64, Option<String>)> = found else {
+        return Ok(Err(Kept::Changed));
+    };
+    for (condition, kept) in CONDITIONS {
+        let mut select = connection.prepare_cached(condition)?;
+        let parameters: [&dyn ToSql; 3] = [&no, id, &key];
+        // A statement has the parameters up to the last one that it names.
+        let used = select.parameter_count();
+        if select.exists(&parameters[..used])? {
+            return Ok(Err(kept));
+        }
+    }
+    Ok(Ok(no))
+}
+
+fn remove(connection: &Connection, key: &DigestKey, no: i64, prune: Id) -> rusqlite::Result<u64> {
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO pruned (seq, digest, chain, prune, seal) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    let mut select =
+        connection.prepare_cached("SELECT seq, digest, chain FROM journal WHERE instance = ?1")?;
+    let mut lines = select.query([no])?;
+    let mut removed = 0;
+    while let Some(line) = lines.next()? {
+        let (seq, digest): (i64, [u8; 32]) = (line.get(0)?, line.get(1)?);
+        let chain = line.get::<_, Option<[u8; 32]>>(2)?.map(Digest::from_bytes);
+        let left = PrunedLine { digest: Digest::from_bytes(digest), chain, prune };
+        let seal = left.seal(key, seq.cast_unsigned());
+        let chain = left.chain.as_ref().map(Digest::bytes);
+        insert.execute(params![seq, digest, chain, prune.bytes(), seal.bytes()])?;
+        removed += 1;
+    }
+    fail_point!("store-pruned-line");
+    // In this order the schema allows it.
+    for sql in [
+        "DELETE FROM journal WHERE instance = ?1",
+        "DELETE FROM instance WHERE no = ?1",
+        "DELETE FROM context WHERE instance = ?1",
+        "DELETE FROM message WHERE instance = ?1",
+        "DELETE FROM work WHERE instance = ?1",
+        "DELETE FROM child WHERE child = ?1",
+        "DELETE FROM child WHERE parent = ?1",
+    ] {
+        connection.prepare_cached(sql)?.execute([no])?;
+        fail_point!("store-prune");
+    }
+    Ok(removed)
+}
+
+/// Records who pruned, with the machines and entries of all batches of the same call.
+fn record(
+    connection: &Connection,
+    key: &DigestKey,
+    prune: &Prune,
+    now: Millis,
+    (machines, entries): (u64, u64),
+) -> rusqlite::Result<()> {
+    let known = connection
+        .prepare_cached("SELECT at, machines, entries FROM prune WHERE id = ?1")?
+        .query_row([prune.id.bytes()], |row| {
+            Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+        })
+        .optional()?;
+    let (at, before, removed) = known.unwrap_or((now, 0, 0));
+    let pruning = Pruning {
+        id: prune.id,
+        human: prune.human.clone(),
+        at,
+        machines: before.cast_unsigned() + machines,
+        entries: removed.cast_unsigned() + entries,
+    };
+    connection
+        .prepare_cached(
+            "INSERT INTO prune (id, human, at, machines, entries, seal)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT (id) DO UPDATE SET machines = ?4, entries = ?5, seal = ?6",
+        )?
+        .execute(params![
+            prune.id.bytes(),
+            pruning.human,
+            at,
+            integer(pruning.machines)?,
+            integer(pruning.entries)?,
+            pruning.seal(key).bytes()
+        ])?;
+    Ok(())
+}
+
+pub(super) fn prunings(
+    connection: &Connection,
+    key: &DigestKey,
+) -> rusqlite::Result<Vec<Result<Pruning, Broken>>> {
+    let mut select = connection
+        .prepare_cached("SELECT id, human, at, machines, entries, seal FROM prune ORDER BY no")?;
+    let mut rows = select.query([])?;
+    let mut all = Vec::new();
+    while let Some(row) = rows.next()? {
+        let pruning = pruning(Columns(row), key);
+        all.push(pruning.map_err(|reason| Broken { id: None, reason, due_at: None }));
+    }
+    Ok(all)
+}
+
+fn pruning(row: Columns<'_, '_>, key: &DigestKey) -> Read<Pruning> {
+    let pruning = Pruning {
+        id: row.id(0, "id")?,
+        human: row.text(1, "human")?.to_owned(),
+        at: row.integer(2, "at")?,
+        machines: row.count(3, "machines")?,
+        entries: row.count(4, "entries")?,
+    };
+    if pruning.seal(key) != row.digest(5, "seal")? {
+        return Err("the record of a pruning was changed: the seal does not match".to_owned());
+    }
+    Ok(pruning)
+}
+
+/// Lines, and what is left of pruned ones, in order.
+pub(super) fn links(reader: &mut Reader, after: u64, limit: usize) -> rusqlite::Result<Vec<Link>> {
+    let lines = journal::entries(reader, after, limit)?;
+    let mut links: Vec<Link> = lines.into_iter().map(Link::Line).collect();
+    let mut select = reader.connection.prepare_cached(
+        "SELECT seq, digest, chain, prune, seal FROM pruned WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+    )?;
+    let mut rows =
+        select.query(params![journal::bounded(after), journal::bounded(limit as u64)])?;
+    while let Some(row) = rows.next()? {
+        let row = Columns(row);
+        // Greater than `after`, so not negative.
+        let seq = row.count(0, "seq").unwrap_or(0);
+        let line = pruned(row, &reader.key, seq);
+        let line = line.map_err(|reason| Broken { id: None, reason, due_at: None });
+        links.push(Link::Pruned(seq, line));
+    }
+    links.sort_by_key(Link::seq);
+    links.truncate(limit);
+    Ok(links)
+}
+
+fn pruned(row: Columns<'_, '_>, key: &DigestKey, seq: u64) -> Read<PrunedLine> {
+    let line = PrunedLine {
+        digest: row.digest(1, "digest")?,
+        chain: row.optional(2, "chain", Columns::digest)?,
+        prune: row.id(3, "prune")?,
+    };
+    if line.seal(key, seq) != row.digest(4, "seal")? {
+        return Err(format!(
+            "what is left of the pruned entry {seq} was changed: the seal does not match"
+        ));
+    }
+    Ok(line)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::{super::format::FORMAT_5, *};
+
+    /// However many machines there are, a condition looks at those that it concerns.
+    #[test]
+    fn no_condition_reads_all_machines() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(FORMAT_5).unwrap();
+        for (condition, _) in CONDITIONS {
+            let mut explain =
+                connection.prepare(&format!("EXPLAIN QUERY PLAN {condition}")).unwrap();
+            let parameters = vec![None::<i64>; explain.parameter_count()];
+            let plan = explain.query_map(rusqlite::params_from_iter(parameters), |row| row.get(3));
+            for step in plan.unwrap() {
+                let step: String = step.unwrap();
+                // The newest line is the first one of a scan that begins at the end.
+                let is_bounded = ["SCAN family", "SCAN CONSTANT ROW", "SCAN journal"];
+                assert!(!step.starts_with("SCAN") || is_bounded.contains(&step.as_str()), "{step}");
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The classes of errors, for `error.type`. Texts of errors have names, receipts and what services
+//! say; classes have none of it.
+
+use crate::store::{CommitError, LoadError, SendError, Unavailable};
+
+impl CommitError {
+    pub(crate) fn class(&self) -> &'static str {
+        match self {
+            Self::Conflict { .. } => "conflict",
+            Self::NotFound { .. } => "not_found",
+            Self::AlreadyStored { .. } => "already_stored",
+            Self::LeaseLost { .. } => "lease_lost",
+            Self::Ended { .. } => "ended",
+            Self::NeverStored { .. } => "never_stored",
+            Self::OtherStore { .. } => "other_store",
+            Self::Twice { .. } => "twice",
+            Self::Refused { .. } => "refused",
+            Self::Unwritable { .. } => "unwritable",
+            Self::Unavailable(error) => error.class(),
+            Self::AlreadyDone { .. } => "already_done",
+            Self::KeyHeld { .. } => "key_held",
+            Self::KeyReused { .. } => "key_reused",
+            Self::BrokenAttempt { .. } => "broken_attempt",
+            Self::Deferred { .. } => "deferred",
+            Self::NeverRuns { .. } => "never_runs",
+            Self::NotApproved { .. } => "not_approved",
+            Self::ApprovalExpired { .. } => "approval_expired",
+            Self::GateExpired { .. } => "gate_expired",
+            Self::NotDue { .. } => "not_due",
+            Self::GateEnded { .. } => "gate_ended",
+            Self::GateChanged { .. } => "gate_changed",
+            Self::AlreadyDecided { .. } => "already_decided",
+            Self::WorkerAlive { .. } => "worker_alive",
+            Self::WorkerUnknown { .. } => "worker_unknown",
+            Self::NotSettled { .. } => "not_settled",
+            Self::NotInterrupted { .. } => "not_interrupted",
+            Self::EffectLowered { .. } => "effect_lowered",
+            Self::Imported { .. } => "imported",
+            Self::Contract { .. } => "contract",
+            Self::OtherAction { .. } => "other_action",
+            // What cannot be read says why.
+            Self::Gate { source, .. } => source.class(),
+            Self::OtherOutcome { .. } => "other_outcome",
+            Self::Fenced { .. } => "fenced",
+            Self::Unsettled { source, .. } => source.class(),
+            Self::Lock(_) => "lock",
+        }
+    }
+}
+
+impl LoadError {
+    pub(crate) fn class(&self) -> &'static str {
+        match self {
+            Self::NotFound { .. } => "not_found",
+            Self::Unreadable(_) => "unreadable",
+            Self::BrokenEntry { .. } => "broken_entry",
+            Self::UnknownPosition { .. } => "unknown_position",
+            Self::OtherState { .. } => "other_state",
+            Self::Expired { .. } => "expired",
+            Self::Contract { .. } => "contract",
+            Self::NotAGate { .. } => "not_a_gate",
+            Self::AlreadyDecided { .. } => "already_decided",
+            Self::NotRunning { .. } => "not_running",
+            Self::InDoubt { .. } => "in_doubt",
+            Self::NotInDoubt { .. } => "not_in_doubt",
+            Self::AlreadyDone { .. } => "already_done",
+            Self::NotParked { source, .. } => source.class(),
+            Self::BrokenRow { .. } => "broken_row",
+            Self::Lock(_) => "lock",
+            Self::Unavailable(error) => error.class(),
+        }
+    }
+}
+
+impl SendError {
+    pub(crate) fn class(&self) -> &'static str {
+        match self {
+            Self::NotFound { .. } => "not_found",
+            Self::Ended { .. } => "ended",
+            Self::NoMessage { .. } => "no_message",
+            Self::Unavailable(error) => error.class(),
+        }
+    }
+}
+
+/// The class of an error of any type.
+pub(crate) fn class_of(error: &(dyn std::error::Error + 'static)) -> &'static str {
+    if let Some(error) = error.downcast_ref::<CommitError>() {
+        error.class()
+    } else if let Some(error) = error.downcast_ref::<LoadError>() {
+        error.class()
+    } else if let Some(error) = error.downcast_ref::<Unavailable>() {
+        error.class()
+    } else {
+        "_OTHER"
+    }
+}

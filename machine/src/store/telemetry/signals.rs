@@ -1,0 +1,393 @@
+//! The table of all spans and events. `docs/tracing.md` has the same; a test compares the two.
+
+use tracing::field::DisplayValue;
+
+use super::{
+    Signal,
+    call::{SpanName, ToolName},
+    field,
+    signal::signals,
+};
+use crate::{actor::Category, id::Id};
+
+/// Commits, and what they wrote.
+pub(super) const STORE: &str = "machine::store";
+/// Calls of tools.
+pub(super) const CALL: &str = "machine::call";
+/// Executions in doubt.
+pub(super) const DOUBT: &str = "machine::doubt";
+/// Approvals.
+pub(super) const GATE: &str = "machine::gate";
+/// Messages to machines.
+pub(super) const MESSAGE: &str = "machine::message";
+/// What workers do.
+pub(super) const WORKER: &str = "machine::worker";
+/// The file, and the threads of the store.
+pub(super) const STORAGE: &str = "machine::storage";
+
+type Shown<T> = DisplayValue<T>;
+
+signals! {
+    /// A batch is written, from its checks to the answer.
+    span Commit = "machine.commit", STORE, DEBUG {
+        size: u64 => BATCH_SIZE,
+        events: u64 => BATCH_EVENTS,
+    }
+    fixed {}
+    later { ERROR_TYPE, OTEL_STATUS, }
+
+    /// A new machine is on disk.
+    event Created<'a> = "machine.created", STORE, INFO {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+        state: &'a str => STATE,
+        actor: Shown<Category> => ACTOR,
+        version: u64 => VERSION,
+    }
+
+    /// A transition is on disk. There is one event for each.
+    event Transition<'a> = "machine.transition", STORE, INFO {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+        from: &'a str => FROM,
+        to: &'a str => TO,
+        trigger: &'a str => TRIGGER,
+        actor: Shown<Category> => ACTOR,
+        version: u64 => VERSION,
+    }
+
+    /// A worker was fenced: what it answers from now on is late.
+    event Fenced = "machine.fenced", STORE, WARN {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+        epoch: u64 => EPOCH,
+    }
+
+    /// A program resumes another number of machines than wait.
+    event ResumeMismatch = "machine.resume.mismatch", STORE, WARN {
+        kind: &'static str => KIND,
+        resuming: u64 => RESUMING,
+        waiting: u64 => WAITING,
+    }
+
+    /// A machine was skipped, because it cannot be read.
+    event Skipped = "machine.skipped", STORE, ERROR {
+        error: &'static str => ERROR_TYPE,
+    }
+
+    /// A tool is called: from the start of its execution to the settled outcome. If the call goes on after its timeout, the span ends with the call.
+    span ExecuteTool<'a> = "execute_tool", CALL, INFO {
+        name: Shown<SpanName<'a>> => OTEL_NAME,
+        tool: Shown<ToolName<'a>> => GEN_AI_TOOL,
+        id: Shown<Id> => GEN_AI_CALL_ID,
+        irreversible: bool => IRREVERSIBLE,
+        resumed: bool => RESUMED,
+    }
+    fixed {
+        OTEL_KIND = "internal",
+        GEN_AI_OPERATION = "execute_tool",
+        GEN_AI_TOOL_TYPE = "function",
+    }
+    later { OUTCOME, ERROR_TYPE, OTEL_STATUS, }
+
+    /// A service is asked for the outcome of a call that is in doubt.
+    span AskService<'a> = "machine.ask_service", CALL, INFO {
+        name: Shown<SpanName<'a>> => OTEL_NAME,
+        tool: Shown<ToolName<'a>> => GEN_AI_TOOL,
+        id: Shown<Id> => GEN_AI_CALL_ID,
+    }
+    fixed { OTEL_KIND = "internal", }
+    later { OUTCOME, ERROR_TYPE, OTEL_STATUS, }
+
+    /// The permit for a call is on disk.
+    event CallBegun = "machine.call.begun", CALL, DEBUG {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+        epoch: u64 => EPOCH,
+    }
+
+    /// The answer of a service is on disk, or that there is none.
+    event CallAnswered = "machine.call.answered", CALL, INFO {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+        epoch: u64 => EPOCH,
+        evidence: &'static str => EVIDENCE,
+    }
+
+    /// Late evidence is on disk. It changes no state by itself.
+    event CallLate = "machine.call.late", CALL, WARN {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+        epoch: u64 => EPOCH,
+        evidence: &'static str => EVIDENCE,
+    }
+
+    /// An idempotent call gave no receipt, and is made again after the delay.
+    event CallRetried = "machine.call.retried", CALL, WARN {
+        id: Shown<Id> => ID,
+        attempt: u64 => CALL_ATTEMPT,
+        evidence: &'static str => EVIDENCE,
+        delay_ms: u64 => DELAY_MS,
+    }
+
+    /// The timeout of a call has passed, and it goes on.
+    event CallTimedOut = "machine.call.timed_out", CALL, WARN {
+        id: Shown<Id> => ID,
+    }
+
+    /// An execution ends without a call.
+    event CallClosed = "machine.call.closed", CALL, INFO {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+    }
+
+    /// An outcome is not on disk. The worker tries again until it is.
+    event CallUnsettled = "machine.call.unsettled", CALL, ERROR {
+        id: Shown<Id> => ID,
+        error: &'static str => ERROR_TYPE,
+    }
+
+    /// The evidence of a late call was not written.
+    event CallLost = "machine.call.lost", CALL, ERROR {
+        error: &'static str => ERROR_TYPE,
+    }
+
+    /// Executions whose worker ended or timed out are looked for.
+    span Recover = "machine.recover", DOUBT, INFO {}
+    fixed {}
+    later {
+        RECOVERED_IN_DOUBT, RECOVERED_SETTLED, RECOVERED_INTERRUPTED, RECOVERED_FAILED,
+        ERROR_TYPE, OTEL_STATUS,
+    }
+
+    /// An execution is in doubt.
+    event DoubtParked = "machine.doubt.parked", DOUBT, WARN {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+        worker: &'static str => LIVENESS,
+    }
+
+    /// The worker of an execution in doubt has ended.
+    event DoubtWorkerEnded = "machine.doubt.worker_ended", DOUBT, INFO {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+    }
+
+    /// A person, or the service, said whether an action in doubt took place.
+    event DoubtConfirmed = "machine.doubt.confirmed", DOUBT, INFO {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+        applied: bool => APPLIED,
+        actor: Shown<Category> => ACTOR,
+    }
+
+    /// A person freed a key before it could be known that the action did not take place.
+    event DoubtOverridden = "machine.doubt.overridden", DOUBT, WARN {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+        actor: Shown<Category> => ACTOR,
+    }
+
+    /// A service was asked, and the execution stays in doubt.
+    event DoubtRemains = "machine.doubt.remains", DOUBT, DEBUG {
+        error: &'static str => ERROR_TYPE,
+    }
+
+    /// A person is asked for approval.
+    event GateAsked = "machine.gate.asked", GATE, INFO {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+    }
+
+    /// A person approved an action.
+    event GateApproved = "machine.gate.approved", GATE, INFO {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+        actor: Shown<Category> => ACTOR,
+    }
+
+    /// A person declined an action.
+    event GateDeclined = "machine.gate.declined", GATE, INFO {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+        actor: Shown<Category> => ACTOR,
+    }
+
+    /// Nobody answered a gate in time.
+    event GateExpired = "machine.gate.expired", GATE, INFO {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+    }
+
+    /// A gate was withdrawn.
+    event GateWithdrawn = "machine.gate.withdrawn", GATE, INFO {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+    }
+
+    /// A message is sent with `Store::send`.
+    span Send = "machine.send", MESSAGE, INFO {
+        id: Shown<Id> => ID,
+    }
+    fixed {
+        OTEL_NAME = "send",
+        OTEL_KIND = "producer",
+        MESSAGING_SYSTEM = "machine",
+        MESSAGING_OPERATION = "send",
+        MESSAGING_TYPE = "send",
+    }
+    later { ERROR_TYPE, OTEL_STATUS, }
+
+    /// A message is on disk, or was before.
+    event MessageSent = "machine.message.sent", MESSAGE, DEBUG {
+        id: Shown<Id> => ID,
+        outcome: &'static str => SENT,
+    }
+
+    /// A message caused the transition that was just committed.
+    event MessageHandled = "machine.message.handled", MESSAGE, DEBUG {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+    }
+
+    /// Messages can never be handled. They are kept, set aside.
+    event MessagesRefused = "machine.message.refused", MESSAGE, WARN {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+        messages: u64 => MESSAGES,
+    }
+
+    /// A person lets workers try again what was set aside.
+    event Requeued = "machine.requeued", MESSAGE, INFO {
+        id: Shown<Id> => ID,
+        messages: u64 => MESSAGES,
+    }
+
+    /// A worker drives a machine, from the claim until it waits, ends, or belongs to another worker.
+    span Process<'a> = "machine.process", WORKER, INFO {
+        name: Shown<SpanName<'a>> => OTEL_NAME,
+        kind: &'static str => KIND,
+        destination: &'static str => MESSAGING_DESTINATION,
+        id: Shown<Id> => ID,
+        token: u64 => TOKEN,
+    }
+    fixed {
+        OTEL_KIND = "consumer",
+        MESSAGING_SYSTEM = "machine",
+        MESSAGING_OPERATION = "process",
+        MESSAGING_TYPE = "process",
+    }
+    later { ERROR_TYPE, OTEL_STATUS, }
+
+    /// A worker has claimed a machine.
+    event Claimed = "machine.worker.claimed", WORKER, DEBUG {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+        token: u64 => TOKEN,
+        step: &'static str => STEP,
+        attempt: u32 => ATTEMPT,
+    }
+
+    /// A worker has taken a machine over from another one.
+    event TakenOver = "machine.worker.taken_over", WORKER, WARN {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+        token: u64 => TOKEN,
+        holder_ended: bool => HOLDER_ENDED,
+    }
+
+    /// A machine waits.
+    event Waits = "machine.worker.waits", WORKER, DEBUG {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+        delay_ms: Option<u64> => DELAY_MS,
+    }
+
+    /// A worker gives a machine back: it has done many steps, or it stops.
+    event HandedBack = "machine.worker.handed_back", WORKER, DEBUG {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+    }
+
+    /// The lease is lost: a handler was stopped, or a transition was refused.
+    event LeaseLost = "machine.worker.lease_lost", WORKER, WARN {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+        token: u64 => TOKEN,
+    }
+
+    /// A handler, a deadline or a message failed, and is tried again after the delay.
+    event Failed = "machine.worker.failed", WORKER, WARN {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+        step: &'static str => STEP,
+        attempt: u32 => ATTEMPT,
+        delay_ms: u64 => DELAY_MS,
+        error: &'static str => ERROR_TYPE,
+    }
+
+    /// The same, and it is not tried again until a person requeues it.
+    event SetAside = "machine.worker.set_aside", WORKER, ERROR {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+        step: &'static str => STEP,
+        attempt: u32 => ATTEMPT,
+        error: &'static str => ERROR_TYPE,
+    }
+
+    /// A machine needs another program, and is left to other workers for a while.
+    event LeftToOthers = "machine.worker.left_to_others", WORKER, WARN {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+        error: &'static str => ERROR_TYPE,
+    }
+
+    /// The attempts at a machine were cut short, so nothing runs beside it.
+    event Suspect = "machine.worker.suspect", WORKER, WARN {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+        attempt: u32 => ATTEMPT,
+    }
+
+    /// User code panicked where nothing else catches it. The machine is left alone for a while.
+    event Panicked = "machine.worker.panicked", WORKER, ERROR {
+        kind: Option<&'static str> => KIND,
+        id: Option<Shown<Id>> => ID,
+    }
+
+    /// A worker cannot use its store now. It tries again.
+    event WorkerWaits = "machine.worker.unavailable", WORKER, WARN {
+        operation: &'static str => OPERATION,
+        error: &'static str => ERROR_TYPE,
+    }
+
+    /// A worker did not do what can be done later, or by another one.
+    event WorkerPostponed = "machine.worker.postponed", WORKER, DEBUG {
+        operation: &'static str => OPERATION,
+        error: &'static str => ERROR_TYPE,
+    }
+
+    /// A worker stopped its jobs, because they did not end in time.
+    event Stopped = "machine.worker.stopped", WORKER, INFO {
+        grace_ms: u64 => GRACE_MS,
+    }
+
+    /// The storage failed, or a thread of the store did.
+    event StorageFailed = "machine.storage.failed", STORAGE, ERROR {
+        operation: &'static str => OPERATION,
+        status: Option<i32> => DB_STATUS,
+    }
+
+    /// The storage did not do what can be done later, or in another way.
+    event StoragePostponed = "machine.storage.postponed", STORAGE, DEBUG {
+        operation: &'static str => OPERATION,
+        status: Option<i32> => DB_STATUS,
+    }
+
+    /// The write-ahead log was copied into the database, as far as possible.
+    event Checkpoint = "machine.storage.checkpoint", STORAGE, TRACE {
+        mode: i32 => CHECKPOINT_MODE,
+        frames: i32 => CHECKPOINT_FRAMES,
+        done: i32 => CHECKPOINT_DONE,
+    }
+}

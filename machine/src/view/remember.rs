@@ -1,0 +1,225 @@
+use std::{fmt, future::Future, panic::AssertUnwindSafe, pin::pin, sync::Arc, time::Duration};
+
+use async_io::Timer;
+use futures_util::{
+    FutureExt,
+    future::{Either, select},
+};
+
+use super::ExecutionFact;
+use crate::{
+    contract::{AnyExecution, execution::Status},
+    journal::Fact,
+    store::{Committed, LoadError, Store, Subscription},
+};
+
+/// Takes facts about executions: a memory, a vector store, a file.
+///
+/// ```
+/// use machine::view::{ExecutionFact, FactSink};
+///
+/// struct Printed;
+///
+/// impl FactSink for Printed {
+///     type Error = serde_json::Error;
+///
+///     async fn remember(&self, fact: ExecutionFact) -> Result<(), serde_json::Error> {
+///         println!("{}", serde_json::to_string(&fact)?);
+///         Ok(())
+///     }
+/// }
+/// ```
+pub trait FactSink: Send + Sync {
+    /// Why it cannot take a fact. It is logged, and the fact is not delivered again.
+    type Error: fmt::Display + Send;
+
+    /// Takes a fact.
+    fn remember(&self, fact: ExecutionFact)
+    -> impl Future<Output = Result<(), Self::Error>> + Send;
+}
+
+impl<S: FactSink> FactSink for Arc<S> {
+    type Error = S::Error;
+
+    fn remember(
+        &self,
+        fact: ExecutionFact,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send {
+        (**self).remember(fact)
+    }
+}
+
+/// Follows the journal of a store, and hands a sink a fact about each execution that ends (OB-13).
+///
+/// *At most once* per execution, across crashes, and with any number of processes that use the same name:
+/// before it delivers, it moves a position on that the store keeps under this name. So a fact is lost if
+/// the process ends in between, or if the sink fails. None of that concerns the executions: the facts are
+/// written by nobody whom they wait for.
+///
+/// ```no_run
+/// use machine::{store::Store, view::{FactSink, Remember}};
+///
+/// # async fn example(store: &Store, memory: impl FactSink, ctrl_c: impl Future<Output = ()>) -> Result<(), machine::store::LoadError> {
+/// let remembered = Remember::new(store, "memory", memory).run_until(ctrl_c).await?;
+/// println!("{} delivered, {} failed", remembered.delivered, remembered.failed);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Remember<S> {
+    store: Store,
+    consumer: String,
+    sink: S,
+    timeout: Duration,
+}
+
+/// What [`Remember::run_until`] has done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Remembered {
+    /// The number of facts that the sink took.
+    pub delivered: u64,
+    /// The number of facts that the sink failed to take: by an error, a panic, or in time. They are not
+    /// delivered again.
+    pub failed: u64,
+    /// The number of executions that ended and cannot be read.
+    pub unreadable: u64,
+}
+
+/// How long to wait until the store can be used again.
+const PAUSE: Duration = Duration::from_secs(1);
+
+impl<S: FactSink> Remember<S> {
+    /// Delivers to this sink, under a name that stays the same from start to start. A new name begins
+    /// with the first execution of the store.
+    pub fn new(store: &Store, name: impl Into<String>, sink: S) -> Self {
+        let timeout = Duration::from_secs(10);
+        Self { store: store.clone(), consumer: name.into(), sink, timeout }
+    }
+
+    /// Sets how long the sink may take for a fact; by default 10 seconds. Then its future is dropped, and
+    /// the fact counts as failed.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Runs until this future completes. A fact that the sink is taking then is finished.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::UnknownPosition`] if the store does not have the position: then an older copy of the
+    /// file was put in its place. [`LoadError::Unavailable`] if the store was closed, or was opened for
+    /// reading only. After any other error it tries again.
+    pub async fn run_until(&self, stop: impl Future<Output = ()>) -> Result<Remembered, LoadError> {
+        let mut done = Remembered::default();
+        let mut stop = pin!(stop);
+        loop {
+            let error = match self.follow(&mut stop, &mut done).await {
+                Ok(Followed::Stopped) => return Ok(done),
+                Ok(Followed::Overtaken) => continue,
+                Err(error) => error,
+            };
+            match &error {
+                LoadError::UnknownPosition { .. } => return Err(error),
+                LoadError::Unavailable(gone) if gone.is_stopped() || gone.is_read_only() => {
+                    return Err(error);
+                }
+                _ => tracing::warn!(consumer = self.consumer, %error, "facts are delayed"),
+            }
+            if let Either::Right(_) = select(pin!(Timer::after(PAUSE)), &mut stop).await {
+                return Ok(done);
+            }
+        }
+    }
+
+    /// Delivers what comes after the position of the consumer.
+    async fn follow(
+        &self,
+        stop: &mut (impl Future<Output = ()> + Unpin),
+        done: &mut Remembered,
+    ) -> Result<Followed, LoadError> {
+        let mut at = self.store.offset(&self.consumer).await?;
+        let mut entries = self.store.subscribe(at).await?;
+        loop {
+            let next = match select(pin!(entries.next()), &mut *stop).await {
+                Either::Left((next, _)) => next,
+                Either::Right(_) => return Ok(Followed::Stopped),
+            };
+            let Some(committed) = ends(next)? else { continue };
+            let Some(fact) = self.fact(&committed, &entries, done).await? else { continue };
+            // Before it is delivered: nobody else delivers it, and nobody delivers it again.
+            if !self.store.advance(&self.consumer, at, committed.position).await? {
+                return Ok(Followed::Overtaken);
+            }
+            at = Some(committed.position);
+            self.deliver(fact, done).await;
+        }
+    }
+
+    /// The fact about an entry; `None` if the machine is no execution, or cannot be read.
+    async fn fact(
+        &self,
+        committed: &Committed,
+        entries: &Subscription,
+        done: &mut Remembered,
+    ) -> Result<Option<ExecutionFact>, LoadError> {
+        match self.store.load::<AnyExecution>(committed.id).await {
+            Ok(execution) => Ok(ExecutionFact::of(&execution)),
+            Err(error @ LoadError::Unavailable(_)) => Err(error),
+            // Machines of other kinds may have states of the same names.
+            Err(error) => {
+                let line = self.store.json(committed.id).await;
+                let is_other = line.is_ok_and(|line| line["machine"] != "execution");
+                if !is_other {
+                    done.unreadable += 1;
+                    let position = entries.position();
+                    tracing::warn!(consumer = self.consumer, %position, %error, "no fact");
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    /// Whatever the sink does, the next fact is delivered.
+    async fn deliver(&self, fact: ExecutionFact, done: &mut Remembered) {
+        let id = fact.execution_id;
+        // The call itself may panic, too.
+        let taken = async { self.sink.remember(fact).await.map_err(|error| error.to_string()) };
+        let taken = pin!(AssertUnwindSafe(taken).catch_unwind());
+        let error = match select(taken, pin!(Timer::after(self.timeout))).await {
+            Either::Left((Ok(Ok(())), _)) => {
+                done.delivered += 1;
+                return;
+            }
+            Either::Left((Ok(Err(error)), _)) => error,
+            Either::Left((Err(_), _)) => "the sink panicked".to_owned(),
+            Either::Right(_) => format!("the sink took longer than {:?}", self.timeout),
+        };
+        done.failed += 1;
+        tracing::warn!(consumer = self.consumer, %id, error, "a fact was not remembered");
+    }
+}
+
+/// How following the journal ended.
+enum Followed {
+    Stopped,
+    /// Another driver has delivered: the position is elsewhere.
+    Overtaken,
+}
+
+/// The entry, if it may be the end of an execution.
+fn ends(next: Result<Committed, LoadError>) -> Result<Option<Committed>, LoadError> {
+    let committed = match next {
+        Ok(committed) => committed,
+        Err(error @ LoadError::BrokenEntry { .. }) => {
+            tracing::warn!(%error, "skipped an entry");
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
+    let Fact::Moved { to, .. } = &committed.entry.fact else { return Ok(None) };
+    let is_end = to.parse::<Status>().is_ok_and(|status| status.definition().terminal);
+    Ok(is_end.then_some(committed))
+}

@@ -1,0 +1,118 @@
+//! What people decide about gates, and what is not needed any more.
+
+use machine::{
+    contract::{Contract, Settled},
+    store::LoadError,
+    view::Label,
+};
+use machine_tests::{
+    actors::{reasoning_node, tool_node},
+    assert_err,
+    samples::{asked_in, pending_mail, receipt},
+};
+
+use crate::support::{Place, end};
+
+#[tokio::test]
+async fn what_is_approved_runs() {
+    let place = Place::new().await;
+    let (gate, planned) = place.ask("bob@example.com").await;
+    let before = place.position().await;
+    let ran = place.run(&["approve", &end(gate.id()), "--as", "ann"]);
+    ran.failed(2, "`--yes`");
+    assert!(ran.err.contains("Allow email.send? It cannot be taken back."), "{ran:?}");
+    assert!(ran.err.contains("bob@example.com"), "{ran:?}");
+    assert_eq!(place.position().await, before);
+
+    let ran = place.run(&["approve", &end(gate.id()), "--as", "ann", "--yes"]);
+    assert!(ran.done().contains(&planned.id().to_string()), "{ran:?}");
+    let settled = place.store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap();
+    assert!(matches!(settled, Settled::Completed(_)));
+
+    let second = place.run(&["approve", &end(gate.id()), "--as", "bob", "--yes"]);
+    second.failed(1, "was approved by ann");
+}
+
+#[tokio::test]
+async fn nothing_is_decided_without_a_name() {
+    let place = Place::new().await;
+    let (gate, _planned) = place.ask("bob@example.com").await;
+    place.run(&["approve", &end(gate.id()), "--yes"]).failed(2, "--as <NAME>");
+    place.run(&["approve", &end(gate.id()), "--yes", "--as", " "]).failed(2, "the name is empty");
+    let hidden = place.run(&["approve", &end(gate.id()), "--yes", "--as", "ann\u{202e}"]);
+    hidden.failed(2, "invisible character");
+    assert_eq!(place.label(gate.id()).await, Label::Waiting);
+}
+
+#[tokio::test]
+async fn several_are_decided_together_or_none() {
+    let place = Place::new().await;
+    let (first, _a) = place.ask("a@example.com").await;
+    let (second, _b) = place.ask("b@example.com").await;
+    let (third, _c) = place.ask("c@example.com").await;
+    let ids = [&*end(first.id()), &*end(second.id()), &*end(third.id())];
+    place.run(&["decline", ids[2], "--as", "ann", "--yes", "--reason", "no"]).done();
+
+    place.run(&["approve", ids[0], ids[2], "--as", "ann", "--yes"]).failed(1, "declined by ann");
+    assert_eq!(place.label(first.id()).await, Label::Waiting);
+    let document = place.json(&["approve", ids[0], ids[1], ids[0], "--as", "ann", "--yes"]);
+    assert_eq!(document["decided"].as_array().unwrap().len(), 2, "{document}");
+    assert_eq!(document["decided"][1]["by"], "ann");
+    assert_eq!(place.label(first.id()).await, Label::Success);
+    assert_eq!(place.label(second.id()).await, Label::Success);
+}
+
+#[tokio::test]
+async fn what_is_declined_never_runs() {
+    let place = Place::new().await;
+    let (gate, planned) = place.ask("bob@example.com").await;
+    let ran = place.run(&["decline", &end(gate.id()), "--as", "ann", "--yes", "--reason", "wrong"]);
+    ran.done();
+    assert_eq!(place.label(gate.id()).await, Label::Rejected);
+    let id = planned.id();
+    place.store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap_err();
+    place.run(&["cancel", &end(id), "--as", "ann"]).done();
+    assert_eq!(place.label(id).await, Label::Cancelled);
+}
+
+#[tokio::test]
+async fn what_is_not_needed_is_cancelled() {
+    let place = Place::new().await;
+    let mut pending = pending_mail("bob@example.com");
+    place.store.create(&mut pending).await.unwrap();
+    let (gate, planned) = place.ask("eve@example.com").await;
+    let contract = Contract::ecs_request("Which port?", reasoning_node()).unwrap();
+    let mut question = asked_in(contract);
+    place.store.create(&mut question).await.unwrap();
+    let ids = [pending.id(), gate.id(), question.id()];
+    let texts = ids.map(end);
+    let document =
+        place.json(&["cancel", &texts[0], &texts[1], &texts[2], "--as", "ann", "--reason", "done"]);
+    assert_eq!(document["cancelled"].as_array().unwrap().len(), 3);
+    for id in ids {
+        assert_eq!(place.label(id).await, Label::Cancelled);
+    }
+    assert_err!(place.store.gate(gate.id()).await, LoadError::NotAGate { .. });
+    let again = place.run(&["cancel", &texts[0], "--as", "ann"]);
+    again.failed(1, "is CANCELLED, so there is nothing to cancel");
+    // All are looked at before the first one is changed.
+    let ran = place.run(&["cancel", &end(planned.id()), &texts[0], "--as", "ann"]);
+    ran.failed(1, "nothing to cancel");
+    assert_eq!(place.label(planned.id()).await, Label::NotStarted);
+}
+
+#[tokio::test]
+async fn what_failed_is_tried_again() {
+    let place = Place::new().await;
+    let failed = place.failed("bob@example.com").await;
+    place.run(&["retry", &end(failed), "--as", "ann"]).failed(2, "Allow email.send?");
+    let document = place.json(&["retry", &end(failed), "--as", "ann", "--yes"]);
+    let attempt = document["attempt"].as_str().unwrap().parse().unwrap();
+    assert_eq!(place.label(attempt).await, Label::NotStarted);
+    let planned = place.store.planned(attempt).await.unwrap();
+    let settled = place.store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap();
+    assert!(matches!(settled, Settled::Completed(_)));
+    let again = place.run(&["retry", &end(failed), "--as", "ann", "--yes"]);
+    assert_eq!(again.code, 1, "{again:?}");
+    place.run(&["retry", &end(attempt), "--as", "ann", "--yes"]).failed(1, "is SUCCESS");
+}

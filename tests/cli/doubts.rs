@@ -1,0 +1,85 @@
+//! Actions in doubt, and calls whose worker is shut out.
+
+use machine::{
+    store::{OpenOptions, Store},
+    view::Label,
+};
+use machine_tests::{actors::tool_node, samples::pending_mail};
+
+use crate::support::{Place, end};
+
+#[tokio::test]
+async fn a_person_confirms_that_it_took_place() {
+    let place = Place::new().await;
+    let doubt = place.doubt("bob@example.com").await;
+    let ran = place.run(&["confirm", &end(doubt), "applied", "--as", "ann"]);
+    ran.failed(2, "Your answer: it took place.");
+    assert_eq!(place.label(doubt).await, Label::InDoubt);
+    let done = ["confirm", &end(doubt), "applied", "--as", "ann", "--yes", "--receipt", "seen"];
+    place.run(&done).done();
+    assert_eq!(place.label(doubt).await, Label::Success);
+    let shown = place.run(&["show", &end(doubt)]);
+    assert!(shown.done().contains("result       seen"), "{shown:?}");
+    place.run(&done).failed(1, "is not in doubt");
+}
+
+#[tokio::test]
+async fn not_applied_waits_for_the_worker_unless_overridden() {
+    let place = Place::new().await;
+    let mut pending = pending_mail("bob@example.com");
+    place.store.create(&mut pending).await.unwrap();
+    // Its worker is this process.
+    let (running, permit) = place.store.begin(pending, tool_node()).await.unwrap();
+    let doubt = running.id();
+    place.run(&["fence", &end(doubt)]).done();
+    let refused = place.run(&["confirm", &end(doubt), "not-applied", "--as", "ann", "--yes"]);
+    refused.failed(1, "`--override` does so");
+    assert_eq!(place.label(doubt).await, Label::InDoubt);
+    let arguments = ["confirm", &end(doubt), "not-applied", "--as", "ann", "--yes", "--override"];
+    assert_eq!(place.json(&arguments)["overridden"], true);
+    assert_eq!(place.label(doubt).await, Label::Failed);
+    drop(permit);
+}
+
+#[tokio::test]
+async fn not_applied_after_the_worker_has_ended() {
+    let mut place = Place::new().await;
+    let doubt = place.doubt("bob@example.com").await;
+    place.store.close().await.unwrap();
+    place.store = Store::memory();
+    let arguments = ["confirm", &end(doubt), "not-applied", "--as", "ann", "--yes"];
+    place.run(&arguments).done();
+    place.store = OpenOptions::new().sqlite(place.file()).await.unwrap();
+    assert_eq!(place.label(doubt).await, Label::Failed);
+}
+
+#[tokio::test]
+async fn options_that_do_not_fit_are_refused() {
+    let place = Place::new().await;
+    let doubt = end(place.doubt("bob@example.com").await);
+    for more in [
+        &["applied", "--override"][..],
+        &["applied", "--reason", "x"],
+        &["not-applied", "--receipt", "x"],
+        &["perhaps"],
+        &[],
+    ] {
+        let arguments = [&["confirm", &*doubt, "--as", "ann", "--yes"][..], more].concat();
+        assert_eq!(place.run(&arguments).code, 2, "{more:?}");
+    }
+    place.run(&["cancel", &doubt, "--as", "ann"]).failed(1, "is in doubt");
+}
+
+#[tokio::test]
+async fn a_worker_is_shut_out() {
+    let place = Place::new().await;
+    let mut pending = pending_mail("bob@example.com");
+    place.store.create(&mut pending).await.unwrap();
+    place.run(&["fence", &end(pending.id())]).failed(1, "PENDING");
+    let (running, permit) = place.store.begin(pending, tool_node()).await.unwrap();
+    let id = running.id();
+    place.run(&["cancel", &end(id), "--as", "ann"]).failed(1, "is running");
+    assert!(place.json(&["fence", &end(id)])["question"].is_string());
+    assert_eq!(place.label(id).await, Label::InDoubt);
+    drop(permit);
+}

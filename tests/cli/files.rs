@@ -1,0 +1,131 @@
+//! Files that cannot be opened or read, and machines that cannot.
+
+use std::fs;
+
+use machine::store::OpenOptions;
+
+use crate::support::{Place, Ran, bare, end};
+
+#[tokio::test]
+async fn a_missing_file_is_not_created() {
+    let place = Place::new().await;
+    let missing = place.folder().join("agnet.db");
+    let path = missing.to_str().unwrap();
+    for arguments in [
+        &["list"][..],
+        &["show", "12345678"],
+        &["verify"],
+        &["check"],
+        &["topology"],
+        &["prompt", "--session", "x"],
+        &["export", "--all"],
+        &["approve", "12345678", "--as", "ann", "--yes"],
+        &["cancel", "12345678", "--as", "ann"],
+        &["send", "12345678", "x", "--as", "ann"],
+        &["prune", "--ended-for", "1d", "--as", "ann", "--yes"],
+        &["backup", "copy.db"],
+    ] {
+        let ran = Ran::of(bare(arguments).current_dir(place.folder()).args(["--db", path]));
+        assert_eq!(ran.code, 5, "{arguments:?}: {ran:?}");
+        assert!(!missing.exists(), "{arguments:?}");
+    }
+}
+
+#[tokio::test]
+async fn files_of_others_are_refused() {
+    let place = Place::new().await;
+    let text = place.folder().join("notes.txt");
+    fs::write(&text, "no database at all, but long enough to have a header in it").unwrap();
+    let foreign = place.folder().join("foreign.db");
+    rusqlite::Connection::open(&foreign).unwrap().execute("CREATE TABLE a (b)", []).unwrap();
+    for (file, says) in [(&text, "is not a database"), (&foreign, "of another program")] {
+        Ran::of(bare(&["list"]).arg("--db").arg(file)).failed(5, says);
+        let arguments = ["cancel", "12345678", "--as", "ann"];
+        Ran::of(bare(&arguments).arg("--db").arg(file)).failed(5, says);
+    }
+    Ran::of(bare(&["list"]).arg("--db").arg(place.folder())).failed(5, "");
+
+    let raw = rusqlite::Connection::open(place.file()).unwrap();
+    raw.pragma_update(None, "user_version", 1_000_000).unwrap();
+    drop(raw);
+    place.run(&["list"]).failed(5, "use the newer program");
+}
+
+#[tokio::test]
+async fn a_key_is_read_from_a_file() {
+    let place = Place::with(OpenOptions::new().key([0xab; 32])).await;
+    let id = place.order().await;
+    place.run(&["list"]).failed(5, "created with another key");
+    let key = place.folder().join("key");
+    let key_file = key.to_str().unwrap();
+    for content in [&[0xab; 32][..], "ab".repeat(32).as_bytes(), b"AB".repeat(32).as_slice()] {
+        fs::write(&key, content).unwrap();
+        place.run(&["show", &end(id), "--key-file", key_file]).done();
+    }
+    fs::write(&key, "ab".repeat(32) + "\n").unwrap();
+    place.run(&["show", &end(id), "--key-file", key_file]).done();
+    for content in ["", "ab", &"+a".repeat(32), &"zz".repeat(32), &"ä".repeat(32)] {
+        fs::write(&key, content).unwrap();
+        place.run(&["list", "--key-file", key_file]).failed(2, "is not a key file");
+    }
+    place.run(&["list", "--key-file", "/nonexistent"]).failed(2, "cannot read the key file");
+}
+
+#[tokio::test]
+async fn a_file_that_is_being_written_is_read() {
+    let place = Place::new().await;
+    place.order().await;
+    let raw = rusqlite::Connection::open(place.file()).unwrap();
+    raw.execute_batch("BEGIN IMMEDIATE").unwrap();
+    place.run(&["list"]).done();
+    place.run(&["verify"]).done();
+}
+
+#[tokio::test]
+async fn a_broken_machine_does_not_hide_the_others() {
+    let place = Place::new().await;
+    let (good, broken) = (place.order().await, place.order().await);
+    let (gate, _planned) = place.ask("bob@example.com").await;
+    place.edit(broken, "UPDATE instance SET state = '{\"evil\": 1}' WHERE id = ID");
+    let listed = place.run(&["list"]);
+    let good = end(good);
+    for text in ["unreadable", &good[4..], &end(gate.id())[4..]] {
+        assert!(listed.done().contains(text), "{text}: {listed:?}");
+    }
+    let document = place.json(&["list"]);
+    assert_eq!(document["unreadable"].as_array().unwrap().len(), 1, "{document}");
+    let shown = place.run(&["show", &end(broken)]);
+    assert_eq!(shown.code, 1, "{shown:?}");
+    place.run(&["show", &good]).done();
+    place.run(&["send", &end(broken), "confirm", "--as", "ann"]).failed(1, "");
+
+    let verified = place.run(&["verify"]);
+    assert_eq!(verified.code, 3, "{verified:?}");
+    assert!(verified.out.contains(&broken.to_string()), "{verified:?}");
+    assert_eq!(place.run(&["verify", &end(broken)]).code, 3);
+    assert_eq!(place.run(&["verify", &good]).code, 0);
+    let checked = place.run(&["check"]);
+    assert_eq!(checked.code, 3, "{checked:?}");
+    assert!(checked.out.contains("2 checked, 1 cannot be read"), "{checked:?}");
+    let exported = place.run(&["export", "--all"]);
+    assert_eq!((exported.code, exported.out.lines().count()), (3, 3), "{exported:?}");
+    assert!(exported.err.contains(&broken.to_string()), "{exported:?}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_that_may_only_be_read_is_read() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let place = Place::new().await;
+    let id = place.order().await;
+    place.store.close().await.unwrap();
+    let only_read = fs::Permissions::from_mode(0o444);
+    fs::set_permissions(place.file(), only_read).unwrap();
+    if fs::OpenOptions::new().write(true).open(place.file()).is_ok() {
+        // Root may write everything.
+        return;
+    }
+    place.run(&["list"]).done();
+    place.run(&["cancel", &end(id), "--as", "ann"]).failed(5, "not writable");
+}

@@ -1,0 +1,112 @@
+//! Text from outside cannot forge what people read.
+
+use machine::contract::{Contract, ToolSpec};
+use machine_tests::{actors::reasoning_node, samples::asked_in};
+use serde_json::json;
+
+use crate::support::{Order, Place, Ran};
+
+const HOSTILE: &str =
+    "x\u{1b}[2J\n[SUCCESS] │ forged\r\n────┼────\n\u{202e}evil\u{9b}2J\u{2028}[IN_DOUBT]";
+
+fn assert_harmless(ran: &Ran) {
+    for text in [&ran.out, &ran.err] {
+        for character in text.chars().filter(|it| *it != '\n') {
+            assert!(
+                !character.is_control() && !matches!(character, '\u{202e}' | '\u{2028}'),
+                "{character:?} in {ran:?}"
+            );
+        }
+        assert!(!text.lines().any(|line| line.trim_start().starts_with("[SUCCESS]")), "{ran:?}");
+        // The label of another line is escaped.
+        let text = text.replace("\\[", "");
+        assert!(!text.contains("[IN_DOUBT]"), "{ran:?}");
+        // A border means nothing where there is no table.
+        let mut lines = text
+            .lines()
+            .filter(|line| !line.starts_with("about ") && !line.starts_with("session "));
+        assert!(!lines.any(|line| line.contains("│ forged")), "{ran:?}");
+    }
+}
+
+#[tokio::test]
+async fn hostile_text_stays_in_its_place() {
+    let place = Place::new().await;
+    let contract = Contract::ecs_request(HOSTILE, reasoning_node()).unwrap();
+    let mut question = asked_in(contract.about(HOSTILE).session(HOSTILE));
+    place.store.create(&mut question).await.unwrap();
+    let tool = ToolSpec::irreversible("email", "send").unwrap();
+    let arguments = json!({ "to": HOSTILE, HOSTILE: 1 }).to_string();
+    let mail = Contract::tool_call(&tool, &arguments, reasoning_node()).unwrap().about(HOSTILE);
+    let (mut gate, mut planned) =
+        mail.ask::<machine::contract::Action>(None, machine_tests::actors::ecs_node()).unwrap();
+    place.store.ask(&mut gate, &mut planned).await.unwrap();
+    let mut order = Order::new();
+    place.store.create(&mut order).await.unwrap();
+    let id = order.id().to_string();
+    let payload = json!({ "amount": 3, "note": HOSTILE }).to_string();
+    place.run(&["send", &id, "confirm", "--as", "ann", "--payload", &payload]).done();
+    let (question, gate) = (question.id().to_string(), gate.id().to_string());
+    for audience in ["human", "diagnostic", "internal"] {
+        for more in [&[][..], &["--json"]] {
+            for arguments in [
+                &["list"][..],
+                &["show", &question],
+                &["show", &gate],
+                &["show", &id],
+                &["timeline", &question],
+                &["timeline", &gate],
+                &["timeline", "--session", HOSTILE],
+            ] {
+                let all = [arguments, &["--audience", audience], more].concat();
+                let ran = place.run(&all);
+                ran.done();
+                // Braces and quotation marks of JSON cannot be forged.
+                if more.is_empty() {
+                    assert_harmless(&ran);
+                } else {
+                    assert!(!ran.out.trim_end().chars().any(char::is_control), "{ran:?}");
+                    assert!(!ran.out.contains('\u{202e}'), "{ran:?}");
+                }
+            }
+        }
+    }
+    assert_harmless(&place.run(&["prompt", "--session", HOSTILE, "--limit", "1"]).without_labels());
+    for arguments in [
+        &["approve", &*gate, "--as", "ann"][..],
+        &["decline", &gate, "--as", "ann", "--yes", "--reason", HOSTILE],
+        &["approve", &gate, "--as", "ann", "--yes"],
+        &["cancel", &question, "--as", "ann", "--reason", HOSTILE],
+        &["approve", &question, "--as", "ann", "--yes"],
+        &["show", HOSTILE],
+        &["send", &id, HOSTILE, "--as", "ann"],
+        &["send", &id, "confirm", "--as", "ann", "--correlation", HOSTILE, "--payload", &payload],
+        &["requeue", &id, "--message", HOSTILE],
+        &["topology", HOSTILE],
+    ] {
+        let ran = place.run(arguments);
+        if !arguments.contains(&"--yes") && arguments[0] == "approve" {
+            assert_eq!(ran.code, 2, "{ran:?}");
+        }
+        assert_harmless(&ran);
+    }
+    assert_harmless(&place.run(&["show", &question]));
+}
+
+#[tokio::test]
+async fn chinese_and_long_texts_keep_the_table() {
+    let place = Place::new().await;
+    let contract = Contract::ecs_request("部署到生产环境？", reasoning_node()).unwrap();
+    let mut question = asked_in(contract.about(&"会议邀请".repeat(30)));
+    place.store.create(&mut question).await.unwrap();
+    let listed = place.run(&["list"]);
+    assert!(listed.done().contains("会议邀请会议邀请"), "{listed:?}");
+}
+
+impl Ran {
+    /// The lines of a prompt begin with labels.
+    fn without_labels(mut self) -> Self {
+        self.out = self.out.replace("[WAITING] ", "").replace("[CANCELLED] ", "");
+        self
+    }
+}

@@ -1,0 +1,42 @@
+//! A file with many machines. It is large with `MACHINE_LARGE_TESTS`.
+
+use std::time::{Duration, Instant};
+
+use machine_tests::samples::{asked, pending_mail};
+
+use crate::support::{Order, Place, end};
+
+#[tokio::test]
+async fn a_large_file_is_listed_soon() {
+    let is_large = std::env::var_os("MACHINE_LARGE_TESTS").is_some();
+    let count = if is_large { 100_000 } else { 1000 };
+    let place = Place::new().await;
+    let mut made = 0;
+    while made < count {
+        let mut orders: Vec<_> = (0..250).map(|_| Order::new()).collect();
+        let mut questions: Vec<_> = (0..100).map(|_| asked("Deploy?")).collect();
+        let mut mails: Vec<_> =
+            (0..150).map(|at| pending_mail(&format!("{}@example.com", made + at))).collect();
+        let batch = orders.iter_mut().fold(place.store.batch(), |batch, it| batch.create(it));
+        let batch = questions.iter_mut().fold(batch, |batch, it| batch.create(it));
+        let batch = mails.iter_mut().fold(batch, |batch, it| batch.create(it));
+        batch.write().await.unwrap();
+        made += 500;
+    }
+    let doubt = place.doubt("bob@example.com").await;
+    let limit = Duration::from_secs(if cfg!(debug_assertions) { 20 } else { 2 });
+    for arguments in [
+        &["list"][..],
+        &["list", "--attention-only"],
+        &["list", "--status", "pending", "--limit", "100"],
+        &["show", &end(doubt)],
+        &["topology"],
+    ] {
+        let begun = Instant::now();
+        let ran = place.run(arguments);
+        let time = begun.elapsed();
+        println!("{arguments:?} among {count}: {time:?}");
+        ran.done();
+        assert!(time < limit, "{arguments:?} took {time:?}");
+    }
+}

@@ -1,0 +1,14 @@
+//! Tests of the command line: the program, on files that the library wrote.
+#![allow(clippy::unwrap_used)]
+
+mod decisions;
+mod doubts;
+mod files;
+mod help;
+mod hostile;
+mod large;
+mod lists;
+mod maintenance;
+mod messages;
+mod support;
+mod watch;

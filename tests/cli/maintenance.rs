@@ -1,0 +1,141 @@
+//! `verify`, `check`, `prune`, `backup`, `export` and `completions`.
+
+use std::fs;
+
+use machine::{
+    Id,
+    contract::AnyExecution,
+    store::{OpenOptions, Store},
+    stored::{Restore, Unverified},
+};
+use serde_json::{Value, json};
+
+use crate::support::{AnyOrder, Place, Ran, bare, end};
+
+#[tokio::test]
+async fn a_sound_file_verifies() {
+    let place = Place::new().await;
+    let doubt = place.doubt("bob@example.com").await;
+    place.order().await;
+    let verified = place.run(&["verify"]);
+    assert!(verified.done().contains("2 machines, ") && verified.out.contains("all as written"));
+    let one = place.json(&["verify", &end(doubt)]);
+    assert_eq!(one["machines"], 1);
+    assert_eq!(one["problems"], json!([]));
+    place.run(&["verify", "ffffffffff"]).failed(4, "no machine");
+    let checked = place.run(&["check"]);
+    assert!(checked.done().contains("order: 1 checked, all can be read"), "{checked:?}");
+}
+
+#[tokio::test]
+async fn a_new_program_is_checked() {
+    let place = Place::new().await;
+    let id = place.order().await;
+    let file = place.folder().join("new.json");
+    let path = file.to_str().unwrap().to_owned();
+    let definition = place.run(&["topology", "order", "--definition"]).done().to_owned();
+    assert_eq!(definition.trim_end(), serde_json::to_string(AnyOrder::DEFINITION).unwrap());
+    fs::write(&file, &definition).unwrap();
+    place.run(&["check", "--against", &path]).done();
+
+    // The new program has no state `asking`.
+    let mut newer: Value = serde_json::from_str(&definition).unwrap();
+    for state in newer["states"].as_array_mut().unwrap() {
+        if state["name"] == "asking" {
+            state["name"] = "ordered".into();
+        }
+    }
+    fs::write(&file, json!([newer]).to_string()).unwrap();
+    let checked = place.run(&["check", "--against", &path]);
+    assert_eq!(checked.code, 3, "{checked:?}");
+    assert!(checked.out.contains("order: 1 checked, 1 cannot be read"), "{checked:?}");
+    assert!(checked.out.contains(&format!("{id} in `asking`: state `asking` was removed")));
+
+    for text in ["", "{}", "[1]", "\u{1b}"] {
+        fs::write(&file, text).unwrap();
+        place.run(&["check", "--against", &path]).failed(2, "has no definition");
+    }
+    place.run(&["check", "--against", "/nonexistent"]).failed(2, "cannot read");
+}
+
+#[tokio::test]
+async fn what_has_ended_is_pruned_by_name() {
+    let place = Place::new().await;
+    let failed = place.failed("bob@example.com").await;
+    let order = place.order().await;
+    let count = async || place.json(&["list"])["machines"].as_array().unwrap().len();
+    let rehearsal = place.json(&["prune", "--ended-for", "0s", "--dry-run"]);
+    assert_eq!((&rehearsal["machines"], &rehearsal["dry_run"]), (&json!(1), &json!(true)));
+    place.run(&["prune", "--ended-for", "0s", "--yes"]).failed(2, "--as");
+    place.run(&["prune", "--ended-for", "0s", "--as", "ann"]).failed(2, "1 machines with");
+    place.run(&["prune", "--ended-for", "-1d", "--as", "ann", "--yes"]).failed(2, "");
+    place.run(&["prune", "--ended-for", "soon", "--as", "ann", "--yes"]).failed(2, "");
+    assert_eq!(count().await, 2);
+    let kept = place.json(&["prune", "--ended-for", "90d", "--as", "ann", "--yes"]);
+    assert_eq!(kept["machines"], 0);
+    let pruned = place.json(&["prune", "--ended-for", "0s", "--as", "ann", "--yes"]);
+    assert_eq!(pruned["machines"], 1);
+    place.run(&["show", &failed.to_string()]).failed(4, "there is no machine");
+    place.run(&["show", &order.to_string()]).done();
+    let log = place.run(&["prune", "--log"]);
+    assert!(log.done().contains("│ ann │ 1"), "{log:?}");
+    assert_eq!(place.json(&["prune", "--log"])["prunings"][0]["by"], "ann");
+    assert!(place.run(&["verify"]).done().contains("entries were pruned"));
+}
+
+#[tokio::test]
+async fn a_backup_is_a_store() {
+    let place = Place::new().await;
+    let id = place.order().await;
+    let copy = place.folder().join("copy.db");
+    let path = copy.to_str().unwrap();
+    let document = place.json(&["backup", path]);
+    assert_eq!(document["bytes"], fs::metadata(&copy).unwrap().len());
+    Ran::of(bare(&["show", &end(id)]).args(["--db", path])).done();
+    Ran::of(bare(&["verify"]).args(["--db", path])).done();
+    place.run(&["backup", path]).failed(1, "a backup never replaces a file");
+    let nowhere = place.folder().join("none").join("copy.db");
+    assert_eq!(place.run(&["backup", nowhere.to_str().unwrap()]).code, 1);
+}
+
+#[tokio::test]
+async fn an_export_can_be_read_back() {
+    let place = Place::new().await;
+    let doubt = place.doubt("bob@example.com").await;
+    let failed = place.failed("eve@example.com").await;
+    place.order().await;
+    let one = place.run(&["export", &end(doubt)]);
+    let machine: Unverified = serde_json::from_str(one.done()).unwrap();
+    let mut machine: AnyExecution = machine.verify().unwrap();
+    assert_eq!(machine.id(), doubt);
+    Store::memory().create(&mut machine).await.unwrap();
+    let several = place.run(&["export", &end(doubt), &end(failed)]);
+    let ids: Vec<Id> = several
+        .done()
+        .lines()
+        .map(|line| serde_json::from_str::<Unverified>(line).unwrap().record.id)
+        .collect();
+    assert_eq!(ids, [doubt, failed]);
+    assert_eq!(place.run(&["export", "--all"]).done().lines().count(), 3);
+    place.run(&["export"]).failed(2, "required");
+    place.run(&["export", "ffffffffffff"]).failed(4, "no machine");
+}
+
+#[test]
+fn shells_complete_without_a_file() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = Ran::of(&mut bare(&["completions", shell]));
+        assert!(script.done().contains("attention"), "{script:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_busy_file_is_told_apart() {
+    let place = Place::with(OpenOptions::new()).await;
+    let id = place.order().await;
+    let raw = rusqlite::Connection::open(place.file()).unwrap();
+    raw.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let ran =
+        place.run(&["send", &end(id), "confirm", "--as", "ann", "--payload", "{\"amount\":1}"]);
+    ran.failed(5, "another process has the database locked");
+}

@@ -1,0 +1,114 @@
+//! Messages to machines of the program's own.
+
+use machine::{
+    actor::Actors,
+    store::Delivery,
+    worker::{Failure, Handler, Next, Task, Worker},
+};
+use machine_tests::samples::pending_mail;
+use serde_json::json;
+
+use crate::support::{AnyOrder, Place, end};
+
+/// Every state waits for messages.
+struct Waits;
+
+impl Handler for Waits {
+    type Machine = AnyOrder;
+
+    async fn handle(&self, _: AnyOrder, _: &mut Task) -> Result<Next<AnyOrder>, Failure> {
+        Ok(Next::Wait)
+    }
+}
+
+async fn work(place: &Place) {
+    let worker = Worker::new(&place.store, Actors::issue("shop").unwrap()).handler(Waits);
+    worker.run_until_idle().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_worker_applies_what_a_person_sends() {
+    let place = Place::new().await;
+    let id = place.order().await;
+    let shown = place.run(&["show", &end(id)]);
+    assert!(shown.done().contains(&format!("send {id} confirm --as NAME")), "{shown:?}");
+    let sent = ["send", &end(id), "confirm", "--as", "ann", "--payload", r#"{"amount": 3}"#];
+    let document = place.json(&[&sent[..], &["--correlation", "form-17"]].concat());
+    assert_eq!(document["correlation"], "form-17");
+    assert_eq!(document["warning"], json!(null));
+    place.run(&[&sent[..], &["--correlation", "form-17"]].concat()).failed(1, "nothing was sent");
+    // It waits for its state.
+    let early = place.run(&["send", &end(id), "accept", "--as", "ann"]);
+    assert!(early.done().contains("does not take `accept`"), "{early:?}");
+    let inbox = place.run(&["show", &end(id)]);
+    assert!(inbox.done().contains("form-17"), "{inbox:?}");
+    assert!(!inbox.out.contains("ann"), "{inbox:?}");
+
+    work(&place).await;
+    let order = place.store.load::<AnyOrder>(id).await.unwrap();
+    assert!(matches!(order, AnyOrder::Paid(_)), "{order:?}");
+    let timeline = place.run(&["timeline", &end(id), "--audience", "diagnostic"]);
+    assert!(timeline.done().contains("human human ann"), "{timeline:?}");
+    place.run(&sent).failed(1, "is PAID, so it takes no more messages");
+}
+
+#[tokio::test]
+async fn what_no_state_takes_is_not_sent() {
+    let place = Place::new().await;
+    let id = place.order().await;
+    let send = |trigger: &str, payload: &str| {
+        place.run(&["send", &end(id), trigger, "--as", "ann", "--payload", payload])
+    };
+    send("ship", "{}")
+        .failed(1, "no state of `order` takes `ship`; now a person can send `confirm`");
+    send("audit", "{}").failed(1, "`audit` is not for people, only for `graph_runner`");
+    send("confirm", "{}").failed(1, "`confirm` needs `amount`; it takes amount: u32");
+    send("confirm", r#"{"amount": 1, "to\u001bx": 2}"#).failed(1, r"does not take `to\u{1b}x`");
+    send("confirm", "[]").failed(2, "the payload is not a JSON object");
+    send("confirm", "{").failed(2, "the payload is not a JSON object");
+    send("trigger", r#"{"trigger": "confirm"}"#).failed(1, "no state");
+    assert_eq!(place.store.inbox(id).await.unwrap().len(), 0);
+
+    let mut mail = pending_mail("bob@example.com");
+    place.store.create(&mut mail).await.unwrap();
+    let ran = place.run(&["send", &end(mail.id()), "succeed", "--as", "ann"]);
+    ran.failed(1, "not for people");
+}
+
+#[tokio::test]
+async fn an_order_is_cancelled_by_a_message() {
+    let place = Place::new().await;
+    let id = place.order().await;
+    let document = place.json(&["cancel", &end(id), "--as", "ann", "--reason", "too late"]);
+    assert_eq!(document["cancelled"][0]["how"], "message");
+    work(&place).await;
+    let AnyOrder::Cancelled(order) = place.store.load::<AnyOrder>(id).await.unwrap() else {
+        panic!("it was not cancelled")
+    };
+    assert_eq!(order.state().reason, "too late");
+}
+
+#[tokio::test]
+async fn a_message_that_was_set_aside_is_requeued() {
+    let place = Place::new().await;
+    let id = place.order().await;
+    // The type of an item is not known to the command line.
+    let wrong = ["send", &end(id), "confirm", "--as", "ann", "--payload", r#"{"amount": "three"}"#];
+    place.run(&[&wrong[..], &["--correlation", "form-17"]].concat()).done();
+    work(&place).await;
+    let status = async || {
+        let inbox = place.store.inbox(id).await.unwrap();
+        inbox[0].as_ref().unwrap().status
+    };
+    assert_eq!(status().await, Delivery::SetAside);
+    let listed = place.run(&["list"]);
+    assert!(listed.done().contains("set aside"), "{listed:?}");
+    assert!(listed.out.contains(&format!("requeue {}", &end(id)[4..])), "{listed:?}");
+    place.run(&["requeue", &end(id), "--message", "form-18"]).failed(1, "has no message `form-18`");
+    assert_eq!(status().await, Delivery::SetAside);
+    place.run(&["requeue", &end(id), "--message", "form-17"]).done();
+    assert_eq!(status().await, Delivery::Queued);
+    let other = place.order().await;
+    place.run(&["requeue", &end(id), &end(other), "--message", "form-17"]).failed(2, "give one id");
+    assert_eq!(place.json(&["requeue", &end(id), &end(other)])["requeued"][1], json!(other));
+}

@@ -1,0 +1,62 @@
+//! `--watch`, and output that nobody reads.
+
+use std::{
+    io::{BufRead, BufReader},
+    process::Stdio,
+    sync::mpsc,
+    time::Duration,
+};
+
+use serde_json::Value;
+
+use crate::support::{Place, end};
+
+const SOON: Duration = Duration::from_secs(20);
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_watch_shows_each_commit_until_it_is_stopped() {
+    use rustix::process::{Pid, Signal, kill_process};
+
+    let place = Place::new().await;
+    let order = place.order().await;
+    for arguments in [&["list"][..], &["show", &end(order)], &["timeline", &end(order)]] {
+        let mut command = place.command(&[arguments, &["--watch", "--json"]].concat());
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let (sender, lines) = mpsc::channel();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let reader = std::thread::spawn(move || {
+            for line in stdout.lines() {
+                let document: Value = serde_json::from_str(&line.unwrap()).unwrap();
+                if sender.send(document).is_err() {
+                    break;
+                }
+            }
+        });
+        let first = lines.recv_timeout(SOON).unwrap();
+        assert!(first.is_object());
+        place.order().await;
+        let second = lines.recv_timeout(SOON).unwrap();
+        if arguments == ["list"] {
+            assert_eq!(second["machines"].as_array().unwrap().len(), 2, "{second}");
+        }
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+        let status = child.wait().unwrap();
+        assert_eq!(status.code(), Some(0), "{arguments:?}");
+        reader.join().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_closed_output_is_no_error() {
+    let place = Place::new().await;
+    place.order().await;
+    for arguments in [&["list"][..], &["export", "--all"], &["completions", "bash"]] {
+        let mut command = place.command(arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
+    }
+}

@@ -1,0 +1,267 @@
+//! What has ended can be deleted; what it protects stays protected.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use machine::{
+    Id,
+    actor::Actor,
+    clock::{Clock, Millis, SystemClock},
+    contract::AnyExecution,
+    store::{CommitError, Kept, LoadError, OpenOptions, Prune, Pruned, Query, Store},
+    typed::Refused,
+};
+use machine_tests::{
+    actors::{ann, graph_runner, tool_node},
+    assert_err,
+    samples::{AnyTicket, Ticket, asked, mail, pending_mail, read},
+};
+
+use crate::{
+    service::{in_flight, receipt},
+    support::{Hand, Place, lines, on_both},
+};
+
+on_both! {
+    what_has_ended_is_pruned_and_its_key_stays,
+    a_dry_run_deletes_nothing,
+    kinds_states_and_ages_select,
+    a_gate_is_kept_for_its_execution,
+    families_are_kept,
+    an_unanswered_call_is_kept,
+    a_contradicted_execution_is_kept_unless_asked_for,
+    subscriptions_skip_what_was_pruned,
+    pruning_again_finds_nothing,
+}
+
+/// Everything that has ended by now.
+pub(crate) fn everything() -> Prune {
+    Prune::ended_before(SystemClock.now() + 1)
+}
+
+pub(crate) async fn prune(store: &Store, what: &Prune) -> Pruned {
+    let pruned = store.prune(what, ann(), |_| {}).await.unwrap();
+    assert_eq!(pruned.problems, []);
+    assert_clean(store).await;
+    pruned
+}
+
+pub(crate) async fn assert_clean(store: &Store) {
+    let report = store.verify_all(|_| {}).await.unwrap();
+    assert!(report.is_clean(), "{:?}", report.problems);
+}
+
+/// A machine that lives, so that it has the newest entry and the highest number.
+pub(crate) async fn newest(place: &Place) -> Id {
+    place.stored(read("newest.txt")).await.id()
+}
+
+pub(crate) async fn closed(store: &Store) -> Id {
+    let mut ticket = Ticket::new();
+    store.create(&mut ticket).await.unwrap();
+    let mut closed = ticket.close("fixed".to_owned(), 1.5);
+    store.commit(&mut closed).await.unwrap();
+    closed.id()
+}
+
+pub(crate) async fn ids(store: &Store) -> BTreeSet<Id> {
+    lines(store, &Query::new()).await.iter().map(|line| line.id).collect()
+}
+
+async fn what_has_ended_is_pruned_and_its_key_stays(place: Place) {
+    let sent = place.done(mail("bob")).await.id();
+    let ticket = closed(&place.store).await;
+    let mut question = asked("Deploy?");
+    place.store.create(&mut question).await.unwrap();
+    let last = newest(&place).await;
+    let (before, position) =
+        (place.store.verify_all(|_| {}).await.unwrap(), place.store.position().await.unwrap());
+
+    let mut steps = Vec::new();
+    let pruned = place.store.prune(&everything(), ann(), |step| steps.push(step)).await.unwrap();
+    assert_eq!((pruned.machines, pruned.kept.len(), pruned.problems.len()), (2, 0, 0));
+    assert_eq!(
+        steps.last().map(|step| (step.looked_at, step.machines, step.entries)),
+        Some((2, 2, pruned.entries))
+    );
+    let report = place.store.verify_all(|_| {}).await.unwrap();
+    assert!(report.is_clean(), "{:?}", report.problems);
+    assert_eq!((report.pruned, report.entries), (pruned.entries, before.entries - pruned.entries));
+    assert_eq!(report.machines, before.machines - 2);
+    assert_eq!(place.store.position().await.unwrap(), position);
+
+    assert_eq!(ids(&place.store).await, BTreeSet::from([question.id(), last]));
+    for id in [sent, ticket] {
+        assert_err!(place.store.load::<AnyExecution>(id).await, LoadError::NotFound { .. });
+        assert_err!(place.store.history(id).await, LoadError::NotFound { .. });
+    }
+    // What was sent is not sent again.
+    assert_err!(place.store.create(&mut pending_mail("bob")).await, CommitError::AlreadyDone { by, .. } if *by == sent);
+    assert!(place.store.recover().await.unwrap().failed.is_empty());
+    let record = place.store.prunings().await.unwrap().remove(0).unwrap();
+    assert_eq!(
+        (record.by.as_str(), record.machines, record.entries),
+        (Actor::name(ann()).unwrap(), 2, pruned.entries)
+    );
+
+    // The store goes on, and so does the file when it is opened again.
+    let place = place.reopened().await;
+    let _ = place.done(mail("carol")).await;
+    assert_clean(&place.store).await;
+}
+
+async fn a_dry_run_deletes_nothing(place: Place) {
+    let _ = place.done(mail("bob")).await;
+    closed(&place.store).await;
+    newest(&place).await;
+    let before = place.dump().await;
+    let would = prune(&place.store, &everything().dry_run()).await;
+    assert_eq!(place.dump().await, before);
+    assert!(place.store.prunings().await.unwrap().is_empty());
+    assert_eq!(prune(&place.store, &everything()).await, would);
+}
+
+async fn kinds_states_and_ages_select(place: Place) {
+    let clock = Hand::at(SystemClock.now());
+    let place = place.another_with(OpenOptions::new().clock(clock.clone())).await;
+    let ticket = closed(&place.store).await;
+    let sent = place.done(mail("bob")).await.id();
+    let cancelled = place.stored(read("a.txt")).await;
+    let cancelled = place.store.cancel(cancelled, "no need", tool_node()).await.unwrap().id();
+    let last = newest(&place).await;
+    let hour = Duration::from_hours(1);
+    let nobody = Pruned::default();
+    assert_eq!(prune(&place.store, &Prune::ended_for(hour)).await, nobody);
+    assert_eq!(prune(&place.store, &Prune::ended_before(clock.now() - 3_600_000)).await, nobody);
+    clock.advance(3_600_000 + 60_000);
+    let old = Prune::ended_for(hour);
+    assert_eq!(prune(&place.store, &old.clone().machine("order")).await, nobody);
+    assert_eq!(prune(&place.store, &old.clone().machine("ticket").status("waiting")).await, nobody);
+    assert_eq!(prune(&place.store, &old.clone().machine("ticket")).await.machines, 1);
+    assert_eq!(ids(&place.store).await, BTreeSet::from([sent, cancelled, last]));
+    assert_eq!(prune(&place.store, &old.clone().status("cancelled")).await.machines, 1);
+    assert_eq!(ids(&place.store).await, BTreeSet::from([sent, last]));
+    assert_eq!(prune(&place.store, &old).await.machines, 1);
+    assert_err!(place.store.load::<AnyTicket>(ticket).await, LoadError::NotFound { .. });
+    let prunings = place.store.prunings().await.unwrap();
+    let at: Vec<Millis> = prunings.into_iter().map(|it| it.unwrap().at).collect();
+    assert_eq!(at, [clock.now(); 3]);
+}
+
+async fn a_gate_is_kept_for_its_execution(place: Place) {
+    let (gate, planned) = place.asked(mail("bob")).await;
+    let (id, gate_id) = (planned.id(), gate.id());
+    let _ = place.store.approve(gate, ann()).await.unwrap();
+    newest(&place).await;
+    let pruned = prune(&place.store, &everything()).await;
+    assert_eq!((pruned.machines, pruned.kept), (0, BTreeMap::from([(Kept::Awaited, 1)])));
+    // The approval still counts.
+    let pending = place.pending(id).await;
+    let (running, permit) = crate::support::begin(&place.store, pending).await.unwrap();
+    let outcome = crate::support::applied(permit, "sent").await;
+    let _ = place.store.settle(running, outcome, tool_node()).await.unwrap();
+    newest(&place).await;
+    assert_eq!(prune(&place.store, &everything()).await.machines, 2);
+    for id in [id, gate_id] {
+        assert_err!(place.store.load::<AnyExecution>(id).await, LoadError::NotFound { .. });
+    }
+}
+
+async fn families_are_kept(place: Place) {
+    let store = &place.store;
+    let mut parent = Ticket::new();
+    store.create(&mut parent).await.unwrap();
+    let mut child = Ticket::new();
+    store.batch().create_child(parent.id(), &mut child).write().await.unwrap();
+    let mut grandchild = Ticket::new();
+    store.batch().create_child(child.id(), &mut grandchild).write().await.unwrap();
+    newest(&place).await;
+    let kept = |kept, count| (0, BTreeMap::from([(kept, count)]));
+    let pruned = async || {
+        let Pruned { machines, kept, .. } = prune(store, &everything()).await;
+        (machines, kept)
+    };
+    store.commit(&mut grandchild.close("done".to_owned(), 0.0)).await.unwrap();
+    newest(&place).await;
+    assert_eq!(pruned().await, kept(Kept::HasParent, 1));
+    store.commit(&mut child.close("done".to_owned(), 0.0)).await.unwrap();
+    newest(&place).await;
+    assert_eq!(pruned().await, kept(Kept::HasParent, 2));
+    assert_eq!(store.children(parent.id()).await.unwrap().len(), 1);
+    store.commit(&mut parent.close("done".to_owned(), 0.0)).await.unwrap();
+    newest(&place).await;
+    assert_eq!(pruned().await, (3, BTreeMap::new()));
+}
+
+/// Who overrode freed the key, and the worker may still answer.
+async fn an_unanswered_call_is_kept(place: Place) {
+    let (running, permit) = place.begun(mail("bob")).await;
+    let call = in_flight(permit).await;
+    let other = place.open_again().await;
+    let id = running.id();
+    let doubt = fenced(&other, id).await;
+    let _ = other.override_not_applied(doubt, "I pulled the plug", ann()).await.unwrap();
+    newest(&place).await;
+    let pruned = prune(&place.store, &everything()).await;
+    assert_eq!((pruned.machines, pruned.kept), (0, BTreeMap::from([(Kept::Unanswered, 1)])));
+    // Its late receipt finds it.
+    let outcome = call.answer(receipt("250 queued")).await;
+    let settled = place.store.settle(running, outcome, tool_node()).await;
+    assert_err!(settled, Refused { reason: CommitError::Fenced { .. }, .. });
+    assert!(place.view(id).await.has_side_effects);
+}
+
+async fn fenced(store: &Store, id: Id) -> machine::contract::InDoubt {
+    store.fence(id, "too slow", graph_runner()).await.unwrap()
+}
+
+async fn a_contradicted_execution_is_kept_unless_asked_for(place: Place) {
+    let (running, permit) = place.begun(mail("bob")).await;
+    let call = in_flight(permit).await;
+    let id = running.id();
+    let doubt = fenced(&place.store, id).await;
+    let _ = place.store.override_not_applied(doubt, "I pulled the plug", ann()).await.unwrap();
+    let outcome = call.answer(receipt("250 queued")).await;
+    let settled = place.store.settle(running, outcome, tool_node()).await;
+    assert_err!(settled, Refused { reason: CommitError::Fenced { .. }, .. });
+    newest(&place).await;
+    let pruned = prune(&place.store, &everything()).await;
+    assert_eq!((pruned.machines, pruned.kept), (0, BTreeMap::from([(Kept::Contradicted, 1)])));
+    assert_eq!(prune(&place.store, &everything().contradicted()).await.machines, 1);
+    assert_err!(place.store.create(&mut pending_mail("bob")).await, CommitError::AlreadyDone { by, .. } if *by == id);
+}
+
+async fn subscriptions_skip_what_was_pruned(place: Place) {
+    let first = newest(&place).await;
+    closed(&place.store).await;
+    let mut all = place.store.subscribe(None).await.unwrap();
+    assert_eq!(all.next().await.unwrap().id, first);
+    let mut middle = place.store.subscribe(Some("1.2".parse().unwrap())).await.unwrap();
+    let last = newest(&place).await;
+    assert_eq!(prune(&place.store, &everything()).await.machines, 1);
+    let mut late = place.store.subscribe(None).await.unwrap();
+    for id in [first, last] {
+        assert_eq!(late.next().await.unwrap().id, id);
+    }
+    assert_eq!(middle.next().await.unwrap().id, last);
+    let next = closed(&place.store).await;
+    for subscription in [&mut middle, &mut late] {
+        let committed = subscription.next().await.unwrap();
+        assert_eq!((committed.id, committed.position), (next, "1.5".parse().unwrap()));
+    }
+}
+
+async fn pruning_again_finds_nothing(place: Place) {
+    closed(&place.store).await;
+    closed(&place.store).await;
+    // The newest one is kept until there is another one.
+    let pruned = prune(&place.store, &everything()).await;
+    assert_eq!((pruned.machines, pruned.kept), (1, BTreeMap::from([(Kept::Newest, 1)])));
+    assert_eq!(prune(&place.store, &everything()).await.machines, 0);
+    newest(&place).await;
+    assert_eq!(prune(&place.store, &everything()).await.machines, 1);
+    assert_eq!(prune(&place.store, &everything()).await, Pruned::default());
+    assert_eq!(place.store.prunings().await.unwrap().len(), 2);
+}

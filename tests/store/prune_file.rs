@@ -1,0 +1,187 @@
+//! Pruning a file: what an edit cannot make up, other processes, and crashes.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use machine::{
+    actor::Human,
+    clock::{Clock, SystemClock},
+    store::{CommitError, OpenOptions, Prune, Query, Store},
+};
+use machine_tests::{
+    actors::ann,
+    assert_err,
+    samples::{mail, pending_mail},
+};
+
+use crate::{
+    child::{self, Other, WRITTEN},
+    prune::{assert_clean, closed, everything, ids, newest, prune},
+    support::{Place, drop_triggers, lines},
+};
+
+/// What fails verification stays, for those who find out why.
+#[tokio::test]
+async fn a_changed_machine_is_reported_and_kept() {
+    let place = Place::new().await;
+    let (broken, sound) = (closed(&place.store).await, closed(&place.store).await);
+    newest(&place).await;
+    place.edit("UPDATE journal SET body = '{}' WHERE instance = ?2 AND number = 1", broken);
+    let pruned = place.store.prune(&everything(), ann(), |_| {}).await.unwrap();
+    assert_eq!((pruned.machines, pruned.problems.len()), (1, 1));
+    assert_eq!(pruned.problems[0].id, Some(broken));
+    assert!(ids(&place.store).await.contains(&broken) && !ids(&place.store).await.contains(&sound));
+}
+
+/// The file refuses deletions that are not prunings, and shows those that went around it.
+#[tokio::test]
+async fn what_was_pruned_cannot_be_made_up() {
+    let place = Place::with(OpenOptions::new().key([7; 32])).await;
+    let (first, second) = (closed(&place.store).await, closed(&place.store).await);
+    newest(&place).await;
+    let one = Prune::ended_before(SystemClock.now() + 1).status("closed");
+    let raw = place.raw();
+    for sql in [
+        "DELETE FROM journal WHERE seq = 1",
+        "DELETE FROM instance WHERE no = 1",
+        "DELETE FROM context WHERE instance = 1",
+    ] {
+        assert!(raw.execute(sql, []).is_err(), "{sql}");
+    }
+    assert_eq!(place.store.prune(&one, ann(), |_| {}).await.unwrap().machines, 2);
+    assert_clean(&place.store).await;
+    for sql in [
+        "DELETE FROM pruned",
+        "UPDATE pruned SET seq = 9 WHERE seq = 1",
+        "DELETE FROM prune",
+        "UPDATE prune SET human = 'bob'",
+    ] {
+        assert!(raw.execute(sql, []).is_err(), "{sql}");
+    }
+    let file = place.file();
+    place.store.close().await.unwrap();
+    for (number, sql) in [
+        "DELETE FROM pruned WHERE seq = 2",
+        "UPDATE pruned SET chain = NULL WHERE seq = 2",
+        "UPDATE pruned SET digest = zeroblob(32) WHERE seq = 2",
+        "UPDATE prune SET human = 'bob'",
+        "UPDATE prune SET machines = 1",
+        "DELETE FROM prune",
+        // A deletion that is called a pruning.
+        "INSERT INTO pruned (seq, digest, chain, prune, seal)
+         SELECT seq, digest, chain, (SELECT id FROM prune), zeroblob(32) FROM journal WHERE seq = 5;
+         DELETE FROM journal WHERE seq = 5; DELETE FROM instance",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let copy = place.folder().join(format!("{number}.db"));
+        std::fs::copy(&file, &copy).unwrap();
+        let raw = rusqlite::Connection::open(&copy).unwrap();
+        drop_triggers(&raw);
+        raw.execute_batch(sql).unwrap();
+        drop(raw);
+        let store = OpenOptions::new().key([7; 32]).sqlite(&copy).await.unwrap();
+        let report = store.verify_all(|_| {}).await.unwrap();
+        assert!(!report.is_clean(), "{sql}");
+    }
+    assert_ne!(first, second);
+}
+
+/// While other processes write, several prune.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn writers_go_on_while_others_prune() {
+    let place = Place::new().await;
+    for _ in 0..200 {
+        closed(&place.store).await;
+    }
+    let mut writers: Vec<_> =
+        (0..2).map(|_| Other::start("child::writes", &place.file(), &[])).collect();
+    for writer in &mut writers {
+        writer.wait_for("ready");
+        writer.go();
+    }
+    let prunes: Vec<_> = (0..3)
+        .map(|_| {
+            let file = place.file();
+            tokio::spawn(async move {
+                let store = Store::sqlite(file).await.unwrap();
+                let pruned = store.prune(&everything(), ann(), |_| {}).await.unwrap();
+                assert_eq!(pruned.problems, []);
+                pruned.machines
+            })
+        })
+        .collect();
+    let mut machines = 0;
+    while !prunes.iter().all(tokio::task::JoinHandle::is_finished) {
+        assert_clean(&place.store).await;
+    }
+    for prune in prunes {
+        machines += prune.await.unwrap();
+    }
+    writers.into_iter().for_each(Other::join);
+    newest(&place).await;
+    machines += prune(&place.store, &everything()).await.machines;
+    assert_eq!(machines, 200);
+    assert_eq!(ids(&place.store).await.len(), 2 * WRITTEN + 1);
+    let records = place.store.prunings().await.unwrap();
+    let recorded: u64 = records.into_iter().map(|record| record.unwrap().machines).sum();
+    assert_eq!(recorded, 200);
+}
+
+/// A process is killed in the middle, again and again: each machine is there as a whole or not at all.
+#[tokio::test]
+async fn a_killed_pruning_leaves_no_half() {
+    let place = Place::new().await;
+    let sent = place.done(mail("bob")).await.id();
+    for _ in 0..150 {
+        closed(&place.store).await;
+    }
+    newest(&place).await;
+    let before = place.store.verify_all(|_| {}).await.unwrap();
+    let mut killed = 0;
+    for (point, times) in [
+        ("store-pruned-line", 1),
+        ("store-prune", 3),
+        ("store-prune", 200),
+        ("store-commit", 1),
+        ("store-committed", 1),
+        ("store-prune", 30),
+        ("store-committed", 1),
+        ("store-commit", 1),
+    ] {
+        let program = std::env::current_exe().unwrap();
+        let status = child::command(&program, "prune_file::prunes_and_dies", &place.file())
+            .env("MACHINE_TEST_POINT", format!("{point} {times}"))
+            .status()
+            .unwrap();
+        killed += usize::from(!status.success());
+        let report = place.store.verify_all(|_| {}).await.unwrap();
+        assert!(report.is_clean(), "{point} {times}: {:?}", report.problems);
+        assert_eq!(report.entries + report.pruned, before.entries, "{point} {times}");
+        for line in lines(&place.store, &Query::new()).await {
+            assert_eq!(place.entries(line.id).await.len() as u64, line.version);
+        }
+    }
+    assert!(killed >= 6, "{killed}");
+    prune(&place.store, &everything()).await;
+    assert_eq!(ids(&place.store).await.len(), 1);
+    assert_err!(place.store.create(&mut pending_mail("bob")).await, CommitError::AlreadyDone { by, .. } if *by == sent);
+}
+
+#[tokio::test]
+#[ignore = "other tests run it as another process"]
+async fn prunes_and_dies() {
+    let (file, _) = child::given();
+    let order = std::env::var("MACHINE_TEST_POINT").unwrap();
+    let (point, times) = order.split_once(' ').unwrap();
+    let times: usize = times.parse().unwrap();
+    let passed = AtomicUsize::new(0);
+    fail::cfg_callback(point, move || {
+        if passed.fetch_add(1, Ordering::SeqCst) + 1 == times {
+            std::process::abort();
+        }
+    })
+    .unwrap();
+    let store = Store::sqlite(file).await.unwrap();
+    store.prune(&everything(), &Human::new("ann").unwrap(), |_| {}).await.unwrap();
+}

@@ -1,0 +1,68 @@
+//! Programs that must compile, and do what they should: each module is one. One program of all of them
+//! compiles much faster than one program for each.
+
+#![allow(dead_code, missing_docs, unreachable_pub, reason = "they are programs, not libraries")]
+#![allow(
+    clippy::all,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "tests"
+)]
+
+mod any_payload_name;
+mod asked_at_run_time;
+mod awkward_names;
+mod brought_wins;
+mod cfg;
+mod changed_definition;
+mod choice_by_if;
+mod choice_by_match;
+mod choice_durable;
+mod choice_generic;
+mod choice_guarded;
+mod choice_of_self;
+mod deadlines;
+mod deadlines_durable;
+mod durable_own_machine;
+mod equal_types;
+mod erased_follows_typed;
+mod field_called_source;
+mod from_macro_rules;
+mod generic_guards;
+mod generics;
+mod group_moves;
+mod groups;
+mod guard_runs_once;
+mod guards;
+mod machine_in_a_function;
+mod names_close_to_generated;
+mod names_in_expressions;
+mod nine_legal_moves;
+mod no_warnings;
+mod own_overrides_group;
+mod paths_from_here;
+mod plain_door;
+mod private_and_pub_crate;
+mod proofs_that_hold;
+mod raw_identifiers;
+mod renamed_crate;
+mod types_named_a;
+mod user_names;
+
+/// A machine at the root of a crate, where `super` is nothing.
+#[machine::machine]
+enum Door {
+    #[initial]
+    #[on(open => Open)]
+    Closed,
+
+    #[on(close => Closed)]
+    Open,
+}
+
+#[test]
+fn a_machine_at_the_root_of_a_crate() {
+    let door = AnyDoor::from(Door::new().open().close());
+    assert_eq!(door.status(), door::Status::Closed);
+}
