@@ -18,7 +18,7 @@ use crate::{
     contract::{AnyExecution, execution},
     definition::{Definition, Fingerprint},
     id::Id,
-    journal::{Digest, Line, Summary},
+    journal::{Digest, DigestKey, Line, Summary},
     stored::{Hold, VerifyError},
     view::{Audience, TransitionRecord, marks::Marks, subject::Subject},
 };
@@ -196,7 +196,7 @@ impl Store {
         Ok(suspects)
     }
 
-    /// The transitions of the executions of a session, or what is wrong with their journal.
+    /// The transitions of the machines of a session, or what is wrong with their journal.
     pub(crate) async fn transitions_of_session<A: Audience>(
         &self,
         session: &str,
@@ -206,36 +206,44 @@ impl Store {
         let wanted: BTreeSet<Fingerprint> = lines.map(|line| line.definition).collect();
         let wanted: Vec<_> = wanted.into_iter().collect();
         let known = self.inner.definitions.with(&*self.inner.backend, &wanted).await?;
-        let known: BTreeMap<Fingerprint, &Definition> =
-            known.iter().map(|known| (known.fingerprint, &**known)).collect();
-        let of = |id: Id, lines: Vec<Line>| {
-            let mut head = Digest::ZERO;
-            let mut transitions = Vec::new();
-            for (number, line) in lines.iter().enumerate() {
-                if line.number != number as u64 {
-                    return Err(format!("{id}: entry {number} of its journal is missing"));
-                }
-                if line.digest != line.expected_digest(&self.inner.key, &head) {
-                    return Err(format!("{id}: entry {number} of its journal was changed"));
-                }
-                head = line.digest;
-                let transition = match known.get(&line.definition) {
-                    Some(definition) => {
-                        TransitionRecord::of_line(id, transitions.len(), line, definition)
-                    }
-                    None => Err("it was written under an unknown definition".to_owned()),
-                };
-                match transition {
-                    Ok(transition) => transitions.extend(transition),
-                    Err(reason) => return Err(format!("{id}: entry {number}: {reason}")),
-                }
-            }
-            Ok(transitions)
-        };
-        let journals = journals.into_iter().map(|(id, lines)| match lines {
-            Ok(lines) => (id, of(id, lines)),
-            Err(broken) => (id, Err(format!("{id}: {}", broken.reason))),
+        let key = self.inner.key;
+        let projected = self.run(move || {
+            let known: BTreeMap<Fingerprint, &Definition> =
+                known.iter().map(|known| (known.fingerprint, &**known)).collect();
+            let journals = journals.into_iter().map(|(id, lines)| {
+                let transitions = lines.map_err(|broken| broken.reason);
+                let transitions =
+                    transitions.and_then(|lines| transitions_of(id, &lines, &key, &known));
+                (id, transitions.map_err(|reason| format!("{id}: {reason}")))
+            });
+            journals.collect()
         });
-        Ok(journals.collect())
+        Ok(projected.await?)
     }
+}
+
+/// The transitions in a journal, whose digests are checked; or what is wrong with it.
+fn transitions_of<A: Audience>(
+    id: Id,
+    lines: &[Line],
+    key: &DigestKey,
+    known: &BTreeMap<Fingerprint, &Definition>,
+) -> Result<Vec<TransitionRecord<A>>, String> {
+    let mut head = Digest::ZERO;
+    let mut transitions = Vec::with_capacity(lines.len());
+    for (number, line) in lines.iter().enumerate() {
+        if line.number != number as u64 {
+            return Err(format!("entry {number} of its journal is missing"));
+        }
+        if line.digest != line.expected_digest(key, &head) {
+            return Err(format!("entry {number} of its journal was changed"));
+        }
+        head = line.digest;
+        let Some(definition) = known.get(&line.definition) else {
+            return Err(format!("entry {number}: it was written under an unknown definition"));
+        };
+        let transition = TransitionRecord::of_line(id, transitions.len(), line, definition);
+        transitions.extend(transition.map_err(|reason| format!("entry {number}: {reason}"))?);
+    }
+    Ok(transitions)
 }
