@@ -315,12 +315,12 @@ async fn copies_and_dies() {
             let steps = std::sync::atomic::AtomicUsize::new(0);
             fail::cfg_callback("backup-step", move || {
                 if steps.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 2 {
-                    std::process::abort();
+                    child::die();
                 }
             })
             .unwrap();
         }
-        point => fail::cfg_callback(point, || std::process::abort()).unwrap(),
+        point => fail::cfg_callback(point, child::die).unwrap(),
     }
     let store = OpenOptions::new().read_only(file).await.unwrap();
     if let Err(error) = store.backup(copy, |_| {}).await {

@@ -100,6 +100,14 @@ pub(crate) fn wait() {
     std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
 }
 
+/// Ends this process with SIGKILL.
+pub(crate) fn die() {
+    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL)
+        .unwrap();
+    // No thread of this process returns to the test.
+    std::thread::park();
+}
+
 #[tokio::test]
 #[ignore = "other tests run it as another process"]
 async fn begins() {

@@ -178,7 +178,7 @@ async fn prunes_and_dies() {
     let passed = AtomicUsize::new(0);
     fail::cfg_callback(point, move || {
         if passed.fetch_add(1, Ordering::SeqCst) + 1 == times {
-            std::process::abort();
+            child::die();
         }
     })
     .unwrap();
