@@ -66,7 +66,8 @@ impl Confirm {
                     "it did not take place, although that cannot be known yet, and may be tried again"
                 }
             };
-            let what = format!("{id}\n{}\nYour answer: {answer}.", doubt.question());
+            let what =
+                format!("{id}\n{}\nYour answer: {answer}.", terminal::question(&doubt.question()));
             terminal::agrees(&what)?;
         }
         let by = &self.person.by;

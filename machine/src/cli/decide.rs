@@ -89,7 +89,9 @@ async fn decide(
         gates.push(gate(&store, id).await?);
     }
     if !yes {
-        let questions = gates.iter().map(|gate| format!("{}\n{}", gate.id(), gate.question()));
+        let questions = gates
+            .iter()
+            .map(|gate| format!("{}\n{}", gate.id(), terminal::question(gate.question())));
         terminal::agrees(&questions.collect::<Vec<_>>().join("\n\n"))?;
     }
     let asked: Vec<_> = gates.iter().map(|gate| (gate.id(), gate.approval().execution())).collect();

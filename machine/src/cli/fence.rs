@@ -4,6 +4,7 @@ use super::{
     Context, Error, Exit,
     answer::{Answer, Format},
     ids::Ids,
+    terminal,
 };
 
 /// `fence`: the worker of a call is shut out, and the call is in doubt.
@@ -24,9 +25,10 @@ impl Fence {
         let id = Ids::read(&store).await?.find(&self.id)?;
         let doubt = store.fence(id, &self.reason, &context.actors.graph_runner).await?;
         let question = doubt.question();
+        let shown = terminal::question(&question);
         let text = format!(
             "{id} is in doubt: its worker is shut out, and what it answers is late evidence\n\
-             {question}\nnext: confirm {id} applied|not-applied --as NAME\n"
+             {shown}\nnext: confirm {id} applied|not-applied --as NAME\n"
         );
         let document = json!({ "id": id, "question": question });
         Answer::new(document, text).print(self.format)

@@ -37,13 +37,14 @@ impl Formatter for Visible {
 
 #[cfg(test)]
 mod tests {
-    use super::line;
+    use super::{Error, line};
 
     #[test]
-    fn what_cannot_be_seen_is_escaped_and_reads_back() {
+    fn what_cannot_be_seen_is_escaped_and_reads_back() -> Result<(), Error> {
         let text = "a\u{1b}[2J\u{9b}2J\u{202e}\u{e0041}\n\"会议";
-        let written = line(&text).unwrap();
+        let written = line(&text)?;
         assert_eq!(written, r#""a\u001b[2J\u009b2J\u202e\udb40\udc41\n\"会议""#);
-        assert_eq!(serde_json::from_str::<String>(&written).unwrap(), text);
+        assert_eq!(serde_json::from_str::<String>(&written)?, text);
+        Ok(())
     }
 }

@@ -8,9 +8,9 @@ use super::{
     terminal,
 };
 use crate::{
-    contract::{Action, AnyExecution, Planned, execution::Failed, question},
+    contract::{Action, AnyExecution, Contract, Execution, Planned, execution::Failed, question},
     typed::State,
-    view::{ConsequenceView, Label},
+    view::ConsequenceView,
 };
 
 /// `retry`: another attempt at what failed, with the same key.
@@ -30,23 +30,19 @@ impl Retry {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.write().await?;
         let id = Ids::read(&store).await?.find(&self.id)?;
-        let failed = Failed::narrow(store.load::<AnyExecution>(id).await?).map_err(|other| {
-            let label = Label::of(&other);
+        let execution = store.load::<AnyExecution>(id).await?;
+        let view = ConsequenceView::in_language(&execution, context.language);
+        let failed = Failed::narrow(execution).map_err(|_| {
+            let label = view.consequence_label;
             Error::refused(format!("{id} is {label}, not FAILED, so it cannot be tried again"))
         })?;
         if !self.yes.yes {
-            let view = ConsequenceView::in_language(&AnyExecution::from(failed), context.language);
-            let failed = store.load::<AnyExecution>(id).await?;
-            let what = format!("{id}  {view}\nTry it again? {}", question(failed.context()));
-            terminal::agrees(&what)?;
+            let what = terminal::question(&question(failed.context()));
+            terminal::agrees(&format!("{id}  {view}\nTry it again? {what}"))?;
         }
-        // It may have been tried again while the person was thinking: the store refuses it then.
-        let failed = store.load::<AnyExecution>(id).await?;
-        let failed = Failed::narrow(failed)
-            .map_err(|_| Error::refused(format!("{id} has changed; look at it again")))?;
-        let mut again = Planned::<Action>::from(crate::contract::Execution::new(
-            crate::contract::Contract::retry(&failed, &self.person.by),
-        ));
+        // If somebody else was faster, the store refuses it: the key is taken.
+        let contract = Contract::retry(&failed, &self.person.by);
+        let mut again = Planned::<Action>::from(Execution::new(contract));
         store.plan(&mut again).await?;
         let attempt = again.id();
         let text = format!("{id} is tried again as {attempt}: a worker runs it\n");

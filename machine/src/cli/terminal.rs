@@ -7,6 +7,7 @@ use anstyle::Style;
 use clap::ColorChoice;
 
 use super::Error;
+use crate::view::line::OneLine;
 
 /// Where a person, or a program, reads and answers.
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +56,11 @@ pub(super) fn print(text: &str) -> Result<(), Error> {
     }
     stdout.flush()?;
     Ok(())
+}
+
+/// A question of the library: its lines stay, and nothing in one looks like a label.
+pub(super) fn question(text: &str) -> String {
+    text.lines().map(|line| OneLine(line).to_string()).collect::<Vec<_>>().join("\n")
 }
 
 /// Shows a person what is decided, and asks whether to do it. Nothing goes to the standard output.
