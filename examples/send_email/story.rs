@@ -30,7 +30,7 @@ pub fn tell() -> anyhow::Result<()> {
     story.run(OK, "approve ID --as ann --yes")?;
     story.run(OK, "work --once")?;
     story.has_received(1)?;
-    chapter("Tom answers too. He is told that Ann was faster; nothing else is approved.");
+    chapter("Tom answers, too, and gets an error with Ann's name. Nothing else is approved.");
     story.run(REFUSED, &format!("approve {question} --as tom --yes"))?;
 
     chapter("A question that nobody answers in time.");
@@ -49,7 +49,7 @@ pub fn tell() -> anyhow::Result<()> {
     story.has_received(2)?;
 
     chapter(
-        "A worker is killed (SIGKILL) after the server took its mail. No other sends it again.",
+        "A worker is killed (SIGKILL) after the server took its mail. No other worker sends it again.",
     );
     story.run(OK, "ask --to carol@example.com")?;
     story.run(OK, "approve ID --as ann --yes")?;

@@ -7,19 +7,24 @@ use std::{
     path::Path,
 };
 
-use machine::store::{OpenError, Store};
+use machine::store::{OpenError, OpenOptions, Query, Store};
 use tempfile::TempDir;
 
-use crate::child;
+use crate::child::{self, Other};
 
 const NOBODY: u32 = 65534;
 
 /// The error when user `nobody` opens `file`; `None` if this process may not switch to that user.
 fn as_nobody(folder: &TempDir, file: &Path) -> Option<String> {
+    runs_as_nobody(folder, file, "read_only::opens")
+}
+
+/// What a test says that user `nobody` runs.
+fn runs_as_nobody(folder: &TempDir, file: &Path, test: &str) -> Option<String> {
     let program = folder.path().join("test-program");
     fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
-    let mut command = child::command(&program, "read_only::opens", file);
+    let mut command = child::command(&program, test, file);
     let child = command.uid(NOBODY).gid(NOBODY).current_dir("/").output();
     match child {
         Ok(output) => {
@@ -78,6 +83,33 @@ async fn an_unreadable_file_is_refused() {
     let (folder, file) = store(0o600, 0o777).await;
     let Some(said) = as_nobody(&folder, &file) else { return };
     assert!(said.starts_with("CannotOpen"), "{said}");
+}
+
+/// A file at rest can be read where nothing can be written, and one with a log cannot: SQLite needs its
+/// shared memory file.
+#[tokio::test]
+async fn an_observer_needs_no_write_permission() {
+    let (folder, file) = store(0o644, 0o755).await;
+    let Some(said) = runs_as_nobody(&folder, &file, "read_only::observes") else { return };
+    assert_eq!(said, "Ok 0");
+    let mut other = Other::start("observer::writes_and_waits", &file, &[]);
+    other.wait_for("written");
+    other.kill();
+    let shared = file.with_file_name("agent.db-shm");
+    fs::set_permissions(&shared, Permissions::from_mode(0o600)).unwrap();
+    let said = runs_as_nobody(&folder, &file, "read_only::observes").unwrap();
+    assert!(said.starts_with("CannotOpen") && said.contains("log cannot be read"), "{said}");
+}
+
+#[tokio::test]
+#[ignore = "other tests run it as another process"]
+async fn observes() {
+    let (file, _) = child::given();
+    child::say(&match OpenOptions::new().read_only(file).await {
+        Ok(store) => format!("said Ok {}", store.list(&Query::new()).await.unwrap().items.len()),
+        Err(error @ OpenError::CannotOpen { .. }) => format!("said CannotOpen {error}"),
+        Err(other) => format!("said {other:?}"),
+    });
 }
 
 #[tokio::test]

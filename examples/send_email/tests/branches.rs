@@ -10,7 +10,7 @@ use mailin::{Response, response};
 
 use crate::{
     server::Step,
-    world::{World, printed},
+    world::{World, errors, printed},
 };
 
 /// EX-14 as written, with the trace of EX-11 step by step.
@@ -23,7 +23,7 @@ fn approved_and_sent() {
     assert_eq!(world.server.received(), 0);
 
     // The approval is on disk; the worker sends the mail.
-    let printed = world.ok(&format!("approve --yes {gate} --as ann"));
+    let printed = world.ok(&format!("approve --yes {gate} --as anneliese"));
     assert!(printed.contains(&format!("approved: a worker runs {mail}")), "{printed}");
     let shown = world.show(mail);
     assert!(shown.contains(&format!("cancel {mail} --as NAME")), "{shown}");
@@ -71,7 +71,7 @@ fn approved_and_sent() {
     let all = all.concat();
     assert!(all.contains("RUNNING → COMPLETED (succeed)"), "{all}");
     let key = sent.context().idempotency_key().unwrap().to_string();
-    for hidden in ["ann", "mailer", &key, key.rsplit(':').next().unwrap()] {
+    for hidden in ["anneliese", "mailer", &key, key.rsplit(':').next().unwrap()] {
         assert!(!all.contains(hidden), "{hidden}: {all}");
     }
 }
@@ -179,22 +179,10 @@ fn embedded_server_keeps_the_mail() {
     assert_eq!(transitions::<Human>(&world.history(mail)).len(), 2);
 }
 
-/// The whole story, started like in the README.
+/// The whole story, as the README starts it: what people do, they do with the commands of the library.
 #[test]
 fn the_story_runs() {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_send_email")).output().unwrap();
-    let told = printed(&output);
-    assert!(output.status.success(), "{told}");
-    for part in [
-        "was approved by ann; it needs no further answer",
-        "nobody answered in time",
-        "5.7.1 no mail from agents today",
-        "the process that made the call ended before it recorded an answer",
-        "is IN_DOUBT, not FAILED, so it cannot be tried again",
-        "is alive and may still do it; wait until it has ended, or override by name",
-        "[SUCCESS ⚠️ IRREVERSIBLE (human-confirmed)] email.send → frank@example.com",
-        "(mails that the server has: 4)",
-    ] {
-        assert!(told.contains(part), "the story does not tell `{part}`:\n{told}");
-    }
+    assert!(output.status.success(), "{}", errors(&output));
+    snapbox::assert_data_eq!(printed(&output), snapbox::file!["story.txt"]);
 }

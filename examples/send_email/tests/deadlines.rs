@@ -24,7 +24,7 @@ fn withdrawn_or_expired_and_never_sent() {
     std::thread::sleep(Duration::from_millis(50));
     // It is too late before a worker has noticed, too.
     let told = world.fails(&format!("approve --yes {expired} --as ann"));
-    assert!(told.contains(&format!("{expired} expired at")), "{told}");
+    assert!(told.contains(&format!("{expired} has expired")), "{told}");
     world.work();
     for gate in [withdrawn, expired] {
         let told = world.fails(&format!("approve --yes {gate} --as ann"));

@@ -1,7 +1,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Context, Error, Exit, json};
+use super::{Error, Exit, json, terminal};
 
 /// What a command answers: the same for programs and for people.
 #[derive(Debug)]
@@ -24,9 +24,9 @@ impl Answer {
         self
     }
 
-    pub(super) fn print(self, context: &Context, format: Format) -> Result<Exit, Error> {
+    pub(super) fn print(self, format: Format) -> Result<Exit, Error> {
         let text = if format.json { json::line(&self.document)? } else { self.text };
-        context.terminal().print(&text)?;
+        terminal::print(&text)?;
         Ok(self.exit)
     }
 }

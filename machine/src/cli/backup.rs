@@ -28,6 +28,6 @@ impl Backup {
         let text = format!("{path}: {bytes} bytes\n");
         let document =
             json!({ "path": path, "bytes": bytes, "position": copied.position.to_string() });
-        Answer::new(document, text).print(context, self.format)
+        Answer::new(document, text).print(self.format)
     }
 }

@@ -58,7 +58,7 @@ impl Cancel {
             cancelled.push(document);
             text.push_str(&line);
         }
-        Answer::new(json!({ "cancelled": cancelled }), text).print(context, self.format)
+        Answer::new(json!({ "cancelled": cancelled }), text).print(self.format)
     }
 
     async fn plan(&self, store: &Store, id: Id) -> Result<Plan, Error> {

@@ -29,21 +29,21 @@ impl Check {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let against = self.against.as_deref().map(definitions).transpose()?;
         let store = context.read().await?;
-        let checked = match against {
-            Some(definitions) => store.check_against(&definitions).await?,
-            None => {
-                let progress = Progress::open("machines");
-                store.check_readable(|done| progress.count(done)).await?
-            }
+        let checked = if let Some(definitions) = against {
+            store.check_against(&definitions).await?
+        } else {
+            let progress = Progress::open("machines");
+            store.check_readable(|done| progress.count(done)).await?
         };
         let text = checked.to_string();
         let lines = text.lines().map(|line| format!("{}\n", OneLine(line)));
-        let text = match text.is_empty() {
-            true => "no machine was ever stored in this file\n".to_owned(),
-            false => lines.collect(),
+        let text = if text.is_empty() {
+            "no machine was ever stored in this file\n".to_owned()
+        } else {
+            lines.collect()
         };
         let is_clean = checked.is_clean();
-        Answer::new(document(&checked), text).problems(!is_clean).print(context, self.format)
+        Answer::new(document(&checked), text).problems(!is_clean).print(self.format)
     }
 }
 

@@ -1,7 +1,7 @@
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::{Context, Error, Exit, program::Program};
+use super::{Context, Error, Exit, program::Program, terminal};
 
 /// `completions`: the script by which a shell completes these commands.
 #[derive(Debug, clap::Args)]
@@ -17,7 +17,7 @@ impl Completions {
         let name = program.get_name().to_owned();
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut program, name, &mut script);
-        context.terminal().print(&String::from_utf8_lossy(&script))?;
+        terminal::print(&String::from_utf8_lossy(&script))?;
         Ok(Exit::Done)
     }
 }

@@ -5,6 +5,7 @@ use super::{
     answer::{Answer, Format},
     ids::Ids,
     person::{Person, Yes},
+    terminal,
 };
 use crate::store::CommitError;
 
@@ -66,7 +67,7 @@ impl Confirm {
                 }
             };
             let what = format!("{id}\n{}\nYour answer: {answer}.", doubt.question());
-            context.terminal().agrees(&what)?;
+            terminal::agrees(&what)?;
         }
         let by = &self.person.by;
         let receipt = self.receipt.as_deref().unwrap_or("a person found that it took place");
@@ -99,6 +100,6 @@ impl Confirm {
                 )
             }
         };
-        Answer::new(document, text).print(context, self.format)
+        Answer::new(document, text).print(self.format)
     }
 }

@@ -5,13 +5,14 @@ use super::{
     answer::{Answer, Format},
     ids::Ids,
     person::{Person, Yes},
+    terminal,
     time::local,
 };
 use crate::{
     actor::Human,
     contract::{Decision, Gate},
     id::Id,
-    store::{Decide, LoadError, Store, retry::Retry},
+    store::{Batch, Decide, LoadError, Store, retry::Retry},
 };
 
 /// `approve`: what some gates ask for may run, once.
@@ -55,7 +56,7 @@ impl Approve {
                 "{gate} approved: a worker runs {execution}, or follow it with `show {execution}`\n"
             )
         });
-        Answer::new(document(&decided), text.collect()).print(context, self.format)
+        Answer::new(document(&decided), text.collect()).print(self.format)
     }
 }
 
@@ -69,7 +70,7 @@ impl Decline {
                 "{gate} declined: a worker ends {execution}, or `cancel {execution} --as NAME`\n"
             )
         });
-        Answer::new(document(&decided), text.collect()).print(context, self.format)
+        Answer::new(document(&decided), text.collect()).print(self.format)
     }
 }
 
@@ -89,13 +90,13 @@ async fn decide(
     }
     if !yes {
         let questions = gates.iter().map(|gate| format!("{}\n{}", gate.id(), gate.question()));
-        context.terminal().agrees(&questions.collect::<Vec<_>>().join("\n\n"))?;
+        terminal::agrees(&questions.collect::<Vec<_>>().join("\n\n"))?;
     }
     let asked: Vec<_> = gates.iter().map(|gate| (gate.id(), gate.approval().execution())).collect();
     let mut answers: Vec<Decide> = gates.into_iter().map(answer).collect();
     let mut retry = Retry::default();
     loop {
-        let batch = answers.iter_mut().fold(store.batch(), |batch, answer| batch.decide(answer));
+        let batch = answers.iter_mut().fold(store.batch(), Batch::decide);
         let Err(error) = batch.write().await else { break };
         if let Some(error) = retry.after(error) {
             return Err(error.into());

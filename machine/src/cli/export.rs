@@ -1,4 +1,6 @@
-use super::{Context, Error, Exit, answer::Format, ids::Ids, json, progress::Progress};
+use std::io::Write;
+
+use super::{Context, Error, Exit, answer::Format, ids::Ids, json, progress::Progress, terminal};
 use crate::{
     id::Id,
     store::{LoadError, Store},
@@ -25,20 +27,21 @@ impl Export {
         if !self.all {
             let ids = Ids::read(&store).await?.find_all(&self.ids)?;
             for id in ids {
-                self.write(context, &store, id).await??;
+                write(&store, id).await??;
             }
             return Ok(Exit::Done);
         }
         let (progress, ids) = (Progress::of("machines"), store.ids().await?);
         let (mut exit, total) = (Exit::Done, ids.len() as u64);
         for (done, id) in ids.into_iter().enumerate() {
-            match self.write(context, &store, id).await? {
+            match write(&store, id).await? {
                 // Pruned in the meantime.
                 Ok(()) | Err(LoadError::NotFound { .. }) => {}
                 Err(LoadError::Unavailable(error)) => return Err(error.into()),
                 Err(error) => {
                     // It does not hide the others.
-                    eprintln!("not exported: {}", OneLine(&error.to_string()));
+                    let error = error.to_string();
+                    let _ = writeln!(std::io::stderr(), "not exported: {}", OneLine(&error));
                     exit = Exit::Problems;
                 }
             }
@@ -46,16 +49,12 @@ impl Export {
         }
         Ok(exit)
     }
+}
 
-    async fn write(
-        &self,
-        context: &Context,
-        store: &Store,
-        id: Id,
-    ) -> Result<Result<(), LoadError>, Error> {
-        match store.export(id).await {
-            Ok(machine) => Ok(Ok(context.terminal().print(&json::line(&machine)?)?)),
-            Err(error) => Ok(Err(error)),
-        }
+/// Prints one machine; the inner error is what is wrong with it.
+async fn write(store: &Store, id: Id) -> Result<Result<(), LoadError>, Error> {
+    match store.export(id).await {
+        Ok(machine) => terminal::print(&json::line(&machine)?).map(Ok),
+        Err(error) => Ok(Err(error)),
     }
 }

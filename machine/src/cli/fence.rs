@@ -29,6 +29,6 @@ impl Fence {
              {question}\nnext: confirm {id} applied|not-applied --as NAME\n"
         );
         let document = json!({ "id": id, "question": question });
-        Answer::new(document, text).print(context, self.format)
+        Answer::new(document, text).print(self.format)
     }
 }

@@ -1,3 +1,5 @@
+use std::fmt::Write;
+
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
@@ -75,9 +77,10 @@ impl List {
         if !self.attention_only {
             self.machines(&observer, &mut document).await?;
         }
-        let text = match self.format.json {
-            true => String::new(),
-            false => self.text(context, store, &document).await?,
+        let text = if self.format.json {
+            String::new()
+        } else {
+            self.text(context, store, &document).await?
         };
         Ok(Answer::new(document, text))
     }
@@ -173,7 +176,7 @@ impl List {
         }
         let mut shown = String::new();
         if !attention.is_empty() {
-            shown.push_str(&format!("{}\n{}", terminal.title("Needs attention"), attention.text()));
+            let _ = write!(shown, "{}\n{}", terminal.title("Needs attention"), attention.text());
             if document["attention"]["truncated"] == true {
                 shown.push_str("There are more; see them with a larger --limit.\n");
             }
@@ -184,14 +187,14 @@ impl List {
             if !shown.is_empty() {
                 shown.push('\n');
             }
-            shown.push_str(&format!("{}\n{}", terminal.title("Machines"), others.text()));
+            let _ = write!(shown, "{}\n{}", terminal.title("Machines"), others.text());
         }
         for error in array(&document["unreadable"]) {
             let error = OneLine(error.as_str().unwrap_or_default()).to_string();
-            shown.push_str(&format!("unreadable: {error}\n"));
+            let _ = writeln!(shown, "unreadable: {error}");
         }
         if let Some(next) = document["next"].as_str() {
-            shown.push_str(&format!("There are more; the next page begins with --after={next}\n"));
+            let _ = writeln!(shown, "There are more; the next page begins with --after={next}");
         }
         if shown.is_empty() {
             shown.push_str("There is no machine that matches.\n");

@@ -26,6 +26,6 @@ impl Prompt {
         let prompt = view::Prompt::new(&views).language(context.language).limit(self.limit);
         let text = prompt.to_string();
         let document = json!({ "session": self.session, "executions": views, "prompt": text });
-        Answer::new(document, text).print(context, self.format)
+        Answer::new(document, text).print(self.format)
     }
 }

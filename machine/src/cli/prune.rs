@@ -1,3 +1,5 @@
+use std::fmt::Write;
+
 use std::time::Duration;
 
 use jiff::{Span, SpanRelativeTo};
@@ -9,6 +11,7 @@ use super::{
     person::Yes,
     progress::Progress,
     table::{Table, cell},
+    terminal,
     time::local,
 };
 use crate::{
@@ -90,7 +93,7 @@ impl Prune {
             if !self.yes.yes {
                 let would = rehearse().await?;
                 let text = text(&would, "would be deleted");
-                context.terminal().agrees(&format!("{text}Delete them for good?"))?;
+                terminal::agrees(&format!("{text}Delete them for good?"))?;
             }
             let progress = Progress::open("machines were looked at");
             store.prune(&prune, &by, |at| progress.count(at.looked_at)).await?
@@ -98,7 +101,7 @@ impl Prune {
         let text = text(&pruned, if is_rehearsal { "would be deleted" } else { "were deleted" });
         Answer::new(document(&pruned, is_rehearsal), text)
             .problems(!pruned.problems.is_empty())
-            .print(context, self.format)
+            .print(self.format)
     }
 
     async fn log(&self, context: &Context) -> Result<Exit, Error> {
@@ -119,28 +122,26 @@ impl Prune {
                     }));
                 }
                 Err(error) => {
-                    unreadable.push_str(&format!("unreadable: {}\n", OneLine(&error.to_string())));
+                    let _ = writeln!(unreadable, "unreadable: {}", OneLine(&error.to_string()));
                     prunings.push(json!({ "unreadable": error.to_string() }));
                 }
             }
         }
-        let text = match table.is_empty() {
-            true => "Nothing was ever pruned.\n".to_owned(),
-            false => table.text(),
-        };
+        let text =
+            if table.is_empty() { "Nothing was ever pruned.\n".to_owned() } else { table.text() };
         let document = json!({ "prunings": prunings });
-        Answer::new(document, text + &unreadable).print(context, self.format)
+        Answer::new(document, text + &unreadable).print(self.format)
     }
 }
 
 fn text(pruned: &Pruned, done: &str) -> String {
     let mut text = format!("{} machines with {} entries {done}\n", pruned.machines, pruned.entries);
     for (kept, count) in &pruned.kept {
-        text.push_str(&format!("{count} kept: {kept}\n"));
+        let _ = writeln!(text, "{count} kept: {kept}");
     }
     for problem in &pruned.problems {
         let reason = OneLine(&problem.reason);
-        text.push_str(&format!("kept, because it is not as it was written: {reason}\n"));
+        let _ = writeln!(text, "kept, because it is not as it was written: {reason}");
     }
     text
 }

@@ -34,7 +34,8 @@ impl Requeue {
             }
             done.push(id);
         }
-        let text = done.iter().map(|id| format!("{id}: workers try it again\n")).collect();
-        Answer::new(json!({ "requeued": done }), text).print(context, self.format)
+        let text = done.iter().map(|id| format!("{id}: workers try it again"));
+        let text = text.collect::<Vec<_>>().join("\n");
+        Answer::new(json!({ "requeued": done }), text).print(self.format)
     }
 }

@@ -5,6 +5,7 @@ use super::{
     answer::{Answer, Format},
     ids::Ids,
     person::{Person, Yes},
+    terminal,
 };
 use crate::{
     contract::{Action, AnyExecution, Planned, execution::Failed, question},
@@ -37,7 +38,7 @@ impl Retry {
             let view = ConsequenceView::in_language(&AnyExecution::from(failed), context.language);
             let failed = store.load::<AnyExecution>(id).await?;
             let what = format!("{id}  {view}\nTry it again? {}", question(failed.context()));
-            context.terminal().agrees(&what)?;
+            terminal::agrees(&what)?;
         }
         // It may have been tried again while the person was thinking: the store refuses it then.
         let failed = store.load::<AnyExecution>(id).await?;
@@ -49,6 +50,6 @@ impl Retry {
         store.plan(&mut again).await?;
         let attempt = again.id();
         let text = format!("{id} is tried again as {attempt}: a worker runs it\n");
-        Answer::new(json!({ "failed": id, "attempt": attempt }), text).print(context, self.format)
+        Answer::new(json!({ "failed": id, "attempt": attempt }), text).print(self.format)
     }
 }

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     actor::Human,
-    definition::{Definition, Edge},
+    definition::{Definition, Edge, Move},
     id::{Id, shortened},
     store::{Message, Sent, Store},
     view::line::OneLine,
@@ -50,7 +50,7 @@ impl Send {
         let Accepted { correlation, warning } = accepted;
         let text = format!("{id}: sent{}\n", warning.as_deref().unwrap_or(""));
         let document = json!({ "id": id, "correlation": correlation, "warning": warning });
-        Answer::new(document, text).print(context, self.format)
+        Answer::new(document, text).print(self.format)
     }
 }
 
@@ -177,7 +177,7 @@ fn check_payload(edge: &Edge, payload: &Map<String, Value>) -> Result<(), Error>
 /// The moves that a person can make now, or ever.
 fn legal(definition: &Definition, state: Option<usize>) -> String {
     let of = |state: usize| {
-        let moves = definition.moves(state).filter(|step| step.is_for::<Human>());
+        let moves = definition.moves(state).filter(Move::is_for::<Human>);
         moves.map(|step| format!("`{}`", OneLine(step.trigger()))).collect::<Vec<_>>()
     };
     let now = state.map(of).unwrap_or_default();
@@ -187,10 +187,10 @@ fn legal(definition: &Definition, state: Option<usize>) -> String {
     let mut ever: Vec<_> = (0..definition.states.len()).flat_map(of).collect();
     ever.sort();
     ever.dedup();
-    match ever.is_empty() {
-        true => "no move of it is for people".to_owned(),
-        false => format!("no move is for people now; later, {}", ever.join(", ")),
+    if ever.is_empty() {
+        return "no move of it is for people".to_owned();
     }
+    format!("no move is for people now; later, {}", ever.join(", "))
 }
 
 fn actors(edge: &Edge) -> String {

@@ -51,10 +51,8 @@ pub(super) async fn shown(
     let observer = context.observer(store);
     let machine = for_audience!(audience, observer, snapshot(id))??;
     let is_execution = machine["machine"] == *execution::DEFINITION.name;
-    let execution = match is_execution {
-        true => for_audience!(audience, observer, execution(id))??,
-        false => Value::Null,
-    };
+    let execution =
+        if is_execution { for_audience!(audience, observer, execution(id))?? } else { Value::Null };
     let mut messages = Vec::new();
     for message in store.inbox(id).await? {
         messages.push(of_message(message, audience));
@@ -162,7 +160,9 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
     if let Some(question) = execution["question"].as_str() {
         // It was made from the action, and what cannot be seen is escaped in it.
         let _ = writeln!(shown, "\n{}", terminal.title("Question"));
-        question.lines().for_each(|line| shown.push_str(&format!("  {}\n", OneLine(line))));
+        for line in question.lines() {
+            let _ = writeln!(shown, "  {}", OneLine(line));
+        }
     }
     for (title, fields) in [("Context", &machine["context"]), ("State", &machine["state"])] {
         if let Some(fields) = fields.as_object().filter(|it| !it.is_empty() && !is_execution) {

@@ -47,7 +47,12 @@ impl Table {
 
     /// The rows, without spaces at their ends.
     pub(super) fn text(&self) -> String {
-        self.0.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+        let mut text = String::new();
+        for line in self.0.lines() {
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
     }
 }
 

@@ -29,17 +29,6 @@ impl Terminal {
         Self { is_colored, is_terminal: stdout.is_terminal() }
     }
 
-    /// Writes to the standard output.
-    pub(super) fn print(self, text: &str) -> Result<(), Error> {
-        let mut stdout = io::stdout().lock();
-        stdout.write_all(text.as_bytes())?;
-        if !text.ends_with('\n') {
-            stdout.write_all(b"\n")?;
-        }
-        stdout.flush()?;
-        Ok(())
-    }
-
     /// Empties the screen, if there is one.
     pub(super) fn clear(self) -> Result<(), Error> {
         if self.is_terminal {
@@ -55,23 +44,34 @@ impl Terminal {
     pub(super) fn title(self, text: impl fmt::Display) -> String {
         self.paint(Style::new().bold(), text)
     }
+}
 
-    /// Shows a person what is decided, and asks whether to do it. Nothing goes to the standard output.
-    pub(super) fn agrees(self, what: &str) -> Result<(), Error> {
-        let mut stderr = io::stderr().lock();
-        if !io::stdin().is_terminal() {
-            return Err(Error::usage(format!(
-                "nobody can be asked here, because the input is not a terminal; look at it with \
-                 `show`, and pass `--yes` to decide. Nothing was changed. This would be decided:\n{what}"
-            )));
-        }
-        write!(stderr, "{what}\n[y/N] ")?;
-        stderr.flush()?;
-        let mut answer = String::new();
-        io::stdin().read_line(&mut answer)?;
-        if matches!(answer.trim(), "y" | "Y" | "yes") {
-            return Ok(());
-        }
-        Err(Error::refused("nothing was changed"))
+/// Writes to the standard output.
+pub(super) fn print(text: &str) -> Result<(), Error> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    if !text.ends_with('\n') {
+        stdout.write_all(b"\n")?;
     }
+    stdout.flush()?;
+    Ok(())
+}
+
+/// Shows a person what is decided, and asks whether to do it. Nothing goes to the standard output.
+pub(super) fn agrees(what: &str) -> Result<(), Error> {
+    let mut stderr = io::stderr().lock();
+    if !io::stdin().is_terminal() {
+        return Err(Error::usage(format!(
+            "nobody can be asked here, because the input is not a terminal; look at it with \
+             `show`, and pass `--yes` to decide. Nothing was changed. This would be decided:\n{what}"
+        )));
+    }
+    write!(stderr, "{what}\n[y/N] ")?;
+    stderr.flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    if matches!(answer.trim(), "y" | "Y" | "yes") {
+        return Ok(());
+    }
+    Err(Error::refused("nothing was changed"))
 }

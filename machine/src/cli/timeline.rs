@@ -64,11 +64,11 @@ impl Timeline {
     ) -> Result<Answer, Error> {
         let observer = context.observer(store);
         let timeline = for_audience!(self.audience, observer, session(session))??;
-        let text = self.session_text(context.terminal(), store.now(), &timeline);
+        let text = Self::session_text(context.terminal(), store.now(), &timeline);
         Ok(Answer::new(timeline, text))
     }
 
-    fn session_text(&self, terminal: Terminal, now: i64, timeline: &Value) -> String {
+    fn session_text(terminal: Terminal, now: i64, timeline: &Value) -> String {
         let mut shown = format!(
             "{}: {} executions, {} ended, {} not ended\n",
             OneLine(text(timeline, "session_id")),

@@ -1,3 +1,5 @@
+use std::fmt::Write;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::{Value, json};
@@ -52,7 +54,7 @@ impl Topology {
         let store = context.read().await?;
         let newest = newest(&store).await?;
         let Some(machine) = &self.machine else {
-            return kinds(context.terminal(), &newest).print(context, self.format);
+            return kinds(context.terminal(), &newest).print(self.format);
         };
         let Some(definition) = newest.get(machine.as_str()) else {
             let known: Vec<_> = newest.keys().map(|name| format!("`{}`", OneLine(name))).collect();
@@ -71,7 +73,7 @@ impl Topology {
             Drawing::Dot => visible(&definition.dot()),
             Drawing::Json => super::json::line(&topology)?,
         };
-        Answer::new(document(&topology)?, text).print(context, self.format)
+        Answer::new(document(&topology)?, text).print(self.format)
     }
 }
 
@@ -101,9 +103,10 @@ fn kinds(terminal: Terminal, newest: &BTreeMap<String, Arc<Definition>>) -> Answ
             "about": about,
         }));
     }
-    let text = match table.is_empty() {
-        true => "No machine was ever stored in this file.\n".to_owned(),
-        false => table.text(),
+    let text = if table.is_empty() {
+        "No machine was ever stored in this file.\n".to_owned()
+    } else {
+        table.text()
     };
     Answer::new(json!({ "kinds": kinds }), text)
 }
@@ -129,14 +132,15 @@ fn table(terminal: Terminal, topology: &view::Topology) -> String {
         if labels.is_empty() { "none".to_owned() } else { labels.join(", ") }
     };
     let mut shown = table.text();
-    shown.push_str(&format!(
+    let _ = write!(
+        shown,
         "\ninitial   {}\nterminal  {}\nwaits in  {}\n",
         OneLine(&label(&topology.initial)),
         list(&topology.terminal),
         list(&topology.resumable)
-    ));
+    );
     for problem in &topology.problems {
-        shown.push_str(&format!("problem   {}\n", OneLine(problem)));
+        let _ = writeln!(shown, "problem   {}", OneLine(problem));
     }
     shown
 }

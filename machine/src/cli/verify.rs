@@ -1,3 +1,5 @@
+use std::fmt::Write;
+
 use serde_json::json;
 
 use super::{
@@ -39,7 +41,7 @@ impl Verify {
         });
         let mut text = format!("{} machines, {} entries", report.machines, report.entries);
         if report.pruned > 0 {
-            text.push_str(&format!(", {} entries were pruned", report.pruned));
+            let _ = write!(text, ", {} entries were pruned", report.pruned);
         }
         text.push_str(match report.problems.len() {
             0 => ": all as written\n",
@@ -50,8 +52,8 @@ impl Verify {
             let reason = OneLine(&problem.reason);
             // Most reasons name the machine themselves.
             let id = if problem.reason.starts_with(&id) { "" } else { &*id };
-            text.push_str(&format!("problem: {id}{reason}\n"));
+            let _ = writeln!(text, "problem: {id}{reason}");
         }
-        Answer::new(document, text).problems(!report.is_clean()).print(context, self.format)
+        Answer::new(document, text).problems(!report.is_clean()).print(self.format)
     }
 }

@@ -39,7 +39,7 @@ impl Watch {
         answer: impl AsyncFn() -> Result<Answer, Error>,
     ) -> Result<Exit, Error> {
         if !self.watch {
-            return answer().await?.print(context, format);
+            return answer().await?.print(format);
         }
         let (stop, commits, terminal) = (Stop::new(), store.commits(), context.terminal());
         loop {
@@ -52,7 +52,7 @@ impl Watch {
             if !format.json {
                 terminal.clear()?;
             }
-            answer.print(context, format)?;
+            answer.print(format)?;
             let tick = async {
                 if format.json || !terminal.is_terminal {
                     pending::<()>().await;

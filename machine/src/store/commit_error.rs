@@ -159,7 +159,7 @@ pub enum CommitError {
         gate: Id,
     },
     /// The approval was given, and was not used in time.
-    #[error("the approval {gate} of {id} expired at {at} ms since the Unix epoch; ask again")]
+    #[error("the approval {gate} of {id} has expired; ask again")]
     ApprovalExpired {
         /// The execution.
         id: Id,
@@ -169,7 +169,7 @@ pub enum CommitError {
         at: Millis,
     },
     /// The gate can no longer be answered.
-    #[error("{id} expired at {at} ms since the Unix epoch; ask again")]
+    #[error("{id} has expired and can no longer be answered; ask again")]
     GateExpired {
         /// The gate.
         id: Id,

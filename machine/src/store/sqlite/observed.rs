@@ -64,7 +64,9 @@ pub(super) fn open(path: &Path, busy_ms: u64) -> Result<(Connection, Option<Stam
     loop {
         let Some(stamp) = Stamp::of(path).map_err(|error| cannot_open(path, &error))? else {
             let opened = connection::open(path, Role::Reader, busy_ms);
-            return opened.map(|connection| (connection, None)).map_err(log_unreadable);
+            return opened
+                .map(|connection| (connection, None))
+                .map_err(|error| explain(path, error));
         };
         if let Some(left) = stamp.unsettled() {
             thread::sleep(left);
@@ -84,9 +86,11 @@ pub(super) fn is_current(path: &Path, stamp: Option<&Stamp>) -> bool {
 }
 
 /// SQLite needs the shared memory file of a log, also to read.
-fn log_unreadable(error: OpenError) -> OpenError {
+pub(super) fn explain(file: &Path, error: OpenError) -> OpenError {
     match error {
-        OpenError::CannotOpen { path, .. } | OpenError::ReadOnly { path } => {
+        OpenError::CannotOpen { path, .. } | OpenError::ReadOnly { path }
+            if file.is_file() && wal(file).exists() =>
+        {
             let reason =
                 "its write-ahead log cannot be read; make the folder writable, or read it \
                           while the program that writes to it runs"

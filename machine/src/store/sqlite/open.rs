@@ -63,7 +63,7 @@ fn open_for_writing(
 /// Opens a file without changing it. Blocks.
 pub(crate) fn open_for_reading(given: &Path, settings: Settings) -> Result<Sqlite, OpenError> {
     let path = std::fs::canonicalize(given).map_err(|error| cannot_open(given, &error))?;
-    inspect(&path)?;
+    inspect(&path).map_err(|error| observed::explain(&path, error))?;
     loop {
         let (connection, stamp) = observed::open(&path, settings.busy_ms)?;
         let identity = known(&connection, &path, &settings.key);

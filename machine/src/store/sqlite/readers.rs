@@ -120,6 +120,10 @@ impl Readers {
         }
     }
 
+    pub(super) fn is_closed(&self) -> bool {
+        self.jobs.is_closed()
+    }
+
     /// Reads that come later are refused; those in the queue are answered.
     pub(super) fn close(&self) {
         self.jobs.close();

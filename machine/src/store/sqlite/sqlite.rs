@@ -213,6 +213,9 @@ impl Backend for Sqlite {
         to: PathBuf,
         steps: Sender<BackupProgress>,
     ) -> Answer<Result<Copied, BackupError>> {
+        if self.readers.is_closed() {
+            return Box::pin(async { Err(Unavailable::stopped()) });
+        }
         let (answer, copied) = oneshot::channel();
         let source = self.source.clone();
         // A thread of its own: it takes long.
