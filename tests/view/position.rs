@@ -5,7 +5,7 @@ use machine::{
         self, Cancelled, Completed, Failed, Pending, Rejected, Running, Waiting,
     },
     view::GraphPosition::{
-        self, Created, EcsNode, ResumeBegins, ResumeEnds, ToolReturned, ToolWorking,
+        self, AtEcsNode, Created, ResumeBegins, ResumeEnds, ToolReturned, ToolWorking,
     },
 };
 
@@ -16,7 +16,7 @@ fn every_position_has_its_states() {
         (Created, &[Pending]),
         (ToolWorking, &[Running]),
         (ToolReturned, &[Completed, Failed]),
-        (EcsNode, &[Waiting]),
+        (AtEcsNode, &[Waiting]),
         (ResumeBegins, &[Waiting]),
         (ResumeEnds, &[Completed]),
     ];

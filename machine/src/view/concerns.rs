@@ -296,7 +296,7 @@ pub(super) fn next_of_machine<A: Audience>(snapshot: &Snapshot<A>) -> Vec<NextSt
         .moves
         .iter()
         .filter(|step| step.categories.is_empty() || step.categories.contains(&Category::Human));
-    moves.map(|step| NextStep::Send { id, trigger: step.trigger.clone() }).collect()
+    moves.map(|step| NextStep::SendEvent { id, trigger: step.trigger.clone() }).collect()
 }
 
 /// What was found so far; each machine once, for its most urgent reason.

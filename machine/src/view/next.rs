@@ -46,7 +46,8 @@ pub enum NextStep {
         id: Id,
     },
     /// Send one of its events.
-    Send {
+    #[serde(rename = "send")]
+    SendEvent {
         /// The machine.
         id: Id,
         /// The trigger.
@@ -71,7 +72,7 @@ impl NextStep {
             | Self::Cancel { id }
             | Self::Fence { id }
             | Self::Requeue { id }
-            | Self::Send { id, .. }
+            | Self::SendEvent { id, .. }
             | Self::Show { id } => *id,
         }
     }
@@ -87,7 +88,7 @@ impl fmt::Display for NextStep {
             Self::Cancel { id } => write!(f, "cancel {id} --as NAME"),
             Self::Fence { id } => write!(f, "fence {id}"),
             Self::Requeue { id } => write!(f, "requeue {id}"),
-            Self::Send { id, trigger } => write!(f, "send {id} {trigger} --as NAME"),
+            Self::SendEvent { id, trigger } => write!(f, "send {id} {trigger} --as NAME"),
             Self::Show { id } => write!(f, "show {id}"),
         }
     }

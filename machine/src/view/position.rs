@@ -27,7 +27,8 @@ pub enum GraphPosition {
     /// The tool node returned.
     ToolReturned,
     /// The node that asks a person was reached.
-    EcsNode,
+    #[serde(rename = "ecs_node")]
+    AtEcsNode,
     /// The answer arrived, and the graph is about to resume.
     ResumeBegins,
     /// The graph has resumed.
@@ -58,7 +59,7 @@ impl GraphPosition {
             Self::Created => &[Status::Pending],
             Self::ToolWorking => &[Status::Running],
             Self::ToolReturned => &[Status::Completed, Status::Failed],
-            Self::EcsNode | Self::ResumeBegins => &[Status::Waiting],
+            Self::AtEcsNode | Self::ResumeBegins => &[Status::Waiting],
             Self::ResumeEnds => &[Status::Completed],
         }
     }
@@ -80,7 +81,7 @@ impl GraphPosition {
             Self::Created => "has just created it",
             Self::ToolWorking => "is in the tool",
             Self::ToolReturned => "is back from the tool",
-            Self::EcsNode => "waits for a person",
+            Self::AtEcsNode => "waits for a person",
             Self::ResumeBegins => "is about to resume",
             Self::ResumeEnds => "has resumed",
         }
