@@ -7,7 +7,7 @@ use machine::store::telemetry::SIGNALS;
 use crate::{
     calls,
     capture::{Report, captured},
-    people, storage, work,
+    facts, people, storage, work,
     world::World,
 };
 
@@ -15,6 +15,9 @@ use crate::{
 const NOT_CAUSED: &[&str] = &[
     // Somebody edited the file.
     "machine.skipped",
+    "machine.fact.missing",
+    // The storage cannot be read for a while.
+    "machine.fact.delayed",
 ];
 
 /// What one run of everything reports.
@@ -38,6 +41,7 @@ pub(crate) fn everything(secret: &str) -> Vec<Report> {
         storage::indeterminate(&World::new(secret).await).await;
         storage::full(&World::new(secret).await).await;
         storage::in_use(&World::new(secret).await).await;
+        facts::lost(&world).await;
         world.store.close().await.unwrap();
         assert!(world.store.recover().await.is_err());
     });

@@ -1,4 +1,4 @@
-use std::{fmt, future::Future, panic::AssertUnwindSafe, pin::pin, sync::Arc, time::Duration};
+use std::{future::Future, panic::AssertUnwindSafe, pin::pin, sync::Arc, time::Duration};
 
 use async_io::Timer;
 use futures_util::{
@@ -10,7 +10,7 @@ use super::ExecutionFact;
 use crate::{
     contract::{AnyExecution, execution::Status},
     journal::Fact,
-    store::{Committed, LoadError, Store, Subscription},
+    store::{Committed, LoadError, Store, telemetry},
 };
 
 /// Takes facts about executions: a memory, a vector store, a file.
@@ -30,8 +30,9 @@ use crate::{
 /// }
 /// ```
 pub trait FactSink: Send + Sync {
-    /// Why it cannot take a fact. It is logged, and the fact is not delivered again.
-    type Error: fmt::Display + Send;
+    /// Why it cannot take a fact. The fact is not delivered again; that it is lost is counted and
+    /// [reported](crate::store::telemetry), without this error, whose text may repeat the fact.
+    type Error: Send;
 
     /// Takes a fact.
     fn remember(&self, fact: ExecutionFact)
@@ -126,7 +127,7 @@ impl<S: FactSink> Remember<S> {
                 LoadError::Unavailable(gone) if gone.is_stopped() || gone.is_read_only() => {
                     return Err(error);
                 }
-                _ => tracing::warn!(consumer = self.consumer, %error, "facts are delayed"),
+                _ => telemetry::FactDelayed { error: error.class() }.emit(),
             }
             if let Either::Right(_) = select(pin!(Timer::after(PAUSE)), &mut stop).await {
                 return Ok(done);
@@ -148,7 +149,7 @@ impl<S: FactSink> Remember<S> {
                 Either::Right(_) => return Ok(Followed::Stopped),
             };
             let Some(committed) = ends(next)? else { continue };
-            let Some(fact) = self.fact(&committed, &entries, done).await? else { continue };
+            let Some(fact) = self.fact(&committed, done).await? else { continue };
             // Before it is delivered: nobody else delivers it, and nobody delivers it again.
             if !self.store.advance(&self.consumer, at, committed.position).await? {
                 return Ok(Followed::Overtaken);
@@ -162,7 +163,6 @@ impl<S: FactSink> Remember<S> {
     async fn fact(
         &self,
         committed: &Committed,
-        entries: &Subscription,
         done: &mut Remembered,
     ) -> Result<Option<ExecutionFact>, LoadError> {
         match self.store.load::<AnyExecution>(committed.id).await {
@@ -174,8 +174,7 @@ impl<S: FactSink> Remember<S> {
                 let is_other = line.is_ok_and(|line| line["machine"] != "execution");
                 if !is_other {
                     done.unreadable += 1;
-                    let position = entries.position();
-                    tracing::warn!(consumer = self.consumer, %position, %error, "no fact");
+                    telemetry::FactMissing { error: error.class() }.emit();
                 }
                 Ok(None)
             }
@@ -186,19 +185,20 @@ impl<S: FactSink> Remember<S> {
     async fn deliver(&self, fact: ExecutionFact, done: &mut Remembered) {
         let id = fact.execution_id;
         // The call itself may panic, too.
-        let taken = async { self.sink.remember(fact).await.map_err(|error| error.to_string()) };
+        let taken = async { self.sink.remember(fact).await };
         let taken = pin!(AssertUnwindSafe(taken).catch_unwind());
         let error = match select(taken, pin!(Timer::after(self.timeout))).await {
             Either::Left((Ok(Ok(())), _)) => {
                 done.delivered += 1;
                 return;
             }
-            Either::Left((Ok(Err(error)), _)) => error,
-            Either::Left((Err(_), _)) => "the sink panicked".to_owned(),
-            Either::Right(_) => format!("the sink took longer than {:?}", self.timeout),
+            // Its text is the sink's own, and may repeat the fact.
+            Either::Left((Ok(Err(_)), _)) => "_OTHER",
+            Either::Left((Err(_), _)) => "panic",
+            Either::Right(_) => "timeout",
         };
         done.failed += 1;
-        tracing::warn!(consumer = self.consumer, %id, error, "a fact was not remembered");
+        telemetry::FactLost { id: tracing::field::display(id), error }.emit();
     }
 }
 
@@ -214,7 +214,7 @@ fn ends(next: Result<Committed, LoadError>) -> Result<Option<Committed>, LoadErr
     let committed = match next {
         Ok(committed) => committed,
         Err(error @ LoadError::BrokenEntry { .. }) => {
-            tracing::warn!(%error, "skipped an entry");
+            telemetry::FactMissing { error: error.class() }.emit();
             return Ok(None);
         }
         Err(error) => return Err(error),

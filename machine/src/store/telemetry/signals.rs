@@ -22,6 +22,8 @@ pub(super) const GATE: &str = "machine::gate";
 pub(super) const MESSAGE: &str = "machine::message";
 /// What workers do.
 pub(super) const WORKER: &str = "machine::worker";
+/// Facts for a memory.
+pub(super) const FACT: &str = "machine::fact";
 /// The file, and the threads of the store.
 pub(super) const STORAGE: &str = "machine::storage";
 
@@ -370,6 +372,22 @@ signals! {
     /// A worker stopped its jobs, because they did not end in time.
     event Stopped = "machine.worker.stopped", WORKER, INFO {
         grace_ms: u64 => GRACE_MS,
+    }
+
+    /// A sink did not take a fact: it failed, panicked, or took too long. The fact is not tried again.
+    event FactLost = "machine.fact.lost", FACT, WARN {
+        id: Shown<Id> => ID,
+        error: &'static str => ERROR_TYPE,
+    }
+
+    /// There is no fact about an execution, because it, or its entry, cannot be read.
+    event FactMissing = "machine.fact.missing", FACT, WARN {
+        error: &'static str => ERROR_TYPE,
+    }
+
+    /// Facts cannot be delivered now; it is tried again.
+    event FactDelayed = "machine.fact.delayed", FACT, WARN {
+        error: &'static str => ERROR_TYPE,
     }
 
     /// The storage failed, or a thread of the store did.
