@@ -51,7 +51,7 @@ mod older {
 }
 
 /// The newer one: stricter, with other names, without a move.
-mod newer {
+mod later {
     use machine::{definition::Mark, machine, stored::Context};
     use serde::{Deserialize, Serialize};
 
@@ -163,7 +163,7 @@ async fn newer_marks_count_for_old_machines() {
             store.create(letter).await.unwrap();
         }
         let new_customer = serde_json::from_value(json!(customer())).unwrap();
-        store.create(&mut newer::Letter::new(new_customer)).await.unwrap();
+        store.create(&mut later::Letter::new(new_customer)).await.unwrap();
         let ids = [posted.id(), lost.id(), burnt.id()];
         stricter(&Observer::new(store), ids).await;
         // The old program cannot show more by declaring its machine.
@@ -182,7 +182,7 @@ async fn a_program_that_only_reads_has_marks() {
             store.create(letter).await.unwrap();
         }
         let ids = [posted.id(), lost.id(), burnt.id()];
-        stricter(&Observer::new(store).machine::<newer::AnyLetter>(), ids).await;
+        stricter(&Observer::new(store).machine::<later::AnyLetter>(), ids).await;
         assert_eq!(store.definitions().await.unwrap().len(), 1, "a view writes nothing");
     }
 }
@@ -193,7 +193,7 @@ async fn a_loaded_machine_has_the_marks_of_its_program() {
     let store = Store::memory();
     let [mut posted, ..] = letters();
     store.create(&mut posted).await.unwrap();
-    let loaded: newer::AnyLetter = store.load(posted.id()).await.unwrap();
+    let loaded: later::AnyLetter = store.load(posted.id()).await.unwrap();
     let snapshot = Snapshot::<Human>::of(&loaded, 0).unwrap();
     assert_eq!((json!(snapshot.state), &*snapshot.status), (json!({ "stamp": 90 }), "sent"));
     let snapshot = Snapshot::<Diagnostic>::of(&loaded, 0).unwrap();

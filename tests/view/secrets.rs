@@ -61,7 +61,9 @@ fn without_questions(mut json: Value) -> Value {
             members.values_mut().for_each(|member| *member = without_questions(member.take()));
         }
         Value::Array(items) => {
-            items.iter_mut().for_each(|item| *item = without_questions(item.take()));
+            for item in items {
+                *item = without_questions(item.take());
+            }
         }
         _ => {}
     }
