@@ -11,4 +11,5 @@ mod lists;
 mod maintenance;
 mod messages;
 mod support;
+mod terminal;
 mod watch;

@@ -76,7 +76,13 @@ impl Place {
 /// The program with these arguments.
 pub(crate) fn bare(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_machine-cli"));
-    command.args(arguments).env_remove("MACHINE_DB").env("TZ", "UTC").stdin(Stdio::null());
+    command
+        .args(arguments)
+        .env_remove("MACHINE_DB")
+        .env_remove("NO_COLOR")
+        .env("TERM", "xterm")
+        .env("TZ", "UTC")
+        .stdin(Stdio::null());
     command
 }
 

@@ -1,0 +1,77 @@
+//! What a person sees and answers on a terminal.
+#![cfg(target_os = "linux")]
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{Read, Write},
+    os::fd::OwnedFd,
+    process::Command,
+};
+
+use machine::view::Label;
+use rustix::{
+    pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+    termios::{Winsize, tcsetwinsize},
+};
+
+use crate::support::{Place, end};
+
+/// Runs a program on a terminal of this width, where a person types this.
+fn on_terminal(command: &mut Command, width: u16, typed: &str) -> (i32, String) {
+    let terminal: OwnedFd = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
+    let program = OpenOptions::new().read(true).write(true).open(name).unwrap();
+    let size = Winsize { ws_row: 50, ws_col: width, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(&program, size).unwrap();
+    let mut terminal = File::from(terminal);
+    terminal.write_all(typed.as_bytes()).unwrap();
+    let copy = || program.try_clone().unwrap();
+    let mut child = command.stdin(copy()).stdout(copy()).stderr(copy()).spawn().unwrap();
+    // Reading ends when nobody has the other side any more.
+    command.stdin(std::process::Stdio::null());
+    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    drop(program);
+    let mut shown = Vec::new();
+    let mut buffer = [0; 4096];
+    while let Ok(count @ 1..) = terminal.read(&mut buffer) {
+        shown.extend_from_slice(&buffer[..count]);
+    }
+    (child.wait().unwrap().code().unwrap_or(-1), String::from_utf8(shown).unwrap())
+}
+
+#[tokio::test]
+async fn a_person_is_asked() {
+    let place = Place::new().await;
+    let (gate, _planned) = place.ask("bob@example.com").await;
+    let id = end(gate.id());
+    for (typed, code, label) in
+        [("\n", 1, Label::Waiting), ("n\n", 1, Label::Waiting), ("y\n", 0, Label::Success)]
+    {
+        let mut command = place.command(&["approve", &id, "--as", "ann"]);
+        let (found, shown) = on_terminal(&mut command, 100, typed);
+        assert_eq!(found, code, "{typed:?}: {shown}");
+        assert!(shown.contains("Allow email.send?") && shown.contains("[y/N]"), "{shown}");
+        assert_eq!(place.label(gate.id()).await, label, "{typed:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_table_fits_and_has_colours() {
+    let place = Place::new().await;
+    let doubt = place.doubt(&format!("{}@example.com", "bob".repeat(40))).await;
+    let (code, shown) = on_terminal(&mut place.command(&["list"]), 80, "");
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.contains("\u{1b}[") && shown.contains(&end(doubt)[4..]), "{shown}");
+
+    for (name, value, color) in
+        [("NO_COLOR", "1", "auto"), ("TERM", "dumb", "auto"), ("LANG", "C", "never")]
+    {
+        let mut command = place.command(&["list", "--color", color]);
+        let (_, shown) = on_terminal(command.env(name, value), 80, "");
+        assert!(!shown.contains('\u{1b}'), "{name}: {shown}");
+        let widest = shown.lines().map(|line| line.trim_end().chars().count()).max();
+        assert!(widest.is_some_and(|widest| (40..=80).contains(&widest)), "{widest:?}: {shown}");
+    }
+}
