@@ -1,13 +1,11 @@
 //! A file with many machines. It is large with `MACHINE_LARGE_TESTS`.
 
-use std::time::{Duration, Instant};
-
 use machine_tests::samples::{asked, pending_mail};
 
 use crate::support::{Order, Place, end};
 
 #[tokio::test]
-async fn a_large_file_is_listed_soon() {
+async fn a_large_file_is_listed_by_the_page() {
     let is_large = std::env::var_os("MACHINE_LARGE_TESTS").is_some();
     let count = if is_large { 100_000 } else { 1000 };
     let place = Place::new().await;
@@ -24,7 +22,6 @@ async fn a_large_file_is_listed_soon() {
         made += 500;
     }
     let doubt = place.doubt("bob@example.com").await;
-    let limit = Duration::from_secs(if cfg!(debug_assertions) { 20 } else { 2 });
     for arguments in [
         &["list"][..],
         &["list", "--attention-only"],
@@ -32,11 +29,8 @@ async fn a_large_file_is_listed_soon() {
         &["show", &end(doubt)],
         &["topology"],
     ] {
-        let begun = Instant::now();
-        let ran = place.run(arguments);
-        let time = begun.elapsed();
-        println!("{arguments:?} among {count}: {time:?}");
-        ran.done();
-        assert!(time < limit, "{arguments:?} took {time:?}");
+        let printed = place.run(arguments).done();
+        // A page, and not all of them.
+        assert!(printed.lines().count() < 1000, "{arguments:?} printed {printed}");
     }
 }

@@ -47,9 +47,9 @@ async fn set_aside_shown_and_sent_later() {
 
     let listed = world.attention();
     assert!(listed.contains("set aside"), "{listed}");
-    // The error is in the words of the program, so it is for diagnosis.
+    // The error is in the words of the program, and may repeat data.
     assert!(!listed.contains("unknown field"), "{listed}");
-    let told = world.ok("list --attention-only --json --audience diagnostic");
+    let told = world.ok("list --attention-only --json --audience internal");
     assert!(told.contains("unknown field `body`"), "{told}");
     assert!(told.contains(&format!(r#"{{"do":"requeue","id":"{mail}"}}"#)), "{told}");
     // Others are sent.

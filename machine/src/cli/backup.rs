@@ -7,6 +7,7 @@ use super::{
     answer::{Answer, Format},
     progress::Progress,
 };
+use crate::view::line::OneLine;
 
 /// `backup`: a copy of the file, while programs write to it.
 #[derive(Debug, clap::Args)]
@@ -25,7 +26,7 @@ impl Backup {
         let copied = store.backup(&self.to, |at| progress.set(at.bytes, at.total_bytes)).await?;
         drop(progress);
         let (path, bytes) = (copied.path.display().to_string(), copied.bytes);
-        let text = format!("{path}: {bytes} bytes\n");
+        let text = format!("{}: {bytes} bytes\n", OneLine(&path));
         let document =
             json!({ "path": path, "bytes": bytes, "position": copied.position.to_string() });
         Answer::new(document, text).print(self.format)

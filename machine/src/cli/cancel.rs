@@ -105,7 +105,9 @@ impl Cancel {
             Plan::Own(id, draft) => {
                 let Accepted { correlation, warning } =
                     draft.send(store, None, &self.person.by).await?;
-                let line = format!("{id}: sent `cancel`{}\n", warning.as_deref().unwrap_or(""));
+                let more =
+                    warning.as_deref().map(|warning| format!("; {warning}")).unwrap_or_default();
+                let line = format!("{id}: sent `cancel`{more}\n");
                 let document = json!({
                     "id": id, "how": "message", "correlation": correlation, "warning": warning,
                 });

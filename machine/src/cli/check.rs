@@ -36,11 +36,10 @@ impl Check {
             store.check_readable(|done| progress.count(done)).await?
         };
         let text = checked.to_string();
-        let lines = text.lines().map(|line| format!("{}\n", OneLine(line)));
         let text = if text.is_empty() {
             "no machine was ever stored in this file\n".to_owned()
         } else {
-            lines.collect()
+            text
         };
         let is_clean = checked.is_clean();
         Answer::new(document(&checked), text).problems(!is_clean).print(self.format)

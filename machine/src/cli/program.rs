@@ -7,7 +7,11 @@ use std::{
 use clap::{ColorChoice, Parser};
 
 use super::{Command, Context, Error, command::run, exit::CODES};
-use crate::{actor::Actors, store::OpenOptions, view::Language};
+use crate::{
+    actor::Actors,
+    store::OpenOptions,
+    view::{Language, line::OneLine},
+};
 
 /// Look after durable machines: see what needs attention, decide, verify, back up.
 #[derive(Debug, Parser)]
@@ -69,7 +73,7 @@ impl Program {
 
 /// Reads a key of digests.
 fn key(file: &Path) -> Result<[u8; 32], Error> {
-    let shown = file.display();
+    let shown = OneLine(&file.display().to_string()).to_string();
     let bytes = std::fs::read(file)
         .map_err(|error| Error::usage(format!("cannot read the key file {shown}: {error}")))?;
     if let Ok(key) = <[u8; 32]>::try_from(&*bytes) {

@@ -48,7 +48,8 @@ impl Send {
         let draft = Draft::new(&store, id, &self.trigger, payload).await?;
         let accepted = draft.send(&store, self.correlation, &self.person.by).await?;
         let Accepted { correlation, warning } = accepted;
-        let text = format!("{id}: sent{}\n", warning.as_deref().unwrap_or(""));
+        let more = warning.as_deref().map(|warning| format!("; {warning}")).unwrap_or_default();
+        let text = format!("{id}: sent{more}\n");
         let document = json!({ "id": id, "correlation": correlation, "warning": warning });
         Answer::new(document, text).print(self.format)
     }
@@ -109,9 +110,8 @@ impl Draft {
         let is_taken = state.is_some_and(|state| {
             edges.iter().any(|edge| edge.from == state && edge.is_for::<Human>())
         });
-        let warning = (!is_taken).then(|| {
-            format!("; {label} does not take `{shown}`, so it waits for a state that does")
-        });
+        let warning = (!is_taken)
+            .then(|| format!("{label} does not take `{shown}`, so it waits for a state that does"));
         let mut body = payload;
         body.insert("trigger".to_owned(), trigger.into());
         Ok(Self { id, body: body.into(), warning })
@@ -156,10 +156,17 @@ fn check_payload(edge: &Edge, payload: &Map<String, Value>) -> Result<(), Error>
     };
     let unknown: Vec<_> = payload.keys().filter(|name| !is_known(name)).collect();
     let unknown: Vec<_> = unknown.iter().map(|name| format!("`{}`", shortened(name))).collect();
-    if missing.is_empty() && unknown.is_empty() {
+    let misfit = edge
+        .payload
+        .iter()
+        .find(|item| payload.get(&*item.name).is_some_and(|value| !may_be(value, &item.ty)));
+    if missing.is_empty() && unknown.is_empty() && misfit.is_none() {
         return Ok(());
     }
     let mut text = format!("`{}`", OneLine(&edge.trigger));
+    if let (Some(item), true) = (misfit, missing.is_empty() && unknown.is_empty()) {
+        let _ = write!(text, " takes another type as `{}`", OneLine(&item.name));
+    }
     if !missing.is_empty() {
         let _ = write!(text, " needs {}", missing.join(", "));
     }
@@ -172,6 +179,21 @@ fn check_payload(edge: &Edge, payload: &Map<String, Value>) -> Result<(), Error>
     let takes =
         if takes.is_empty() { "takes nothing".to_owned() } else { format!("takes {takes}") };
     Err(Error::refused(format!("{text}; it {}", OneLine(&takes))))
+}
+
+/// Whether a value can be of a type, as far as its name tells: a type of the program can be anything.
+fn may_be(value: &Value, ty: &str) -> bool {
+    if let Some(inner) = ty.strip_prefix("Option<").and_then(|rest| rest.strip_suffix('>')) {
+        return value.is_null() || may_be(value, inner);
+    }
+    match ty {
+        "String" => value.is_string(),
+        "bool" => value.is_boolean(),
+        "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => value.is_u64(),
+        "i8" | "i16" | "i32" | "i64" | "i128" | "isize" => value.is_i64() || value.is_u64(),
+        "f32" | "f64" => value.is_number(),
+        _ => true,
+    }
 }
 
 /// The moves that a person can make now, or ever.

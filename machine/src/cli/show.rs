@@ -95,9 +95,10 @@ fn of_message(message: Result<Received, LoadError>, audience: Audience) -> Value
     if !matches!(audience, Audience::Human) {
         shown["actor"] = message.actor.into();
         shown["actor_name"] = message.name.into();
-        shown["error"] = message.error.into();
     }
     if matches!(audience, Audience::Internal) {
+        // The text of an error may repeat the body.
+        shown["error"] = message.error.into();
         shown["body"] = body.unwrap_or_else(|| message.body.into());
     }
     shown

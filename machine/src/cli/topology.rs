@@ -53,10 +53,19 @@ impl Topology {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.read().await?;
         let newest = newest(&store).await?;
+        let broken = store.broken_definitions().await?;
         let Some(machine) = &self.machine else {
-            return kinds(context.terminal(), &newest).print(self.format);
+            return kinds(context.terminal(), &newest, &broken).print(self.format);
         };
         let Some(definition) = newest.get(machine.as_str()) else {
+            if let Some(reason) = broken.first() {
+                return Err(Error::refused(format!(
+                    "no definition of `{}` can be read, and some cannot be read at all: {}; restore \
+                     them from a backup",
+                    shortened(machine),
+                    OneLine(reason)
+                )));
+            }
             let known: Vec<_> = newest.keys().map(|name| format!("`{}`", OneLine(name))).collect();
             return Err(Error::refused(format!(
                 "no machine of kind `{}` was ever stored in this file; it has {}",
@@ -83,7 +92,11 @@ async fn newest(store: &Store) -> Result<BTreeMap<String, Arc<Definition>>, Erro
     Ok(definitions.into_iter().map(|known| (known.name.to_string(), known)).collect())
 }
 
-fn kinds(terminal: Terminal, newest: &BTreeMap<String, Arc<Definition>>) -> Answer {
+fn kinds(
+    terminal: Terminal,
+    newest: &BTreeMap<String, Arc<Definition>>,
+    broken: &[String],
+) -> Answer {
     let mut table = Table::new(terminal, &["Kind", "Version", "States", "Moves", "About"]);
     let mut kinds: Vec<Value> = Vec::new();
     for definition in newest.values() {
@@ -103,12 +116,15 @@ fn kinds(terminal: Terminal, newest: &BTreeMap<String, Arc<Definition>>) -> Answ
             "about": about,
         }));
     }
-    let text = if table.is_empty() {
-        "No machine was ever stored in this file.\n".to_owned()
-    } else {
-        table.text()
+    let mut text = match (table.is_empty(), broken) {
+        (true, []) => "No machine was ever stored in this file.\n".to_owned(),
+        (true, _) => String::new(),
+        (false, _) => table.text(),
     };
-    Answer::new(json!({ "kinds": kinds }), text)
+    for reason in broken {
+        let _ = writeln!(text, "unreadable: {}", OneLine(reason));
+    }
+    Answer::new(json!({ "kinds": kinds, "unreadable": broken }), text).problems(!broken.is_empty())
 }
 
 fn table(terminal: Terminal, topology: &view::Topology) -> String {

@@ -4,7 +4,7 @@ use alloc::{
 };
 use core::iter::once;
 
-use super::{Definition, Edge};
+use super::Definition;
 
 impl Definition {
     /// The machine as a Mermaid state diagram.
@@ -18,13 +18,18 @@ impl Definition {
     /// ```
     #[must_use]
     pub fn mermaid(&self) -> String {
-        let label = |state: usize| &self.states[state].label;
+        let label = |state: usize| mermaid_text(&self.states[state].label);
         let start = format!("    [*] --> {}\n", label(self.initial));
         let moves = self.edges.iter().map(|edge| {
-            format!("    {} --> {}: {}\n", label(edge.from), label(edge.to), mermaid_text(edge))
+            format!(
+                "    {} --> {}: {}\n",
+                label(edge.from),
+                label(edge.to),
+                mermaid_text(&edge.label().to_string())
+            )
         });
         let ends = self.states.iter().filter(|state| state.terminal);
-        let ends = ends.map(|state| format!("    {} --> [*]\n", state.label));
+        let ends = ends.map(|state| format!("    {} --> [*]\n", mermaid_text(&state.label)));
         once(String::from("stateDiagram-v2\n"))
             .chain(once(start))
             .chain(moves)
@@ -90,9 +95,9 @@ impl Definition {
 }
 
 /// A label of Mermaid ends at a line break or a semicolon, and `#` starts an entity.
-fn mermaid_text(edge: &Edge) -> String {
+fn mermaid_text(label: &str) -> String {
     let mut text = String::new();
-    for character in edge.label().to_string().chars() {
+    for character in label.chars() {
         match character {
             '#' => text.push_str("#35;"),
             ';' => text.push_str("#59;"),
@@ -107,5 +112,17 @@ fn mermaid_text(edge: &Edge) -> String {
 
 /// A name of DOT in quotation marks: without them it could be a keyword.
 fn dot_name(name: &str) -> String {
-    format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
+    let mut text = String::from("\"");
+    for character in name.chars() {
+        match character {
+            '\\' => text.push_str("\\\\"),
+            '"' => text.push_str("\\\""),
+            other if other.is_control() || matches!(other, '\u{2028}' | '\u{2029}') => {
+                text.push(' ');
+            }
+            other => text.push(other),
+        }
+    }
+    text.push('"');
+    text
 }

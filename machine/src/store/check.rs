@@ -12,6 +12,7 @@ use crate::{
     definition::{Comparison, Definition},
     id::Id,
     stored::{History, Index, Restore},
+    view::line::OneLine,
 };
 
 /// The result of a check: whether a program can read the machines of a file, and how their
@@ -74,9 +75,11 @@ const NAMED: usize = 20;
 impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for reason in &self.broken_definitions {
-            writeln!(f, "{reason}: restore it from a backup")?;
+            writeln!(f, "{}: restore it from a backup", OneLine(reason))?;
         }
         for CheckedMachine { machine, checked, changes, blocked, broken_rows } in &self.machines {
+            // What was edited in the file cannot make a line of its own.
+            let machine = OneLine(machine);
             match blocked.len() + broken_rows {
                 0 => writeln!(f, "{machine}: {checked} checked, all can be read")?,
                 count => writeln!(f, "{machine}: {checked} checked, {count} cannot be read")?,
@@ -86,10 +89,10 @@ impl fmt::Display for Check {
             }
             for change in changes.iter().flat_map(Comparison::changes) {
                 let mark = if change.compatible { "ok" } else { "incompatible" };
-                writeln!(f, "  {mark}: {change}")?;
+                writeln!(f, "  {mark}: {}", OneLine(&change.to_string()))?;
             }
             for Blocked { id, state, reason } in blocked.iter().take(NAMED) {
-                writeln!(f, "  {id} in `{state}`: {reason}")?;
+                writeln!(f, "  {id} in `{}`: {}", OneLine(state), OneLine(reason))?;
             }
             if blocked.len() > NAMED {
                 writeln!(f, "  and {} more", blocked.len() - NAMED)?;

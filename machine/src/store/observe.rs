@@ -129,6 +129,11 @@ impl Store {
         Ok(self.inner.backend.definitions().await?.intact)
     }
 
+    /// What is wrong with the stored definitions that cannot be read.
+    pub(crate) async fn broken_definitions(&self) -> Result<Vec<String>, LoadError> {
+        Ok(self.inner.backend.definitions().await?.broken)
+    }
+
     pub(super) fn observed(
         &self,
         found: Found,

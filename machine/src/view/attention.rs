@@ -56,9 +56,9 @@ pub struct Concern<A: Audience = Human> {
     pub summary: String,
     /// The question that it waits with.
     pub question: Option<String>,
-    /// What went wrong, in the words of the program.
+    /// What went wrong, in the words of the program, which may repeat data.
     #[serde(skip_serializing_if = "is_hidden")]
-    pub error: A::Diagnostic<Option<String>>,
+    pub error: A::Internal<Option<String>>,
     /// Since when it has been in its state (milliseconds since the Unix epoch).
     pub since: Option<Millis>,
     /// What a person can do.

@@ -71,13 +71,18 @@ impl Observer {
         let set_aside = self.store.set_aside().await?;
         let mut errors: BTreeMap<Id, Option<String>> = set_aside.machines.into_iter().collect();
         for message in set_aside.messages {
+            // A machine that has ended takes no message any more, so there is nothing to do.
+            let machine = self.store.observed_one(message.to).await;
+            if machine.is_ok_and(|machine| machine.has_ended()) {
+                continue;
+            }
             let error =
                 message.error.map(|error| format!("message {}: {error}", message.correlation));
             errors.entry(message.to).or_insert(error);
         }
         for (id, error) in errors {
             if let Some(mut concern) = self.concern::<A>(Reason::SetAside, id, found).await? {
-                concern.error = A::__diagnostic(|| error);
+                concern.error = A::__internal(|| error);
                 concern.next.insert(0, NextStep::Requeue { id });
                 found.add(concern);
             }
@@ -114,6 +119,10 @@ impl Observer {
         found: &mut Found<A>,
         limit: usize,
     ) -> Result<(), LoadError> {
+        // Nobody knows which machines of theirs wait for a person.
+        for reason in self.store.broken_definitions().await? {
+            found.add(Concern::unreadable(None, &reason));
+        }
         let mut states: BTreeSet<(String, String)> = BTreeSet::new();
         for definition in self.store.definitions().await? {
             for (index, state) in definition.states.iter().enumerate() {
@@ -198,7 +207,7 @@ impl Observer {
             status: Some(snapshot.status),
             session: snapshot.session,
             question: None,
-            error: A::__diagnostic(|| None),
+            error: A::__internal(|| None),
             since: Some(snapshot.entered_at),
             next,
         }))
@@ -222,7 +231,7 @@ impl Observer {
             session: contract.session_id().map(str::to_owned),
             summary: contract.summary_in(self.language.code()).to_owned(),
             question,
-            error: A::__diagnostic(|| None),
+            error: A::__internal(|| None),
             since: Some(execution.journal().summary().entered_at),
             next: self.next_of_execution(execution).await?,
         })
@@ -328,7 +337,7 @@ impl<A: Audience> Concern<A> {
             session: None,
             summary: "it cannot be read".to_owned(),
             question: None,
-            error: A::__diagnostic(|| Some(OneLine(error).to_string())),
+            error: A::__internal(|| Some(OneLine(error).to_string())),
             since: None,
             next: id.map(|id| NextStep::Show { id }).into_iter().collect(),
         }

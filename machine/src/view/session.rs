@@ -39,7 +39,7 @@ pub struct ExecutionTimeline<A: Audience = Human> {
     pub unreadable: usize,
     /// What is wrong with these.
     #[serde(skip_serializing_if = "is_hidden")]
-    pub errors: A::Diagnostic<Vec<String>>,
+    pub errors: A::Internal<Vec<String>>,
 }
 
 /// An execution with its transitions.
@@ -116,7 +116,7 @@ impl<A: Audience> ExecutionTimeline<A> {
             transitions,
             contracts,
             unreadable: errors.len(),
-            errors: A::__diagnostic(|| errors),
+            errors: A::__internal(|| errors),
         }
     }
 }
