@@ -29,7 +29,8 @@ async fn a_large_file_is_listed_by_the_page() {
         &["show", &end(doubt)],
         &["topology"],
     ] {
-        let printed = place.run(arguments).done();
+        let ran = place.run(arguments);
+        let printed = ran.done();
         // A page, and not all of them.
         assert!(printed.lines().count() < 1000, "{arguments:?} printed {printed}");
     }

@@ -13,6 +13,18 @@ use crate::support::{Place, end};
 
 const SOON: Duration = Duration::from_secs(20);
 
+/// A process that does not outlive a test that fails.
+#[cfg(unix)]
+struct Ended(std::process::Child);
+
+#[cfg(unix)]
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_watch_shows_each_commit_until_it_is_stopped() {
@@ -22,7 +34,8 @@ async fn a_watch_shows_each_commit_until_it_is_stopped() {
     let order = place.order().await;
     for arguments in [&["list"][..], &["show", &end(order)], &["timeline", &end(order)]] {
         let mut command = place.command(&[arguments, &["--watch", "--json"]].concat());
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = Ended(command.stdout(Stdio::piped()).spawn().unwrap());
+        let child = &mut child.0;
         let (sender, lines) = mpsc::channel();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let reader = std::thread::spawn(move || {
@@ -40,7 +53,7 @@ async fn a_watch_shows_each_commit_until_it_is_stopped() {
         if arguments == ["list"] {
             assert_eq!(second["machines"].as_array().unwrap().len(), 2, "{second}");
         }
-        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+        kill_process(Pid::from_child(child), Signal::INT).unwrap();
         let status = child.wait().unwrap();
         assert_eq!(status.code(), Some(0), "{arguments:?}");
         reader.join().unwrap();
