@@ -1,8 +1,8 @@
 //! Messages to machines of the program's own.
 
 use machine::{
-    actor::Actors,
-    store::Delivery,
+    actor::{Actors, Human},
+    store::{Delivery, Message},
     worker::{Failure, Handler, Next, Task, Worker},
 };
 use machine_tests::samples::pending_mail;
@@ -92,9 +92,22 @@ async fn an_order_is_cancelled_by_a_message() {
 async fn a_message_that_was_set_aside_is_requeued() {
     let place = Place::new().await;
     let id = place.order().await;
-    // The type of an item is not known to the command line.
-    let wrong = ["send", &end(id), "confirm", "--as", "ann", "--payload", r#"{"amount": "three"}"#];
-    place.run(&[&wrong[..], &["--correlation", "form-17"]].concat()).done();
+    // What is not of its type is not even sent.
+    let wrong = [
+        "send",
+        &end(id),
+        "confirm",
+        "--as",
+        "ann",
+        "--payload",
+        r#"{"amount": "three", "note": "n"}"#,
+    ];
+    place.run(&wrong).failed(1, "`confirm` takes another type as `amount`");
+    // A program may send it all the same.
+    let ann = Human::new("ann").unwrap();
+    let body = r#"{"trigger": "confirm", "amount": "three"}"#;
+    let message = Message::from_json(body, &ann).unwrap();
+    place.store.send(id, &message.with_correlation("form-17").unwrap()).await.unwrap();
     work(&place).await;
     let status = async || {
         let inbox = place.store.inbox(id).await.unwrap();
