@@ -101,8 +101,8 @@ impl Store {
         }
     }
 
-    /// Verifies everything in the store: each machine as [`verify`](Self::verify) does, the chain over
-    /// the whole journal, and the attempts at each key. Machines of a kind that the program has not
+    /// Verifies everything in the store: each machine as [`verify`](Self::verify) does, the definitions,
+    /// the chain over the whole journal, the attempts at each key, and the messages. Machines of a kind that the program has not
     /// declared with [`OpenOptions::machine`](super::OpenOptions::machine) are replayed along their
     /// stored definitions, but the rules of their contexts are not known.
     ///
@@ -131,6 +131,9 @@ impl Store {
         let mut report = Report::default();
         let mut named = self.inner.named.clone();
         named.push(Named::of::<AnyExecution>());
+        for reason in self.inner.backend.definitions().await?.broken {
+            report.add(None, reason);
+        }
         let total_entries = self.inner.backend.newest().await?;
         let mut of_machines = 0;
         let mut query = Query::new();

@@ -29,7 +29,8 @@ pub(super) const FORMAT_5: &str = "
         no          INTEGER PRIMARY KEY,
         machine     TEXT NOT NULL,
         fingerprint INTEGER NOT NULL UNIQUE,
-        body        TEXT NOT NULL
+        body        TEXT NOT NULL,
+        seal        BLOB NOT NULL
     ) STRICT;
 
     CREATE TABLE instance (
