@@ -244,6 +244,8 @@ async fn an_edited_definition_is_not_used() {
         "UPDATE definition SET body = replace(body, '\"find\"', '\"ship\"')",
         "UPDATE definition SET body = replace(body, '\"from\":0', '\"from\":99')",
         "UPDATE definition SET body = 'no json'",
+        // What the fingerprint leaves out.
+        "UPDATE definition SET body = replace(body, '\"label\":\"LOST\"', '\"label\":\"SHIPPED\"')",
     ] {
         let place = Place::new().await;
         let id = packed(&place, 2).await;
@@ -253,6 +255,10 @@ async fn an_edited_definition_is_not_used() {
             refused,
             LoadError::Unreadable(VerifyError::UnknownDefinition { machine: "order", .. })
         );
+        let observer = OpenOptions::new().read_only(place.file()).await.unwrap();
+        let refused = observer.load::<additions::AnyOrder>(id).await;
+        assert_err!(refused, LoadError::Unreadable(VerifyError::UnknownDefinition { .. }));
+        assert!(!observer.verify_all(|_| {}).await.unwrap().is_clean(), "{edit}");
         // The program that wrote the machine does not need the stored definition.
         load::<first::AnyOrder>(&place, id).await.unwrap();
     }

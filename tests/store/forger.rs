@@ -13,7 +13,7 @@ type Bytes = [u8; 32];
 type Derived = BTreeMap<(&'static str, i64), Value>;
 
 /// Recomputes what an edit of a file makes wrong: the digests of entries, the chain, the seals of
-/// rows and attempts. The forger has no key.
+/// rows, attempts and definitions. The forger has no key.
 ///
 /// Returns whether there was anything to recompute. Fails if the file has something that cannot be
 /// sealed, such as a column of another type.
@@ -32,6 +32,7 @@ pub(crate) fn forge(original: &Connection, edited: &Connection) -> Result<bool> 
             "seal" => "UPDATE instance SET seal = ?2 WHERE no = ?1",
             "newest" => "UPDATE instance SET newest = ?2 WHERE no = ?1",
             "store" => "UPDATE store SET seal = ?2 WHERE rowid = ?1",
+            "definition" => "UPDATE definition SET seal = ?2 WHERE no = ?1",
             _ => "UPDATE attempt SET seal = ?2 WHERE no = ?1",
         };
         edited.execute(sql, params![row, value])?;
@@ -48,6 +49,7 @@ pub(crate) fn agrees(raw: &Connection, key: Option<&Bytes>) -> Result<bool> {
             "seal" => "SELECT seal FROM instance WHERE no = ?1",
             "newest" => "SELECT newest FROM instance WHERE no = ?1",
             "store" => "SELECT seal FROM store WHERE rowid = ?1",
+            "definition" => "SELECT seal FROM definition WHERE no = ?1",
             _ => "SELECT seal FROM attempt WHERE no = ?1",
         };
         let stored: Value = raw.query_row(sql, [row], |row| row.get(0))?;
@@ -67,6 +69,7 @@ fn derived(raw: &Connection, key: Option<&Bytes>) -> Result<Derived> {
     chain(raw, key, &digests, &mut derived)?;
     seals_of_rows(raw, key, &digests, &mut derived)?;
     seals_of_attempts(raw, key, &mut derived)?;
+    seals_of_definitions(raw, key, &mut derived)?;
     let (row, store, generation) =
         raw.query_row("SELECT rowid, id, generation FROM store", [], |row| {
             Ok((row.get(0)?, row.get::<_, [u8; 16]>(1)?, row.get::<_, i64>(2)?))
@@ -235,6 +238,22 @@ fn seals_of_attempts(raw: &Connection, key: Option<&Bytes>, derived: &mut Derive
             ],
         );
         derived.insert(("attempt", row.get(0)?), seal.to_vec().into());
+    }
+    Ok(())
+}
+
+fn seals_of_definitions(
+    raw: &Connection,
+    key: Option<&Bytes>,
+    derived: &mut Derived,
+) -> Result<()> {
+    let mut select = raw.prepare("SELECT no, fingerprint, machine, body FROM definition")?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        let fingerprint = row.get::<_, i64>(1)?.to_le_bytes();
+        let (machine, body): (String, String) = (row.get(2)?, row.get(3)?);
+        let parts = [&b"definition"[..], &fingerprint, machine.as_bytes(), body.as_bytes()];
+        derived.insert(("definition", row.get(0)?), hash(key, &parts).to_vec().into());
     }
     Ok(())
 }

@@ -67,8 +67,8 @@ async fn what_was_pruned_cannot_be_made_up() {
         "UPDATE prune SET machines = 1",
         "DELETE FROM prune",
         // A deletion that is called a pruning.
-        "INSERT INTO pruned (seq, digest, chain, prune, seal)
-         SELECT seq, digest, chain, (SELECT id FROM prune), zeroblob(32) FROM journal WHERE seq = 5;
+        "INSERT INTO pruned (seq, digest, chain, prune, opened, seal)
+         SELECT seq, digest, chain, (SELECT id FROM prune), 0, zeroblob(32) FROM journal WHERE seq = 5;
          DELETE FROM journal WHERE seq = 5; DELETE FROM instance",
     ]
     .into_iter()
@@ -85,6 +85,55 @@ async fn what_was_pruned_cannot_be_made_up() {
         assert!(!report.is_clean(), "{sql}");
     }
     assert_ne!(first, second);
+}
+
+/// A pruned machine has no journal that says what its attempt was.
+#[tokio::test]
+async fn an_attempt_of_a_pruned_machine_is_missed() {
+    for key in [None, Some([7; 32])] {
+        let options = key.into_iter().fold(OpenOptions::new(), OpenOptions::key);
+        let place = Place::with(options.clone()).await;
+        for to in ["ann", "bob"] {
+            let _ = place.done(mail(to)).await;
+        }
+        newest(&place).await;
+        // The newest attempt of all, so that its number leaves no gap.
+        let _ = place.done(mail("carl")).await;
+        newest(&place).await;
+        assert_eq!(prune(&place.store, &everything()).await.machines, 3);
+        let file = place.file();
+        place.store.close().await.unwrap();
+        for (number, (sql, says)) in [
+            ("DELETE FROM attempt WHERE no = 1", "before number 2 is missing"),
+            ("DELETE FROM attempt WHERE no = 3", "opened is missing"),
+            ("DELETE FROM attempt", "opened is missing"),
+            (
+                "DELETE FROM attempt WHERE no = 1; UPDATE attempt SET no = no - 1",
+                "the pruned entry 4 opened is missing",
+            ),
+            ("UPDATE attempt SET no = 9 WHERE no = 3", "before number 9 is missing"),
+            (
+                "UPDATE attempt SET no = 9 WHERE no = 1; UPDATE attempt SET no = 1 WHERE no = 2;
+                 UPDATE attempt SET no = 2 WHERE no = 9",
+                "not where it was written",
+            ),
+            ("UPDATE pruned SET opened = 0; DELETE FROM attempt", "the seal does not match"),
+            ("UPDATE pruned SET opened = 2", "its column `opened` is neither 0 nor 1"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let copy = place.folder().join(format!("{number}.db"));
+            std::fs::copy(&file, &copy).unwrap();
+            let raw = rusqlite::Connection::open(&copy).unwrap();
+            drop_triggers(&raw);
+            raw.execute_batch(sql).unwrap();
+            drop(raw);
+            let store = options.sqlite(&copy).await.unwrap();
+            let problems = store.verify_all(|_| {}).await.unwrap().problems;
+            assert!(problems.iter().any(|it| it.reason.contains(says)), "{sql}: {problems:?}");
+        }
+    }
 }
 
 /// While other processes write, several prune.

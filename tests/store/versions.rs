@@ -310,6 +310,10 @@ async fn a_missing_definition_keeps_a_program_from_opening() {
     for (edit, what) in [
         ("DELETE FROM definition", "is missing in the file"),
         ("UPDATE definition SET body = 'no json'", "cannot be read"),
+        (
+            "UPDATE definition SET body = replace(body, '\"label\":\"OPEN\"', '\"label\":\"DONE\"')",
+            "the seal does not match",
+        ),
     ] {
         let place = Place::new().await;
         let mut one = whole::Account::new(whole::Terms { limit: 5 }, 7);

@@ -46,6 +46,7 @@ mod subscribe;
 pub mod telemetry;
 mod unavailable;
 mod verify;
+mod verify_attempts;
 mod verify_chain;
 pub(crate) mod work;
 mod worker;

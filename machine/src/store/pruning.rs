@@ -49,13 +49,22 @@ pub(crate) struct PrunedLine {
     pub(crate) chain: Option<Digest>,
     /// Who pruned it: see [`Pruning::id`].
     pub(crate) prune: Id,
+    /// It opened an attempt, which is kept: the attempt's token is the sequence number of the line.
+    pub(crate) opened: bool,
 }
 
 impl PrunedLine {
     /// Shows that the line was pruned by a store, and not removed by an edit.
     pub(crate) fn seal(&self, key: &DigestKey, seq: u64) -> Digest {
         let chain = self.chain.as_ref().map_or(&[][..], |chain| chain.bytes());
-        key.digest(&[b"pruned", self.prune.bytes(), &seq.to_le_bytes(), self.digest.bytes(), chain])
+        key.digest(&[
+            b"pruned",
+            self.prune.bytes(),
+            &seq.to_le_bytes(),
+            self.digest.bytes(),
+            chain,
+            &[u8::from(self.opened)],
+        ])
     }
 }
 

@@ -5,7 +5,7 @@ use std::{
 
 use super::{
     LoadError, Query, Store,
-    backend::{Attempts, Found, Messages, Row},
+    backend::{Found, Messages, Row},
     check::Named,
     load::history,
 };
@@ -14,7 +14,7 @@ use crate::{
     definition::Definition,
     id::Id,
     journal::{Digest, Summary},
-    stored::{History, Hold, Record, Restore, Unverified, VerifyError, fold, replay, walk_as_data},
+    stored::{History, Record, Restore, Unverified, VerifyError, fold, replay, walk_as_data},
 };
 
 /// The result of [`Store::verify_all`].
@@ -101,8 +101,8 @@ impl Store {
         }
     }
 
-    /// Verifies everything in the store: each machine as [`verify`](Self::verify) does, the chain over
-    /// the whole journal, and the attempts at each key. Machines of a kind that the program has not
+    /// Verifies everything in the store: each machine as [`verify`](Self::verify) does, the definitions,
+    /// the chain over the whole journal, the attempts at each key, and the messages. Machines of a kind that the program has not
     /// declared with [`OpenOptions::machine`](super::OpenOptions::machine) are replayed along their
     /// stored definitions, but the rules of their contexts are not known.
     ///
@@ -131,6 +131,9 @@ impl Store {
         let mut report = Report::default();
         let mut named = self.inner.named.clone();
         named.push(Named::of::<AnyExecution>());
+        for reason in self.inner.backend.definitions().await?.broken {
+            report.add(None, reason);
+        }
         let total_entries = self.inner.backend.newest().await?;
         let mut of_machines = 0;
         let mut query = Query::new();
@@ -147,12 +150,8 @@ impl Store {
                 None => break,
             }
         }
-        self.verify_chain(&mut report).await?;
-        for attempt in self.inner.backend.attempts(Attempts::All).await? {
-            if let Err(broken) = attempt {
-                report.add(broken.id, broken.reason);
-            }
-        }
+        let opened = self.verify_chain(&mut report).await?;
+        self.verify_attempts(opened, &mut report).await?;
         for message in self.inner.backend.messages(Messages::All).await? {
             if let Err(broken) = message {
                 report.add(broken.id, broken.reason);
@@ -240,35 +239,6 @@ impl Store {
     async fn is_gone(&self, id: Id) -> Result<bool, LoadError> {
         let found = self.inner.backend.rows(vec![id]).await?.pop();
         Ok(matches!(found, None | Some(Found::Missing(_))))
-    }
-
-    /// How the attempt of a machine differs from what its row says, if it does.
-    async fn differing_attempt(
-        &self,
-        kind: &Named,
-        id: Id,
-        key: &str,
-    ) -> Result<Option<String>, LoadError> {
-        let mut difference = None;
-        // A commit may come between the two reads.
-        for _ in 0..5 {
-            let found = self.inner.backend.rows(vec![id]).await?.pop();
-            let found = found.unwrap_or(Found::Missing(id));
-            let definitions = self.definition_of(&found).await?;
-            // A row that cannot be read was reported before.
-            let Some(index) = (kind.index)(self, found, &definitions) else { return Ok(None) };
-            let hold = index.hold;
-            let attempts = self.inner.backend.attempts(Attempts::OfKey(key.to_owned())).await?;
-            let own = attempts.into_iter().flatten().filter(|attempt| attempt.by == id);
-            let newest = own.max_by_key(|attempt| attempt.token);
-            let says = newest.map_or(Hold::Free, |attempt| attempt.hold);
-            if hold == says {
-                return Ok(None);
-            }
-            difference =
-                Some(format!("its attempt at its key says `{says:?}`, its journal `{hold:?}`"));
-        }
-        Ok(difference)
     }
 
     /// Replays a history, and compares it with the row.

@@ -1,4 +1,4 @@
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::{
     LoadError, Report, Store,
@@ -12,10 +12,14 @@ const PAGE: usize = 1000;
 
 impl Store {
     /// Verifies the chain over the whole journal: every line, and what is left of those that were pruned.
-    pub(super) async fn verify_chain(&self, report: &mut Report) -> Result<(), LoadError> {
+    /// Returns the numbers of pruned lines that opened attempts.
+    pub(super) async fn verify_chain(
+        &self,
+        report: &mut Report,
+    ) -> Result<BTreeSet<u64>, LoadError> {
         let mut chain = Digest::ZERO;
         let mut digests: Vec<Digest> = Vec::new();
-        let mut prunings = HashSet::new();
+        let (mut prunings, mut opened) = (HashSet::new(), BTreeSet::new());
         let mut after = 0;
         loop {
             let links = self.inner.backend.links(after, PAGE).await?;
@@ -31,6 +35,7 @@ impl Store {
                     Link::Pruned(_, Ok(line)) => {
                         report.pruned += 1;
                         prunings.insert(line.prune);
+                        opened.extend(line.opened.then_some(seq));
                         digests.push(line.digest);
                         line.chain
                     }
@@ -53,7 +58,8 @@ impl Store {
         if !digests.is_empty() {
             report.add(None, "the journal ends in the middle of a commit");
         }
-        self.verify_prunings(prunings, report).await
+        self.verify_prunings(prunings, report).await?;
+        Ok(opened)
     }
 
     /// Verifies that it is on record who pruned.

@@ -29,6 +29,8 @@ pub(super) enum Defect {
     ForgetsEffect,
     /// Ignores claims.
     ForgetsKey,
+    /// Does not keep which of the lines that it prunes opened attempts.
+    ForgetsOpened,
     /// Keeps nothing of what it prunes.
     ForgetsPruned,
     /// Forgets how often a message was tried, and why it waits.
@@ -131,6 +133,9 @@ impl Defect {
         match self {
             Self::DrivesOnce => data.works.driven.clear(),
             Self::ForgetsChildren => data.works.parents.clear(),
+            Self::ForgetsOpened => {
+                data.pruned.values_mut().for_each(|line| line.opened = false);
+            }
             Self::ForgetsPruned => data.pruned.clear(),
             Self::FreesKeyOnPrune => {
                 let stored: Vec<_> = data.machines.iter().map(|it| it.row.id).collect();

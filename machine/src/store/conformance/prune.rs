@@ -69,6 +69,14 @@ async fn deletes(open: &Open<'_>) -> Result<(), String> {
     ensure!(now == (attempts, newest), "attempts and newest are {now:#?}");
     let after = self::chain(&store).await?;
     ensure!(after == chain, "the chain was {chain:?} and is {after:?}");
+    let links = store.0.links(0, 9).await.map_err(text)?.into_iter();
+    let opened = |link| match link {
+        Link::Pruned(seq, Ok(line)) => Some((seq, line.opened)),
+        Link::Line(_) | Link::Pruned(..) => None,
+    };
+    // The first line of the machine took the key.
+    let opened: Vec<_> = links.filter_map(opened).collect();
+    ensure!(opened == [(1, true), (3, false)], "lines opened attempts: {opened:?}");
 
     // The key is still taken, and numbers go on.
     let (id, by) = (rival.id(), first.id());

@@ -5,7 +5,7 @@ use std::{sync::Arc, thread};
 use super::{SUITE, broken_promises, defect::Defect, run, twin::Twin};
 
 /// Each defect, and the promise whose check must find it. Other checks may find it too.
-const TWINS: [(Defect, &str); 36] = [
+const TWINS: [(Defect, &str); 37] = [
     (Defect::AcknowledgesEarly, "acknowledged"),
     (Defect::AllowsRepetition, "key_applied"),
     (Defect::AllowsUsedKey, "effect_kept"),
@@ -16,6 +16,7 @@ const TWINS: [(Defect, &str); 36] = [
     (Defect::ForgetsChildren, "children"),
     (Defect::ForgetsEffect, "effect_kept"),
     (Defect::ForgetsKey, "key_held"),
+    (Defect::ForgetsOpened, "prune"),
     (Defect::ForgetsPruned, "prune"),
     (Defect::ForgetsTries, "inbox"),
     (Defect::FreesKeyOnDelete, "attempts_stay"),

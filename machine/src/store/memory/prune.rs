@@ -81,9 +81,12 @@ impl Data {
     }
 
     fn remove(&mut self, id: Id, prune: Id) {
+        let attempts = self.attempts.values().flatten().filter(|attempt| attempt.by == id);
+        let tokens: BTreeSet<u64> = attempts.map(|attempt| attempt.token).collect();
         for entry in self.entries.iter().filter(|entry| entry.id == Some(id)) {
             if let Ok(line) = &entry.line {
-                let left = PrunedLine { digest: line.digest, chain: entry.chain, prune };
+                let (digest, opened) = (line.digest, tokens.contains(&entry.seq));
+                let left = PrunedLine { digest, chain: entry.chain, prune, opened };
                 self.pruned.insert(entry.seq, left);
             }
         }

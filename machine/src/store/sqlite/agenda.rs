@@ -113,7 +113,7 @@ fn child(row: Columns<'_, '_>, key: &DigestKey, parent: Id) -> Read<Child> {
         id,
         machine: row.text(1, "machine")?.to_owned(),
         status: row.text(2, "status")?.to_owned(),
-        has_ended: row.integer(3, "ended")? != 0,
+        has_ended: row.flag(3, "ended")?,
     })
 }
 

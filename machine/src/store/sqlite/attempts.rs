@@ -45,13 +45,32 @@ pub(super) fn read(
     let mut select = connection.prepare_cached(sql)?;
     let mut rows = select.query(parameters)?;
     let mut found = Vec::new();
+    let mut before = 0;
     while let Some(row) = rows.next()? {
         let row = Columns(row);
+        if matches!(which, Attempts::All) {
+            let no = row.integer(0, "no").unwrap_or(0);
+            if no != before + 1 {
+                let reason = format!("an attempt before number {no} is missing");
+                found.push(Err(Broken { id: None, reason, due_at: None }));
+            }
+            before = no;
+        }
         let id = row.id(4, "instance").ok();
         let stored = stored(row, key).map_err(|reason| Broken { id, reason, due_at: None });
         found.push(stored);
     }
     Ok(found)
+}
+
+/// The tokens of the attempts of a machine.
+pub(super) fn tokens(connection: &Connection, no: i64, id: Id) -> rusqlite::Result<Vec<i64>> {
+    let mut select = connection.prepare_cached(
+        "SELECT token FROM attempt INDEXED BY attempt_key
+         WHERE key = (SELECT key FROM instance WHERE no = ?1) AND instance = ?2",
+    )?;
+    let tokens = select.query_map(params![no, id.bytes()], |row| row.get(0))?;
+    tokens.collect()
 }
 
 fn stored(row: Columns<'_, '_>, key: &DigestKey) -> Read<Stored> {

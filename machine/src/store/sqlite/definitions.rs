@@ -5,18 +5,24 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::{failure::Failure, value::Columns};
 use crate::{
     definition::{Definition, Fingerprint},
+    journal::{Digest, DigestKey},
     store::backend::Definitions,
 };
 
 /// The numbers of definitions in the file, by fingerprint. Definitions are never deleted.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Numbers {
+    key: DigestKey,
     known: HashMap<Fingerprint, i64>,
     /// Those that the open transaction has written.
     added: Vec<Fingerprint>,
 }
 
 impl Numbers {
+    pub(super) fn new(key: DigestKey) -> Self {
+        Self { key, known: HashMap::new(), added: Vec::new() }
+    }
+
     /// The number of a definition, which is written if it is among `given` and missing in the file.
     pub(super) fn get(
         &mut self,
@@ -42,11 +48,13 @@ impl Numbers {
             })?;
             let body = serde_json::to_string(definition)
                 .map_err(|error| Failure::Refused(format!("a definition as JSON: {error}")))?;
+            let seal = seal(&self.key, fingerprint, &body, &definition.name);
             connection
                 .prepare_cached(
-                    "INSERT INTO definition (machine, fingerprint, body) VALUES (?1, ?2, ?3)",
+                    "INSERT INTO definition (machine, fingerprint, body, seal)
+                     VALUES (?1, ?2, ?3, ?4)",
                 )?
-                .execute(params![definition.name, number(fingerprint), body])?;
+                .execute(params![definition.name, number(fingerprint), body, seal.bytes()])?;
             self.added.push(fingerprint);
             connection.last_insert_rowid()
         };
@@ -116,16 +124,21 @@ impl Names {
 }
 
 /// Every stored definition, and what is wrong with those that cannot be read or are missing.
-pub(super) fn read(connection: &Connection) -> rusqlite::Result<Definitions> {
+pub(super) fn read(connection: &Connection, key: &DigestKey) -> rusqlite::Result<Definitions> {
     let mut select = connection
-        .prepare_cached("SELECT fingerprint, body, machine FROM definition ORDER BY no")?;
+        .prepare_cached("SELECT fingerprint, body, machine, seal FROM definition ORDER BY no")?;
     let mut rows = select.query([])?;
     let mut definitions = Definitions::default();
     while let Some(row) = rows.next()? {
         let row = Columns(row);
         let stored = row.integer(0, "fingerprint").and_then(|fingerprint| {
             let fingerprint = Fingerprint::from_u64(fingerprint.cast_unsigned());
-            parsed(fingerprint, row.text(1, "body")?, row.text(2, "machine")?)
+            let (body, machine) = (row.text(1, "body")?, row.text(2, "machine")?);
+            let definition = parsed(fingerprint, body, machine)?;
+            if row.digest(3, "seal")? != seal(key, fingerprint, body, machine) {
+                return Err(format!("{fingerprint} was changed: the seal does not match"));
+            }
+            Ok(definition)
         });
         match stored {
             Ok(definition) => definitions.intact.push(Arc::new(definition)),
@@ -158,6 +171,13 @@ fn parsed(fingerprint: Fingerprint, body: &str, machine: &str) -> Result<Definit
         Ok(_) => Err(format!("{fingerprint} was changed")),
         Err(error) => Err(format!("{fingerprint} cannot be read: {error}")),
     }
+}
+
+/// The seal of a definition. It covers also what the fingerprint leaves out, such as labels, because
+/// views show them.
+fn seal(key: &DigestKey, fingerprint: Fingerprint, body: &str, machine: &str) -> Digest {
+    let fingerprint = fingerprint.as_u64().to_le_bytes();
+    key.digest(&[b"definition", &fingerprint, machine.as_bytes(), body.as_bytes()])
 }
 
 /// The fingerprint as stored; SQLite integers are signed.

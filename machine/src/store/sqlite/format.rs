@@ -7,12 +7,15 @@
 /// when the lease ends.
 ///
 /// `newest` of an instance is the sequence number of its newest line, so that a read finds the line
-/// without an index. `no` of an instance and of an attempt rises with the time of creation. `seq` is contiguous over
+/// without an index. `no` of an instance and of an attempt rises with the time of creation; that
+/// of an attempt is contiguous. `seq` is contiguous over
 /// `journal` and `pruned`. The newest line and the newest instance are never pruned, so that no number is
 /// used twice.
 ///
 /// Of a line that was pruned, `pruned` keeps what the chain over the whole journal covers. `prune` says who
-/// did it; it has a row for each call.
+/// did it; it has a row for each call. `opened` is 1 if the line opened an attempt, which has its number as
+/// the token, so that the attempt is missed if somebody deletes it.
+///
 /// The triggers are no protection from an attacker, who can drop them, but from mistakes in a program
 /// that writes to the file: what the guarantees rest on is refused.
 pub(super) const FORMAT_5: &str = "
@@ -26,7 +29,8 @@ pub(super) const FORMAT_5: &str = "
         no          INTEGER PRIMARY KEY,
         machine     TEXT NOT NULL,
         fingerprint INTEGER NOT NULL UNIQUE,
-        body        TEXT NOT NULL
+        body        TEXT NOT NULL,
+        seal        BLOB NOT NULL
     ) STRICT;
 
     CREATE TABLE instance (
@@ -159,6 +163,7 @@ pub(super) const FORMAT_5: &str = "
         digest BLOB NOT NULL,
         chain  BLOB,
         prune  BLOB NOT NULL,
+        opened INTEGER NOT NULL,
         seal   BLOB NOT NULL
     ) STRICT;
 

@@ -58,7 +58,7 @@ impl Group {
             path,
             settings,
             connection: Some(connection),
-            numbers: Numbers::default(),
+            numbers: Numbers::new(settings.key),
             places: Places::default(),
             opened,
             #[cfg(test)]

@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
 use super::{
+    attempts,
     fail::fail_point,
     journal,
     readers::Reader,
@@ -31,7 +32,8 @@ pub(super) fn run(
     for candidate in &prune.candidates {
         let done = match check(connection, *candidate)? {
             Ok(no) => {
-                let removed = remove(connection, key, no, prune.id)?;
+                let opened = attempts::tokens(connection, no, candidate.id)?;
+                let removed = remove(connection, key, no, (prune.id, &opened))?;
                 (machines, entries) = (machines + 1, entries + removed);
                 Ok(removed)
             }
@@ -113,9 +115,16 @@ fn check(connection: &Connection, candidate: Candidate) -> rusqlite::Result<Resu
     Ok(Ok(no))
 }
 
-fn remove(connection: &Connection, key: &DigestKey, no: i64, prune: Id) -> rusqlite::Result<u64> {
+/// Deletes a machine whose lines with these numbers opened attempts.
+fn remove(
+    connection: &Connection,
+    key: &DigestKey,
+    no: i64,
+    (prune, opened): (Id, &[i64]),
+) -> rusqlite::Result<u64> {
     let mut insert = connection.prepare_cached(
-        "INSERT INTO pruned (seq, digest, chain, prune, seal) VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT INTO pruned (seq, digest, chain, prune, opened, seal)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;
     let mut select =
         connection.prepare_cached("SELECT seq, digest, chain FROM journal WHERE instance = ?1")?;
@@ -124,10 +133,12 @@ fn remove(connection: &Connection, key: &DigestKey, no: i64, prune: Id) -> rusql
     while let Some(line) = lines.next()? {
         let (seq, digest): (i64, [u8; 32]) = (line.get(0)?, line.get(1)?);
         let chain = line.get::<_, Option<[u8; 32]>>(2)?.map(Digest::from_bytes);
-        let left = PrunedLine { digest: Digest::from_bytes(digest), chain, prune };
+        let (digest, opened) = (Digest::from_bytes(digest), opened.contains(&seq));
+        let left = PrunedLine { digest, chain, prune, opened };
         let seal = left.seal(key, seq.cast_unsigned());
         let chain = left.chain.as_ref().map(Digest::bytes);
-        insert.execute(params![seq, digest, chain, prune.bytes(), seal.bytes()])?;
+        let digest = left.digest.bytes();
+        insert.execute(params![seq, digest, chain, prune.bytes(), opened, seal.bytes()])?;
         removed += 1;
     }
     fail_point!("store-pruned-line");
@@ -220,7 +231,8 @@ pub(super) fn links(reader: &mut Reader, after: u64, limit: usize) -> rusqlite::
     let lines = journal::entries(reader, after, limit)?;
     let mut links: Vec<Link> = lines.into_iter().map(Link::Line).collect();
     let mut select = reader.connection.prepare_cached(
-        "SELECT seq, digest, chain, prune, seal FROM pruned WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+        "SELECT seq, digest, chain, prune, seal, opened
+         FROM pruned WHERE seq > ?1 ORDER BY seq LIMIT ?2",
     )?;
     let mut rows =
         select.query(params![journal::bounded(after), journal::bounded(limit as u64)])?;
@@ -242,6 +254,7 @@ fn pruned(row: Columns<'_, '_>, key: &DigestKey, seq: u64) -> Read<PrunedLine> {
         digest: row.digest(1, "digest")?,
         chain: row.optional(2, "chain", Columns::digest)?,
         prune: row.id(3, "prune")?,
+        opened: row.flag(5, "opened")?,
     };
     if line.seal(key, seq) != row.digest(4, "seal")? {
         return Err(format!(

@@ -175,7 +175,7 @@ impl Backend for Sqlite {
     }
 
     fn definitions(&self) -> Answer<Definitions> {
-        self.readers.read(|reader| definitions::read(&reader.connection))
+        self.readers.read(|reader| definitions::read(&reader.connection, &reader.key))
     }
 
     fn links(&self, after: u64, limit: usize) -> Answer<Vec<Link>> {

@@ -36,6 +36,14 @@ impl<'a> Columns<'a, '_> {
         u64::try_from(number).or_else(|_| wrong(name, "is negative"))
     }
 
+    pub(super) fn flag(self, index: usize, name: &str) -> Read<bool> {
+        match self.integer(index, name)? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => wrong(name, "is neither 0 nor 1"),
+        }
+    }
+
     pub(super) fn text(self, index: usize, name: &str) -> Read<&'a str> {
         match self.value(index) {
             ValueRef::Text(bytes) => {
