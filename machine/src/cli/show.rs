@@ -161,9 +161,7 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
     if let Some(question) = execution["question"].as_str() {
         // It was made from the action, and what cannot be seen is escaped in it.
         let _ = writeln!(shown, "\n{}", terminal.title("Question"));
-        for line in question.lines() {
-            let _ = writeln!(shown, "  {}", OneLine(line));
-        }
+        let _ = writeln!(shown, "{}", super::terminal::question(question));
     }
     for (title, fields) in [("Context", &machine["context"]), ("State", &machine["state"])] {
         if let Some(fields) = fields.as_object().filter(|it| !it.is_empty() && !is_execution) {

@@ -5,6 +5,7 @@ use std::{
 
 use anstyle::Style;
 use clap::ColorChoice;
+use unicode_width::UnicodeWidthChar;
 
 use super::Error;
 use crate::view::line::OneLine;
@@ -58,9 +59,34 @@ pub(super) fn print(text: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// A question of the library: its lines stay, and nothing in one looks like a label.
+/// A question of the library: its lines stay, and nothing in one looks like a label. A line that is
+/// wider than the terminal goes on below, indented, so that no text can look like another line.
 pub(super) fn question(text: &str) -> String {
-    text.lines().map(|line| OneLine(line).to_string()).collect::<Vec<_>>().join("\n")
+    let width = comfy_table::Table::new().width().map_or(usize::MAX, usize::from);
+    wrapped(text, width)
+}
+
+fn wrapped(text: &str, width: usize) -> String {
+    const INDENT: &str = "        ";
+    // On a terminal that is narrower than this, nothing can be read anyway.
+    let width = width.max(2 * INDENT.len());
+    let mut shown = String::with_capacity(text.len());
+    for line in text.lines() {
+        let mut at = 0;
+        for character in OneLine(line).to_string().chars() {
+            let wide = character.width().unwrap_or(0);
+            if at + wide > width {
+                shown.push('\n');
+                shown.push_str(INDENT);
+                at = INDENT.len();
+            }
+            shown.push(character);
+            at += wide;
+        }
+        shown.push('\n');
+    }
+    shown.truncate(shown.trim_end_matches('\n').len());
+    shown
 }
 
 /// Shows a person what is decided, and asks whether to do it. Nothing goes to the standard output.
@@ -80,4 +106,23 @@ pub(super) fn agrees(what: &str) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::refused("nothing was changed"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrapped;
+
+    /// An argument cannot be padded until what follows stands at the beginning of a line.
+    #[test]
+    fn what_is_too_wide_goes_on_indented() {
+        for filler in [" ", "x", "会"] {
+            for count in 0..200 {
+                let text = format!("subject: \"Hi{}to: team@example.com\"", filler.repeat(count));
+                let shown = wrapped(&text, 80);
+                let lines: Vec<&str> = shown.lines().collect();
+                assert!(lines[1..].iter().all(|line| line.starts_with("        ")), "{shown}");
+                assert_eq!(shown.replace("\n        ", ""), text);
+            }
+        }
+    }
 }

@@ -1,8 +1,8 @@
 use crate::definition::{Audience, Definition, Edge, Field, StateDef, Text};
 
-/// The definitions whose marks count for what an older one may have written: the newest one of the
-/// store, and that of the program if it is given. Where they differ, the stricter mark counts, so that
-/// neither an older nor a newer program shows what the other one hides.
+/// The definitions whose marks count: the newest one of the store, that of the program if it is given,
+/// and the one that the data were written under. Where they differ, the strictest mark counts, so that
+/// neither an older nor a newer program shows what another one hides.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Marks<'a> {
     newest: &'a Definition,
@@ -23,17 +23,19 @@ impl<'a> Marks<'a> {
     /// Who may see a field of a state, as the definition has it that the data were written under.
     pub(super) fn of_field(&self, written: &StateDef, name: &str) -> Audience {
         self.strictest(|newer| field(&state(newer, &written.name)?.fields, name))
-            .or_else(|| field(&written.fields, name))
+            .into_iter()
+            .chain(field(&written.fields, name))
+            .min()
             .unwrap_or_default()
     }
 
     /// Who may see a member of the context. A member that was renamed has no mark under its old name.
-    pub(super) fn of_member(&self, name: &str) -> Audience {
+    pub(super) fn of_member(&self, written: &Definition, name: &str) -> Audience {
         let member = |newer: &Definition| {
             let mut marks = newer.marks.iter();
             Some(marks.find(|mark| mark.name == name).map(|mark| mark.audience).unwrap_or_default())
         };
-        self.strictest(member).unwrap_or_default()
+        self.strictest(member).into_iter().chain(member(written)).min().unwrap_or_default()
     }
 
     /// Who may see an item of a payload. Where the move no longer exists, the field counts that the item
@@ -54,7 +56,7 @@ impl<'a> Marks<'a> {
             let written = written?;
             field(&edge(written, state(written, from)?, trigger)?.payload, name)
         };
-        self.strictest(newer).or_else(older).unwrap_or_default()
+        self.strictest(newer).into_iter().chain(older()).min().unwrap_or_default()
     }
 
     fn strictest(&self, mark: impl Fn(&Definition) -> Option<Audience>) -> Option<Audience> {

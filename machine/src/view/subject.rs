@@ -59,6 +59,6 @@ impl<'a> Subject<'a> {
     }
 
     pub(super) fn context<A: Audience>(&self) -> Fields<A> {
-        Fields::of(self.context.clone(), |name| self.marks.of_member(name))
+        Fields::of(self.context.clone(), |name| self.marks.of_member(self.definition, name))
     }
 }
