@@ -129,3 +129,26 @@ async fn a_file_that_may_only_be_read_is_read() {
     place.run(&["list"]).done();
     place.run(&["cancel", &end(id), "--as", "ann"]).failed(5, "not writable");
 }
+
+/// A definition that cannot be read is named by every command that needs it, and makes no line of its
+/// own. Nothing says that all is well.
+#[tokio::test]
+async fn a_broken_definition_is_named() {
+    let place = Place::new().await;
+    let order = place.order().await;
+    place.store.close().await.unwrap();
+    let forged = r#"replace(body, '"audience":"human"', '"audience":"x\norder: 1 checked, all can be read"')"#;
+    place.edit(order, &format!("UPDATE definition SET body = {forged} WHERE machine = 'order'"));
+
+    let attention = place.json(&["list", "--attention-only"]);
+    let concerns = attention["attention"]["concerns"].as_array().unwrap();
+    assert!(concerns.iter().any(|concern| concern["reason"] == "unreadable"), "{attention}");
+    let checked = place.run(&["check"]);
+    assert_eq!(checked.code, 3, "{checked:?}");
+    assert!(!checked.out.lines().any(|line| line.ends_with("all can be read")), "{checked:?}");
+    let kinds = place.run(&["topology"]);
+    assert_eq!(kinds.code, 3, "{kinds:?}");
+    assert!(kinds.out.contains("unreadable: "), "{kinds:?}");
+    let unknown = place.run(&["topology", "order"]);
+    unknown.failed(1, "no definition of `order` can be read");
+}

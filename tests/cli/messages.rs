@@ -125,3 +125,18 @@ async fn a_message_that_was_set_aside_is_requeued() {
     place.run(&["requeue", &end(id), &end(other), "--message", "form-17"]).failed(2, "give one id");
     assert_eq!(place.json(&["requeue", &end(id), &end(other)])["requeued"][1], json!(other));
 }
+
+/// Nobody can do anything about a message to a machine that has ended, so nobody is asked to.
+#[tokio::test]
+async fn a_message_that_came_too_late_needs_no_attention() {
+    let place = Place::new().await;
+    let id = place.order().await;
+    for _ in 0..2 {
+        place.run(&["cancel", &end(id), "--as", "ann", "--reason", "enough"]).done();
+    }
+    work(&place).await;
+    let shown = place.json(&["show", &end(id)]);
+    assert!(shown["messages"].to_string().contains("set_aside"), "{shown}");
+    let attention = place.json(&["list", "--attention-only"]);
+    assert_eq!(attention["attention"]["concerns"], json!([]), "{attention}");
+}

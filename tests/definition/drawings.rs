@@ -256,3 +256,16 @@ proptest! {
         prop_assert_eq!(dot_edges(&definition.dot()).map(|edges| edges.len()), Ok(2));
     }
 }
+
+/// Labels of a definition that was edited in its file make no lines of their own.
+#[test]
+fn hostile_labels_stay_in_their_line() {
+    let mut definition = choice("A\n  click A href \"javascript:alert(1)\"\r[*] --> A", "x");
+    definition.name = "n\n}".into();
+    let lines = definition.edges.len() + definition.states.len();
+    let mermaid = definition.mermaid();
+    assert!(mermaid.lines().count() <= lines + 2, "{mermaid}");
+    assert!(!mermaid.lines().any(|line| line.trim_start().starts_with("click")), "{mermaid}");
+    let dot = definition.dot();
+    assert_eq!(dot.lines().count(), lines + 3, "{dot}");
+}
