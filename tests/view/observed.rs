@@ -48,12 +48,18 @@ async fn a_snapshot_has_what_the_marks_say() {
             assert!(json.as_object_mut().unwrap().remove(name).is_some_and(|time| time.is_i64()));
         }
         let due = machine.journal().summary().deadlines[0].due_at.unwrap();
-        let cancel =
-            json!({ "trigger": "cancel", "targets": ["cancelled"], "categories": ["human"] });
-        let ship =
-            json!({ "trigger": "ship", "targets": ["flown", "shipped"], "categories": ["tool"] });
-        let expire =
-            json!({ "trigger": "expire", "targets": ["cancelled"], "categories": ["system"] });
+        let cancel = json!({
+            "trigger": "cancel", "payload": ["why", "code"], "targets": ["cancelled"],
+            "categories": ["human"],
+        });
+        let ship = json!({
+            "trigger": "ship", "payload": ["carrier", "fast"], "targets": ["flown", "shipped"],
+            "categories": ["tool"],
+        });
+        let expire = json!({
+            "trigger": "expire", "payload": [], "targets": ["cancelled"],
+            "categories": ["system"],
+        });
         assert_eq!(
             json,
             json!({

@@ -305,7 +305,13 @@ pub(super) fn next_of_machine<A: Audience>(snapshot: &Snapshot<A>) -> Vec<NextSt
         .moves
         .iter()
         .filter(|step| step.categories.is_empty() || step.categories.contains(&Category::Human));
-    moves.map(|step| NextStep::SendEvent { id, trigger: step.trigger.clone() }).collect()
+    moves
+        .map(|step| NextStep::SendEvent {
+            id,
+            trigger: step.trigger.clone(),
+            payload: step.payload.clone(),
+        })
+        .collect()
 }
 
 /// What was found so far; each machine once, for its most urgent reason.

@@ -52,6 +52,9 @@ pub enum NextStep {
         id: Id,
         /// The trigger.
         trigger: String,
+        /// The names of what it takes.
+        #[serde(default)]
+        payload: Vec<String>,
     },
     /// Look at it.
     Show {
@@ -88,7 +91,14 @@ impl fmt::Display for NextStep {
             Self::Cancel { id } => write!(f, "cancel {id} --as NAME"),
             Self::Fence { id } => write!(f, "fence {id}"),
             Self::Requeue { id } => write!(f, "requeue {id}"),
-            Self::SendEvent { id, trigger } => write!(f, "send {id} {trigger} --as NAME"),
+            Self::SendEvent { id, trigger, payload } => {
+                write!(f, "send {id} {trigger} --as NAME")?;
+                for (position, name) in payload.iter().enumerate() {
+                    let before = if position == 0 { " --payload '{" } else { ", " };
+                    write!(f, "{before}\"{name}\": ..")?;
+                }
+                f.write_str(if payload.is_empty() { "" } else { "}'" })
+            }
             Self::Show { id } => write!(f, "show {id}"),
         }
     }

@@ -90,6 +90,8 @@ pub struct LegalMove<A: Audience = Human> {
     pub trigger: String,
     /// The states that it can lead to.
     pub targets: Vec<String>,
+    /// The names of what the caller brings.
+    pub payload: Vec<String>,
     /// The categories of the actors that may make it; empty means anyone.
     pub categories: Vec<Category>,
     /// The kinds of these actors.
@@ -108,6 +110,7 @@ impl<A: Audience> LegalMove<A> {
         }
         Self {
             trigger: step.trigger().to_owned(),
+            payload: step.payload().iter().map(|item| item.name.to_string()).collect(),
             targets: step.targets().map(|state| state.name.to_string()).collect(),
             categories,
             actors: A::__diagnostic(|| step.actors().iter().map(ToString::to_string).collect()),
