@@ -128,7 +128,7 @@ async fn work(file: &str, order: &str, cents: u32) -> anyhow::Result<()> {
     let store = Store::sqlite(file).await?;
     let charge = Charge { order: order.to_owned(), cents };
     let mut placed = Order::new(charge);
-    // Whoever places orders has a span, such as that of an HTTP request.
+    // The code that places orders has a span, such as that of an HTTP request.
     store.create(&mut placed).instrument(tracing::info_span!("place_order")).await?;
     let actors = Actors::issue(&env::var("WORKER").unwrap_or_else(|_| "shop".to_owned()))?;
     Worker::new(&store, actors).handler(Shop).tool(Bank).run_until_idle().await?;

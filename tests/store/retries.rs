@@ -153,7 +153,7 @@ impl Perform<Action> for Watched {
     }
 }
 
-/// Its worker is at it until the last retry has ended.
+/// Its worker is busy with it until the last retry has ended.
 async fn between_two_calls_it_is_not_interrupted(place: Place) {
     let server = Arc::new(Watched {
         store: place.store.clone(),

@@ -71,7 +71,7 @@ async fn edits_of_a_file_with_a_key_are_noticed() {
     edits_are_noticed(Some(KEY)).await;
 }
 
-/// Without a key, whoever can write to the file can make a history that never was; what contradicts
+/// Without a key, write access to the file is enough to forge a history; what contradicts
 /// itself is noticed all the same.
 #[tokio::test]
 async fn a_forger_must_not_contradict_himself() {

@@ -58,7 +58,7 @@ fn a_call_by_a_worker() {
     assert!(claimed.iter().all(|path| path[1..] == ["machine.process"]), "{claimed:?}");
 }
 
-/// The tool's own spans are children of the call, also after its timeout, whoever waits for it.
+/// The tool's own spans are children of the call, also after its timeout, on any task.
 #[test]
 fn a_call_that_is_late() {
     let ((), reports) = captured(async {

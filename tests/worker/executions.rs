@@ -406,7 +406,7 @@ async fn tool_that_nobody_registered() {
     .await;
 }
 
-/// Tools of run time, beside those that the program knows.
+/// Tools registered at run time, in addition to those that the program knows.
 #[tokio::test]
 async fn other_tools() {
     each(async |store: Store| {

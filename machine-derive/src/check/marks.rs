@@ -8,7 +8,7 @@ use crate::{errors::Errors, message, model::Graph, parse::Audience};
 /// Options of serde that change the names in the data of a state.
 const ON_STATES: [&str; 5] = ["rename_all", "into", "remote", "tag", "transparent"];
 
-/// Options of serde that change the names of a field, or put names of another type beside them.
+/// Options of serde that change the names of a field, or merge the names of another type into them.
 const ON_FIELDS: [&str; 2] = ["rename", "flatten"];
 
 /// The data of a state with marks have the names of its fields.

@@ -10,7 +10,7 @@ use crate::model::{Graph, Move, State, Trigger};
 
 /// A method per legal move, on the state that it leaves, and nowhere else.
 ///
-/// Where not everyone may call the method, the work is done by a function beside it, which the
+/// Where not everyone may call the method, the work is done by a separate function, which the
 /// erased machine calls as well, so that the two forms cannot come to differ. Its own variables
 /// have the span of the macro, so that a payload may be called `payload`, or `by`.
 ///
@@ -125,7 +125,7 @@ pub(super) fn errors() -> TokenStream {
     hygienic!(#[doc = ""] #[doc = #about])
 }
 
-/// Asks the guard, if there is one, and makes the move by the function beside the method.
+/// Asks the guard, if there is one, and makes the move through the separate function.
 pub(super) fn step_of(
     graph: &Graph<'_>,
     step: &Move<'_>,

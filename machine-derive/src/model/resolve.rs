@@ -15,7 +15,7 @@ use crate::{
 /// The methods that every machine has.
 const RESERVED: [&str; 5] = ["new", "state", "context", "id", "journal"];
 
-/// What stands beside the states in the machine's module.
+/// The other items in the machine's module.
 const RESERVED_STATES: [&str; 2] = ["Event", "Status"];
 
 /// Whether every machine has a method of that name.
@@ -119,7 +119,7 @@ fn derived_names_differ(graph: &Graph<'_>, errors: &mut Errors) {
     }
 }
 
-/// The traits that the machine has beside its states and groups have names of their own.
+/// The names of the machine's other traits differ from those of its states and groups.
 fn traits_are_free(graph: &Graph<'_>, errors: &mut Errors) {
     let groups = graph.groups();
     let may = graph.triggers.iter().enumerate().filter(|(index, _)| graph.is_restricted(*index));

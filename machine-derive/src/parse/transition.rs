@@ -38,7 +38,7 @@ pub(crate) struct Item {
     pub(crate) kind: ItemKind,
     /// The names that it had before.
     pub(crate) was: Vec<LitStr>,
-    /// Who may see it; by default whoever may see the field that it sets.
+    /// Who may see it; by default the audience of the field that it sets.
     pub(crate) audience: Option<Audience>,
 }
 

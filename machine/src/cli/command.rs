@@ -53,7 +53,7 @@ pub enum Command {
     Timeline(Timeline),
     /// Show the states and moves of a kind of machine.
     Topology(Topology),
-    /// Show what a model is told about the executions of a session.
+    /// Show what a model's prompt says about the executions of a session.
     Prompt(Prompt),
     /// Approve what gates ask for: it may run, once. All of them, or none.
     Approve(Approve),

@@ -52,7 +52,7 @@ impl Error {
         Self { code: Code::Id, text: text.into(), source: None }
     }
 
-    /// The output was closed by whoever reads it.
+    /// The reader closed the output.
     pub(super) fn is_closed(&self) -> bool {
         self.code == Code::Closed
     }

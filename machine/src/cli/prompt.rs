@@ -6,7 +6,7 @@ use super::{
 };
 use crate::view;
 
-/// `prompt`: what a model is told about the executions of a session.
+/// `prompt`: what a model's prompt says about the executions of a session.
 #[derive(Debug, clap::Args)]
 pub struct Prompt {
     /// The session.

@@ -17,7 +17,7 @@ pub enum Audience {
     Human = 2,
     /// The people who find out why it does not work.
     Diagnostic = 1,
-    /// The program itself, and whoever may read its memory.
+    /// The program itself, and people who may see all of its data.
     #[default]
     Internal = 0,
 }

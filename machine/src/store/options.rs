@@ -72,8 +72,8 @@ impl OpenOptions {
         self
     }
 
-    /// Sets the secret key of the digests, so that write access to the file is not enough to make a
-    /// history that never was. Without a key, digests detect accidents only.
+    /// Sets the secret key of the digests, so that write access to the file is not enough to forge a
+    /// history. Without a key, digests detect accidents only.
     ///
     /// A file must always be opened with the key that it was created with:
     /// [`OpenError::OtherKey`] otherwise.

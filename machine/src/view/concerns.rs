@@ -269,7 +269,7 @@ impl Observer {
                 vec![NextStep::Approve { id }, NextStep::Decline { id }]
             }
             Label::Waiting | Label::NotStarted => vec![NextStep::Cancel { id }],
-            // A worker is at it. Only one that takes too long is shut out.
+            // A worker is running it. Fence it only once it is overdue.
             Label::InProgress if self.is_overdue(execution) && contract.is_irreversible() => {
                 vec![NextStep::Fence { id }]
             }

@@ -54,8 +54,8 @@ impl<S: FactSink> FactSink for Arc<S> {
 ///
 /// *At most once* per execution, across crashes, and with any number of processes that use the same name:
 /// before it delivers, it moves a position on that the store keeps under this name. So a fact is lost if
-/// the process ends in between, or if the sink fails. None of that concerns the executions: the facts are
-/// written by nobody whom they wait for.
+/// the process ends in between, or if the sink fails. The executions are not affected: they never
+/// wait for a sink.
 ///
 /// ```no_run
 /// use machine::{store::Store, view::{FactSink, Remember}};

@@ -97,7 +97,7 @@ pub(super) struct Loop {
     pub(super) jobs: JoinSet<()>,
     /// The machines of the jobs.
     pub(super) busy: HashMap<task::Id, Id>,
-    /// The job of a suspect: nothing runs beside it.
+    /// The job of a suspect: nothing else runs at the same time.
     pub(super) alone: Option<task::Id>,
     pub(super) late: Arc<Mutex<JoinSet<()>>>,
 }

@@ -169,7 +169,7 @@ impl Worker {
     /// How often a handler, a deadline or a message is tried before it is set aside; by default 5.
     ///
     /// An attempt that was cut short counts, too: by the end of the process, or because the lease was
-    /// lost. A machine that this happened to twice in a row is driven alone, with nothing beside it, so that
+    /// lost. A machine that this happened to twice in a row is driven alone, with nothing else running, so that
     /// one that kills its process takes no others with it.
     pub fn attempts(mut self, most: u32) -> Self {
         self.settings.attempts = most.max(1);

@@ -152,7 +152,7 @@ pub(crate) fn class_of(evidence: &Evidence) -> &'static str {
     }
 }
 
-/// A service whose calls run in a span, also after their timeout, whoever polls them then.
+/// A service whose calls run in a span, also after their timeout, on any task.
 pub(crate) struct InSpan<S>(S, Span);
 
 impl<T: Callable, S: Perform<T>> Perform<T> for InSpan<S> {

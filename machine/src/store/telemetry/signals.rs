@@ -344,7 +344,7 @@ signals! {
         error: &'static str => ERROR_TYPE,
     }
 
-    /// The attempts at a machine were cut short, so nothing runs beside it.
+    /// The attempts at a machine were cut short, so it is driven alone.
     event Suspect = "machine.worker.suspect", WORKER, WARN {
         kind: &'static str => KIND,
         id: Shown<Id> => ID,

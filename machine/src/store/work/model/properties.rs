@@ -153,8 +153,8 @@ fn patience(_: &Crowd, world: &World) -> bool {
     world.state.ended || world.state.messages.values().all(|it| is_patient(it.status, it.attempts))
 }
 
-/// Whatever happened, one worker that neither fails nor crashes gets to where nothing is left to do.
-/// It stands for "eventually": no state is a dead end.
+/// From every state, one worker that neither fails nor crashes finishes all the work: no state is a
+/// dead end. This is the model's form of "eventually".
 fn recovers(crowd: &Crowd, world: &World) -> bool {
     let mut world = World { workers: Vec::new(), ..world.clone() };
     let protocol = crowd.protocol;
