@@ -80,6 +80,10 @@ pub(crate) fn bare(arguments: &[&str]) -> Command {
         .args(arguments)
         .env_remove("MACHINE_DB")
         .env_remove("NO_COLOR")
+        // A build server is taken for a terminal with colours, whatever `TERM` says.
+        .env_remove("CI")
+        .env_remove("CLICOLOR")
+        .env_remove("CLICOLOR_FORCE")
         .env("TERM", "xterm")
         .env("TZ", "UTC")
         .stdin(Stdio::null());
