@@ -25,6 +25,8 @@ pub mod contract;
 mod id;
 #[cfg(feature = "serde")]
 pub mod journal;
+#[cfg(any(feature = "cli", feature = "http"))]
+mod operate;
 #[cfg(feature = "sqlite")]
 pub mod store;
 #[cfg(feature = "serde")]

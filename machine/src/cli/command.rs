@@ -12,6 +12,7 @@ use super::{
     prompt::Prompt,
     prune::Prune,
     requeue::Requeue,
+    respond::Respond,
     retry::Retry,
     send::Send,
     show::Show,
@@ -63,6 +64,8 @@ pub enum Command {
     Cancel(Cancel),
     /// Say whether an action in doubt took place.
     Confirm(Confirm),
+    /// Answer a question that is not a gate; it goes on with the answer.
+    Respond(Respond),
     /// Shut out the worker of a call, which puts the call in doubt.
     Fence(Fence),
     /// Try again what failed: a new attempt with the same key.
@@ -124,6 +127,7 @@ pub async fn run(command: Command, context: &Context) -> Result<Exit, Error> {
         Command::Decline(decline) => decline.run(context).await,
         Command::Cancel(cancel) => cancel.run(context).await,
         Command::Confirm(confirm) => confirm.run(context).await,
+        Command::Respond(respond) => respond.run(context).await,
         Command::Fence(fence) => fence.run(context).await,
         Command::Retry(retry) => retry.run(context).await,
         Command::Requeue(requeue) => requeue.run(context).await,

@@ -6,13 +6,14 @@ use serde_json::{Value, json};
 
 use super::{
     Context, Error, Exit,
-    answer::{Answer, Audience, Format, for_audience},
+    answer::{Answer, Format},
     ids::{Ids, Short},
     table::{Table, cell, label, lines},
     time::relative,
     watch::Watch,
 };
 use crate::{
+    operate::{Audience, for_audience},
     id::Id,
     store::{Cursor, Query, Store},
     view::{NextStep, Observer, line::OneLine},

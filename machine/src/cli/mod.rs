@@ -22,6 +22,7 @@ mod progress;
 mod prompt;
 mod prune;
 mod requeue;
+mod respond;
 mod retry;
 mod send;
 mod show;
