@@ -14,7 +14,7 @@ use crate::{
     id::Id,
     journal::{Digest, DigestKey, Line},
     store::{
-        BackupError, BackupProgress, Unavailable,
+        BackupError, BackupProgress, SessionLine, Unavailable,
         attempt::Attempt,
         backup::Copied,
         consumer::Offset,
@@ -40,6 +40,10 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
 
     /// A page of rows, with state, summary and context where `filter.whole` asks for them.
     fn select(&self, filter: Filter) -> Answer<Vec<(u64, Found)>>;
+
+    /// A page of the sessions: those whose newest machine has a smaller number, the one with the newest
+    /// machine first, each with the number of that machine.
+    fn sessions(&self, before: Option<u64>, limit: usize) -> Answer<Vec<(u64, SessionLine)>>;
 
     /// At most `limit` journal lines of a machine, from this number on. An entry that cannot be read
     /// ends the page with its error.

@@ -1,7 +1,7 @@
 use crate::{clock::Millis, definition::Fingerprint, id::Id};
 
-/// Which rows to select. Rows come in the order in which they were created or, with `due_by`, most
-/// overdue first.
+/// Which rows to select. Rows come in the order in which they were created, with `newest_first` in the
+/// reverse order, and with `due_by`, whatever `newest_first` says, most overdue first.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Filter {
     pub(crate) machine: Option<String>,
@@ -15,6 +15,7 @@ pub(crate) struct Filter {
     pub(crate) due_by: Option<Millis>,
     /// Not changed after this time.
     pub(crate) unchanged_since: Option<Millis>,
+    pub(crate) newest_first: bool,
     /// The place of the last row of the previous page: its `due_at` and its number.
     pub(crate) after: Option<(Millis, u64)>,
     pub(crate) limit: usize,
