@@ -46,6 +46,7 @@ pub(super) enum Defect {
     IgnoresEffectsOfBatch,
     /// Moves a consumer on, wherever it is.
     IgnoresOffset,
+    IgnoresSessionCursor,
     /// Treats all keys as keys of contracts.
     IgnoresSpace,
     IgnoresVersion,

@@ -32,6 +32,7 @@ mod queries;
 mod queued;
 mod random;
 mod sample;
+mod sessions;
 mod subject;
 mod summary;
 mod token_rises;
@@ -66,7 +67,7 @@ macro_rules! suite {
     };
 }
 
-const SUITE: [(&str, Check); 24] = suite![
+const SUITE: [(&str, Check); 25] = suite![
     acknowledged
     agenda
     all_or_nothing
@@ -89,6 +90,7 @@ const SUITE: [(&str, Check); 24] = suite![
     order
     prune
     queries
+    sessions
     summary
     token_rises
 ];

@@ -15,7 +15,7 @@ use crate::{
     id::Id,
     journal::Line,
     store::{
-        Unavailable,
+        SessionLine, Unavailable,
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
@@ -78,6 +78,10 @@ impl Backend for Queued {
 
     fn select(&self, filter: Filter) -> Answer<Vec<(u64, Found)>> {
         self.ask(|memory| memory.select(filter))
+    }
+
+    fn sessions(&self, before: Option<u64>, limit: usize) -> Answer<Vec<(u64, SessionLine)>> {
+        self.ask(move |memory| memory.sessions(before, limit))
     }
 
     fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>> {

@@ -8,6 +8,7 @@ use crate::{
     id::Id,
     journal::Line,
     store::{
+        SessionLine,
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
@@ -112,6 +113,13 @@ impl Backend for Twin {
             filter.due_by = filter.due_by.map(|_| i64::MAX);
         }
         self.memory.select(filter)
+    }
+
+    fn sessions(&self, mut before: Option<u64>, limit: usize) -> Answer<Vec<(u64, SessionLine)>> {
+        if self.has(Defect::IgnoresSessionCursor) {
+            before = None;
+        }
+        self.memory.sessions(before, limit)
     }
 
     fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>> {

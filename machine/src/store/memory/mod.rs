@@ -17,7 +17,7 @@ use std::{
 pub(in crate::store) use data::{Data, Stored};
 
 use super::{
-    Unavailable,
+    SessionLine, Unavailable,
     attempt::Attempt,
     backend::{
         Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions, Doorbell,
@@ -105,6 +105,10 @@ impl Backend for Memory {
 
     fn select(&self, filter: Filter) -> Answer<Vec<(u64, Found)>> {
         self.answer(|data| data.select(&filter))
+    }
+
+    fn sessions(&self, before: Option<u64>, limit: usize) -> Answer<Vec<(u64, SessionLine)>> {
+        self.answer(|data| data.sessions(before, limit))
     }
 
     fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>> {

@@ -235,3 +235,20 @@ pub(super) const FORMAT_5: &str = "
     BEFORE UPDATE OF no, key, space, action, instance, token ON attempt
     BEGIN SELECT RAISE(ABORT, 'an attempt keeps its key'); END;
 ";
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+pub(super) mod tests {
+    use rusqlite::{Connection, ToSql};
+
+    use super::FORMAT_5;
+
+    /// How SQLite runs a statement on a file of this format.
+    pub(in crate::store::sqlite) fn plan(sql: &str, parameters: &[&dyn ToSql]) -> Vec<String> {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(FORMAT_5).unwrap();
+        let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let steps = explain.query_map(parameters, |row| row.get(3)).unwrap();
+        steps.collect::<rusqlite::Result<_>>().unwrap()
+    }
+}

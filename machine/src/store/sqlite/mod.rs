@@ -26,6 +26,7 @@ mod readers;
 mod row;
 mod schema;
 mod select;
+mod sessions;
 #[allow(clippy::module_inception)]
 mod sqlite;
 mod value;

@@ -15,7 +15,7 @@ use super::{
     observed::Stamp,
     prune,
     readers::{Readers, Source},
-    row, select,
+    row, select, sessions,
     watch::{Doorbells, Watch},
     writing::Writing,
 };
@@ -23,7 +23,7 @@ use crate::{
     id::Id,
     journal::Line,
     store::{
-        BackupError, BackupProgress, OpenError, Unavailable,
+        BackupError, BackupProgress, OpenError, SessionLine, Unavailable,
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
@@ -129,6 +129,10 @@ impl Backend for Sqlite {
 
     fn select(&self, filter: Filter) -> Answer<Vec<(u64, Found)>> {
         self.readers.read(move |reader| select::select(reader, &filter))
+    }
+
+    fn sessions(&self, before: Option<u64>, limit: usize) -> Answer<Vec<(u64, SessionLine)>> {
+        self.readers.read(move |reader| sessions::sessions(&reader.connection, before, limit))
     }
 
     fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>> {

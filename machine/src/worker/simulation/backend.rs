@@ -17,7 +17,7 @@ use crate::{
     id::Id,
     journal::Line,
     store::{
-        Kept, Received, Unavailable,
+        Kept, Received, SessionLine, Unavailable,
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
@@ -159,6 +159,10 @@ impl Backend for Faulty {
 
     fn select(&self, filter: Filter) -> Answer<Vec<(u64, Found)>> {
         self.read(self.shared.memory.select(filter))
+    }
+
+    fn sessions(&self, before: Option<u64>, limit: usize) -> Answer<Vec<(u64, SessionLine)>> {
+        self.read(self.shared.memory.sessions(before, limit))
     }
 
     fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>> {
