@@ -21,6 +21,8 @@ pub mod cli;
 pub mod clock;
 #[cfg(feature = "serde")]
 pub mod contract;
+#[cfg(feature = "http")]
+pub mod http;
 #[cfg(feature = "serde")]
 mod id;
 #[cfg(feature = "serde")]
