@@ -14,7 +14,7 @@ use crate::{
     id::Id,
     journal::{Digest, DigestKey, Line},
     store::{
-        BackupError, BackupProgress, SessionLine, Unavailable,
+        BackupError, BackupProgress, Operation, SessionLine, Unavailable,
         attempt::Attempt,
         backup::Copied,
         consumer::Offset,
@@ -91,6 +91,9 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
     /// Who has pruned, oldest first.
     fn prunings(&self) -> Answer<Vec<Result<Pruning, Broken>>>;
 
+    /// A page of the operator log: the operations with smaller numbers, newest first, each with its number.
+    fn operations(&self, before: Option<u64>, limit: usize) -> Answer<Vec<Operated>>;
+
     /// The position up to which a consumer has read.
     fn offset(&self, consumer: String) -> Answer<Option<Offset>>;
 
@@ -119,6 +122,9 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
 
 /// Wakes the subscriptions that wait for new entries.
 pub(crate) type Doorbell = Arc<dyn Fn() + Send + Sync>;
+
+/// An operation, with its number.
+pub(crate) type Operated = (u64, Result<Operation, Broken>);
 
 /// Which store it is. The generation rises when an older copy of the file is accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,6 +11,7 @@ use crate::{
     journal::Line,
     store::{
         consumer::Advance,
+        operation::Logged,
         pruned::Kept,
         pruning::Prune,
         work::{Event, Outcome, Refusal},
@@ -38,6 +39,8 @@ pub(crate) struct Batch {
     pub(crate) prune: Option<Prune>,
     /// A consumer that moves on.
     pub(crate) advance: Option<Advance>,
+    /// What goes into the operator log.
+    pub(crate) log: Option<Logged>,
     /// The time, for what the writes cause.
     pub(crate) now: Millis,
 }
@@ -47,13 +50,13 @@ impl Batch {
     pub(crate) fn new(commit_id: i64, now: Millis) -> Self {
         let (definitions, writes, events) = (Vec::new(), Vec::new(), Vec::new());
         let (children, drives) = (Vec::new(), Vec::new());
-        let (prune, advance) = (None, None);
-        Self { commit_id, definitions, writes, events, children, drives, prune, advance, now }
+        let (prune, advance, log) = (None, None, None);
+        Self { commit_id, definitions, writes, events, children, drives, prune, advance, log, now }
     }
 
     /// Whether it only writes machines.
     pub(crate) fn is_plain(&self) -> bool {
-        self.has_no_work() && self.prune.is_none() && self.advance.is_none()
+        self.has_no_work() && self.prune.is_none() && self.advance.is_none() && self.log.is_none()
     }
 
     /// Whether it leaves inboxes and leases alone, apart from what its writes cause.
@@ -100,6 +103,8 @@ pub(crate) struct Applied {
     pub(crate) pruned: Vec<Result<u64, Kept>>,
     /// The consumer was where the batch expected it, and has moved on.
     pub(crate) advanced: bool,
+    /// The number of the operation that was written into the operator log.
+    pub(crate) logged: Option<u64>,
 }
 
 /// A precondition does not hold. Nothing was written.

@@ -11,7 +11,7 @@ mod row;
 
 pub use inbox::Child;
 pub(crate) use {
-    backend::{Answer, Backend, Definitions, Doorbell, Identity, Settings},
+    backend::{Answer, Backend, Definitions, Doorbell, Identity, Operated, Settings},
     batch::{Applied, Batch, Rejected, Write},
     claim::{AttemptChange, Attempts, Claim, Wants},
     filter::Filter,

@@ -26,6 +26,7 @@ mod key_held;
 mod key_spaces;
 mod lease;
 mod offset;
+mod operations;
 mod order;
 mod prune;
 mod queries;
@@ -67,7 +68,7 @@ macro_rules! suite {
     };
 }
 
-const SUITE: [(&str, Check); 25] = suite![
+const SUITE: [(&str, Check); 26] = suite![
     acknowledged
     agenda
     all_or_nothing
@@ -87,6 +88,7 @@ const SUITE: [(&str, Check); 25] = suite![
     key_spaces
     lease
     offset
+    operations
     order
     prune
     queries

@@ -19,8 +19,8 @@ use crate::{
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, JournalOf, Messages, Rejected, Sequenced, Settings,
-            Task,
+            Doorbell, Filter, Found, Identity, JournalOf, Messages, Operated, Rejected, Sequenced,
+            Settings, Task,
         },
         consumer::Offset,
         memory::Memory,
@@ -138,6 +138,10 @@ impl Backend for Queued {
 
     fn prunings(&self) -> Answer<Vec<Result<Pruning, Broken>>> {
         self.ask(Memory::prunings)
+    }
+
+    fn operations(&self, before: Option<u64>, limit: usize) -> Answer<Vec<Operated>> {
+        self.ask(move |memory| memory.operations(before, limit))
     }
 
     fn offset(&self, consumer: String) -> Answer<Option<Offset>> {

@@ -12,8 +12,8 @@ use crate::{
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, JournalOf, Messages, Rejected, Sequenced, Settings,
-            Task,
+            Doorbell, Filter, Found, Identity, JournalOf, Messages, Operated, Rejected, Sequenced,
+            Settings, Task,
         },
         consumer::Offset,
         memory::Memory,
@@ -192,6 +192,10 @@ impl Backend for Twin {
 
     fn prunings(&self) -> Answer<Vec<Result<Pruning, Broken>>> {
         self.memory.prunings()
+    }
+
+    fn operations(&self, before: Option<u64>, limit: usize) -> Answer<Vec<Operated>> {
+        self.memory.operations(before, limit)
     }
 
     fn offset(&self, consumer: String) -> Answer<Option<Offset>> {

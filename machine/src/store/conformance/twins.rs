@@ -5,7 +5,7 @@ use std::{sync::Arc, thread};
 use super::{SUITE, broken_promises, defect::Defect, run, twin::Twin};
 
 /// Each defect, and the promise whose check must find it. Other checks may find it too.
-const TWINS: [(Defect, &str); 38] = [
+const TWINS: [(Defect, &str); 39] = [
     (Defect::AcknowledgesEarly, "acknowledged"),
     (Defect::AllowsRepetition, "key_applied"),
     (Defect::AllowsUsedKey, "effect_kept"),
@@ -38,6 +38,7 @@ const TWINS: [(Defect, &str); 38] = [
     (Defect::Reorders, "order"),
     (Defect::ReusesToken, "token_rises"),
     (Defect::ReversesAgenda, "agenda"),
+    (Defect::RewritesOutcome, "operations"),
     (Defect::RingsNever, "doorbell"),
     (Defect::RingsOnce, "doorbell"),
     (Defect::SkipsSequenceNumber, "order"),

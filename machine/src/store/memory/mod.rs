@@ -3,6 +3,7 @@
 mod apply;
 mod attempts;
 mod data;
+mod operations;
 mod precondition;
 mod prune;
 mod read;
@@ -21,7 +22,8 @@ use super::{
     attempt::Attempt,
     backend::{
         Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions, Doorbell,
-        Filter, Found, Identity, JournalOf, Messages, Rejected, Sequenced, Settings, Task,
+        Filter, Found, Identity, JournalOf, Messages, Operated, Rejected, Sequenced, Settings,
+        Task,
     },
     consumer::Offset,
     message::Received,
@@ -166,6 +168,13 @@ impl Backend for Memory {
 
     fn prunings(&self) -> Answer<Vec<Result<Pruning, Broken>>> {
         self.answer(|data| data.prunings.iter().cloned().map(Ok).collect())
+    }
+
+    fn operations(&self, before: Option<u64>, limit: usize) -> Answer<Vec<Operated>> {
+        self.answer(|data| {
+            let found = data.operations(before, limit).into_iter();
+            found.map(|(number, operation)| (number, Ok(operation))).collect()
+        })
     }
 
     fn offset(&self, consumer: String) -> Answer<Option<Offset>> {

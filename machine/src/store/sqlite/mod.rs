@@ -18,6 +18,7 @@ mod inspect;
 mod journal;
 mod observed;
 mod open;
+mod operations;
 mod partial;
 mod places;
 mod precondition;

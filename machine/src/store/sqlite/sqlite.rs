@@ -13,7 +13,7 @@ use super::{
     blocking::Blocking,
     consumer, definitions, journal,
     observed::Stamp,
-    prune,
+    operations, prune,
     readers::{Readers, Source},
     row, select, sessions,
     watch::{Doorbells, Watch},
@@ -27,7 +27,8 @@ use crate::{
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, JournalOf, Messages, Rejected, Sequenced, Task,
+            Doorbell, Filter, Found, Identity, JournalOf, Messages, Operated, Rejected, Sequenced,
+            Task,
         },
         backup::Copied,
         consumer::Offset,
@@ -192,6 +193,12 @@ impl Backend for Sqlite {
 
     fn prunings(&self) -> Answer<Vec<Result<Pruning, Broken>>> {
         self.readers.read(|reader| prune::prunings(&reader.connection, &reader.key))
+    }
+
+    fn operations(&self, before: Option<u64>, limit: usize) -> Answer<Vec<Operated>> {
+        self.readers.read(move |reader| {
+            operations::operations(&reader.connection, &reader.key, before, limit)
+        })
     }
 
     fn offset(&self, name: String) -> Answer<Option<Offset>> {

@@ -21,7 +21,8 @@ use crate::{
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, JournalOf, Messages, Rejected, Sequenced, Task,
+            Doorbell, Filter, Found, Identity, JournalOf, Messages, Operated, Rejected, Sequenced,
+            Task,
         },
         consumer::Offset,
         pruning::{Candidate, Link, Pruning},
@@ -225,6 +226,10 @@ impl Backend for Faulty {
 
     fn prunings(&self) -> Answer<Vec<Result<Pruning, Broken>>> {
         self.read(self.shared.memory.prunings())
+    }
+
+    fn operations(&self, before: Option<u64>, limit: usize) -> Answer<Vec<Operated>> {
+        self.read(self.shared.memory.operations(before, limit))
     }
 
     fn offset(&self, consumer: String) -> Answer<Option<Offset>> {
