@@ -59,6 +59,13 @@ impl Error {
         self
     }
 
+    /// The same, with the place that is wrong.
+    #[cfg(feature = "http")]
+    pub(super) fn at(mut self, place: impl fmt::Display) -> Self {
+        self.text = format!("{place}: {}", self.text);
+        self
+    }
+
     fn of(code: Code, error: impl error::Error + Send + Sync + 'static) -> Self {
         let text = OneLine(&error.to_string()).to_string();
         Self { code, text, source: Some(Box::new(error)) }

@@ -13,8 +13,8 @@ use super::{
     watch::Watch,
 };
 use crate::{
-    operate::{Audience, for_audience},
     id::Id,
+    operate::{Audience, for_audience},
     store::{Cursor, Query, Store},
     view::{NextStep, Observer, line::OneLine},
 };

@@ -25,7 +25,10 @@ mod requeue;
 mod respond;
 mod retry;
 mod send;
+#[cfg(feature = "http")]
+mod serve;
 mod show;
+mod stop;
 mod table;
 mod terminal;
 mod time;

@@ -12,8 +12,8 @@ use super::{
     watch::Watch,
 };
 use crate::{
-    operate::{Audience, for_audience},
     id::Id,
+    operate::{Audience, for_audience},
     store::Store,
     view::line::OneLine,
 };

@@ -1,4 +1,6 @@
-use super::{ActionType, AnyExecution, CallFact, Execution, Progress, append, execution::Waiting, waits_for};
+use super::{
+    ActionType, AnyExecution, CallFact, Execution, Progress, append, execution::Waiting, waits_for,
+};
 use crate::{
     __private::who,
     actor::{GraphRunner, Human},

@@ -91,6 +91,16 @@ impl Access {
         Ok(self)
     }
 
+    /// Whether somebody has a token to write.
+    pub(crate) fn can_write(&self) -> bool {
+        self.tokens.iter().any(|known| known.role == Role::Operator)
+    }
+
+    /// Whether nobody has a token.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tokens.is_empty()
+    }
+
     /// Who has this token.
     pub(super) fn find(&self, token: &[u8]) -> Option<(Role, &Human)> {
         let digest = blake3::hash(token);

@@ -17,7 +17,6 @@ use crate::{
     id::Id,
     operate::Decided,
     store::{self, LoadError},
-    stored::Durable,
     view::NextStep,
 };
 
@@ -128,7 +127,7 @@ impl Approval {
             Err(LoadError::Unavailable(error)) => return Err(error.into()),
             Err(_) => (None, false),
         };
-        let author = contract.made_by().0.unwrap_or_default();
+        let author = contract.made_by().0;
         Ok(Some(Self {
             gate: gate.id(),
             execution: behind,

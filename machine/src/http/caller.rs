@@ -13,7 +13,10 @@ use super::{
     problem::Problem,
     router::{Http, Shared},
 };
-use crate::{actor::Human, operate::{Audience, Operator}};
+use crate::{
+    actor::Human,
+    operate::{Audience, Operator},
+};
 
 /// Who sent a request.
 #[derive(Debug, Clone)]
@@ -87,7 +90,8 @@ pub(super) async fn authenticate(
 fn bearer(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let Some(value) = values.next() else { return Ok(None) };
-    let malformed = || Problem::unauthorized("the header must be `Authorization: Bearer TOKEN`, once");
+    let malformed =
+        || Problem::unauthorized("the header must be `Authorization: Bearer TOKEN`, once");
     let value = value.to_str().map_err(|_| malformed())?;
     let (scheme, token) = value.split_once(' ').ok_or_else(malformed)?;
     if values.next().is_some() || !scheme.eq_ignore_ascii_case("bearer") {

@@ -14,7 +14,11 @@ use super::{
     problem::Problem,
     router::Shared,
 };
-use crate::{definition::Definition, id::shortened, view::{Topology, line::OneLine}};
+use crate::{
+    definition::Definition,
+    id::shortened,
+    view::{Topology, line::OneLine},
+};
 
 /// The definitions of a store.
 #[derive(Debug, Serialize, utoipa::ToSchema)]

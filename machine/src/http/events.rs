@@ -3,10 +3,7 @@ use std::{convert::Infallible, time::Duration};
 use axum::{
     extract::State,
     http::{HeaderMap, HeaderName, HeaderValue, header},
-    response::{
-        IntoResponse, Response, Sse,
-        sse::Event,
-    },
+    response::{IntoResponse, Response, Sse, sse::Event},
 };
 use futures_util::stream::unfold;
 use serde::Deserialize;

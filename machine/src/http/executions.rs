@@ -10,9 +10,8 @@ use super::{
     router::Shared,
 };
 use crate::{
-    contract::{AnyExecution, execution},
+    contract::execution,
     operate::{Audience, for_audience},
-    stored::Durable,
     view::{ExecutionSnapshot, ExecutionTimeline, Internal, Topology},
 };
 
@@ -55,7 +54,7 @@ pub(super) async fn timeline(
 /// An execution.
 #[utoipa::path(
     get, path = "/api/execution/{execution_id}/snapshot", tag = "executions",
-    params(("execution_id" = Id, Path), For),
+    params(("execution_id" = crate::id::Id, Path), For),
     responses(
         (status = 200, body = ExecutionSnapshot<Internal>),
         (status = 404, description = "No execution has this id.", body = Problem,

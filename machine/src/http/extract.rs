@@ -12,7 +12,10 @@ use axum::{
 use serde::de::DeserializeOwned;
 
 use super::problem::Problem;
-use crate::{id::{Id, shortened}, view::line::OneLine};
+use crate::{
+    id::{Id, shortened},
+    view::line::OneLine,
+};
 
 /// The body of a request, as JSON.
 pub(super) struct Body<T>(pub(super) T);
@@ -51,7 +54,10 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let query = axum::extract::Query::<T>::from_request_parts(parts, state).await;
         let query = query.map_err(|rejected: QueryRejection| {
-            Problem::malformed(format!("the query does not fit: {}", OneLine(&rejected.body_text())))
+            Problem::malformed(format!(
+                "the query does not fit: {}",
+                OneLine(&rejected.body_text())
+            ))
         })?;
         Ok(Self(query.0))
     }

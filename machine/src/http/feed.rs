@@ -132,6 +132,15 @@ struct Ring {
     start: Option<Position>,
 }
 
+/// What the ring has after a position.
+enum Known {
+    Change(Arc<Change>),
+    /// Nothing yet.
+    Newest,
+    /// The journal has it.
+    Unknown,
+}
+
 /// What does not change about a machine.
 struct Subject {
     summary: String,
@@ -198,6 +207,16 @@ impl Feed {
     /// Whether somebody reads.
     fn is_wanted(&self) -> bool {
         self.subscribers.load(Ordering::SeqCst) > 0 && !self.is_closed()
+    }
+
+    /// What comes after a position.
+    fn after(&self, position: Position) -> Known {
+        let ring = self.ring();
+        if ring.start.is_none_or(|start| start > position) {
+            return Known::Unknown;
+        }
+        let at = ring.changes.partition_point(|change| change.position <= position);
+        ring.changes.get(at).map_or(Known::Newest, |change| Known::Change(Arc::clone(change)))
     }
 
     fn ring(&self) -> MutexGuard<'_, Ring> {
@@ -269,19 +288,14 @@ impl Reader {
             }
             // Listen before looking, so that a change in between is not missed.
             let grown = self.feed.grown.listen();
-            {
-                let ring = self.feed.ring();
-                if ring.start.is_some_and(|start| start <= self.after) {
+            match self.feed.after(self.after) {
+                Known::Change(change) => {
                     self.behind = None;
-                    let at = ring.changes.partition_point(|change| change.position <= self.after);
-                    if let Some(change) = ring.changes.get(at) {
-                        self.after = change.position;
-                        return Some(Ok(Arc::clone(change)));
-                    }
-                } else {
-                    drop(ring);
-                    return Some(self.catch_up().await);
+                    self.after = change.position;
+                    return Some(Ok(change));
                 }
+                Known::Newest => self.behind = None,
+                Known::Unknown => return Some(self.catch_up().await),
             }
             grown.await;
         }
@@ -331,8 +345,7 @@ impl Feed {
             let session = subject.session.clone();
             return Ok(Change { position, id, machine, session, event: EVENTS[2], data });
         };
-        let target: Option<&StateDef> =
-            definition.state(to).map(|state| &definition.states[state]);
+        let target: Option<&StateDef> = definition.state(to).map(|state| &definition.states[state]);
         let is_terminal = target.is_some_and(|state| state.terminal);
         let waits = target.is_some_and(|state| state.stable && !state.terminal);
         let actor = entry.actor.as_deref();

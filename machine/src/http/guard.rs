@@ -67,7 +67,9 @@ pub(super) fn host(request: &Request) -> Option<Authority> {
     };
     match (request.uri().authority(), named) {
         (Some(target), Some(named)) if *target != named => None,
-        (target, named) => named.or_else(|| target.cloned()).filter(|it| !it.as_str().contains('@')),
+        (target, named) => {
+            named.or_else(|| target.cloned()).filter(|it| !it.as_str().contains('@'))
+        }
     }
 }
 

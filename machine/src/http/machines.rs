@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{
     operate::{Audience, Detail, for_audience},
-    store::{Cursor, LoadError, Page},
     store,
+    store::{Cursor, LoadError, Page},
     view::{self, Attention, Internal, Observer, Overview, Timeline},
 };
 
@@ -171,7 +171,7 @@ async fn page<A: view::Audience>(
 /// A machine, what it waits for, and what to do next.
 #[utoipa::path(
     get, path = "/api/machines/{id}", tag = "machines",
-    params(("id" = Id, Path), For),
+    params(("id" = crate::id::Id, Path), For),
     responses(
         (status = 200, body = Detail<Internal>),
         (status = 404, description = "No machine has this id.", body = Problem,
@@ -221,7 +221,7 @@ pub(super) struct TimelinePart {
 /// The history of a machine.
 #[utoipa::path(
     get, path = "/api/machines/{id}/timeline", tag = "machines",
-    params(("id" = Id, Path), Part),
+    params(("id" = crate::id::Id, Path), Part),
     responses(
         (status = 200, body = TimelinePart),
         (status = 404, description = "No machine has this id.", body = Problem,

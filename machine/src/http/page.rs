@@ -24,10 +24,7 @@ macro_rules! files {
 }
 
 /// What the page loads.
-const FILES: &[(&str, &str)] = files![
-    "inspector.css",
-    "inspector.js",
-];
+const FILES: &[(&str, &str)] = files!["inspector.css", "inspector.js",];
 
 struct File {
     kind: &'static str,
@@ -65,7 +62,9 @@ fn answer(name: &str, headers: &HeaderMap) -> Result<Response, Problem> {
     ];
     let mut known = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|it| it.to_str().ok());
     let is_known = known.any(|known| {
-        known.split(',').any(|known| known.trim().trim_start_matches("W/").as_bytes() == file.tag)
+        known
+            .split(',')
+            .any(|known| known.trim().trim_start_matches("W/").as_bytes() == file.tag.as_bytes())
     });
     if is_known {
         return Ok((StatusCode::NOT_MODIFIED, always).into_response());

@@ -37,12 +37,7 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    fn new(
-        status: StatusCode,
-        kind: &str,
-        title: &'static str,
-        detail: impl Into<String>,
-    ) -> Self {
+    fn new(status: StatusCode, kind: &str, title: &'static str, detail: impl Into<String>) -> Self {
         Self {
             kind: format!("urn:machine:{kind}"),
             title,
@@ -129,6 +124,8 @@ impl From<LoadError> for Problem {
             LoadError::UnknownPosition { .. } => Self::gone(detail),
             LoadError::Unreadable(_) | LoadError::BrokenRow { .. } => {
                 let title = "The stored data cannot be read";
+                // The reason may quote data that are not for everybody.
+                let detail = "the machine cannot be read; `verify` on the command line says why";
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, "unreadable", title, detail)
             }
             _ => Self::refused(detail),
@@ -157,8 +154,7 @@ impl From<serde_json::Error> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let status =
-            StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = (status, Json(self)).into_response();
         let headers = response.headers_mut();
         let json = HeaderValue::from_static("application/problem+json");

@@ -49,7 +49,7 @@ use crate::{
 /// ```
 pub struct Http {
     pub(super) store: Store,
-    pub(super) actors: Actors,
+    pub(super) actors: Arc<Actors>,
     pub(super) observer: Observer,
     pub(super) access: Access,
     /// Names of hosts, besides `localhost`.
@@ -92,10 +92,10 @@ impl Modify for Bearer {
 impl Http {
     /// For a store, with the actors by which the library's own executions are moved.
     #[must_use]
-    pub fn new(store: &Store, actors: Actors) -> Self {
+    pub fn new(store: &Store, actors: impl Into<Arc<Actors>>) -> Self {
         Self {
             store: store.clone(),
-            actors,
+            actors: actors.into(),
             observer: Observer::new(store),
             access: Access::new(),
             hosts: Vec::new(),

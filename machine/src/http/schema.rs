@@ -4,39 +4,21 @@ use std::borrow::Cow;
 
 use utoipa::{
     PartialSchema, ToSchema,
-    openapi::{
-        ArrayBuilder, KnownFormat, ObjectBuilder, RefOr, Schema, SchemaFormat, schema::Type,
-    },
+    openapi::{ArrayBuilder, ObjectBuilder, RefOr, Schema, SchemaFormat, schema::Type},
 };
 
-use crate::{
-    id::Id,
-    view::{Fields, NextStep},
-};
+use crate::{id::Id, view::NextStep};
 
 impl PartialSchema for Id {
     fn schema() -> RefOr<Schema> {
         let uuid = ObjectBuilder::new().schema_type(Type::String);
-        uuid.format(Some(SchemaFormat::KnownFormat(KnownFormat::Uuid))).into()
+        uuid.format(Some(SchemaFormat::Custom("uuid".to_owned()))).into()
     }
 }
 
 impl ToSchema for Id {
     fn name() -> Cow<'static, str> {
         "Id".into()
-    }
-}
-
-impl<A> PartialSchema for Fields<A> {
-    fn schema() -> RefOr<Schema> {
-        let fields = ObjectBuilder::new().schema_type(Type::Object);
-        fields.description(Some("The data that the audience may see, by name.")).into()
-    }
-}
-
-impl<A> ToSchema for Fields<A> {
-    fn name() -> Cow<'static, str> {
-        "Fields".into()
     }
 }
 

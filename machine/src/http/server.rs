@@ -9,8 +9,8 @@ use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::graceful::GracefulShutdown,
 };
-use tower_service::Service;
 use tokio::net::TcpListener;
+use tower_service::Service;
 
 use super::Http;
 

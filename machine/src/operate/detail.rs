@@ -91,8 +91,7 @@ impl Observer {
         let definition = observed.definition.fingerprint.to_string();
         let is_execution = observed.definition.name == execution::DEFINITION.name;
         let machine = self.snapshot::<A>(id).await?;
-        let execution =
-            if is_execution { Some(self.execution::<A>(id).await?) } else { None };
+        let execution = if is_execution { Some(self.execution::<A>(id).await?) } else { None };
         let messages = self.store.inbox(id).await?.into_iter().map(Message::of).collect();
         let children = self.store.children(id).await?.into_iter().map(|child| Child {
             id: child.id,
@@ -125,7 +124,9 @@ impl<A: view::Audience> Message<A> {
             actor_name: A::__diagnostic(|| of.and_then(|message| message.name.clone())),
             error: A::__internal(|| of.and_then(|message| message.error.clone())),
             body: A::__internal(|| {
-                body.clone().or_else(|| of.map(|message| message.body.clone().into())).unwrap_or_default()
+                body.clone()
+                    .or_else(|| of.map(|message| message.body.clone().into()))
+                    .unwrap_or_default()
             }),
         }
     }

@@ -5,7 +5,7 @@ use crate::{
     actor::{Actor, Actors, Human},
     contract::{Action, AnyExecution, Contract, Execution, InDoubt, Planned, execution::Failed},
     id::Id,
-    store::Store,
+    store::{Store, operation::NewOperation},
     typed::State,
     view::Label,
 };
@@ -80,13 +80,21 @@ impl<'a> Operator<'a> {
         detail: &str,
         act: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
-        let _ = (self.via, operation, machines, detail, self.by.name());
+        let new = NewOperation {
+            by: self.by.name().unwrap_or_default().to_owned(),
+            via: self.via,
+            operation: operation.to_owned(),
+            machines: machines.to_vec(),
+            detail: detail.to_owned(),
+        };
+        let number = self.store.operation_begun(&new).await?;
         let done = act.await;
         let outcome = match &done {
             Ok(_) => "done".to_owned(),
             Err(error) => format!("{}: {error}", error.outcome()),
         };
-        let _ = outcome;
+        // What was done stays done; without its outcome the log shows it as interrupted.
+        let _ = self.store.operation_ended(number, &outcome).await;
         done
     }
 }

@@ -2,9 +2,9 @@ use super::{CommitError, LoadError, Store, retry::Retry};
 use crate::{
     actor::{GraphRunner, Human},
     contract::{AnyExecution, CallFact, Question, bounded},
+    id::Id,
     stored::{Durable, Snapshot},
     typed::Refused,
-    id::Id,
 };
 
 impl Store {

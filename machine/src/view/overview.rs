@@ -7,7 +7,11 @@ use crate::{
 
 /// A machine of any kind as one line of a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(bound = "A: Audience + utoipa::ToSchema"))]
+#[cfg_attr(
+    feature = "http",
+    derive(utoipa::ToSchema),
+    schema(bound = "A: Audience + utoipa::ToSchema")
+)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct Overview<A: Audience = Human> {

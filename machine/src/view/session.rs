@@ -9,7 +9,11 @@ use crate::{clock::Millis, contract::AnyExecution, id::Id};
 
 /// The executions of a session with their transitions (OB-4), as an audience may see them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(bound = "A: Audience + utoipa::ToSchema"))]
+#[cfg_attr(
+    feature = "http",
+    derive(utoipa::ToSchema),
+    schema(bound = "A: Audience + utoipa::ToSchema")
+)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct ExecutionTimeline<A: Audience = Human> {

@@ -30,7 +30,11 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(bound = "A: Audience + utoipa::ToSchema"))]
+#[cfg_attr(
+    feature = "http",
+    derive(utoipa::ToSchema),
+    schema(bound = "A: Audience + utoipa::ToSchema")
+)]
 #[serde(bound = "")]
 #[non_exhaustive]
 #[allow(clippy::struct_excessive_bools, reason = "each is its own fact")]
@@ -80,14 +84,20 @@ pub struct Snapshot<A: Audience = Human> {
     /// What can happen next.
     pub moves: Vec<LegalMove<A>>,
     /// The data of its state.
+    #[cfg_attr(feature = "http", schema(value_type = Object))]
     pub state: Fields<A>,
     /// Its context.
+    #[cfg_attr(feature = "http", schema(value_type = Object))]
     pub context: Fields<A>,
 }
 
 /// A move that is legal in the state of a [`Snapshot`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(bound = "A: Audience + utoipa::ToSchema"))]
+#[cfg_attr(
+    feature = "http",
+    derive(utoipa::ToSchema),
+    schema(bound = "A: Audience + utoipa::ToSchema")
+)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct LegalMove<A: Audience = Human> {

@@ -36,7 +36,11 @@ use crate::{
 /// # Ok::<(), machine::contract::InvalidContract>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(bound = "A: Audience + utoipa::ToSchema"))]
+#[cfg_attr(
+    feature = "http",
+    derive(utoipa::ToSchema),
+    schema(bound = "A: Audience + utoipa::ToSchema")
+)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct Timeline<A: Audience = Human> {
@@ -48,7 +52,11 @@ pub struct Timeline<A: Audience = Human> {
 
 /// An entry of a [`Timeline`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(bound = "A: Audience + utoipa::ToSchema"))]
+#[cfg_attr(
+    feature = "http",
+    derive(utoipa::ToSchema),
+    schema(bound = "A: Audience + utoipa::ToSchema")
+)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct TimelineEvent<A: Audience = Human> {
@@ -73,6 +81,7 @@ pub struct TimelineEvent<A: Audience = Human> {
     pub transition: Option<TransitionRecord<A>>,
     /// What the actor brought to it.
     #[serde(skip_serializing_if = "Fields::is_empty")]
+    #[cfg_attr(feature = "http", schema(value_type = Object))]
     pub payload: Fields<A>,
     /// The facts, as the journal has them.
     #[serde(skip_serializing_if = "is_hidden")]

@@ -14,7 +14,11 @@ use crate::{
 
 /// One transition of a machine, as recorded in its journal (OB-2).
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(bound = "A: Audience + utoipa::ToSchema"))]
+#[cfg_attr(
+    feature = "http",
+    derive(utoipa::ToSchema),
+    schema(bound = "A: Audience + utoipa::ToSchema")
+)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct TransitionRecord<A: Audience = Human> {

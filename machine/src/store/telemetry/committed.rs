@@ -4,8 +4,8 @@ use tracing::{field::display, level_filters::LevelFilter};
 
 use super::{
     CallAnswered, CallBegun, CallClosed, CallLate, Created, DoubtConfirmed, DoubtOverridden,
-    DoubtParked, DoubtWorkerEnded, Fenced, GateApproved, GateAsked, GateDeclined, GateExpired, QuestionAnswered,
-    GateWithdrawn, Transition, call::class_of,
+    DoubtParked, DoubtWorkerEnded, Fenced, GateApproved, GateAsked, GateDeclined, GateExpired,
+    GateWithdrawn, QuestionAnswered, Transition, call::class_of,
 };
 use crate::{
     actor::Category,
