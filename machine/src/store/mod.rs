@@ -36,6 +36,7 @@ mod prune;
 mod pruned;
 pub(crate) mod pruning;
 mod query;
+mod question;
 pub(crate) mod recover;
 mod resume;
 pub(crate) mod retry;

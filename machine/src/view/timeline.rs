@@ -39,6 +39,11 @@ use crate::{
 /// # Ok::<(), machine::contract::InvalidContract>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(
+    feature = "http",
+    derive(utoipa::ToSchema),
+    schema(bound = "A: Audience + utoipa::ToSchema")
+)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct Timeline<A: Audience = Human> {
@@ -52,6 +57,11 @@ pub struct Timeline<A: Audience = Human> {
 
 /// An entry of a [`Timeline`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(
+    feature = "http",
+    derive(utoipa::ToSchema),
+    schema(bound = "A: Audience + utoipa::ToSchema")
+)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct TimelineEvent<A: Audience = Human> {
@@ -63,9 +73,11 @@ pub struct TimelineEvent<A: Audience = Human> {
     pub actor_category: Category,
     /// The kind of the actor.
     #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
     pub actor: A::Diagnostic<Option<String>>,
     /// The name of the actor.
     #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
     pub actor_name: A::Diagnostic<Option<String>>,
     /// What happened, in a few words.
     pub text: String,
@@ -74,6 +86,7 @@ pub struct TimelineEvent<A: Audience = Human> {
     pub transition: Option<TransitionRecord<A>>,
     /// What the actor brought to it.
     #[serde(skip_serializing_if = "Fields::is_empty")]
+    #[cfg_attr(feature = "http", schema(value_type = Object))]
     pub payload: Fields<A>,
     /// The data of the state after it, as far as the history tells. A journal has what actors brought, and
     /// no states; a field is known if the payload of a transition set it and the transitions since then
@@ -87,6 +100,7 @@ pub struct TimelineEvent<A: Audience = Human> {
     pub unknown: Vec<String>,
     /// The facts, as the journal has them.
     #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = serde_json::Value, required = false))]
     pub fact: A::Internal<Value>,
 }
 
