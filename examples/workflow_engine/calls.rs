@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use machine::{
     Id,
-    contract::AnyExecution,
+    contract::{AnyExecution, Contract, IdempotencyKey},
     store::{LoadError, Query, Store},
     view::ConsequenceView,
 };
@@ -13,22 +13,25 @@ pub struct Calls(Vec<Made>);
 
 /// A call that was made.
 #[derive(Debug, Clone)]
-pub struct Made {
-    pub id: Id,
-    pub tool: String,
-    pub turn: u64,
-    pub progress: Progress,
+struct Made {
+    id: Id,
+    tool: String,
+    key: Option<IdempotencyKey>,
+    turn: u64,
+    progress: Progress,
     /// What people see of it.
-    pub told: String,
+    told: String,
     /// What a model sees of it.
-    pub line: String,
+    line: String,
 }
 
 /// How far a call is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
-    /// Not ended, also if it is in doubt.
-    Open,
+    /// Not begun.
+    Pending,
+    /// Under way, or in doubt.
+    Begun,
     Succeeded(String),
     /// With its error, or why it did not take place.
     Failed(String),
@@ -58,14 +61,27 @@ impl Calls {
         }
     }
 
-    /// Those that have not ended.
-    pub fn open(&self) -> impl Iterator<Item = Id> {
-        self.0.iter().filter(|call| call.progress == Progress::Open).map(|call| call.id)
+    /// Whether one of them has not ended.
+    pub fn are_open(&self) -> bool {
+        self.0.iter().any(|call| !call.has_ended())
     }
 
-    /// The attempts of a turn.
-    pub fn of_turn(&self, turn: u32) -> impl DoubleEndedIterator<Item = &Made> {
-        self.0.iter().filter(move |call| call.turn == u64::from(turn))
+    /// Those that have not begun.
+    pub fn pending(&self) -> impl Iterator<Item = Id> {
+        self.0.iter().filter(|call| call.progress == Progress::Pending).map(|call| call.id)
+    }
+
+    /// How many attempts a turn has, and how far the last one is.
+    pub fn of_turn(&self, turn: u32) -> (usize, Option<&Progress>) {
+        let attempts = self.0.iter().filter(|call| call.turn == u64::from(turn));
+        (attempts.clone().count(), attempts.last().map(|call| &call.progress))
+    }
+
+    /// Whether this irreversible call has taken place in the task.
+    pub fn have(&self, contract: &Contract) -> bool {
+        let same =
+            |call: &&Made| call.key.is_some() && call.key.as_ref() == contract.idempotency_key();
+        self.0.iter().filter(same).any(|call| matches!(call.progress, Progress::Succeeded(_)))
     }
 
     /// A line for each call that has ended, for people.
@@ -79,7 +95,7 @@ impl Calls {
     }
 
     fn ended(&self) -> impl Iterator<Item = &Made> {
-        self.0.iter().filter(|call| call.progress != Progress::Open)
+        self.0.iter().filter(|call| call.has_ended())
     }
 
     /// The tools that have succeeded, in order.
@@ -92,19 +108,22 @@ impl Calls {
     pub fn results(&self) -> BTreeMap<String, String> {
         let result = |call: &Made| match &call.progress {
             Progress::Succeeded(result) => Some((call.tool.clone(), result.clone())),
-            Progress::Open | Progress::Failed(_) => None,
+            Progress::Pending | Progress::Begun | Progress::Failed(_) => None,
         };
         self.0.iter().filter_map(result).collect()
     }
 }
 
 impl Made {
+    fn has_ended(&self) -> bool {
+        matches!(self.progress, Progress::Succeeded(_) | Progress::Failed(_))
+    }
+
     fn of(execution: &AnyExecution) -> Self {
         let contract = execution.context();
         let progress = match execution {
-            AnyExecution::Pending(_) | AnyExecution::Running(_) | AnyExecution::Waiting(_) => {
-                Progress::Open
-            }
+            AnyExecution::Pending(_) => Progress::Pending,
+            AnyExecution::Running(_) | AnyExecution::Waiting(_) => Progress::Begun,
             AnyExecution::Completed(it) => Progress::Succeeded(it.state().result.clone()),
             AnyExecution::Failed(it) => Progress::Failed(it.state().error.clone()),
             AnyExecution::Rejected(it) => Progress::Failed(it.state().reason.clone()),
@@ -113,10 +132,11 @@ impl Made {
         let summary = contract.summary();
         Self {
             id: execution.id(),
+            key: contract.idempotency_key().cloned(),
             tool: contract.action().tool_name().unwrap_or_default(),
             turn: contract.metadata().get(TURN).and_then(serde_json::Value::as_u64).unwrap_or(0),
             told: match &progress {
-                Progress::Open => format!("{summary}: under way"),
+                Progress::Pending | Progress::Begun => format!("{summary}: under way"),
                 Progress::Succeeded(result) => format!("{summary}: {result}"),
                 Progress::Failed(error) => format!("{summary}: failed: {error}"),
             },

@@ -136,7 +136,7 @@ impl fmt::Display for ToolError {
 
 /// An error that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unparseable;
+pub struct Unparseable(pub String);
 
 impl FromStr for ToolError {
     type Err = Unparseable;
@@ -145,7 +145,7 @@ impl FromStr for ToolError {
         match text.split_once(": ") {
             Some(("retry", reason)) => Ok(Self::Retry(reason.to_owned())),
             Some(("fatal", reason)) => Ok(Self::Fatal(reason.to_owned())),
-            _ => Err(Unparseable),
+            _ => Err(Unparseable(text.to_owned())),
         }
     }
 }

@@ -1,0 +1,72 @@
+use machine::worker::{Failure, Next, Task};
+
+use crate::{
+    agent::{Agent, Brief, Reply},
+    calls::Calls,
+    condition::{Found, Pause, PlanningCondition},
+    engine::Driver,
+    plan::Plan,
+    workflow::{AnyWorkflow, Workflow, workflow::Planning},
+};
+
+impl<A: Agent> Driver<A> {
+    /// PLANNING: asks the agent, and looks at its next step before anything is done.
+    pub(crate) async fn plan(
+        &self,
+        engine: Workflow<Planning>,
+        task: &mut Task,
+    ) -> Result<Next<AnyWorkflow>, Failure> {
+        let state = engine.state();
+        let calls = Calls::read(task.store(), &state.work.session()).await?;
+        // A person changed the task while a call was under way: its outcome is a part of the history.
+        if calls.are_open() {
+            return Ok(Next::Wait);
+        }
+        let brief = Brief {
+            goal: state.goal.clone(),
+            instructions: state.instructions.clone(),
+            history: calls.prompt(),
+            done: calls.done(),
+            tools: self.tools.names(),
+        };
+        let reply = self.agent.plan(&brief).await?;
+        let actors = task.actors();
+        let plan = match reply {
+            Reply::Can(plan) if plan.steps.is_empty() => {
+                let why = "the plan of the agent has no step".to_owned();
+                return Ok(Next::to(engine.planning_failed(why, &actors.graph_runner)));
+            }
+            Reply::Can(plan) => plan,
+            Reply::Cannot(why) => {
+                return Ok(Next::to(engine.planning_failed(why, &actors.graph_runner)));
+            }
+        };
+        Ok(match self.found_in(&plan) {
+            Some(found) => {
+                Next::to(engine.pause(found, plan, calls.history(), &actors.graph_runner)?)
+            }
+            None => Next::to(engine.plan_ready(plan, &actors.reasoning_node)),
+        })
+    }
+
+    /// What a person has to know of this plan before its first step.
+    fn found_in(&self, plan: &Plan) -> Option<Found<PlanningCondition>> {
+        let call = &plan.steps.first()?.call;
+        let cleared = Some(call.clone());
+        if let Some(explanation) = self.tools.violation(call) {
+            let condition = PlanningCondition::SecurityViolation;
+            return Some(Found { condition, explanation, cleared });
+        }
+        if let Some((first, second)) = plan.conflict() {
+            let explanation = format!("`{}` contradicts `{}`", first.call, second.call);
+            // The order is decided then; the call itself is still checked.
+            return Some(Found {
+                condition: PlanningCondition::Ambiguity,
+                explanation,
+                cleared: None,
+            });
+        }
+        let explanation = self.tools.concern(call)?;
+        Some(Found { condition: PlanningCondition::SensitiveAction, explanation, cleared })
+    }
+}
