@@ -74,7 +74,8 @@ impl Calls {
     /// How many attempts a turn has, and how far the last one is.
     pub fn of_turn(&self, turn: u32) -> (usize, Option<&Progress>) {
         let attempts = self.0.iter().filter(|call| call.turn == u64::from(turn));
-        (attempts.clone().count(), attempts.last().map(|call| &call.progress))
+        let last = attempts.clone().next_back();
+        (attempts.count(), last.map(|call| &call.progress))
     }
 
     /// Whether this irreversible call has taken place in the task.

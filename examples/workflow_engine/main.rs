@@ -88,7 +88,8 @@ async fn run(command: Command, db: PathBuf) -> anyhow::Result<ExitCode> {
             let store = Store::sqlite(&db).await?;
             let limit = limit.unsigned_abs();
             let submitted = submit::submit(&store, &goal, limit, &actors.graph_runner).await?;
-            show::say(format_args!("{}  {goal}", submitted.record));
+            show::say(format_args!("{}  is the record of the task", submitted.record));
+            show::say(format_args!("{}  is the engine that works on it", submitted.engine));
         }
         Command::Run { once } => run::run(&db, actors, once).await?,
         Command::Operate(command) => {

@@ -31,7 +31,10 @@ mod work;
 mod workflow;
 
 mod conditions;
+mod crash;
 mod people;
+mod process;
+mod program;
 mod rows;
 mod scenarios;
 mod table;

@@ -29,6 +29,7 @@ fn scenario(
     Scenario { name, goal: name, says, files: &[("note.txt", "500")], acts, path, record }
 }
 
+#[allow(clippy::too_many_lines, reason = "it is a table")]
 pub fn scenarios() -> Vec<Scenario> {
     use Says::{Cannot, IsDown, Plan};
     let request = || ("request_intervention", json!({ "note": "let me see" }));

@@ -34,9 +34,11 @@ use crate::{
 /// The limit of a task.
 pub const LIMIT: Duration = Duration::from_hours(1);
 
+type Thought = dyn Fn(&Brief) -> Result<Reply<Plan>, Failure> + Send + Sync;
+
 /// A function as an agent.
 #[derive(Clone)]
-pub struct Thinks(pub Arc<dyn Fn(&Brief) -> Result<Reply<Plan>, Failure> + Send + Sync>);
+pub struct Thinks(pub Arc<Thought>);
 
 impl Agent for Thinks {
     async fn accept(&self, goal: &str) -> Result<Reply<()>, Failure> {
