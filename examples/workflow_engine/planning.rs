@@ -1,4 +1,10 @@
-use machine::worker::{Failure, Next, Task};
+use std::time::Duration;
+
+use machine::{
+    Id,
+    store::{Delivery, Received, Store},
+    worker::{Failure, Next, Task},
+};
 
 use crate::{
     agent::{Agent, Brief, Reply},
@@ -6,7 +12,10 @@ use crate::{
     condition::{Found, Pause, PlanningCondition},
     engine::Driver,
     plan::Plan,
-    workflow::{AnyWorkflow, Workflow, workflow::Planning},
+    workflow::{
+        AnyWorkflow, Workflow,
+        workflow::{Event, Planning},
+    },
 };
 
 impl<A: Agent> Driver<A> {
@@ -29,7 +38,11 @@ impl<A: Agent> Driver<A> {
             done: calls.done(),
             tools: self.tools.names(),
         };
-        let reply = self.agent.plan(&brief).await?;
+        let reply = tokio::select! {
+            reply = self.agent.plan(&brief) => reply?,
+            // The worker makes the pause; what the agent would have said does not count.
+            () = asked_to_pause(task.store().clone(), task.id()) => return Ok(Next::Wait),
+        };
         let actors = task.actors();
         let plan = match reply {
             Reply::Can(plan) if plan.steps.is_empty() => {
@@ -68,5 +81,25 @@ impl<A: Agent> Driver<A> {
         }
         let explanation = self.tools.concern(call)?;
         Some(Found { condition: PlanningCondition::SensitiveAction, explanation, cleared })
+    }
+}
+
+/// How often to look for a person while the agent thinks.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Completes when a person asks for a pause, so that nobody has to wait for a slow agent.
+async fn asked_to_pause(store: Store, engine: Id) {
+    loop {
+        tokio::time::sleep(LOOK).await;
+        // A store that cannot be read now fails the handler at its next step.
+        let messages = store.inbox(engine).await.unwrap_or_default();
+        let asks = |message: &Received| {
+            message.status == Delivery::Queued
+                && serde_json::from_str::<Event>(&message.body)
+                    .is_ok_and(|event| matches!(event, Event::RequestIntervention { .. }))
+        };
+        if messages.iter().flatten().any(asks) {
+            return;
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::{
     collections::HashSet,
     env, fs,
-    process::Command,
+    process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -93,7 +93,7 @@ impl Round {
     fn start(&self) -> Process {
         let mut command = Command::new(env!("CARGO_BIN_EXE_workflow_engine"));
         command.arg("run").arg("--db").arg(self.folder.path().join("engine.db"));
-        Process::start(&mut command)
+        Process::start(command.stdout(Stdio::null()))
     }
 
     fn run(mut self, round: u64, random: &mut Random, figures: &mut Figures) {

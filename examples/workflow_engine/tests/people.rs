@@ -1,5 +1,7 @@
 //! What people decide, and what becomes of a task.
 
+use std::time::Duration;
+
 use machine::actor::Human;
 use serde_json::json;
 
@@ -106,6 +108,22 @@ async fn a_call_under_way_is_waited_for_before_the_next_plan() {
     let _ = world.store.confirm_applied(doubt, "it was there", &ann).await.unwrap();
     world.work().await;
     assert_eq!(world.record(task).await.status().to_string(), "completed");
+}
+
+/// Nobody waits for an agent that thinks.
+#[tokio::test]
+async fn a_pause_does_not_wait_for_the_agent() {
+    let world = World::new(|_| panic!("it thinks")).await;
+    let task = world.submit("think for ever").await;
+    let ann = async {
+        while !matches!(world.engine(task).await, AnyWorkflow::Planning(_)) {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        world.say(task, "request_intervention", json!({ "note": "enough" })).await;
+    };
+    let both = async { tokio::join!(world.work(), ann) };
+    tokio::time::timeout(Duration::from_secs(10), both).await.unwrap();
+    assert!(matches!(world.engine(task).await, AnyWorkflow::ManualIntervention(_)));
 }
 
 /// The engine is idle again and takes the next task; the record of the first one stays as it was.
