@@ -60,7 +60,6 @@ function bulk(page, rows) {
 
 function gate(page, { item: one, gone }) {
   const isOver = gone || one.stale;
-  const name = one.tool ?? "an action";
   const toggle = (event) => {
     if (event.currentTarget.checked) selected.add(one.gate);
     else selected.delete(one.gate);
@@ -69,8 +68,8 @@ function gate(page, { item: one, gone }) {
   return h("li", { key: one.gate, class: isOver ? "card gone" : "card" },
     h("div", { class: "line" },
       page.person && !one.stale && h("label", { class: "pick" },
-        h("input", { type: "checkbox", checked: selected.has(one.gate), disabled: gone && !selected.has(one.gate), onchange: toggle, "aria-label": `Select: ${one.question}` })),
-      h("strong", { class: "data" }, name),
+        h("input", { type: "checkbox", checked: selected.has(one.gate), disabled: gone && !selected.has(one.gate), onchange: toggle, "aria-label": `Select: ${one.summary || one.tool}` })),
+      h("strong", { class: "data" }, one.summary || one.tool),
       one.irreversible && h("span", { class: "badge bad" }, "irreversible"),
       h("span", { class: "right" }, "waiting for ", since(one.waiting_since, "for"))),
     h("pre", { class: "question data" }, one.question),
@@ -82,7 +81,7 @@ function gate(page, { item: one, gone }) {
       h("a", { href: page.link(`machines/${one.gate}`) }, "The gate"), ", ",
       h("a", { href: page.link(`machines/${one.execution}`) }, "the execution"), ".",
     ]),
-    !one.stale && stepList(one.next, { id: one.gate, summary: one.tool ?? "", question: one.question }, { gone, compact: true }));
+    !one.stale && stepList(one.next, { id: one.gate, summary: one.summary || one.tool, question: one.question }, { gone, compact: true }));
 }
 
 const article = (category) => (category === "agent" ? "an agent" : category === "human" ? "a person" : `a ${words(category)}`);

@@ -25,7 +25,7 @@ const PAGES = [
   { path: "machines", one: machine },
 ];
 /** What each role may see. */
-const AUDIENCES = { none: ["human"], reader: ["human", "diagnostic"], operator: ["human", "diagnostic", "internal"] };
+const AUDIENCES = { local: ["human"], reader: ["human", "diagnostic"], operator: ["human", "diagnostic", "internal"] };
 /** The pause between two loads of the same page, so that a busy file does not keep the server busy. */
 const PAUSE_MS = 300;
 const TOAST_MS = 8000;
@@ -58,13 +58,16 @@ function pageAt(hash) {
   const params = Object.fromEntries(new URLSearchParams(query));
   const found = PAGES.find((page) => page.path === first) ?? PAGES[0];
   const view = second ? (found.one ?? found.view) : (found.view ?? overview);
-  const allowed = AUDIENCES[state.health?.access.role ?? "none"];
+  const allowed = AUDIENCES[state.health?.access.role ?? "local"];
   const audience = allowed.includes(params.audience) ? params.audience : "human";
   const { step, audience: _, ...query_ } = params;
   // What of the address decides which data is loaded; stepping through a history loads nothing.
   const address = `${path}?${new URLSearchParams(query_)}&${audience}`;
-  return { view, path: first, id: second, params, audience, address, key: `${path} ${audience}`, person: personName(), link, go, step: goToStep, render };
+  return { view, path: first, id: second, params, audience, address, key: `${path} ${audience}`, person: personName(), role: state.health?.access.role ?? "local", link, go, step: goToStep, render };
 }
+
+/** The file, as the command that opens it names it. */
+const fileName = () => state.health.command.split(/[\s/\\]+/).at(-1);
 
 const personName = () => (state.health?.access.role === "operator" ? state.health.access.name : null);
 
@@ -177,10 +180,10 @@ function liveText() {
 
 function renderHeader() {
   const { health, page } = state;
-  const { role, name } = health?.access ?? { role: "none" };
+  const { role, name } = health?.access ?? { role: "local" };
   const waiting = heldCount();
   patch(document.getElementById("header"),
-    h("div", { class: "brand" }, h("strong", null, "machine"), health && h("span", { class: "data", title: `Version ${health.version}` }, health.database)),
+    h("div", { class: "brand" }, h("strong", null, "machine"), health && h("span", { class: "data", title: `${health.command}, version ${health.version}` }, fileName())),
     h("nav", { "aria-label": "Pages" }, h("ul", null, PAGES.filter((one) => one.name).map((one) => h("li", { key: one.path },
       h("a", { href: link(one.path), "aria-current": page && page.path === one.path ? "page" : undefined }, one.name))))),
     h("div", { class: "status" },
@@ -203,7 +206,7 @@ function render() {
   const { page, data, problem } = state;
   renderHeader();
   const title = page.view.title(data);
-  document.title = `${title} · ${state.health?.database ?? "inspector"}`;
+  document.title = `${title} · ${state.health ? fileName() : "inspector"}`;
   const again = () => load();
   patch(main,
     problem && h("div", { key: "problem", role: "alert" },
@@ -344,7 +347,7 @@ async function start() {
 
 useShell({
   person: personName,
-  database: () => state.health?.database ?? "FILE.db",
+  command: () => state.health?.command ?? "machine",
   isOffered(kind, id) {
     const steps = state.data ? state.page.view.stepsOf?.(state.data, id) : null;
     return !steps || steps.some((step) => step.do === kind);

@@ -99,7 +99,7 @@ function nextPart(page, data) {
   const isNew = shownSteps.id !== one.id || !part || !isBusy(part);
   if (isNew) shownSteps = { id: one.id, next };
   const isOld = JSON.stringify(shownSteps.next) !== JSON.stringify(next);
-  const subject = { id: one.id, summary: nameOf(data), question: execution?.question };
+  const subject = { id: one.id, summary: nameOf(data), question: execution?.question, setAside: data.messages.filter((message) => message.status === "set_aside") };
   const labels = labelsOf(data);
   return h("section", { id: "next", "aria-labelledby": "next-title" },
     h("h2", { id: "next-title" }, one.is_terminal ? "What can still be done" : "Why it waits, and what would move it"),

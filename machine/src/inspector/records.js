@@ -10,11 +10,15 @@ const table = (label, heads, rows) => h("div", { class: "wide", tabindex: "0", r
 
 export const log = {
   title: () => "Operator log",
-  load: ({ params }) => get("api/operations", { limit: 100, after: params.after }),
+  load: ({ params, role }) => (role === "local" ? {} : get("api/operations", { limit: 100, after: params.after })),
   concerns: () => true,
-  render: (page, data) => [
+  render: (page, data) => page.role === "local" ? [
+    h("h1", { tabindex: "-1" }, "Operator log"),
+    h("p", { class: "note" }, "It has the names of people, so it is shown only with a token."),
+  ] : [
     h("h1", { tabindex: "-1" }, "Operator log"),
     h("p", { class: "note" }, "What people did here and on the command line, newest first. It is stored in the file."),
+    data.unreadable > 0 && h("p", { class: "warning" }, `${count(data.unreadable, "entry", "entries")} of this page cannot be read, or were changed.`),
     data.operations.length === 0 && h("p", { class: "none" }, "Nobody has done anything yet."),
     data.operations.length > 0 && table("Operator log", ["When", "Who", "What", "Machines", "Detail", "Outcome"], data.operations.map((one) => h("tr", { key: one.number },
       h("td", null, h("time", { datetime: new Date(one.at).toISOString() }, exact(one.at))),

@@ -34,7 +34,11 @@ export const session = {
 
   async load({ id, audience }) {
     const [timeline, topology] = await Promise.all([
-      get(`api/execution/${encodeURIComponent(id)}/timeline`, { audience }),
+      get(`api/execution/${encodeURIComponent(id)}/timeline`, { audience }).catch((problem) => {
+        // A session may have machines of other kinds only.
+        if (problem.status !== 404) throw problem;
+        return { session_id: id, contracts: [], transitions: [], attempts: [], total: 0, active: 0, terminal: 0, unreadable: 0 };
+      }),
       get("api/execution/topology"),
     ]);
     return { ...timeline, topology };

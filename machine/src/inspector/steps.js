@@ -13,7 +13,7 @@ let shell = null;
 let open = null;
 
 /**
- * What the page around offers: `person()` and `database()`; `isOffered(kind, id)`, whether a step is still
+ * What the page around offers: `person()` and `command()`; `isOffered(kind, id)`, whether a step is still
  * possible as far as it knows; `done(text)` after a decision, and `refresh()`.
  */
 export function useShell(value) {
@@ -73,7 +73,7 @@ export function ask(step, subject) {
 export function askAll(kind, gates) {
   const ids = gates.map((gate) => gate.gate);
   const name = shell.person() ?? "NAME";
-  const command = `machine --db ${shell.database()} ${kind} ${ids.join(" ")} --as ${name}`;
+  const command = `${shell.command()} ${kind} ${ids.join(" ")} --as ${name}`;
   const form = FORMS[kind]({}, { id: ids[0], summary: "" });
   const what = count(gates.length, "action");
   show({
@@ -121,18 +121,21 @@ const FORMS = {
         h("label", null, h("input", { type: "radio", name: "applied", value: "true", required: true }), " It took place. It is recorded as done and is never repeated."),
         h("label", null, h("input", { type: "radio", name: "applied", value: "false", required: true }), " It did not take place. Its key becomes free, so it may be tried again.")),
       text("receipt", "Receipt, if it took place (optional)", { maxlength: 2000 }),
-      text("reason", "How you know (optional)", { maxlength: 2000 }),
+      text("reason", "How you know, if it did not (optional)", { maxlength: 2000 }),
       h("details", { key: "override" }, h("summary", null, "Override"),
         h("p", { class: "warning" }, "“Did not take place” is refused while the worker may still be making the call, and until the service has had time to settle. An override skips that check. If the call takes effect after all, a retry does it twice. Your name is on record."),
         h("label", null, h("input", { type: "checkbox", name: "override" }), " Take responsibility for “did not take place”")),
     ],
     yes: "Record it",
-    run: (data) => post(`${of(subject.id)}/confirm`, {
-      applied: data.get("applied") === "true",
-      ...(data.get("override") ? { override: true } : {}),
-      ...(data.get("receipt")?.trim() ? { receipt: data.get("receipt").trim() } : {}),
-      ...reason(data),
-    }),
+    run: (data) => {
+      const applied = data.get("applied") === "true";
+      const [receipt, override] = [data.get("receipt").trim(), data.get("override") !== null];
+      if (applied && override) throw new Error("An override is for “did not take place”.");
+      if (applied && data.get("reason").trim()) throw new Error("The reason is for “did not take place”; what shows that it took place is the receipt.");
+      if (!applied && receipt) throw new Error("A receipt is for “it took place”.");
+      const found = applied ? (receipt ? { receipt } : {}) : { ...reason(data), ...(override ? { override } : {}) };
+      return post(`${of(subject.id)}/confirm`, { applied, ...found });
+    },
     done: "Recorded",
   }),
   retry: (step, subject) => ({
@@ -158,9 +161,13 @@ const FORMS = {
   }),
   requeue: (step, subject) => ({
     title: "Let workers try this again?",
-    body: [about(subject), h("p", { key: "how" }, "Workers set it aside because it failed too often. They start counting from zero.")],
+    body: [
+      about(subject),
+      h("p", { key: "how" }, "Workers set it aside because it failed too often. They start counting from zero."),
+      (subject.setAside ?? []).map((one) => h("label", { key: one.correlation }, h("input", { type: "checkbox", name: "message", value: one.correlation, checked: true }), ` Also the message ${one.trigger ?? ""} ${one.correlation}`)),
+    ],
     yes: "Try again",
-    run: () => post(`${of(subject.id)}/requeue`, {}),
+    run: (data) => post(`${of(subject.id)}/requeue`, { messages: data.getAll("message") }),
     done: "Workers try it again",
   }),
   send: (step, subject) => ({
