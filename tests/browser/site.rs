@@ -1,6 +1,6 @@
 //! A server on loopback with a real file, and what programs do with that file meanwhile.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, time::Duration};
 
 use machine::{
     Id,
@@ -10,7 +10,11 @@ use machine::{
     store::Store,
 };
 use tempfile::TempDir;
-use tokio::{net::TcpListener, sync::oneshot};
+use tokio::{
+    net::TcpListener,
+    sync::{Mutex, oneshot},
+    task::JoinHandle,
+};
 
 use crate::mail::SendMail;
 
@@ -22,33 +26,36 @@ pub(crate) struct Site {
     pub(crate) store: Store,
     pub(crate) actors: Actors,
     pub(crate) address: SocketAddr,
-    folder: TempDir,
-    /// Dropping it stops the server.
-    _stop: oneshot::Sender<()>,
+    _folder: TempDir,
+    server: Mutex<Server>,
 }
+
+/// A server that runs; what stops it, and its end.
+type Server = (oneshot::Sender<()>, JoinHandle<()>);
 
 impl Site {
     pub(crate) async fn open() -> Self {
         let folder = TempDir::new().unwrap();
         let store = Store::sqlite(folder.path().join("agent.db")).await.unwrap();
-        let access = Access::new()
-            .operator(Human::new("ann").unwrap(), ANN)
-            .and_then(|access| access.operator(Human::new("tom").unwrap(), TOM))
-            .unwrap();
-        let http = Http::new(&store, Actors::issue("inspector").unwrap())
-            .access(access)
-            .command("machine --db agent.db");
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (stop, stopped) = oneshot::channel::<()>();
-        tokio::spawn(serve(listener, http, async { drop(stopped.await) }));
+        let server = Mutex::new(start(listener, &store));
         let actors = Actors::issue("agent").unwrap();
-        Self { store, actors, address, folder, _stop: stop }
+        Self { store, actors, address, _folder: folder, server }
     }
 
-    /// A path next to the file of the store.
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+    /// Stops the server, and what it streams.
+    pub(crate) async fn stop(&self) {
+        let mut server = self.server.lock().await;
+        let (stop, ended) = &mut *server;
+        drop(std::mem::replace(stop, oneshot::channel().0));
+        ended.await.unwrap();
+    }
+
+    /// Starts it again at the same address, for this store.
+    pub(crate) async fn start(&self, store: &Store) {
+        let listener = TcpListener::bind(self.address).await.unwrap();
+        *self.server.lock().await = start(listener, store);
     }
 
     /// An agent asks for a mail; returns the gate and the mail.
@@ -82,4 +89,18 @@ impl Site {
         let execution: AnyExecution = self.store.load(id).await.unwrap();
         execution.status().definition().name.to_string()
     }
+}
+
+fn start(listener: TcpListener, store: &Store) -> Server {
+    let access = Access::new()
+        .operator(Human::new("ann").unwrap(), ANN)
+        .and_then(|access| access.operator(Human::new("tom").unwrap(), TOM))
+        .unwrap();
+    let http = Http::new(store, Actors::issue("inspector").unwrap())
+        .access(access)
+        .command("machine --db agent.db");
+    let (stop, stopped) = oneshot::channel::<()>();
+    let serving =
+        async move { serve(listener, http, async { drop(stopped.await) }).await.unwrap() };
+    (stop, tokio::spawn(serving))
 }
