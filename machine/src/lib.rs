@@ -21,10 +21,14 @@ pub mod cli;
 pub mod clock;
 #[cfg(feature = "serde")]
 pub mod contract;
+#[cfg(feature = "http")]
+pub mod http;
 #[cfg(feature = "serde")]
 mod id;
 #[cfg(feature = "serde")]
 pub mod journal;
+#[cfg(any(feature = "cli", feature = "http"))]
+mod operate;
 #[cfg(feature = "sqlite")]
 pub mod store;
 #[cfg(feature = "serde")]

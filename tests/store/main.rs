@@ -54,6 +54,7 @@ mod retries;
 mod rules;
 mod send;
 mod service;
+mod sessions;
 mod settle;
 mod strangers;
 mod subscribe;

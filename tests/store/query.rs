@@ -26,6 +26,8 @@ on_both! {
     a_page_says_whether_there_is_another,
     a_cursor_stays_valid_while_machines_come_and_change,
     a_cursor_that_was_made_up_is_a_place_like_any_other,
+    newest_first_is_the_reverse,
+    newest_first_pages_stay_valid_while_machines_come_and_change,
     most_overdue_comes_first,
     load_all_is_load_one_by_one,
     an_unknown_name_selects_nothing,
@@ -177,6 +179,10 @@ async fn every_page_size_gives_the_same_list(place: Place) {
         Query::new().status("waiting"),
         Query::new().session("s1").machine("execution"),
         Query::new().behind(gate),
+        Query::new().newest_first(),
+        Query::new().newest_first().machine("execution").status("pending"),
+        Query::new().newest_first().session("s1"),
+        Query::new().newest_first().due(),
         Query::new().due(),
         Query::new().due().machine("egg").status("boiling"),
         Query::new().unchanged_for(Duration::ZERO),
@@ -243,6 +249,51 @@ async fn a_cursor_stays_valid_while_machines_come_and_change(place: Place) {
             place.store.create(&mut ticket).await.unwrap();
             ids.push(ticket.id());
         }
+        let Some(next) = page.next else { break };
+        query = query.after(next);
+    }
+    assert_eq!(listed, ids);
+}
+
+async fn newest_first_is_the_reverse(place: Place) {
+    let filled = Filled::new(place).await;
+    filled.at(5000);
+    let gate = filled.gate;
+    for query in [
+        Query::new(),
+        Query::new().machine("execution"),
+        Query::new().status("waiting"),
+        Query::new().session("s1").machine("execution"),
+        Query::new().behind(gate),
+        Query::new().unchanged_for(Duration::ZERO),
+    ] {
+        let mut lines = filled.place.lines(&query).await;
+        assert!(!lines.is_empty(), "{query:?}");
+        lines.reverse();
+        assert_eq!(filled.place.lines(&query.clone().newest_first()).await, lines, "{query:?}");
+    }
+    // What is due has an order of its own.
+    let due = filled.place.lines(&Query::new().due()).await;
+    assert_eq!(filled.place.lines(&Query::new().due().newest_first()).await, due);
+}
+
+/// Machines that are created between two pages are on neither, and those that change stay where they are.
+async fn newest_first_pages_stay_valid_while_machines_come_and_change(place: Place) {
+    let mut ids = Vec::new();
+    for _ in 0..10 {
+        let mut ticket = Ticket::new();
+        place.store.create(&mut ticket).await.unwrap();
+        ids.push(ticket.id());
+    }
+    ids.reverse();
+    let mut query = Query::new().newest_first().limit(3);
+    let mut listed = Vec::new();
+    for id in &ids {
+        let page = place.store.list(&query).await.unwrap();
+        listed.extend(page.items.into_iter().map(|line| line.unwrap().id));
+        let AnyTicket::Open(open) = place.store.load(*id).await.unwrap() else { panic!() };
+        place.store.commit(&mut open.park()).await.unwrap();
+        place.store.create(&mut Ticket::new()).await.unwrap();
         let Some(next) = page.next else { break };
         query = query.after(next);
     }

@@ -29,34 +29,46 @@ impl Rect {
     }
 }
 
-/// The positions of all parts.
-pub(crate) struct Layout {
-    pub(crate) nodes: Vec<Rect>,
-    pub(crate) arrows: Vec<Placed>,
-    pub(crate) width: f64,
-    pub(crate) height: f64,
+/// The positions of all parts, in pixels.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layout {
+    /// The boxes of the states, in their order.
+    pub nodes: Vec<Rect>,
+    /// The arrows.
+    pub arrows: Vec<Placed>,
+    /// The whole width.
+    pub width: f64,
+    /// The whole height.
+    pub height: f64,
 }
 
 /// All moves between two states in one direction: one arrow, with one line of text per move.
-pub(crate) struct Placed {
-    pub(crate) from: usize,
-    pub(crate) to: usize,
-    pub(crate) lines: Vec<String>,
-    pub(crate) rect: Rect,
+#[derive(Debug, Clone, PartialEq)]
+pub struct Placed {
+    /// The source, as an index into [`Diagram::nodes`].
+    pub from: usize,
+    /// The target, as an index into [`Diagram::nodes`].
+    pub to: usize,
+    /// The moves, as indices into [`Diagram::arrows`].
+    pub moves: Vec<usize>,
+    /// The rectangle of its text.
+    pub rect: Rect,
+    /// From the border of the source through the middle of the text to the border of the target.
+    pub line: [(f64, f64); 3],
 }
 
 /// Places states and labels. A label is a separate node between its two states: the layout keeps
 /// nodes apart, so labels do not overlap anything.
 pub(crate) fn layout(diagram: &Diagram) -> Layout {
     let mut arrows: Vec<Placed> = Vec::new();
-    for arrow in &diagram.arrows {
+    for (index, arrow) in diagram.arrows.iter().enumerate() {
         let known = arrows.iter_mut().find(|one| (one.from, one.to) == (arrow.from, arrow.to));
         if let Some(known) = known {
-            known.lines.push(arrow.label.clone());
+            known.moves.push(index);
         } else {
             let rect = Rect { x: 0.0, y: 0.0, width: 0.0, height: 0.0 };
-            let lines = vec![arrow.label.clone()];
-            arrows.push(Placed { from: arrow.from, to: arrow.to, lines, rect });
+            let line = [(0.0, 0.0); 3];
+            arrows.push(Placed { from: arrow.from, to: arrow.to, moves: vec![index], rect, line });
         }
     }
     let mut rects: Vec<Rect> = diagram
@@ -64,7 +76,8 @@ pub(crate) fn layout(diagram: &Diagram) -> Layout {
         .iter()
         .map(|node| size(&[node.label.as_str()], 12.0))
         .chain(arrows.iter().map(|arrow| {
-            let lines: Vec<&str> = arrow.lines.iter().map(String::as_str).collect();
+            let lines: Vec<&str> =
+                arrow.moves.iter().map(|index| &*diagram.arrows[*index].label).collect();
             size(&lines, 2.0)
         }))
         .collect();
@@ -73,8 +86,20 @@ pub(crate) fn layout(diagram: &Diagram) -> Layout {
     let labels = rects.split_off(diagram.nodes.len());
     for (arrow, rect) in arrows.iter_mut().zip(labels) {
         arrow.rect = rect;
+        let (from, to) = (&rects[arrow.from], &rects[arrow.to]);
+        arrow.line = [border(from, &rect), (rect.x, rect.y), border(to, &rect)];
     }
     Layout { nodes: rects, arrows, width, height }
+}
+
+/// The point where the line from a box's centre to a label crosses the border.
+fn border(rect: &Rect, towards: &Rect) -> (f64, f64) {
+    let (dx, dy) = (towards.x - rect.x, towards.y - rect.y);
+    if dx == 0.0 && dy == 0.0 {
+        return (rect.x, rect.y);
+    }
+    let scale = (rect.width / 2.0 / dx.abs()).min(rect.height / 2.0 / dy.abs()).min(1.0);
+    (rect.x + dx * scale, rect.y + dy * scale)
 }
 
 /// The edges from each state through the label to the target. Back edges are reversed, so that all

@@ -14,7 +14,7 @@
 mod layout;
 mod svg;
 
-pub use layout::Rect;
+pub use layout::{Layout, Placed, Rect};
 
 /// The parts of a machine that a diagram shows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -52,13 +52,19 @@ impl Diagram {
     /// readable on light and dark backgrounds.
     #[must_use]
     pub fn svg(&self) -> String {
-        svg::draw(self, &layout::layout(self))
+        svg::draw(self, &self.layout())
+    }
+
+    /// Where its parts are, for a drawing of one's own.
+    #[must_use]
+    pub fn layout(&self) -> Layout {
+        layout::layout(self)
     }
 
     /// The rectangles of all labels, those of states first. No two of them overlap.
     #[must_use]
     pub fn labels(&self) -> Vec<Rect> {
-        let layout = layout::layout(self);
+        let layout = self.layout();
         layout.nodes.into_iter().chain(layout.arrows.into_iter().map(|arrow| arrow.rect)).collect()
     }
 }

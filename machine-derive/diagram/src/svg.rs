@@ -19,12 +19,11 @@ pub(crate) fn draw(diagram: &Diagram, layout: &Layout) -> String {
         h = layout.height,
     );
     for arrow in &layout.arrows {
-        let (from, to) = (&layout.nodes[arrow.from], &layout.nodes[arrow.to]);
-        svg.push_str(&line(from, &arrow.rect, to));
+        svg.push_str(&line(arrow.line));
     }
     for arrow in &layout.arrows {
-        let count = arrow.lines.len();
-        for (index, text) in arrow.lines.iter().enumerate() {
+        let count = arrow.moves.len();
+        for (index, step) in arrow.moves.iter().enumerate() {
             let y = baseline(&arrow.rect, index, count);
             push(
                 &mut svg,
@@ -32,7 +31,7 @@ pub(crate) fn draw(diagram: &Diagram, layout: &Layout) -> String {
                     "<text x=\"{:.0}\" y=\"{y:.0}\" stroke=\"{BACKGROUND}\" stroke-width=\"4\" \
                  paint-order=\"stroke\">{}</text>",
                     arrow.rect.x,
-                    escaped(text),
+                    escaped(&diagram.arrows[*step].label),
                 ),
             );
         }
@@ -79,31 +78,18 @@ fn start(rect: &Rect) -> String {
 }
 
 /// An arrow from one box via the label to another box, with its head at the border.
-fn line(from: &Rect, label: &Rect, to: &Rect) -> String {
-    let (x1, y1) = border(from, label);
-    let (x2, y2) = border(to, label);
-    let angle = (y2 - label.y).atan2(x2 - label.x);
+fn line([(x1, y1), (x, y), (x2, y2)]: [(f64, f64); 3]) -> String {
+    let angle = (y2 - y).atan2(x2 - x);
     let wing = |turn: f64| {
         let angle = angle + turn;
         (x2 - 9.0 * angle.cos(), y2 - 9.0 * angle.sin())
     };
     let ((ax, ay), (bx, by)) = (wing(0.4), wing(-0.4));
     format!(
-        "<path d=\"M{x1:.0} {y1:.0}L{:.0} {:.0}L{x2:.0} {y2:.0}\" fill=\"none\" \
+        "<path d=\"M{x1:.0} {y1:.0}L{x:.0} {y:.0}L{x2:.0} {y2:.0}\" fill=\"none\" \
          stroke=\"currentColor\" stroke-linejoin=\"round\"/>\
          <path d=\"M{x2:.0} {y2:.0}L{ax:.1} {ay:.1}L{bx:.1} {by:.1}Z\"/>",
-        label.x, label.y,
     )
-}
-
-/// The point where the line from a box's centre to a label crosses the border.
-fn border(rect: &Rect, towards: &Rect) -> (f64, f64) {
-    let (dx, dy) = (towards.x - rect.x, towards.y - rect.y);
-    if dx == 0.0 && dy == 0.0 {
-        return (rect.x, rect.y);
-    }
-    let scale = (rect.width / 2.0 / dx.abs()).min(rect.height / 2.0 / dy.abs()).min(1.0);
-    (rect.x + dx * scale, rect.y + dy * scale)
 }
 
 fn escaped(text: &str) -> String {

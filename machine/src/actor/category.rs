@@ -2,6 +2,7 @@ use core::{any::TypeId, fmt, marker::PhantomData};
 
 /// The category of an actor, as shown to people (OB-3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),

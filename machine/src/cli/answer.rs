@@ -40,40 +40,7 @@ pub(super) struct Format {
     pub(super) json: bool,
 }
 
-/// Who a view is for.
-#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
-pub(super) enum Audience {
-    /// People who use or approve what a machine does: no keys, no names of actors, no raw data.
-    #[default]
-    Human,
-    /// Developers who find out what happened: also keys, timeouts, and who acted.
-    Diagnostic,
-    /// The program itself: everything that is stored.
-    Internal,
-}
-
 /// A view as data. What its audience may not see is not in it.
 pub(super) fn document(view: &impl Serialize) -> Result<Value, Error> {
     Ok(serde_json::to_value(view)?)
 }
-
-/// Calls a method of `Observer` for the audience that was asked for, and makes its answer a document.
-macro_rules! for_audience {
-    ($audience:expr, $observer:expr, $method:ident($($argument:expr),*)) => {
-        match $audience {
-            $crate::cli::answer::Audience::Human => {
-                $observer.$method::<$crate::view::Human>($($argument),*).await
-                    .map(|view| $crate::cli::answer::document(&view))
-            }
-            $crate::cli::answer::Audience::Diagnostic => {
-                $observer.$method::<$crate::view::Diagnostic>($($argument),*).await
-                    .map(|view| $crate::cli::answer::document(&view))
-            }
-            $crate::cli::answer::Audience::Internal => {
-                $observer.$method::<$crate::view::Internal>($($argument),*).await
-                    .map(|view| $crate::cli::answer::document(&view))
-            }
-        }
-    };
-}
-pub(super) use for_audience;

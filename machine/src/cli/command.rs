@@ -1,3 +1,5 @@
+#[cfg(feature = "http")]
+use super::serve::Serve;
 use super::{
     Context, Error, Exit,
     backup::Backup,
@@ -12,6 +14,7 @@ use super::{
     prompt::Prompt,
     prune::Prune,
     requeue::Requeue,
+    respond::Respond,
     retry::Retry,
     send::Send,
     show::Show,
@@ -63,6 +66,8 @@ pub enum Command {
     Cancel(Cancel),
     /// Say whether an action in doubt took place.
     Confirm(Confirm),
+    /// Answer a question that is not a gate; it goes on with the answer.
+    Respond(Respond),
     /// Shut out the worker of a call, which puts the call in doubt.
     Fence(Fence),
     /// Try again what failed: a new attempt with the same key.
@@ -71,6 +76,9 @@ pub enum Command {
     Requeue(Requeue),
     /// Send a machine one of its events; its program applies it.
     Send(Send),
+    /// Show it all in a browser, and decide there.
+    #[cfg(feature = "http")]
+    Serve(Serve),
     /// Verify histories: every step legal, nothing changed.
     Verify(Verify),
     /// Check that every machine can be read, also by a new program.
@@ -86,6 +94,15 @@ pub enum Command {
 }
 
 impl Command {
+    /// The file that it names itself.
+    pub(super) fn file(&self) -> Option<std::path::PathBuf> {
+        match self {
+            #[cfg(feature = "http")]
+            Self::Serve(serve) => serve.file.clone(),
+            _ => None,
+        }
+    }
+
     /// Whether it reads a file.
     pub(super) fn needs_file(&self) -> bool {
         !matches!(self, Self::Completions(_))
@@ -124,10 +141,13 @@ pub async fn run(command: Command, context: &Context) -> Result<Exit, Error> {
         Command::Decline(decline) => decline.run(context).await,
         Command::Cancel(cancel) => cancel.run(context).await,
         Command::Confirm(confirm) => confirm.run(context).await,
+        Command::Respond(respond) => respond.run(context).await,
         Command::Fence(fence) => fence.run(context).await,
         Command::Retry(retry) => retry.run(context).await,
         Command::Requeue(requeue) => requeue.run(context).await,
         Command::Send(send) => send.run(context).await,
+        #[cfg(feature = "http")]
+        Command::Serve(serve) => serve.run(context).await,
         Command::Timeline(timeline) => timeline.run(context).await,
         Command::Topology(topology) => topology.run(context).await,
         Command::Prompt(prompt) => prompt.run(context).await,

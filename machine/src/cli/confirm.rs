@@ -7,7 +7,7 @@ use super::{
     person::{Person, Yes},
     terminal,
 };
-use crate::store::CommitError;
+use crate::operate::Finding;
 
 /// `confirm`: what a person found out about an action in doubt.
 #[derive(Debug, clap::Args)]
@@ -70,28 +70,12 @@ impl Confirm {
                 format!("{id}\n{}\nYour answer: {answer}.", terminal::question(&doubt.question()));
             terminal::agrees(&what)?;
         }
-        let by = &self.person.by;
-        let receipt = self.receipt.as_deref().unwrap_or("a person found that it took place");
-        let reason = self.reason.as_deref().unwrap_or("a person found that it did not take place");
-        let settled = match (self.found, self.overridden) {
-            (Found::Applied, _) => store.confirm_applied(doubt, receipt, by).await.map(drop),
-            (Found::NotApplied, false) => {
-                store.confirm_not_applied(doubt, reason, by).await.map(drop)
-            }
-            (Found::NotApplied, true) => {
-                store.override_not_applied(doubt, reason, by).await.map(drop)
-            }
+        let finding = match (self.found, self.overridden) {
+            (Found::Applied, _) => Finding::Applied(self.receipt.as_deref()),
+            (Found::NotApplied, false) => Finding::NotApplied(self.reason.as_deref()),
+            (Found::NotApplied, true) => Finding::Overridden(self.reason.as_deref()),
         };
-        if let Err(refused) = settled {
-            let early = matches!(
-                refused.reason,
-                CommitError::WorkerAlive { .. }
-                    | CommitError::WorkerUnknown { .. }
-                    | CommitError::NotSettled { .. }
-            );
-            let error = Error::from(refused);
-            return Err(if early { error.hint("`--override` does so") } else { error });
-        }
+        self.person.operates(context, &store).confirm(doubt, finding).await?;
         let document = json!({ "id": id, "applied": is_applied, "overridden": self.overridden });
         let text = match self.found {
             Found::Applied => format!("{id} confirmed: it took place\n"),

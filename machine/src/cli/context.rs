@@ -1,4 +1,6 @@
-use std::path::PathBuf;
+#[cfg(feature = "http")]
+use std::path::Path;
+use std::{path::PathBuf, sync::Arc};
 
 use clap::ColorChoice;
 
@@ -26,7 +28,7 @@ use crate::{
 pub struct Context {
     db: PathBuf,
     options: OpenOptions,
-    pub(super) actors: Actors,
+    pub(super) actors: Arc<Actors>,
     pub(super) language: Language,
     color: ColorChoice,
     pub(super) program: Option<clap::Command>,
@@ -35,11 +37,11 @@ pub struct Context {
 impl Context {
     /// The database file, and the actors by which the library's own executions are moved.
     #[must_use]
-    pub fn new(db: impl Into<PathBuf>, actors: Actors) -> Self {
+    pub fn new(db: impl Into<PathBuf>, actors: impl Into<Arc<Actors>>) -> Self {
         Self {
             db: db.into(),
             options: OpenOptions::new(),
-            actors,
+            actors: actors.into(),
             language: Language::English,
             color: ColorChoice::Auto,
             program: None,
@@ -84,6 +86,15 @@ impl Context {
         Ok(self.options.clone().must_exist().sqlite(&self.db).await?)
     }
 
+    /// What a command of this program for this file begins with.
+    #[cfg(feature = "http")]
+    pub(super) fn command(&self) -> String {
+        let program = std::env::current_exe().ok();
+        let program = program.as_deref().and_then(Path::file_stem);
+        let program = program.map_or("machine".into(), std::ffi::OsStr::to_string_lossy);
+        format!("{} --db {}", quoted(&program), quoted(&self.db.to_string_lossy()))
+    }
+
     pub(super) fn observer(&self, store: &Store) -> Observer {
         Observer::new(store).language(self.language)
     }
@@ -91,4 +102,14 @@ impl Context {
     pub(super) fn terminal(&self) -> Terminal {
         Terminal::new(self.color)
     }
+}
+
+/// One word for a shell.
+#[cfg(feature = "http")]
+fn quoted(word: &str) -> String {
+    let is_plain = |one: char| one.is_alphanumeric() || matches!(one, '.' | '_' | '-' | '/');
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }

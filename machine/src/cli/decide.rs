@@ -1,4 +1,4 @@
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     Context, Error, Exit,
@@ -9,10 +9,10 @@ use super::{
     time::local,
 };
 use crate::{
-    actor::Human,
-    contract::{Decision, Gate},
+    contract::Gate,
     id::Id,
-    store::{Batch, Decide, LoadError, Store, retry::Retry},
+    operate::Decided,
+    store::{LoadError, Store},
 };
 
 /// `approve`: what some gates ask for may run, once.
@@ -48,45 +48,38 @@ pub struct Decline {
 
 impl Approve {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
-        let by = &self.person.by;
-        let decided =
-            decide(context, &self.ids, self.yes, |gate| Decide::approve(gate, by)).await?;
-        let text = decided.iter().map(|(gate, execution, _)| {
+        let store = context.write().await?;
+        let gates = asked(&store, &self.ids, self.yes).await?;
+        let decided = self.person.operates(context, &store).approve(gates).await?;
+        let text = decided.iter().map(|Decided { gate, execution, .. }| {
             format!(
                 "{gate} approved: a worker runs {execution}, or follow it with `show {execution}`\n"
             )
         });
-        Answer::new(document(&decided), text.collect()).print(self.format)
+        Answer::new(json!({ "decided": decided }), text.collect()).print(self.format)
     }
 }
 
 impl Decline {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
-        let by: &Human = &self.person.by;
-        let decline = |gate| Decide::decline(gate, &self.reason, by);
-        let decided = decide(context, &self.ids, self.yes, decline).await?;
-        let text = decided.iter().map(|(gate, execution, _)| {
+        let store = context.write().await?;
+        let gates = asked(&store, &self.ids, self.yes).await?;
+        let operator = self.person.operates(context, &store);
+        let decided = operator.decline(gates, Some(&self.reason)).await?;
+        let text = decided.iter().map(|Decided { gate, execution, .. }| {
             format!(
                 "{gate} declined: a worker ends {execution}, or `cancel {execution} --as NAME`\n"
             )
         });
-        Answer::new(document(&decided), text.collect()).print(self.format)
+        Answer::new(json!({ "decided": decided }), text.collect()).print(self.format)
     }
 }
 
-type Decided = (Id, Id, Decision);
-
-/// Answers all of these gates, or none.
-async fn decide(
-    context: &Context,
-    ids: &[String],
-    Yes { yes }: Yes,
-    answer: impl Fn(Gate) -> Decide,
-) -> Result<Vec<Decided>, Error> {
-    let store = context.write().await?;
+/// The gates that a person has seen, and wants to answer.
+async fn asked(store: &Store, ids: &[String], Yes { yes }: Yes) -> Result<Vec<Gate>, Error> {
     let mut gates = Vec::new();
-    for id in Ids::read(&store).await?.find_all(ids)? {
-        gates.push(gate(&store, id).await?);
+    for id in Ids::read(store).await?.find_all(ids)? {
+        gates.push(gate(store, id).await?);
     }
     if !yes {
         let questions = gates
@@ -94,20 +87,7 @@ async fn decide(
             .map(|gate| format!("{}\n{}", gate.id(), terminal::question(gate.question())));
         terminal::agrees(&questions.collect::<Vec<_>>().join("\n\n"))?;
     }
-    let asked: Vec<_> = gates.iter().map(|gate| (gate.id(), gate.approval().execution())).collect();
-    let mut answers: Vec<Decide> = gates.into_iter().map(answer).collect();
-    let mut retry = Retry::default();
-    loop {
-        let batch = answers.iter_mut().fold(store.batch(), Batch::decide);
-        let Err(error) = batch.write().await else { break };
-        if let Some(error) = retry.after(error) {
-            return Err(error.into());
-        }
-    }
-    let decisions = answers.into_iter().filter_map(Decide::decided);
-    let decided = asked.into_iter().zip(decisions);
-    let decided = decided.map(|((gate, execution), decision)| (gate, execution, decision));
-    Ok(decided.collect())
+    Ok(gates)
 }
 
 async fn gate(store: &Store, id: Id) -> Result<Gate, Error> {
@@ -117,14 +97,4 @@ async fn gate(store: &Store, id: Id) -> Result<Gate, Error> {
         }
         error => error.into(),
     })
-}
-
-fn document(decided: &[Decided]) -> Value {
-    let decided = decided.iter().map(|(gate, execution, decision)| {
-        json!({
-            "gate": gate, "execution": execution, "approved": decision.approved,
-            "by": decision.by, "at": decision.at,
-        })
-    });
-    json!({ "decided": decided.collect::<Vec<_>>() })
 }

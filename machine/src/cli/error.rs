@@ -1,12 +1,8 @@
 use std::{error, fmt, io, process::ExitCode};
 
 use crate::{
-    contract::InvalidContract,
-    id::Id,
-    store::{
-        BackupError, CommitError, InvalidMessage, LoadError, OpenError, SendError, Unavailable,
-    },
-    typed::Refused,
+    operate,
+    store::{BackupError, LoadError, OpenError, Unavailable},
     view::line::OneLine,
 };
 
@@ -63,12 +59,10 @@ impl Error {
         self
     }
 
-    /// The same, with what was done before it.
-    pub(super) fn after(mut self, done: &[Id]) -> Self {
-        if !done.is_empty() {
-            let done: Vec<_> = done.iter().map(ToString::to_string).collect();
-            self.text = format!("{} (done before: {})", self.text, done.join(", "));
-        }
+    /// The same, with the place that is wrong.
+    #[cfg(feature = "http")]
+    pub(super) fn at(mut self, place: impl fmt::Display) -> Self {
+        self.text = format!("{place}: {}", self.text);
         self
     }
 
@@ -121,28 +115,15 @@ impl From<LoadError> for Error {
     }
 }
 
-impl From<CommitError> for Error {
-    fn from(error: CommitError) -> Self {
-        match error {
-            CommitError::Unavailable(error) => error.into(),
-            error => Self::of(Code::Refused, error),
-        }
-    }
-}
-
-impl<M: fmt::Debug> From<Refused<M, CommitError>> for Error {
-    fn from(refused: Refused<M, CommitError>) -> Self {
-        refused.reason.into()
-    }
-}
-
-impl From<SendError> for Error {
-    fn from(error: SendError) -> Self {
-        match error {
-            SendError::Unavailable(error) => error.into(),
-            error @ SendError::NotFound { .. } => Self::of(Code::Id, error),
-            error => Self::of(Code::Refused, error),
-        }
+impl From<operate::Error> for Error {
+    fn from(error: operate::Error) -> Self {
+        let code = match error.kind() {
+            operate::Kind::Refused => Code::Refused,
+            operate::Kind::Invalid => Code::Usage,
+            operate::Kind::NotFound => Code::Id,
+            operate::Kind::Unavailable(_) => Code::File,
+        };
+        Self::of(code, error)
     }
 }
 
@@ -152,18 +133,6 @@ impl From<BackupError> for Error {
             BackupError::Unavailable(error) => error.into(),
             error => Self::of(Code::Refused, error),
         }
-    }
-}
-
-impl From<InvalidMessage> for Error {
-    fn from(error: InvalidMessage) -> Self {
-        Self::of(Code::Refused, error)
-    }
-}
-
-impl From<InvalidContract> for Error {
-    fn from(error: InvalidContract) -> Self {
-        Self::of(Code::Refused, error)
     }
 }
 

@@ -4,6 +4,7 @@ use super::{
     Context, Error, Exit,
     answer::{Answer, Format},
     ids::Ids,
+    person::Person,
     terminal,
 };
 
@@ -12,6 +13,8 @@ use super::{
 pub struct Fence {
     /// The id of the execution, or a part of it.
     id: String,
+    #[command(flatten)]
+    person: Person,
     /// Why.
     #[arg(long, value_name = "TEXT", default_value = "its worker was shut out")]
     reason: String,
@@ -23,7 +26,7 @@ impl Fence {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.write().await?;
         let id = Ids::read(&store).await?.find(&self.id)?;
-        let doubt = store.fence(id, &self.reason, &context.actors.graph_runner).await?;
+        let doubt = self.person.operates(context, &store).fence(id, Some(&self.reason)).await?;
         let question = doubt.question();
         let shown = terminal::question(&question);
         let text = format!(

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     Context, Error, Exit,
-    answer::{Answer, Audience, Format, for_audience},
+    answer::{Answer, Format},
     ids::{Ids, Short},
     table::{Table, cell, label, lines},
     time::relative,
@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     id::Id,
+    operate::{Audience, for_audience},
     store::{Cursor, Query, Store},
     view::{NextStep, Observer, line::OneLine},
 };

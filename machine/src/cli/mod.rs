@@ -22,9 +22,13 @@ mod progress;
 mod prompt;
 mod prune;
 mod requeue;
+mod respond;
 mod retry;
 mod send;
+#[cfg(feature = "http")]
+mod serve;
 mod show;
+mod stop;
 mod table;
 mod terminal;
 mod time;

@@ -1,4 +1,5 @@
-use crate::actor::Human;
+use super::Context;
+use crate::{actor::Human, operate::Operator, store::Store};
 
 /// Who decides. Nothing is decided without a name.
 #[derive(Debug, Clone, clap::Args)]
@@ -6,6 +7,13 @@ pub(super) struct Person {
     /// The name of the person who decides.
     #[arg(long = "as", value_name = "NAME", value_parser = Human::new)]
     pub(super) by: Human,
+}
+
+impl Person {
+    /// The person, at work on a store.
+    pub(super) fn operates<'a>(&'a self, context: &'a Context, store: &'a Store) -> Operator<'a> {
+        Operator::new(store, &context.actors, &self.by, "cli")
+    }
 }
 
 /// Whether a person is asked first.

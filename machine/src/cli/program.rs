@@ -53,7 +53,7 @@ pub fn main() -> ExitCode {
 
 impl Program {
     fn context(self) -> Result<(Command, Context), Error> {
-        let db = match (self.db, &self.command) {
+        let db = match (self.command.file().or(self.db), &self.command) {
             (Some(db), _) => db,
             (None, command) if !command.needs_file() => PathBuf::new(),
             (None, _) => {

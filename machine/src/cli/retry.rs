@@ -7,11 +7,7 @@ use super::{
     person::{Person, Yes},
     terminal,
 };
-use crate::{
-    contract::{Action, AnyExecution, Contract, Execution, Planned, execution::Failed, question},
-    typed::State,
-    view::ConsequenceView,
-};
+use crate::{contract::question, view::ConsequenceView};
 
 /// `retry`: another attempt at what failed, with the same key.
 #[derive(Debug, clap::Args)]
@@ -30,21 +26,14 @@ impl Retry {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.write().await?;
         let id = Ids::read(&store).await?.find(&self.id)?;
-        let execution = store.load::<AnyExecution>(id).await?;
-        let view = ConsequenceView::in_language(&execution, context.language);
-        let failed = Failed::narrow(execution).map_err(|_| {
-            let label = view.consequence_label;
-            Error::refused(format!("{id} is {label}, not FAILED, so it cannot be tried again"))
-        })?;
+        let operator = self.person.operates(context, &store);
         if !self.yes.yes {
+            let failed = operator.failed(id).await?;
             let what = terminal::question(&question(failed.context()));
+            let view = ConsequenceView::in_language(&failed.into(), context.language);
             terminal::agrees(&format!("{id}  {view}\nTry it again? {what}"))?;
         }
-        // If somebody else was faster, the store refuses it: the key is taken.
-        let contract = Contract::retry(&failed, &self.person.by);
-        let mut again = Planned::<Action>::from(Execution::new(contract));
-        store.plan(&mut again).await?;
-        let attempt = again.id();
+        let attempt = operator.retry(id).await?;
         let text = format!("{id} is tried again as {attempt}: a worker runs it\n");
         Answer::new(json!({ "failed": id, "attempt": attempt }), text).print(self.format)
     }

@@ -1,6 +1,4 @@
-use std::fmt::Write;
-
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 use super::{
     Context, Error, Exit,
@@ -8,13 +6,7 @@ use super::{
     ids::Ids,
     person::Person,
 };
-use crate::{
-    actor::Human,
-    definition::{Definition, Edge, Move},
-    id::{Id, shortened},
-    store::{Message, Sent, Store},
-    view::line::OneLine,
-};
+use crate::operate::Accepted;
 
 /// `send`: one of its events to a machine, for its program to apply.
 #[derive(Debug, clap::Args)]
@@ -45,177 +37,12 @@ impl Send {
         };
         let store = context.write().await?;
         let id = Ids::read(&store).await?.find(&self.id)?;
-        let draft = Draft::new(&store, id, &self.trigger, payload).await?;
-        let accepted = draft.send(&store, self.correlation, &self.person.by).await?;
-        let Accepted { correlation, warning } = accepted;
+        let operator = self.person.operates(context, &store);
+        let Accepted { correlation, warning } =
+            operator.send(id, &self.trigger, payload, self.correlation).await?;
         let more = warning.as_deref().map(|warning| format!("; {warning}")).unwrap_or_default();
         let text = format!("{id}: sent{more}\n");
         let document = json!({ "id": id, "correlation": correlation, "warning": warning });
         Answer::new(document, text).print(self.format)
     }
-}
-
-/// A message that the stored definition of its machine allows.
-#[derive(Debug)]
-pub(super) struct Draft {
-    id: Id,
-    body: Value,
-    warning: Option<String>,
-}
-
-/// A message that was sent.
-pub(super) struct Accepted {
-    pub(super) correlation: String,
-    /// What the person should know.
-    pub(super) warning: Option<String>,
-}
-
-impl Draft {
-    /// Checks a message against the newest definition of its machine.
-    pub(super) async fn new(
-        store: &Store,
-        id: Id,
-        trigger: &str,
-        payload: Map<String, Value>,
-    ) -> Result<Self, Error> {
-        let observed = store.observed_one(id).await?;
-        let written = &*observed.definition;
-        let definitions = store.definitions().await?;
-        let newest = definitions.iter().rfind(|known| known.name == written.name);
-        let newest = newest.map_or(written, |newest| &**newest);
-        let (state, label) = observed.state();
-        let state = written.successor(state, newest);
-        if observed.has_ended() {
-            return Err(Error::refused(format!("{id} is {label}, so it takes no more messages")));
-        }
-        let shown = shortened(trigger);
-        let is_named =
-            |edge: &&Edge| edge.trigger == trigger || edge.was.iter().any(|was| was == trigger);
-        let edges: Vec<&Edge> = newest.edges.iter().filter(is_named).collect();
-        let [first, ..] = &*edges else {
-            return Err(Error::refused(format!(
-                "no state of `{}` takes `{shown}`; {}",
-                OneLine(&newest.name),
-                legal(newest, state)
-            )));
-        };
-        let Some(edge) = edges.iter().find(|edge| edge.is_for::<Human>()) else {
-            return Err(Error::refused(format!(
-                "`{shown}` is not for people, only for {}; {}",
-                actors(first),
-                legal(newest, state)
-            )));
-        };
-        check_payload(edge, &payload)?;
-        let is_taken = state.is_some_and(|state| {
-            edges.iter().any(|edge| edge.from == state && edge.is_for::<Human>())
-        });
-        let warning = (!is_taken)
-            .then(|| format!("{label} does not take `{shown}`, so it waits for a state that does"));
-        let mut body = payload;
-        body.insert("trigger".to_owned(), trigger.into());
-        Ok(Self { id, body: body.into(), warning })
-    }
-
-    pub(super) async fn send(
-        self,
-        store: &Store,
-        correlation: Option<String>,
-        by: &Human,
-    ) -> Result<Accepted, Error> {
-        let mut message = Message::new(&self.body, by)?;
-        if let Some(correlation) = correlation {
-            message = message.with_correlation(correlation)?;
-        }
-        match store.send(self.id, &message).await? {
-            Sent::Duplicate => Err(Error::refused(format!(
-                "{} has a message `{}` already; nothing was sent",
-                self.id,
-                OneLine(message.correlation())
-            ))),
-            _ => Ok(Accepted {
-                correlation: message.correlation().to_owned(),
-                warning: self.warning,
-            }),
-        }
-    }
-}
-
-/// Whether the payload has what the move takes, and nothing else.
-fn check_payload(edge: &Edge, payload: &Map<String, Value>) -> Result<(), Error> {
-    let has = |name: &str| payload.contains_key(name);
-    let missing = edge
-        .payload
-        .iter()
-        .filter(|item| !item.optional && !has(&item.name) && !item.was.iter().any(|was| has(was)));
-    let missing: Vec<_> = missing.map(|item| format!("`{}`", OneLine(&item.name))).collect();
-    let is_known = |name: &String| {
-        edge.payload
-            .iter()
-            .any(|item| item.name == **name || item.was.iter().any(|was| was == name))
-    };
-    let unknown: Vec<_> = payload.keys().filter(|name| !is_known(name)).collect();
-    let unknown: Vec<_> = unknown.iter().map(|name| format!("`{}`", shortened(name))).collect();
-    let misfit = edge
-        .payload
-        .iter()
-        .find(|item| payload.get(&*item.name).is_some_and(|value| !may_be(value, &item.ty)));
-    if missing.is_empty() && unknown.is_empty() && misfit.is_none() {
-        return Ok(());
-    }
-    let mut text = format!("`{}`", OneLine(&edge.trigger));
-    if let (Some(item), true) = (misfit, missing.is_empty() && unknown.is_empty()) {
-        let _ = write!(text, " takes another type as `{}`", OneLine(&item.name));
-    }
-    if !missing.is_empty() {
-        let _ = write!(text, " needs {}", missing.join(", "));
-    }
-    if !unknown.is_empty() {
-        let and = if missing.is_empty() { "" } else { ", and" };
-        let _ = write!(text, "{and} does not take {}", unknown.join(", "));
-    }
-    let takes = edge.payload.iter().map(|item| format!("{}: {}", item.name, item.ty));
-    let takes = takes.collect::<Vec<_>>().join(", ");
-    let takes =
-        if takes.is_empty() { "takes nothing".to_owned() } else { format!("takes {takes}") };
-    Err(Error::refused(format!("{text}; it {}", OneLine(&takes))))
-}
-
-/// Whether a value can be of a type, as far as its name tells: a type of the program can be anything.
-fn may_be(value: &Value, ty: &str) -> bool {
-    if let Some(inner) = ty.strip_prefix("Option<").and_then(|rest| rest.strip_suffix('>')) {
-        return value.is_null() || may_be(value, inner);
-    }
-    match ty {
-        "String" => value.is_string(),
-        "bool" => value.is_boolean(),
-        "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => value.is_u64(),
-        "i8" | "i16" | "i32" | "i64" | "i128" | "isize" => value.is_i64() || value.is_u64(),
-        "f32" | "f64" => value.is_number(),
-        _ => true,
-    }
-}
-
-/// The moves that a person can make now, or ever.
-fn legal(definition: &Definition, state: Option<usize>) -> String {
-    let of = |state: usize| {
-        let moves = definition.moves(state).filter(Move::is_for::<Human>);
-        moves.map(|step| format!("`{}`", OneLine(step.trigger()))).collect::<Vec<_>>()
-    };
-    let now = state.map(of).unwrap_or_default();
-    if !now.is_empty() {
-        return format!("now a person can send {}", now.join(", "));
-    }
-    let mut ever: Vec<_> = (0..definition.states.len()).flat_map(of).collect();
-    ever.sort();
-    ever.dedup();
-    if ever.is_empty() {
-        return "no move of it is for people".to_owned();
-    }
-    format!("no move is for people now; later, {}", ever.join(", "))
-}
-
-fn actors(edge: &Edge) -> String {
-    let kinds: Vec<_> = edge.actors.iter().map(|kind| format!("`{}`", OneLine(kind))).collect();
-    kinds.join(", ")
 }

@@ -1,10 +1,10 @@
 use std::fmt::Write;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::{
     Context, Error, Exit,
-    answer::{Answer, Audience, Format, document, for_audience},
+    answer::{Answer, Format},
     ids::Ids,
     list::{array, text},
     table::{Table, cell, label},
@@ -12,9 +12,9 @@ use super::{
     watch::Watch,
 };
 use crate::{
-    contract::execution,
     id::Id,
-    store::{LoadError, Received, Store},
+    operate::{Audience, for_audience},
+    store::Store,
     view::line::OneLine,
 };
 
@@ -49,59 +49,9 @@ pub(super) async fn shown(
     audience: Audience,
 ) -> Result<Answer, Error> {
     let observer = context.observer(store);
-    let machine = for_audience!(audience, observer, snapshot(id))??;
-    let is_execution = machine["machine"] == *execution::DEFINITION.name;
-    let execution =
-        if is_execution { for_audience!(audience, observer, execution(id))?? } else { Value::Null };
-    let mut messages = Vec::new();
-    for message in store.inbox(id).await? {
-        messages.push(of_message(message, audience));
-    }
-    let children = store.children(id).await?.into_iter().map(|child| {
-        json!({
-            "id": child.id, "machine": child.machine, "status": child.status,
-            "has_ended": child.has_ended,
-        })
-    });
-    let mut next = Vec::new();
-    for step in observer.next(id).await? {
-        next.push(document(&step)?);
-    }
-    let document = json!({
-        "machine": machine,
-        "execution": execution,
-        "messages": messages,
-        "children": children.collect::<Vec<_>>(),
-        "next": next,
-    });
+    let document = for_audience!(audience, observer, detail(id))??;
     let text = written(context, store.now(), &document);
     Ok(Answer::new(document, text))
-}
-
-/// A message, as an audience may see it. What it brings is raw data, and who sent it a name.
-fn of_message(message: Result<Received, LoadError>, audience: Audience) -> Value {
-    let message = match message {
-        Ok(message) => message,
-        Err(error) => return json!({ "unreadable": error.to_string() }),
-    };
-    let body: Option<Value> = serde_json::from_str(&message.body).ok();
-    let mut shown = json!({
-        "correlation": message.correlation,
-        "trigger": body.as_ref().and_then(|body| body["trigger"].as_str()),
-        "status": message.status.to_string().replace(' ', "_"),
-        "sent_at": message.sent_at,
-        "attempts": message.attempts,
-    });
-    if !matches!(audience, Audience::Human) {
-        shown["actor"] = message.actor.into();
-        shown["actor_name"] = message.name.into();
-    }
-    if matches!(audience, Audience::Internal) {
-        // The text of an error may repeat the body.
-        shown["error"] = message.error.into();
-        shown["body"] = body.unwrap_or_else(|| message.body.into());
-    }
-    shown
 }
 
 /// What a view has only for some audiences.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     Context, Error, Exit,
-    answer::{Answer, Audience, Format, for_audience},
+    answer::{Answer, Format},
     ids::Ids,
     list::{array, text},
     show::plain,
@@ -13,7 +13,12 @@ use super::{
     time::{length, local, relative},
     watch::Watch,
 };
-use crate::{id::Id, store::Store, view::line::OneLine};
+use crate::{
+    id::Id,
+    operate::{Audience, for_audience},
+    store::Store,
+    view::line::OneLine,
+};
 
 /// `timeline`: the history of one machine, or the executions of a session.
 #[derive(Debug, clap::Args)]

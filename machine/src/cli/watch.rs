@@ -1,18 +1,12 @@
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::time::Duration;
 
 use async_io::Timer;
-use event_listener::Event;
 use futures_util::future::{Either, pending, select};
 
 use super::{
     Context, Error, Exit,
     answer::{Answer, Format},
+    stop::Stop,
 };
 use crate::store::Store;
 
@@ -44,8 +38,8 @@ impl Watch {
         let (stop, commits, terminal) = (Stop::new(), store.commits(), context.terminal());
         loop {
             // Listen before reading, so that a commit in between is not missed.
-            let (commit, stopped) = (commits.listen(), stop.event.listen());
-            if stop.is_set.load(Ordering::SeqCst) {
+            let (commit, stopped) = (commits.listen(), stop.listen());
+            if stop.is_set() {
                 return Ok(Exit::Done);
             }
             let answer = answer().await?;
@@ -67,24 +61,5 @@ impl Watch {
                 return Ok(Exit::Done);
             }
         }
-    }
-}
-
-/// Ctrl-C, SIGTERM or SIGHUP.
-struct Stop {
-    event: Arc<Event>,
-    is_set: Arc<AtomicBool>,
-}
-
-impl Stop {
-    fn new() -> Self {
-        let (event, is_set) = (Arc::new(Event::new()), Arc::new(AtomicBool::new(false)));
-        let (bell, flag) = (Arc::clone(&event), Arc::clone(&is_set));
-        // A program that has a handler of its own ends by that.
-        let _ = ctrlc::try_set_handler(move || {
-            flag.store(true, Ordering::SeqCst);
-            bell.notify(usize::MAX);
-        });
-        Self { event, is_set }
     }
 }

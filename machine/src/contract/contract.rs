@@ -379,7 +379,7 @@ impl Contract {
     }
 
     /// The kind and the name of the actor that made it.
-    pub(super) fn made_by(&self) -> (&'static str, Option<&str>) {
+    pub(crate) fn made_by(&self) -> (&'static str, Option<&str>) {
         match &self.0.decided_by {
             None => (ReasoningNode::KIND, self.0.author.0.as_deref()),
             Some(person) if person.is_human() => (Human::KIND, Some(person.name())),

@@ -92,6 +92,14 @@ pub enum CallFact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Millis>,
     },
+    /// A person answered a question. The answer is stored; the execution goes on with it when its program
+    /// resumes it.
+    Answered {
+        /// The answer.
+        response: String,
+        /// When, by the clock of the store.
+        at: Millis,
+    },
     /// The execution will never be called, and ends without a permit.
     Closed {
         /// Why.

@@ -6,7 +6,7 @@ use super::{
     AnyExecution, CallFact, Callable, Contract, Execution, InvalidContract, Planned, Progress,
     contract::millis,
     execution::{Completed, Rejected, Waiting},
-    question::question,
+    wording::question,
 };
 use crate::{
     __private::who,

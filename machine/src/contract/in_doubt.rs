@@ -1,7 +1,7 @@
 use super::{
     AnyExecution, CallFact, Evidence, Execution, Liveness, Progress,
     execution::{Completed, Failed, MaySuspend, Running, Waiting},
-    question::{describe, visible},
+    wording::{describe, visible},
 };
 use crate::{
     __private::{Who, who},

@@ -24,6 +24,7 @@ mod rollback;
 mod rules;
 mod terms;
 mod tool;
+mod wording;
 
 pub use action::{Action, ActionType};
 pub use call::{Attempt, BoxFuture, Call, Perform, ServiceFn, service_fn};
@@ -48,11 +49,12 @@ pub(crate) use permit::{AtWork, Lender};
 pub use permit::{Permit, Token};
 pub use planned::Planned;
 pub use progress::Progress;
-#[cfg(feature = "sqlite")]
-pub(crate) use question::question;
+pub use question::Question;
 #[cfg(feature = "registry")]
 pub use registry::Registry;
 pub use rollback::{RollbackPlan, RollbackStep};
 #[cfg(feature = "sqlite")]
 pub(crate) use rules::settled_at;
 pub use tool::{Callable, Repeatable, Tool, ToolSpec};
+#[cfg(feature = "sqlite")]
+pub(crate) use wording::question;

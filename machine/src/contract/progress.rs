@@ -44,6 +44,9 @@ pub struct Progress {
     /// The answer of a gate.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "gate::read_decision")]
     pub(super) decision: Option<Decision>,
+    /// The person who answered its question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) answered_by: Option<String>,
     /// The person who approved it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) approved_by: Option<String>,
@@ -113,6 +116,12 @@ impl Progress {
     #[must_use]
     pub fn decision(&self) -> Option<&Decision> {
         self.decision.as_ref()
+    }
+
+    /// The person who answered its question.
+    #[must_use]
+    pub fn answered_by(&self) -> Option<&str> {
+        self.answered_by.as_deref()
     }
 
     /// Nobody knows whether the effect took place, or a receipt that says so waits to be taken.
@@ -186,7 +195,11 @@ impl Progress {
             Fact::Created { state, .. } => self.status = state.to_string(),
             Fact::Moved { to, .. } => {
                 self.status = to.to_string();
-                self.waited |= to == "waiting";
+                if to == "waiting" {
+                    self.waited = true;
+                    // It asks anew.
+                    self.answered_by = None;
+                }
             }
             Fact::Fenced { .. } | Fact::Recorded { .. } => {}
         }
@@ -232,6 +245,9 @@ impl Progress {
             CallFact::Decided { approved, at, expires_at, .. } => {
                 let by = entry.by.as_deref().unwrap_or_default().to_owned();
                 self.decision = Some(Decision { approved, by, at, expires_at });
+            }
+            CallFact::Answered { .. } => {
+                self.answered_by = Some(entry.by.as_deref().unwrap_or_default().to_owned());
             }
             CallFact::Closed { .. } => self.closed = true,
         }

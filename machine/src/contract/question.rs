@@ -1,173 +1,75 @@
-use std::fmt::Write;
+use super::{
+    ActionType, AnyExecution, CallFact, Execution, Progress, append, execution::Waiting, waits_for,
+};
+use crate::{
+    __private::who,
+    actor::{GraphRunner, Human},
+    clock::Millis,
+    id::Id,
+    stored::{Durable, Snapshot},
+};
 
-use serde_json::Value;
-use unicode_script::{Script, UnicodeScript};
+/// A question that waits for the answer of a person, and is neither a [`Gate`](super::Gate) nor
+/// [in doubt](super::InDoubt). A store keeps the answer and resumes it: see
+/// [`Store::respond`](crate::store::Store::respond).
+#[derive(Debug)]
+#[must_use = "it waits for an answer"]
+pub struct Question(Execution<Waiting>);
 
-use super::{Action, Contract, action::plain};
-use crate::{actor::is_invisible, journal::canonical};
-
-/// The longest text of one argument in a question, in characters.
-const LONGEST: usize = 2000;
-
-/// The longest name of an argument, in characters.
-const LONGEST_NAME: usize = 200;
-
-/// The size at which a question takes no more arguments, in bytes.
-const LARGEST: usize = 20_000;
-
-/// The question to an approver, made from nothing but the action.
-pub(crate) fn question(contract: &Contract) -> String {
-    let action = contract.action();
-    let call = action.tool();
-    let mut text = String::from("Allow ");
-    match &call {
-        Some(call) => visible(&call.name(), &mut text),
-        None => name(&action.action_type().to_string(), &mut text),
-    }
-    text.push('?');
-    if contract.is_irreversible() {
-        text.push_str(" It cannot be taken back.");
-    }
-    if let Some(occurrence) = call.and_then(|call| call.occurrence) {
-        text.push_str("\n(occurrence) ");
-        visible(occurrence, &mut text);
-    }
-    describe(action, &mut text);
-    text
-}
-
-/// The arguments of an action, each on a line, and its digest.
-pub(super) fn describe(action: &Action, text: &mut String) {
-    let arguments = action.tool().map_or(action.detail(), |call| call.arguments);
-    // The text must not depend on the features of `serde_json` that other crates enable.
-    let mut arguments: Vec<_> = arguments.iter().collect();
-    arguments.sort_by_key(|(name, _)| *name);
-    let mut lines = String::new();
-    let mut shown = 0;
-    for (argument, value) in &arguments {
-        if lines.len() > LARGEST {
-            break;
-        }
-        lines.push('\n');
-        name(argument, &mut lines);
-        lines.push_str(": ");
-        // As JSON, line breaks are escaped and quotes cannot be forged.
-        cut(&canonical(&plain((*value).clone())), LONGEST, &mut lines);
-        shown += 1;
-    }
-    if shown < arguments.len() {
-        // First, so that nobody overlooks it.
-        let hidden = arguments.len() - shown;
-        let _ = write!(
-            text,
-            "\nTOO LARGE TO SHOW: {hidden} of {} arguments are missing here.",
-            arguments.len()
-        );
-    }
-    text.push_str(&lines);
-    let digest = action.digest().to_string();
-    let _ = write!(text, "\n[action {}]", &digest[..16]);
-}
-
-/// A name of plain letters as it is, any other as a JSON string, so that it forges no line.
-fn name(name: &str, text: &mut String) {
-    let is_plain = |one: char| one.is_alphanumeric() || matches!(one, '_' | '-');
-    if !name.is_empty() && name.chars().all(is_plain) {
-        cut(name, LONGEST_NAME, text);
-    } else {
-        cut(&Value::from(name).to_string(), LONGEST_NAME, text);
-    }
-}
-
-fn cut(value: &str, longest: usize, text: &mut String) {
-    match value.char_indices().nth(longest) {
-        None => visible(value, text),
-        Some((end, _)) => {
-            visible(&value[..end], text);
-            let _ = write!(text, "… ({} more characters)", value[end..].chars().count());
-        }
-    }
-}
-
-/// Writes text so that it shows what it is: characters that cannot be seen are escaped, and in a
-/// word that mixes alphabets, such as a Cyrillic `а` in a Latin address, all but the Latin letters.
-pub(crate) fn visible(text: &str, out: &mut String) {
-    let mut rest = text;
-    while !rest.is_empty() {
-        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-        let (word, after) = rest.split_at(end);
-        let mixed = mixes_alphabets(word);
-        for character in word.chars() {
-            let foreign = mixed && is_letter_of_another_alphabet(character);
-            if is_invisible(character) || foreign {
-                let _ = write!(out, "{}", character.escape_unicode());
-            } else {
-                out.push(character);
+impl Question {
+    /// Narrows an execution that waits with a question; returns any other unchanged.
+    pub(crate) fn narrow(any: AnyExecution) -> Result<Self, AnyExecution> {
+        match any {
+            AnyExecution::Waiting(waiting)
+                if waiting.context().approves().is_none()
+                    && !Progress::read(&waiting).is_in_doubt() =>
+            {
+                Ok(Self(waiting))
             }
-        }
-        let mut spaces = after.chars();
-        if let Some(space) = spaces.next() {
-            // Only the plain space looks like one.
-            if space == ' ' {
-                out.push(space);
-            } else {
-                let _ = write!(out, "{}", space.escape_unicode());
-            }
-        }
-        rest = spaces.as_str();
-    }
-}
-
-/// Whether a word mixes alphabets whose letters look alike. Chinese, Japanese and
-/// Korean are commonly mixed with Latin, and do not look like it.
-fn mixes_alphabets(word: &str) -> bool {
-    let mut first = None;
-    for character in word.chars() {
-        let script = character.script();
-        if matches!(script, Script::Common | Script::Inherited) || is_east_asian(script) {
-            continue;
-        }
-        if *first.get_or_insert(script) != script {
-            return true;
+            other => Err(other),
         }
     }
-    false
-}
 
-fn is_letter_of_another_alphabet(character: char) -> bool {
-    let script = character.script();
-    !matches!(script, Script::Common | Script::Inherited | Script::Latin) && !is_east_asian(script)
-}
+    /// The identity of the execution.
+    #[must_use]
+    pub fn id(&self) -> Id {
+        self.0.id()
+    }
 
-fn is_east_asian(script: Script) -> bool {
-    matches!(
-        script,
-        Script::Han | Script::Hiragana | Script::Katakana | Script::Hangul | Script::Bopomofo
-    )
-}
+    /// The question. What cannot be seen is escaped.
+    #[must_use]
+    pub fn text(&self) -> String {
+        waits_for(&self.0)
+    }
 
-#[cfg(test)]
-mod tests {
-    use super::visible;
+    /// The person who has answered it.
+    #[must_use]
+    pub fn answered_by(&self) -> Option<String> {
+        Progress::read(&self.0).answered_by().map(str::to_owned)
+    }
 
-    #[test]
-    fn what_cannot_be_seen_is_escaped() {
-        for (text, shown) in [
-            ("bob@example.com", "bob@example.com"),
-            ("会议 invitation", "会议 invitation"),
-            ("会议v2", "会议v2"),
-            ("привет мир", "привет мир"),
-            ("p\u{430}ypal.com", r"p\u{430}ypal.com"),
-            ("bob\u{202e}moc", r"bob\u{202e}moc"),
-            ("a\u{200b}b", r"a\u{200b}b"),
-            ("a\nb", r"a\u{a}b"),
-            ("a\u{a0}b", r"a\u{a0}b"),
-            ("a  b", "a  b"),
-            ("\u{1b}[2J", r"\u{1b}[2J"),
-        ] {
-            let mut out = String::new();
-            visible(text, &mut out);
-            assert_eq!(out, shown, "{text:?}");
-        }
+    /// The execution.
+    pub fn execution(&self) -> &Execution<Waiting> {
+        &self.0
+    }
+
+    pub(crate) fn machine(&mut self) -> &mut dyn Durable {
+        &mut self.0
+    }
+
+    pub(crate) fn record(&mut self, response: String, by: &Human, at: Millis) {
+        append(&mut self.0, who(by), CallFact::Answered { response, at });
+    }
+
+    /// The answer is the result of a question to a person. What else asked goes on by itself.
+    pub(crate) fn proceed(self, response: String, by: &GraphRunner) -> AnyExecution {
+        let is_request = *self.0.context().action().action_type() == ActionType::EcsRequest;
+        let running = self.0.resume(by);
+        if is_request { running.succeed(response, by).into() } else { running.into() }
+    }
+
+    /// The question as it was.
+    pub(crate) fn of_snapshot(snapshot: Snapshot) -> Option<Self> {
+        Self::narrow(snapshot.restore::<AnyExecution>().ok()?).ok()
     }
 }

@@ -249,6 +249,23 @@ impl Progress {
         }
     }
 
+    /// The answer to a question that waits.
+    fn admit_response(&self, entry: &Entry) -> Result<(), Breach> {
+        let by_person = entry.actor.as_deref() == Some(Human::KIND) && entry.by.is_some();
+        if self.status != "waiting" || !by_person {
+            return Err(Breach::new("only a person can answer a question, while it waits"));
+        }
+        if self.is_in_doubt() {
+            return Err(Breach::new(
+                "it is in doubt; confirm that the action took place, or that it did not",
+            ));
+        }
+        if self.answered_by.is_some() {
+            return Err(Breach::new("the question was answered before; resume it"));
+        }
+        Ok(())
+    }
+
     /// Checks the next fact of a gate, and that only a gate has an answer.
     fn admit_answer(
         &self,
@@ -259,6 +276,7 @@ impl Progress {
         let Some(approval) = contract.approves() else {
             return match call {
                 Some(CallFact::Decided { .. }) => Err(Breach::new("it is not a gate")),
+                Some(CallFact::Answered { .. }) => self.admit_response(entry),
                 _ => Ok(()),
             };
         };

@@ -198,6 +198,12 @@ pub enum CommitError {
         /// What has changed.
         reason: String,
     },
+    /// Nobody has answered the question yet.
+    #[error("nobody has answered {id} yet; store an answer with `respond` first")]
+    Unanswered {
+        /// The execution.
+        id: Id,
+    },
     /// Somebody answered the gate first.
     #[error("{id} was already {} by {by}; nothing was changed", if *approved { "approved" } else { "declined" })]
     AlreadyDecided {

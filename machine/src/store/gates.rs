@@ -352,6 +352,20 @@ impl Decide {
 }
 
 impl Store {
+    /// Why a gate can no longer be approved; `None` if it can.
+    #[cfg(feature = "http")]
+    pub(crate) async fn why_stale(&self, gate: &Gate) -> Result<Option<String>, LoadError> {
+        if let Some(at) = gate.expires_at().filter(|at| *at <= self.now()) {
+            let id = gate.id();
+            return Ok(Some(CommitError::GateExpired { id, at }.to_string()));
+        }
+        match self.is_unchanged(gate).await {
+            Ok(()) => Ok(None),
+            Err(CommitError::Unavailable(error)) => Err(error.into()),
+            Err(error) => Ok(Some(error.to_string())),
+        }
+    }
+
     /// Whether the execution behind a gate is still the one that it asks for.
     async fn is_unchanged(&self, gate: &Gate) -> Result<(), CommitError> {
         let (id, approval) = (gate.id(), gate.approval());

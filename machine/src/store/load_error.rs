@@ -76,6 +76,14 @@ pub enum LoadError {
         /// Its state.
         found: String,
     },
+    /// The machine is not a question that waits for an answer.
+    #[error("{id} is not a question that waits for an answer: it is {found}")]
+    NotAQuestion {
+        /// The machine.
+        id: Id,
+        /// What it is.
+        found: String,
+    },
     /// The gate was answered before.
     #[error("{id} was {} by {by}; it needs no further answer", if *approved { "approved" } else { "declined" })]
     AlreadyDecided {

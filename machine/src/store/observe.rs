@@ -43,6 +43,10 @@ impl Observed {
         (self.state, &self.definition.states[self.state].label)
     }
 
+    pub(crate) fn session(&self) -> Option<&str> {
+        self.row.session.as_deref()
+    }
+
     pub(crate) fn has_ended(&self) -> bool {
         self.definition.states[self.state].terminal
     }

@@ -33,6 +33,7 @@ use crate::{
 pub struct Query {
     filter: Filter,
     due: bool,
+    newest_first: bool,
     unchanged_ms: Option<u64>,
     limit: Option<usize>,
     after: Option<Cursor>,
@@ -108,6 +109,14 @@ impl Query {
         self
     }
 
+    /// The newest machine first: the reverse of the order in which they were created. A machine that is
+    /// created between two pages is on neither. [`due`](Self::due) has an order of its own.
+    #[must_use]
+    pub fn newest_first(mut self) -> Self {
+        self.newest_first = true;
+        self
+    }
+
     /// At most this many on a page, and at least one; by default
     /// [`DEFAULT_LIMIT`](Self::DEFAULT_LIMIT).
     #[must_use]
@@ -128,18 +137,18 @@ impl Query {
     }
 }
 
-/// A part of what a [`Query`] selects.
+/// A part of what a [`Query`] selects, or of another list.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Page<T> {
+pub struct Page<T, C = Cursor> {
     /// What was found.
     pub items: Vec<T>,
     /// Where the next page begins; `None` after the last one.
-    pub next: Option<Cursor>,
+    pub next: Option<C>,
 }
 
-/// A place in the result of a [`Query`]. It stays valid while machines are created and changed. As
-/// text it can be a part of a URL.
+/// A place in the result of a [`Query`]. It stays valid while machines are created and changed. It is for
+/// queries with the same order. As text it can be a part of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
     due_at: Millis,
@@ -157,7 +166,7 @@ impl fmt::Display for Cursor {
 #[error(
     "`{0}` is not a cursor; use the one that the previous page has, or none for the first page"
 )]
-pub struct InvalidCursor(String);
+pub struct InvalidCursor(pub(super) String);
 
 impl FromStr for Cursor {
     type Err = InvalidCursor;
@@ -234,6 +243,7 @@ impl Store {
         let mut filter = query.filter.clone();
         let now = self.now();
         filter.due_by = query.due.then_some(now);
+        filter.newest_first = query.newest_first;
         filter.unchanged_since = query
             .unchanged_ms
             .map(|ms| now.saturating_sub(Millis::try_from(ms).unwrap_or(Millis::MAX)));

@@ -4,6 +4,7 @@ use event_listener::Event;
 
 use super::{LoadError, Store, backend::Sequenced};
 use crate::{
+    definition::Definition,
     id::{Id, shortened},
     journal::Entry,
 };
@@ -45,6 +46,8 @@ pub struct Committed {
     pub position: Position,
     /// The machine.
     pub id: Id,
+    /// The definition that it was written under.
+    pub definition: Arc<Definition>,
     /// The entry.
     pub entry: Entry,
 }
@@ -162,7 +165,8 @@ impl Subscription {
             definition.ok_or_else(|| broken("its definition is missing".to_owned()))?;
         let entry = Entry::of_line(line, definition).map_err(broken)?;
         let position = Position { generation: inner.identity.generation, sequence };
-        Ok(Committed { position, id, entry })
+        let definition = Arc::clone(definition);
+        Ok(Committed { position, id, definition, entry })
     }
 
     /// The position of the last entry that was returned.

@@ -102,9 +102,9 @@ impl Store {
     }
 
     /// Verifies everything in the store: each machine as [`verify`](Self::verify) does, the definitions,
-    /// the chain over the whole journal, the attempts at each key, and the messages. Machines of a kind that the program has not
-    /// declared with [`OpenOptions::machine`](super::OpenOptions::machine) are replayed along their
-    /// stored definitions, but the rules of their contexts are not known.
+    /// the chain over the whole journal, the attempts at each key, the messages, and the operator log. Machines of a
+    /// kind that the program has not declared with [`OpenOptions::machine`](super::OpenOptions::machine) are
+    /// replayed along their stored definitions, but the rules of their contexts are not known.
     ///
     /// Calls `progress` after each machine.
     ///
@@ -152,6 +152,7 @@ impl Store {
         }
         let opened = self.verify_chain(&mut report).await?;
         self.verify_attempts(opened, &mut report).await?;
+        self.verify_operations(&mut report).await?;
         for message in self.inner.backend.messages(Messages::All).await? {
             if let Err(broken) = message {
                 report.add(broken.id, broken.reason);

@@ -7,6 +7,7 @@ use crate::{clock::Millis, id::Id};
 
 /// Why a person should look at a machine. The most urgent reason comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Reason {
@@ -39,6 +40,11 @@ impl fmt::Display for Reason {
 
 /// A machine that needs attention, as an audience may see it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(
+    feature = "http",
+    derive(utoipa::ToSchema),
+    schema(bound = "A: Audience + utoipa::ToSchema")
+)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct Concern<A: Audience = Human> {
@@ -58,6 +64,7 @@ pub struct Concern<A: Audience = Human> {
     pub question: Option<String>,
     /// What went wrong, in the words of the program, which may repeat data.
     #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
     pub error: A::Internal<Option<String>>,
     /// Since when it has been in its state (milliseconds since the Unix epoch).
     pub since: Option<Millis>,
@@ -67,6 +74,11 @@ pub struct Concern<A: Audience = Human> {
 
 /// What needs attention, most urgent first, and what came first before what came later.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(
+    feature = "http",
+    derive(utoipa::ToSchema),
+    schema(bound = "A: Audience + utoipa::ToSchema")
+)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct Attention<A: Audience = Human> {

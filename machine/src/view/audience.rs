@@ -48,14 +48,17 @@ pub struct Hidden;
 /// People who use or approve what a machine does, and the prompts of models: no keys, no names of
 /// actors, no raw data (EX-13, OB-14).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub struct Human;
 
 /// Developers who find out what happened: also keys, timeouts, and who acted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub struct Diagnostic;
 
 /// The program itself: everything that is stored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub struct Internal;
 
 impl Audience for Human {
@@ -101,6 +104,6 @@ impl Audience for Internal {
 }
 
 /// Whether JSON leaves a field out.
-pub(super) fn is_hidden<T: 'static>(_: &T) -> bool {
+pub(crate) fn is_hidden<T: 'static>(_: &T) -> bool {
     TypeId::of::<T>() == TypeId::of::<Hidden>()
 }

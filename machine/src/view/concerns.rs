@@ -268,7 +268,8 @@ impl Observer {
             Label::Waiting if contract.approves().is_some() => {
                 vec![NextStep::Approve { id }, NextStep::Decline { id }]
             }
-            Label::Waiting | Label::NotStarted => vec![NextStep::Cancel { id }],
+            Label::Waiting => vec![NextStep::Respond { id }, NextStep::Cancel { id }],
+            Label::NotStarted => vec![NextStep::Cancel { id }],
             // A worker is running it. Fence it only once it is overdue.
             Label::InProgress if self.is_overdue(execution) && contract.is_irreversible() => {
                 vec![NextStep::Fence { id }]

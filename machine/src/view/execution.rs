@@ -33,6 +33,11 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(
+    feature = "http",
+    derive(utoipa::ToSchema),
+    schema(bound = "A: Audience + utoipa::ToSchema")
+)]
 #[serde(bound = "")]
 #[non_exhaustive]
 #[allow(clippy::struct_excessive_bools, reason = "OB-1 names them, and each is its own fact")]
@@ -40,6 +45,7 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     /// The execution.
     pub execution_id: Id,
     /// The type of the action.
+    #[cfg_attr(feature = "http", schema(value_type = String))]
     pub action_type: ActionType,
     /// A short description of the action.
     pub action_summary: String,
@@ -83,21 +89,27 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     pub last_actor_category: Option<Category>,
     /// The kind of the actor of the last transition.
     #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
     pub last_actor: A::Diagnostic<Option<String>>,
     /// The name of the person who approved it.
     #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
     pub approved_by: A::Diagnostic<Option<String>>,
     /// The idempotency key.
     #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
     pub idempotency_key: A::Diagnostic<Option<String>>,
     /// How long to wait for an answer of the call; `None` means no limit.
     #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = Option<f64>, required = false))]
     pub timeout_seconds: A::Diagnostic<Option<f64>>,
     /// The raw action.
     #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = Object, required = false))]
     pub action_detail: A::Internal<Map<String, Value>>,
     /// The notes of the contract.
     #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = Object, required = false))]
     pub metadata: A::Internal<Map<String, Value>>,
 }
 

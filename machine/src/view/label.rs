@@ -7,6 +7,7 @@ use crate::contract::{AnyExecution, Progress};
 /// The status of an execution, in the vocabulary for reasoners (OB-7). What needs attention comes
 /// first in the order of the labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
 pub enum Label {

@@ -41,6 +41,8 @@ mod transition;
 
 #[cfg(feature = "sqlite")]
 pub use attention::{Attention, Concern, Reason};
+#[cfg(any(feature = "cli", feature = "http"))]
+pub(crate) use audience::is_hidden;
 pub use audience::{Audience, Diagnostic, Hidden, Human, Internal, Shown};
 pub use consequence::ConsequenceView;
 pub use execution::ExecutionSnapshot;

@@ -45,6 +45,11 @@ pub enum NextStep {
         /// The machine.
         id: Id,
     },
+    /// Answer a question, and let it go on.
+    Respond {
+        /// The execution.
+        id: Id,
+    },
     /// Send one of its events.
     #[serde(rename = "send")]
     SendEvent {
@@ -75,6 +80,7 @@ impl NextStep {
             | Self::Cancel { id }
             | Self::Fence { id }
             | Self::Requeue { id }
+            | Self::Respond { id }
             | Self::SendEvent { id, .. }
             | Self::Show { id } => *id,
         }
@@ -89,8 +95,9 @@ impl fmt::Display for NextStep {
             Self::Confirm { id } => write!(f, "confirm {id} applied|not-applied --as NAME"),
             Self::Retry { id } => write!(f, "retry {id} --as NAME"),
             Self::Cancel { id } => write!(f, "cancel {id} --as NAME"),
-            Self::Fence { id } => write!(f, "fence {id}"),
-            Self::Requeue { id } => write!(f, "requeue {id}"),
+            Self::Fence { id } => write!(f, "fence {id} --as NAME"),
+            Self::Requeue { id } => write!(f, "requeue {id} --as NAME"),
+            Self::Respond { id } => write!(f, "respond {id} TEXT --as NAME"),
             Self::SendEvent { id, trigger, payload } => {
                 write!(f, "send {id} {trigger} --as NAME")?;
                 for (position, name) in payload.iter().enumerate() {

@@ -74,6 +74,7 @@ fn call(fact: &CallFact) -> (&'static str, &'static str) {
         CallFact::Confirmed { .. } => ("confirmed: it did not take place", "已确认：未执行"),
         CallFact::Decided { approved: true, .. } => ("approved", "已批准"),
         CallFact::Decided { .. } => ("declined", "已拒绝"),
+        CallFact::Answered { .. } => ("answered by a person", "已由人工答复"),
         CallFact::Closed { .. } => ("ends without being called", "未调用即结束"),
     }
 }

@@ -46,7 +46,7 @@ use crate::{
 /// ```
 #[derive(Debug, Clone)]
 pub struct Observer {
-    pub(super) store: Store,
+    pub(crate) store: Store,
     pub(super) language: Language,
     pub(super) own: Vec<&'static Definition>,
 }

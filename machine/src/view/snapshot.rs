@@ -30,6 +30,11 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(
+    feature = "http",
+    derive(utoipa::ToSchema),
+    schema(bound = "A: Audience + utoipa::ToSchema")
+)]
 #[serde(bound = "")]
 #[non_exhaustive]
 #[allow(clippy::struct_excessive_bools, reason = "each is its own fact")]
@@ -64,25 +69,35 @@ pub struct Snapshot<A: Audience = Human> {
     pub last_actor_category: Option<Category>,
     /// The kind of the actor of the last transition.
     #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
     pub last_actor: A::Diagnostic<Option<String>>,
     /// When the next deadline is due (milliseconds since the Unix epoch, by the clock of the store).
     pub due_at: Option<Millis>,
     /// The fencing epoch.
     #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = u64, required = false))]
     pub epoch: A::Diagnostic<u64>,
     /// The number of its journal entries.
     #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = u64, required = false))]
     pub version: A::Diagnostic<u64>,
     /// What can happen next.
     pub moves: Vec<LegalMove<A>>,
     /// The data of its state.
+    #[cfg_attr(feature = "http", schema(value_type = Object))]
     pub state: Fields<A>,
     /// Its context.
+    #[cfg_attr(feature = "http", schema(value_type = Object))]
     pub context: Fields<A>,
 }
 
 /// A move that is legal in the state of a [`Snapshot`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(
+    feature = "http",
+    derive(utoipa::ToSchema),
+    schema(bound = "A: Audience + utoipa::ToSchema")
+)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct LegalMove<A: Audience = Human> {
@@ -96,6 +111,7 @@ pub struct LegalMove<A: Audience = Human> {
     pub categories: Vec<Category>,
     /// The kinds of these actors.
     #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = Vec<String>, required = false))]
     pub actors: A::Diagnostic<Vec<String>>,
 }
 

@@ -36,6 +36,11 @@ use crate::{
 /// # Ok::<(), machine::contract::InvalidContract>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(
+    feature = "http",
+    derive(utoipa::ToSchema),
+    schema(bound = "A: Audience + utoipa::ToSchema")
+)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct Timeline<A: Audience = Human> {
@@ -47,6 +52,11 @@ pub struct Timeline<A: Audience = Human> {
 
 /// An entry of a [`Timeline`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(
+    feature = "http",
+    derive(utoipa::ToSchema),
+    schema(bound = "A: Audience + utoipa::ToSchema")
+)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct TimelineEvent<A: Audience = Human> {
@@ -58,9 +68,11 @@ pub struct TimelineEvent<A: Audience = Human> {
     pub actor_category: Category,
     /// The kind of the actor.
     #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
     pub actor: A::Diagnostic<Option<String>>,
     /// The name of the actor.
     #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
     pub actor_name: A::Diagnostic<Option<String>>,
     /// What happened, in a few words.
     pub text: String,
@@ -69,9 +81,11 @@ pub struct TimelineEvent<A: Audience = Human> {
     pub transition: Option<TransitionRecord<A>>,
     /// What the actor brought to it.
     #[serde(skip_serializing_if = "Fields::is_empty")]
+    #[cfg_attr(feature = "http", schema(value_type = Object))]
     pub payload: Fields<A>,
     /// The facts, as the journal has them.
     #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = serde_json::Value, required = false))]
     pub fact: A::Internal<Value>,
 }
 

@@ -14,6 +14,11 @@ use crate::{
 
 /// One transition of a machine, as recorded in its journal (OB-2).
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(
+    feature = "http",
+    derive(utoipa::ToSchema),
+    schema(bound = "A: Audience + utoipa::ToSchema")
+)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct TransitionRecord<A: Audience = Human> {
@@ -29,9 +34,11 @@ pub struct TransitionRecord<A: Audience = Human> {
     pub trigger: String,
     /// The kind of the actor; `None` if any actor may make the move.
     #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
     pub actor: A::Diagnostic<Option<String>>,
     /// The name of the actor, such as `mailer`.
     #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
     pub actor_name: A::Diagnostic<Option<String>>,
     /// The category of the actor.
     pub actor_category: Category,

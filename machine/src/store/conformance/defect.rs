@@ -6,6 +6,7 @@ use crate::{
         attempt::Attempt,
         backend::{Batch, Wants, Write},
         memory::{Data, Memory},
+        operation::Logged,
     },
     stored::Hold,
 };
@@ -46,6 +47,7 @@ pub(super) enum Defect {
     IgnoresEffectsOfBatch,
     /// Moves a consumer on, wherever it is.
     IgnoresOffset,
+    IgnoresSessionCursor,
     /// Treats all keys as keys of contracts.
     IgnoresSpace,
     IgnoresVersion,
@@ -62,6 +64,8 @@ pub(super) enum Defect {
     Reorders,
     ReusesToken,
     ReversesAgenda,
+    /// An operation can end again, with another outcome.
+    RewritesOutcome,
     RingsNever,
     RingsOnce,
     SkipsSequenceNumber,
@@ -81,6 +85,12 @@ impl Defect {
         if let (Self::IgnoresOffset, Some(advance)) = (self, &mut batch.advance) {
             let consumers = memory.tamper(|data| data.consumers.get(&advance.consumer).copied());
             advance.expected = consumers.flatten();
+        }
+        if let (Self::RewritesOutcome, Some(Logged::Ended { number, .. })) = (self, &batch.log) {
+            memory.tamper(|data| {
+                let ended = data.operations.iter_mut().filter(|it| it.number == *number);
+                ended.for_each(|operation| operation.outcome = None);
+            });
         }
         for write in &mut batch.writes {
             self.spoil_write(write, memory);

@@ -26,12 +26,14 @@ mod key_held;
 mod key_spaces;
 mod lease;
 mod offset;
+mod operations;
 mod order;
 mod prune;
 mod queries;
 mod queued;
 mod random;
 mod sample;
+mod sessions;
 mod subject;
 mod summary;
 mod token_rises;
@@ -66,7 +68,7 @@ macro_rules! suite {
     };
 }
 
-const SUITE: [(&str, Check); 24] = suite![
+const SUITE: [(&str, Check); 26] = suite![
     acknowledged
     agenda
     all_or_nothing
@@ -86,9 +88,11 @@ const SUITE: [(&str, Check); 24] = suite![
     key_spaces
     lease
     offset
+    operations
     order
     prune
     queries
+    sessions
     summary
     token_rises
 ];

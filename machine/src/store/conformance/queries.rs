@@ -18,7 +18,7 @@ use crate::{
 
 const SEED: u64 = 20_261_122;
 const MACHINES: usize = 200;
-const FILTERS: usize = 30;
+const FILTERS: usize = 40;
 
 /// The values that rows and filters choose from, so that they often match.
 const TEXTS: [&str; 5] = ["", "a", "A", "a'%_", "\u{e9}\u{1f980}"];
@@ -113,6 +113,7 @@ fn random_filter(random: &mut Random, ids: &[Id], fingerprints: &[Fingerprint]) 
         ended: random.chance(6),
         due_by: time(random, 2),
         unchanged_since: time(random, 4),
+        newest_first: random.chance(2),
         after: None,
         limit: 0,
         whole: random.chance(2),
@@ -196,6 +197,7 @@ fn place(expected: &Expected) -> (Millis, u64) {
 fn order(filter: &Filter, a: (Millis, u64), b: (Millis, u64)) -> Ordering {
     match filter.due_by {
         Some(_) => a.cmp(&b),
+        None if filter.newest_first => b.1.cmp(&a.1),
         None => a.1.cmp(&b.1),
     }
 }

@@ -15,12 +15,12 @@ use crate::{
     id::Id,
     journal::Line,
     store::{
-        Unavailable,
+        SessionLine, Unavailable,
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, JournalOf, Messages, Rejected, Sequenced, Settings,
-            Task,
+            Doorbell, Filter, Found, Identity, JournalOf, Messages, Operated, Rejected, Sequenced,
+            Settings, Task,
         },
         consumer::Offset,
         memory::Memory,
@@ -80,6 +80,10 @@ impl Backend for Queued {
         self.ask(|memory| memory.select(filter))
     }
 
+    fn sessions(&self, before: Option<u64>, limit: usize) -> Answer<Vec<(u64, SessionLine)>> {
+        self.ask(move |memory| memory.sessions(before, limit))
+    }
+
     fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>> {
         self.ask(move |memory| memory.history(id, from, limit))
     }
@@ -134,6 +138,10 @@ impl Backend for Queued {
 
     fn prunings(&self) -> Answer<Vec<Result<Pruning, Broken>>> {
         self.ask(Memory::prunings)
+    }
+
+    fn operations(&self, before: Option<u64>, limit: usize) -> Answer<Vec<Operated>> {
+        self.ask(move |memory| memory.operations(before, limit))
     }
 
     fn offset(&self, consumer: String) -> Answer<Option<Offset>> {

@@ -8,11 +8,12 @@ use crate::{
     id::Id,
     journal::Line,
     store::{
+        SessionLine,
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, JournalOf, Messages, Rejected, Sequenced, Settings,
-            Task,
+            Doorbell, Filter, Found, Identity, JournalOf, Messages, Operated, Rejected, Sequenced,
+            Settings, Task,
         },
         consumer::Offset,
         memory::Memory,
@@ -114,6 +115,13 @@ impl Backend for Twin {
         self.memory.select(filter)
     }
 
+    fn sessions(&self, mut before: Option<u64>, limit: usize) -> Answer<Vec<(u64, SessionLine)>> {
+        if self.has(Defect::IgnoresSessionCursor) {
+            before = None;
+        }
+        self.memory.sessions(before, limit)
+    }
+
     fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>> {
         self.memory.history(id, from, limit)
     }
@@ -184,6 +192,10 @@ impl Backend for Twin {
 
     fn prunings(&self) -> Answer<Vec<Result<Pruning, Broken>>> {
         self.memory.prunings()
+    }
+
+    fn operations(&self, before: Option<u64>, limit: usize) -> Answer<Vec<Operated>> {
+        self.memory.operations(before, limit)
     }
 
     fn offset(&self, consumer: String) -> Answer<Option<Offset>> {

@@ -5,7 +5,7 @@ use std::{sync::Arc, thread};
 use super::{SUITE, broken_promises, defect::Defect, run, twin::Twin};
 
 /// Each defect, and the promise whose check must find it. Other checks may find it too.
-const TWINS: [(Defect, &str); 37] = [
+const TWINS: [(Defect, &str); 39] = [
     (Defect::AcknowledgesEarly, "acknowledged"),
     (Defect::AllowsRepetition, "key_applied"),
     (Defect::AllowsUsedKey, "effect_kept"),
@@ -26,6 +26,7 @@ const TWINS: [(Defect, &str); 37] = [
     (Defect::IgnoresDueTime, "queries"),
     (Defect::IgnoresEffectsOfBatch, "effect_kept"),
     (Defect::IgnoresOffset, "offset"),
+    (Defect::IgnoresSessionCursor, "sessions"),
     (Defect::IgnoresSpace, "key_spaces"),
     (Defect::IgnoresVersion, "compare_and_set"),
     (Defect::KeepsEffectOfRefused, "effect_kept"),
@@ -37,6 +38,7 @@ const TWINS: [(Defect, &str); 37] = [
     (Defect::Reorders, "order"),
     (Defect::ReusesToken, "token_rises"),
     (Defect::ReversesAgenda, "agenda"),
+    (Defect::RewritesOutcome, "operations"),
     (Defect::RingsNever, "doorbell"),
     (Defect::RingsOnce, "doorbell"),
     (Defect::SkipsSequenceNumber, "order"),

@@ -29,7 +29,8 @@ impl Data {
         let pruned =
             batch.prune.as_ref().map_or_else(Vec::new, |prune| self.prune(prune, batch.now));
         let advanced = batch.advance.as_ref().is_some_and(|advance| self.advance(advance));
-        Ok(Applied { last, outcomes, pruned, advanced })
+        let logged = batch.log.as_ref().and_then(|log| self.log(log, batch.now));
+        Ok(Applied { last, outcomes, pruned, advanced, logged })
     }
 
     fn write_definition(&mut self, definition: Arc<Definition>) {

@@ -9,6 +9,7 @@ use crate::{
     id::Id,
     journal::Digest,
     store::{
+        Operation,
         attempt::Attempt,
         backend::{Row, Sequenced},
         consumer::Offset,
@@ -37,6 +38,8 @@ pub(in crate::store) struct Data {
     /// What is left of pruned lines, by sequence number.
     pub(in crate::store) pruned: BTreeMap<u64, PrunedLine>,
     pub(in crate::store) prunings: Vec<Pruning>,
+    /// The operator log, by number.
+    pub(in crate::store) operations: Vec<Operation>,
     /// How far consumers have read.
     pub(in crate::store) consumers: BTreeMap<String, Offset>,
 }

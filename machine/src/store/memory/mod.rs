@@ -3,6 +3,7 @@
 mod apply;
 mod attempts;
 mod data;
+mod operations;
 mod precondition;
 mod prune;
 mod read;
@@ -17,11 +18,12 @@ use std::{
 pub(in crate::store) use data::{Data, Stored};
 
 use super::{
-    Unavailable,
+    SessionLine, Unavailable,
     attempt::Attempt,
     backend::{
         Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions, Doorbell,
-        Filter, Found, Identity, JournalOf, Messages, Rejected, Sequenced, Settings, Task,
+        Filter, Found, Identity, JournalOf, Messages, Operated, Rejected, Sequenced, Settings,
+        Task,
     },
     consumer::Offset,
     message::Received,
@@ -107,6 +109,10 @@ impl Backend for Memory {
         self.answer(|data| data.select(&filter))
     }
 
+    fn sessions(&self, before: Option<u64>, limit: usize) -> Answer<Vec<(u64, SessionLine)>> {
+        self.answer(|data| data.sessions(before, limit))
+    }
+
     fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>> {
         self.answer(|data| Ok(data.history(id, from, limit)))
     }
@@ -162,6 +168,13 @@ impl Backend for Memory {
 
     fn prunings(&self) -> Answer<Vec<Result<Pruning, Broken>>> {
         self.answer(|data| data.prunings.iter().cloned().map(Ok).collect())
+    }
+
+    fn operations(&self, before: Option<u64>, limit: usize) -> Answer<Vec<Operated>> {
+        self.answer(|data| {
+            let found = data.operations(before, limit).into_iter();
+            found.map(|(number, operation)| (number, Ok(operation))).collect()
+        })
     }
 
     fn offset(&self, consumer: String) -> Answer<Option<Offset>> {

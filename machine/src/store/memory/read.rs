@@ -1,9 +1,14 @@
+use std::{cmp::Reverse, collections::BTreeMap};
+
 use super::{Data, Stored};
 use crate::{
     clock::Millis,
     id::Id,
     journal::Line,
-    store::backend::{Filter, Found, JournalOf, Row, Sequenced},
+    store::{
+        SessionLine,
+        backend::{Filter, Found, JournalOf, Row, Sequenced},
+    },
 };
 
 impl Data {
@@ -18,9 +23,31 @@ impl Data {
             self.machines.iter().filter(|stored| is_selected(stored, filter)).collect();
         if filter.due_by.is_some() {
             selected.sort_by_key(|stored| place(stored, filter));
+        } else if filter.newest_first {
+            selected.reverse();
         }
         selected.truncate(filter.limit);
         selected.into_iter().map(|stored| (stored.no, self.found(stored, filter.whole))).collect()
+    }
+
+    pub(super) fn sessions(&self, before: Option<u64>, limit: usize) -> Vec<(u64, SessionLine)> {
+        let mut newest: BTreeMap<&str, (u64, SessionLine)> = BTreeMap::new();
+        for Stored { no, row, .. } in &self.machines {
+            let Some(session) = &row.session else { continue };
+            let (newest, line) = newest.entry(session).or_insert_with(|| {
+                let (created_at, updated_at) = (row.created_at, row.updated_at);
+                (0, SessionLine { session: session.clone(), machines: 0, created_at, updated_at })
+            });
+            *newest = *no;
+            line.machines += 1;
+            line.created_at = line.created_at.min(row.created_at);
+            line.updated_at = line.updated_at.max(row.updated_at);
+        }
+        let mut found: Vec<_> = newest.into_values().collect();
+        found.retain(|(newest, _)| before.is_none_or(|before| *newest < before));
+        found.sort_by_key(|(newest, _)| Reverse(*newest));
+        found.truncate(limit);
+        found
     }
 
     pub(super) fn history(&self, id: Id, from: u64, limit: usize) -> Vec<Line> {
@@ -81,6 +108,7 @@ fn is_selected(stored: &Stored, filter: &Filter) -> bool {
     };
     let is_after = filter.after.is_none_or(|(due_at, no)| match filter.due_by {
         Some(_) => place(stored, filter) > (due_at, no),
+        None if filter.newest_first => stored.no < no,
         None => stored.no > no,
     });
     is_after

@@ -5,6 +5,7 @@ use super::{
     definitions::Numbers,
     fail::fail_point,
     failure::Failure,
+    operations,
     places::Places,
     precondition::{Checked, Current},
     prune,
@@ -215,7 +216,11 @@ pub(super) fn apply<'a>(
         Some(advance) => consumer::advance(connection, advance)?,
         None => false,
     };
-    Ok(Applied { last, outcomes, pruned, advanced })
+    let logged = match &batch.log {
+        Some(log) => operations::log(connection, key, log, batch.now)?,
+        None => None,
+    };
+    Ok(Applied { last, outcomes, pruned, advanced, logged })
 }
 
 /// The columns of a row that are not in [`Row`].

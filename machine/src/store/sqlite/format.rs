@@ -16,9 +16,11 @@
 /// did it; it has a row for each call. `opened` is 1 if the line opened an attempt, which has its number as
 /// the token, so that the attempt is missed if somebody deletes it.
 ///
+/// Of `operation`, `machines` has 16 bytes of each id, and `no` is contiguous.
+///
 /// The triggers are no protection from an attacker, who can drop them, but from mistakes in a program
 /// that writes to the file: what the guarantees rest on is refused.
-pub(super) const FORMAT_5: &str = "
+pub(super) const FORMAT_6: &str = "
     CREATE TABLE store (
         id         BLOB NOT NULL,
         generation INTEGER NOT NULL,
@@ -167,12 +169,35 @@ pub(super) const FORMAT_5: &str = "
         seal   BLOB NOT NULL
     ) STRICT;
 
+    CREATE TABLE operation (
+        no       INTEGER PRIMARY KEY,
+        at       INTEGER NOT NULL,
+        human    TEXT NOT NULL,
+        via      TEXT NOT NULL,
+        name     TEXT NOT NULL,
+        machines BLOB NOT NULL,
+        detail   TEXT NOT NULL,
+        outcome  TEXT,
+        seal     BLOB NOT NULL
+    ) STRICT;
+
     CREATE TABLE consumer (
         name       TEXT PRIMARY KEY,
         generation INTEGER NOT NULL,
         position   INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
 
+    CREATE TRIGGER operation_is_not_replaced BEFORE INSERT ON operation
+    WHEN EXISTS (SELECT 1 FROM operation WHERE no = NEW.no)
+    BEGIN SELECT RAISE(ABORT, 'who did what is on record for good'); END;
+    CREATE TRIGGER operation_is_kept BEFORE DELETE ON operation
+    BEGIN SELECT RAISE(ABORT, 'who did what is on record for good'); END;
+    CREATE TRIGGER operation_keeps_who_and_what
+    BEFORE UPDATE OF no, at, human, via, name, machines, detail ON operation
+    BEGIN SELECT RAISE(ABORT, 'who did what is on record for good'); END;
+    CREATE TRIGGER operation_keeps_its_outcome BEFORE UPDATE OF outcome, seal ON operation
+    WHEN OLD.outcome IS NOT NULL
+    BEGIN SELECT RAISE(ABORT, 'how an operation ended is on record for good'); END;
     CREATE TRIGGER prune_is_kept BEFORE DELETE ON prune
     BEGIN SELECT RAISE(ABORT, 'who pruned is on record for good'); END;
     CREATE TRIGGER prune_keeps_who_and_when BEFORE UPDATE OF no, id, human, at ON prune
@@ -235,3 +260,20 @@ pub(super) const FORMAT_5: &str = "
     BEFORE UPDATE OF no, key, space, action, instance, token ON attempt
     BEGIN SELECT RAISE(ABORT, 'an attempt keeps its key'); END;
 ";
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+pub(super) mod tests {
+    use rusqlite::{Connection, ToSql};
+
+    use super::FORMAT_6;
+
+    /// How SQLite runs a statement on a file of this format.
+    pub(in crate::store::sqlite) fn plan(sql: &str, parameters: &[&dyn ToSql]) -> Vec<String> {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(FORMAT_6).unwrap();
+        let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let steps = explain.query_map(parameters, |row| row.get(3)).unwrap();
+        steps.collect::<rusqlite::Result<_>>().unwrap()
+    }
+}

@@ -18,6 +18,7 @@ mod inspect;
 mod journal;
 mod observed;
 mod open;
+mod operations;
 mod partial;
 mod places;
 mod precondition;
@@ -26,6 +27,7 @@ mod readers;
 mod row;
 mod schema;
 mod select;
+mod sessions;
 #[allow(clippy::module_inception)]
 mod sqlite;
 mod value;

@@ -2,7 +2,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, Transaction};
 
-use super::{failure, format::FORMAT_5};
+use super::{failure, format::FORMAT_6};
 use crate::{
     id::Id,
     journal::DigestKey,
@@ -13,7 +13,7 @@ use crate::{
 pub(super) const APPLICATION_ID: i64 = 0x6d61_6368;
 
 /// The oldest format that this program can upgrade: the one that the first step creates.
-const OLDEST: i64 = 5;
+const OLDEST: i64 = 6;
 
 /// The format that this program reads and writes.
 #[allow(clippy::cast_possible_wrap, reason = "there are few steps")]
@@ -21,7 +21,7 @@ pub(super) const FORMAT: i64 = OLDEST + STEPS.len() as i64 - 1;
 
 /// Each step leads to the next format. A new file runs all of them, an older one those that it
 /// misses, so that both end with the same schema.
-const STEPS: [&str; 1] = [FORMAT_5];
+const STEPS: [&str; 1] = [FORMAT_6];
 
 /// Creates the schema in an empty file, or upgrades an older one.
 pub(super) fn prepare(

@@ -28,6 +28,9 @@ pub(super) fn select(reader: &mut Reader, filter: &Filter) -> rusqlite::Result<V
         (Some(_), Found::Broken(broken)) => (broken.due_at, *no),
         _ => (None, *no),
     });
+    if filter.newest_first && filter.due_by.is_none() {
+        all.reverse();
+    }
     all.truncate(filter.limit);
     Ok(all)
 }
@@ -97,6 +100,12 @@ fn statement(filter: &Filter, definition: Option<i64>) -> (String, Vec<Value>) {
             " ORDER BY i.due_at, i.no LIMIT ?"
         }
         (Some(_), None) => " ORDER BY i.due_at, i.no LIMIT ?",
+        (None, after) if filter.newest_first => {
+            if let Some((_, no)) = after {
+                and("i.no < ?", number(no));
+            }
+            " ORDER BY i.no DESC LIMIT ?"
+        }
         (None, after) => {
             if let Some((_, no)) = after {
                 and("i.no > ?", number(no));
@@ -107,4 +116,46 @@ fn statement(filter: &Filter, definition: Option<i64>) -> (String, Vec<Value>) {
     sql.push_str(order);
     values.push(number(filter.limit as u64));
     (sql, values)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use rusqlite::ToSql;
+
+    use super::*;
+    use crate::{id::Id, store::sqlite::format::tests::plan};
+
+    /// However many machines there are, a page reads those that an index selects, in its order.
+    #[test]
+    fn no_page_is_sorted() {
+        let text = || Some("a".to_owned());
+        let all = Filter { limit: 50, ..Filter::default() };
+        let filters = [
+            (all.clone(), None, "PRIMARY KEY"),
+            (Filter { status: text(), ..all.clone() }, None, "PRIMARY KEY"),
+            (all.clone(), Some(1), "INDEX instance_definition"),
+            (Filter { status: text(), ..all.clone() }, Some(1), "INDEX instance_definition"),
+            (Filter { session: text(), ..all.clone() }, None, "INDEX instance_session"),
+            (Filter { session: text(), ..all.clone() }, Some(1), "INDEX instance_session"),
+            (Filter { key: text(), ..all.clone() }, Some(1), "INDEX instance_key"),
+            (Filter { behind: Some(Id::fresh()), ..all.clone() }, None, "INDEX instance_behind"),
+            (Filter { due_by: Some(9), ..all }, Some(1), "INDEX instance_due"),
+        ];
+        for (filter, definition, index) in filters {
+            for (newest_first, whole) in [(false, false), (true, false), (true, true)] {
+                for after in [None, Some((5, 500))] {
+                    let filter = Filter { newest_first, whole, after, ..filter.clone() };
+                    let (sql, values) = statement(&filter, definition);
+                    let values: Vec<&dyn ToSql> = values.iter().map(|it| it as _).collect();
+                    let steps = plan(&sql, &values);
+                    // In the order of its primary key, the table needs no index.
+                    let reads_all = steps[0] == "SCAN i" && index == "PRIMARY KEY";
+                    assert!(steps[0].contains(index) || reads_all, "{filter:?}: {steps:#?}");
+                    let sorts = steps.iter().any(|step| step.contains("TEMP B-TREE"));
+                    assert!(!sorts, "{filter:?}: {steps:#?}");
+                }
+            }
+        }
+    }
 }

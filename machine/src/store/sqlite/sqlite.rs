@@ -13,9 +13,9 @@ use super::{
     blocking::Blocking,
     consumer, definitions, journal,
     observed::Stamp,
-    prune,
+    operations, prune,
     readers::{Readers, Source},
-    row, select,
+    row, select, sessions,
     watch::{Doorbells, Watch},
     writing::Writing,
 };
@@ -23,11 +23,12 @@ use crate::{
     id::Id,
     journal::Line,
     store::{
-        BackupError, BackupProgress, OpenError, Unavailable,
+        BackupError, BackupProgress, OpenError, SessionLine, Unavailable,
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, JournalOf, Messages, Rejected, Sequenced, Task,
+            Doorbell, Filter, Found, Identity, JournalOf, Messages, Operated, Rejected, Sequenced,
+            Task,
         },
         backup::Copied,
         consumer::Offset,
@@ -131,6 +132,10 @@ impl Backend for Sqlite {
         self.readers.read(move |reader| select::select(reader, &filter))
     }
 
+    fn sessions(&self, before: Option<u64>, limit: usize) -> Answer<Vec<(u64, SessionLine)>> {
+        self.readers.read(move |reader| sessions::sessions(&reader.connection, before, limit))
+    }
+
     fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>> {
         self.readers.read(move |reader| journal::history(reader, id, from, limit))
     }
@@ -188,6 +193,12 @@ impl Backend for Sqlite {
 
     fn prunings(&self) -> Answer<Vec<Result<Pruning, Broken>>> {
         self.readers.read(|reader| prune::prunings(&reader.connection, &reader.key))
+    }
+
+    fn operations(&self, before: Option<u64>, limit: usize) -> Answer<Vec<Operated>> {
+        self.readers.read(move |reader| {
+            operations::operations(&reader.connection, &reader.key, before, limit)
+        })
     }
 
     fn offset(&self, name: String) -> Answer<Option<Offset>> {

@@ -54,10 +54,16 @@ impl<'a> Columns<'a, '_> {
     }
 
     fn bytes<const N: usize>(self, index: usize, name: &str) -> Read<[u8; N]> {
-        let ValueRef::Blob(bytes) = self.value(index) else {
-            return wrong(name, "is not a blob");
-        };
-        bytes.try_into().or_else(|_| wrong(name, &format!("does not have {N} bytes")))
+        self.blob(index, name)?
+            .try_into()
+            .or_else(|_| wrong(name, &format!("does not have {N} bytes")))
+    }
+
+    pub(super) fn blob(self, index: usize, name: &str) -> Read<&'a [u8]> {
+        match self.value(index) {
+            ValueRef::Blob(bytes) => Ok(bytes),
+            _ => wrong(name, "is not a blob"),
+        }
     }
 
     pub(super) fn id(self, index: usize, name: &str) -> Read<Id> {

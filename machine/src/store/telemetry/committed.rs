@@ -5,7 +5,7 @@ use tracing::{field::display, level_filters::LevelFilter};
 use super::{
     CallAnswered, CallBegun, CallClosed, CallLate, Created, DoubtConfirmed, DoubtOverridden,
     DoubtParked, DoubtWorkerEnded, Fenced, GateApproved, GateAsked, GateDeclined, GateExpired,
-    GateWithdrawn, Transition, call::class_of,
+    GateWithdrawn, QuestionAnswered, Transition, call::class_of,
 };
 use crate::{
     actor::Category,
@@ -79,6 +79,7 @@ fn recorded(kind: &'static str, machine: Id, fact: &CallFact, category: Category
         }
         CallFact::Decided { approved: true, .. } => GateApproved { kind, id, actor }.emit(),
         CallFact::Decided { .. } => GateDeclined { kind, id, actor }.emit(),
+        CallFact::Answered { .. } => QuestionAnswered { kind, id, actor }.emit(),
         CallFact::Closed { .. } => CallClosed { kind, id }.emit(),
         // The permit says the same.
         CallFact::Held { .. } => {}

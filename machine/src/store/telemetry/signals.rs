@@ -208,6 +208,13 @@ signals! {
         actor: Shown<Category> => ACTOR,
     }
 
+    /// A person answered a question that is not a gate.
+    event QuestionAnswered = "machine.question.answered", GATE, INFO {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+        actor: Shown<Category> => ACTOR,
+    }
+
     /// A person declined an action.
     event GateDeclined = "machine.gate.declined", GATE, INFO {
         kind: &'static str => KIND,

@@ -17,11 +17,12 @@ use crate::{
     id::Id,
     journal::Line,
     store::{
-        Kept, Received, Unavailable,
+        Kept, Received, SessionLine, Unavailable,
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, JournalOf, Messages, Rejected, Sequenced, Task,
+            Doorbell, Filter, Found, Identity, JournalOf, Messages, Operated, Rejected, Sequenced,
+            Task,
         },
         consumer::Offset,
         pruning::{Candidate, Link, Pruning},
@@ -161,6 +162,10 @@ impl Backend for Faulty {
         self.read(self.shared.memory.select(filter))
     }
 
+    fn sessions(&self, before: Option<u64>, limit: usize) -> Answer<Vec<(u64, SessionLine)>> {
+        self.read(self.shared.memory.sessions(before, limit))
+    }
+
     fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>> {
         self.read(self.shared.memory.history(id, from, limit))
     }
@@ -221,6 +226,10 @@ impl Backend for Faulty {
 
     fn prunings(&self) -> Answer<Vec<Result<Pruning, Broken>>> {
         self.read(self.shared.memory.prunings())
+    }
+
+    fn operations(&self, before: Option<u64>, limit: usize) -> Answer<Vec<Operated>> {
+        self.read(self.shared.memory.operations(before, limit))
     }
 
     fn offset(&self, consumer: String) -> Answer<Option<Offset>> {

@@ -42,9 +42,9 @@ fn other_formats_are_refused() {
     let place = Place::new();
     wait(place.open().close()).unwrap();
     let path = place.path();
-    for (found, old) in [(1, true), (4, true), (6, false)] {
+    for (found, old) in [(1, true), (5, true), (7, false)] {
         place.raw().pragma_update(None, "user_version", found).unwrap();
-        let (path, known) = (path.clone(), 5);
+        let (path, known) = (path.clone(), 6);
         let expected = if old {
             OpenError::TooOld { path, found, known }
         } else {

@@ -1,0 +1,169 @@
+use std::{fmt::Write, fs, net::SocketAddr, path::PathBuf, sync::Arc, thread};
+
+use futures_channel::oneshot;
+use tokio::net::TcpListener;
+
+use super::{Context, Error, Exit, stop::Stop, terminal};
+use crate::{
+    actor::Human,
+    http::{Access, Http, serve},
+    id::shortened,
+    view::line::OneLine,
+};
+
+/// `serve`: the views and decisions over HTTP, and a page to look at them.
+#[derive(Debug, clap::Args)]
+pub struct Serve {
+    /// The database; the same as `--db`.
+    #[arg(value_name = "FILE")]
+    pub(super) file: Option<PathBuf>,
+    /// The address. One that other computers reach needs a token for everything.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7878")]
+    listen: SocketAddr,
+    /// The person who decides in the page. A token is made for this run, and printed with the address of
+    /// the page.
+    #[arg(long = "as", value_name = "NAME", value_parser = Human::new)]
+    by: Option<Human>,
+    /// A file with a line for each token: `operator NAME TOKEN`, or `reader NAME TOKEN`.
+    #[arg(long, value_name = "FILE")]
+    tokens: Option<PathBuf>,
+    /// The name of a host that this is served as, such as `agents.example.com`; more than once for several.
+    #[arg(long = "host", value_name = "NAME")]
+    hosts: Vec<String>,
+    /// Reading needs a token, also on this computer.
+    #[arg(long)]
+    tokens_only: bool,
+}
+
+impl Serve {
+    pub(super) async fn run(mut self, context: &Context) -> Result<Exit, Error> {
+        let stop = Stop::new();
+        let (access, token) = self.access()?;
+        let can_write = access.can_write();
+        let store = if can_write { context.write().await? } else { context.read().await? };
+        let mut http = Http::new(&store, Arc::clone(&context.actors))
+            .access(access)
+            .language(context.language)
+            .command(context.command());
+        for host in self.hosts.drain(..) {
+            http = http.host(host);
+        }
+        let (started, address) = oneshot::channel();
+        let (ended, end) = oneshot::channel();
+        // The commands need no runtime; a server does.
+        let (listen, stopped) = (self.listen, stop.listen());
+        thread::Builder::new().name("machine-http".to_owned()).spawn(move || {
+            // The receivers wait for them.
+            let _ = ended.send(served(listen, http, started, stopped));
+        })?;
+        if let Ok(address) = address.await {
+            let mut text = format!("http://{address}/inspector/");
+            // Writing into a string cannot fail.
+            let _ = match &token {
+                Some(token) => writeln!(text, "#token={token}"),
+                None if can_write => writeln!(text, "\nDecisions need a token."),
+                None => writeln!(text, "\nNobody can decide there; `--as NAME` lets you."),
+            };
+            text.push_str("Ctrl-C stops it.\n");
+            terminal::print(&text)?;
+        }
+        end.await.map_err(|_| Error::refused("the server has ended"))??;
+        store.close().await?;
+        Ok(Exit::Done)
+    }
+
+    /// Who may do what, and the token of the person who starts it.
+    fn access(&self) -> Result<(Access, Option<String>), Error> {
+        let mut access = Access::new();
+        if let Some(file) = &self.tokens {
+            let shown = OneLine(&file.display().to_string()).to_string();
+            let text = fs::read_to_string(file).map_err(|error| {
+                Error::usage(format!("cannot read the file of tokens {shown}: {error}"))
+            })?;
+            for (number, line) in text.lines().enumerate() {
+                access = with_line(access, line)
+                    .map_err(|error| error.at(format_args!("{shown}, line {}", number + 1)))?;
+            }
+        }
+        let token = match &self.by {
+            Some(by) => {
+                let token = fresh()?;
+                access = access
+                    .operator(by.clone(), &token)
+                    .map_err(|error| Error::refused(error.to_string()))?;
+                Some(token)
+            }
+            None => None,
+        };
+        let is_local = self.listen.ip().to_canonical().is_loopback();
+        if !is_local && access.is_empty() {
+            return Err(Error::usage(
+                "other computers reach this address, so everything needs a token; pass `--as NAME`, or \
+                 `--tokens FILE`",
+            ));
+        }
+        if self.tokens_only || !is_local {
+            access = access.tokens_only();
+        }
+        Ok((access, token))
+    }
+}
+
+/// Serves until a signal comes.
+fn served(
+    listen: SocketAddr,
+    http: Http,
+    started: oneshot::Sender<SocketAddr>,
+    stopped: impl Future<Output = ()>,
+) -> Result<(), Error> {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(async {
+        let listener = TcpListener::bind(listen).await.map_err(|error| {
+            Error::refused(format!(
+                "cannot listen on {listen}: {error}; choose another address with `--listen`"
+            ))
+        })?;
+        // The receiver waits for it.
+        let _ = started.send(listener.local_addr()?);
+        serve(listener, http, stopped).await.map_err(|error| Error::refused(error.to_string()))
+    })
+}
+
+/// With the token of one line: a role, a name, which may have spaces, and the token.
+fn with_line(access: Access, line: &str) -> Result<Access, Error> {
+    let line = line.trim();
+    if line.is_empty() || line.starts_with('#') {
+        return Ok(access);
+    }
+    let parts = line.split_once(' ').and_then(|(role, rest)| {
+        let (name, token) = rest.rsplit_once(' ')?;
+        Some((role, name.trim(), token))
+    });
+    let Some((role, name, token)) = parts else {
+        return Err(Error::usage("it has `operator NAME TOKEN`, or `reader NAME TOKEN`"));
+    };
+    let person = Human::new(name).map_err(|error| Error::usage(error.to_string()))?;
+    let with = match role {
+        "operator" => access.operator(person, token),
+        "reader" => access.reader(person, token),
+        other => {
+            let other = shortened(other);
+            return Err(Error::usage(format!("`{other}` is not a role; use operator or reader")));
+        }
+    };
+    with.map_err(|error| Error::usage(error.to_string()))
+}
+
+/// A token that nobody can guess.
+fn fresh() -> Result<String, Error> {
+    let mut bytes = [0; 24];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Error::refused(format!("the system has no random numbers: {error}")))?;
+    let mut token = String::with_capacity(48);
+    for byte in bytes {
+        // Writing into a string cannot fail.
+        let _ = write!(token, "{byte:02x}");
+    }
+    Ok(token)
+}

@@ -1,0 +1,285 @@
+use axum::{Json, extract::State, http::StatusCode};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{
+    caller::Caller,
+    extract::{Body, OfMachine},
+    problem::Problem,
+    router::Http,
+    router::Shared,
+    steps::add_command,
+};
+use crate::{
+    id::Id,
+    operate::{self, Accepted, Cancelled, Finding},
+};
+
+/// What a person found out about an action in doubt.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Confirm {
+    /// Whether it took place.
+    applied: bool,
+    /// It did not take place, although its worker may be alive: the person takes responsibility.
+    #[serde(default, rename = "override")]
+    overridden: bool,
+    /// What shows that it took place.
+    receipt: Option<String>,
+    /// How one knows that it did not.
+    reason: Option<String>,
+}
+
+/// Why.
+#[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Why {
+    /// For the record.
+    reason: Option<String>,
+}
+
+/// Nothing but the act.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nothing {}
+
+/// What to try again.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Requeue {
+    /// Also these messages to the machine, by their correlation ids.
+    #[serde(default)]
+    messages: Vec<String>,
+}
+
+/// An event for a machine.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Send {
+    /// The trigger.
+    trigger: String,
+    /// What the trigger takes.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    payload: Map<String, Value>,
+    /// A machine takes one message of each correlation id; by default a new one.
+    correlation: Option<String>,
+}
+
+/// It is done.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(super) struct Done {
+    /// The machine.
+    id: Id,
+}
+
+/// The new attempt.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(super) struct Retried {
+    /// The execution that failed.
+    id: Id,
+    /// The new attempt.
+    attempt: Id,
+}
+
+/// The call is in doubt.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(super) struct Fenced {
+    /// The execution.
+    id: Id,
+    /// What has to be found out.
+    question: String,
+}
+
+/// The message is kept until its program applies it.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(super) struct Sent {
+    /// The machine.
+    id: Id,
+    #[serde(flatten)]
+    accepted: Accepted,
+}
+
+impl Http {
+    /// A refusal, with what can be done instead.
+    pub(super) async fn refused(&self, id: Id, error: operate::Error) -> Problem {
+        let mut problem = Problem::of_machine(error, id, &self.observer).await;
+        if let Some(Value::Array(steps)) = problem.next_mut() {
+            steps.iter_mut().for_each(|step| add_command(step, &self.command));
+        }
+        problem
+    }
+}
+
+/// Says whether an action in doubt took place.
+#[utoipa::path(
+    post, path = "/api/machines/{id}/confirm", tag = "acts", request_body = Confirm,
+    params(("id" = Id, Path)), security(("bearer" = [])),
+    responses(
+        (status = 200, body = Done),
+        (status = 409, description = "Refused, with the legal moves.", body = Problem,
+            content_type = "application/problem+json"),
+        (status = "default", description = "Why not.", body = Problem,
+            content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn confirm(
+    State(http): State<Shared>,
+    caller: Caller,
+    OfMachine(id): OfMachine,
+    Body(found): Body<Confirm>,
+) -> Result<Json<Done>, Problem> {
+    let operator = caller.operates(&http)?;
+    let finding = match (&found, found.applied) {
+        (Confirm { overridden: false, reason: None, receipt, .. }, true) => {
+            Finding::Applied(receipt.as_deref())
+        }
+        (Confirm { overridden: false, receipt: None, reason, .. }, false) => {
+            Finding::NotApplied(reason.as_deref())
+        }
+        (Confirm { overridden: true, receipt: None, reason, .. }, false) => {
+            Finding::Overridden(reason.as_deref())
+        }
+        (_, true) => {
+            return Err(Problem::refused("with `applied`, send `receipt` and nothing else"));
+        }
+        (_, false) => return Err(Problem::refused("`receipt` is for what took place")),
+    };
+    let confirmed = async {
+        let doubt = http.store.in_doubt(id).await?;
+        operator.confirm(doubt, finding).await
+    };
+    match confirmed.await {
+        Ok(()) => Ok(Json(Done { id })),
+        Err(error) => Err(http.refused(id, error).await),
+    }
+}
+
+/// Tries what failed again: a new attempt with the same key.
+#[utoipa::path(
+    post, path = "/api/machines/{id}/retry", tag = "acts", request_body = Nothing,
+    params(("id" = Id, Path)), security(("bearer" = [])),
+    responses(
+        (status = 200, body = Retried),
+        (status = 409, description = "Refused, with the legal moves.", body = Problem,
+            content_type = "application/problem+json"),
+        (status = "default", description = "Why not.", body = Problem,
+            content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn retry(
+    State(http): State<Shared>,
+    caller: Caller,
+    OfMachine(id): OfMachine,
+    Body(Nothing {}): Body<Nothing>,
+) -> Result<Json<Retried>, Problem> {
+    let operator = caller.operates(&http)?;
+    match operator.retry(id).await {
+        Ok(attempt) => Ok(Json(Retried { id, attempt })),
+        Err(error) => Err(http.refused(id, error).await),
+    }
+}
+
+/// Cancels what is not needed any more: the library's own executions at once, any other machine by a
+/// message.
+#[utoipa::path(
+    post, path = "/api/machines/{id}/cancel", tag = "acts", request_body = Why,
+    params(("id" = Id, Path)), security(("bearer" = [])),
+    responses(
+        (status = 200, body = Cancelled),
+        (status = 409, description = "Refused, with the legal moves.", body = Problem,
+            content_type = "application/problem+json"),
+        (status = "default", description = "Why not.", body = Problem,
+            content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn cancel(
+    State(http): State<Shared>,
+    caller: Caller,
+    OfMachine(id): OfMachine,
+    Body(why): Body<Why>,
+) -> Result<Json<Cancelled>, Problem> {
+    let operator = caller.operates(&http)?;
+    match operator.cancel(&[id], why.reason.as_deref()).await {
+        Ok(mut cancelled) => match cancelled.pop() {
+            Some(cancelled) => Ok(Json(cancelled)),
+            None => Err(Problem::not_found("nothing was cancelled")),
+        },
+        Err(error) => Err(http.refused(id, error).await),
+    }
+}
+
+/// Shuts out the worker of a call, which puts the call in doubt.
+#[utoipa::path(
+    post, path = "/api/machines/{id}/fence", tag = "acts", request_body = Why,
+    params(("id" = Id, Path)), security(("bearer" = [])),
+    responses(
+        (status = 200, body = Fenced),
+        (status = 409, description = "Refused, with the legal moves.", body = Problem,
+            content_type = "application/problem+json"),
+        (status = "default", description = "Why not.", body = Problem,
+            content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn fence(
+    State(http): State<Shared>,
+    caller: Caller,
+    OfMachine(id): OfMachine,
+    Body(why): Body<Why>,
+) -> Result<Json<Fenced>, Problem> {
+    let operator = caller.operates(&http)?;
+    match operator.fence(id, why.reason.as_deref()).await {
+        Ok(doubt) => Ok(Json(Fenced { id, question: doubt.question() })),
+        Err(error) => Err(http.refused(id, error).await),
+    }
+}
+
+/// Lets workers try again what they set aside.
+#[utoipa::path(
+    post, path = "/api/machines/{id}/requeue", tag = "acts", request_body = Requeue,
+    params(("id" = Id, Path)), security(("bearer" = [])),
+    responses(
+        (status = 200, body = Done),
+        (status = 409, description = "Refused, with the legal moves.", body = Problem,
+            content_type = "application/problem+json"),
+        (status = "default", description = "Why not.", body = Problem,
+            content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn requeue(
+    State(http): State<Shared>,
+    caller: Caller,
+    OfMachine(id): OfMachine,
+    Body(Requeue { messages }): Body<Requeue>,
+) -> Result<Json<Done>, Problem> {
+    let operator = caller.operates(&http)?;
+    match operator.requeue(&[id], &messages).await {
+        Ok(()) => Ok(Json(Done { id })),
+        Err(error) => Err(http.refused(id, error).await),
+    }
+}
+
+/// Sends a machine one of its events, for its program to apply.
+#[utoipa::path(
+    post, path = "/api/machines/{id}/send", tag = "acts", request_body = Send,
+    params(("id" = Id, Path)), security(("bearer" = [])),
+    responses(
+        (status = 202, body = Sent),
+        (status = 409, description = "Refused, with the legal moves.", body = Problem,
+            content_type = "application/problem+json"),
+        (status = "default", description = "Why not.", body = Problem,
+            content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn send(
+    State(http): State<Shared>,
+    caller: Caller,
+    OfMachine(id): OfMachine,
+    Body(Send { trigger, payload, correlation }): Body<Send>,
+) -> Result<(StatusCode, Json<Sent>), Problem> {
+    let operator = caller.operates(&http)?;
+    match operator.send(id, &trigger, payload, correlation).await {
+        Ok(accepted) => Ok((StatusCode::ACCEPTED, Json(Sent { id, accepted }))),
+        Err(error) => Err(http.refused(id, error).await),
+    }
+}

@@ -1,0 +1,226 @@
+use axum::{Json, extract::State};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::IntoParams;
+
+use super::{
+    caller::Caller,
+    extract::{Body, Query, limit},
+    problem::Problem,
+    router::Shared,
+    steps::with_commands,
+};
+use crate::{
+    actor::Category,
+    clock::Millis,
+    contract::{AnyExecution, execution},
+    id::Id,
+    operate::Decided,
+    store::{self, LoadError},
+    view::NextStep,
+};
+
+/// How many.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Most {
+    /// The most. By default 100.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<u32>,
+}
+
+/// What people are asked to approve.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(super) struct Approvals {
+    /// Oldest first.
+    approvals: Vec<Approval>,
+    /// There are more.
+    truncated: bool,
+}
+
+/// A gate that waits for an answer.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+struct Approval {
+    /// The gate.
+    gate: Id,
+    /// The execution that may run once it is approved.
+    execution: Id,
+    /// The exact action, as a question.
+    question: String,
+    /// A short description of the action.
+    summary: String,
+    /// The tool, such as `email.send`.
+    tool: Option<String>,
+    /// The category of who asks.
+    asked_by: Category,
+    /// The session.
+    session: Option<String>,
+    /// It cannot be taken back.
+    irreversible: bool,
+    /// Since when it waits (milliseconds since the Unix epoch).
+    waiting_since: Millis,
+    /// Until when it can be answered (milliseconds since the Unix epoch, by the clock of the store).
+    expires_at: Option<Millis>,
+    /// Why it cannot be approved any more.
+    stale: Option<String>,
+    /// What a person can do.
+    next: Vec<NextStep>,
+}
+
+/// What people are asked to approve, oldest first.
+#[utoipa::path(
+    get, path = "/api/approvals", tag = "approvals", params(Most),
+    responses(
+        (status = 200, body = Approvals),
+        (status = "default", description = "Why not.", body = Problem,
+            content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn list(
+    State(http): State<Shared>,
+    _: Caller,
+    Query(most): Query<Most>,
+) -> Result<Json<Value>, Problem> {
+    let limit = limit(most.limit, 100)?;
+    let mut found = Approvals { approvals: Vec::new(), truncated: false };
+    let mut query = store::Query::new().machine(&*execution::DEFINITION.name).status("waiting");
+    'all: loop {
+        let page = http.store.load_all::<AnyExecution>(&query).await?;
+        // What cannot be read needs attention.
+        for execution in page.items.into_iter().flatten() {
+            if execution.context().approves().is_none() {
+                continue;
+            }
+            if found.approvals.len() == limit {
+                found.truncated = true;
+                break 'all;
+            }
+            if let Some(approval) = Approval::of(&http, &execution).await? {
+                found.approvals.push(approval);
+            }
+        }
+        match page.next {
+            Some(next) => query = query.after(next),
+            None => break,
+        }
+    }
+    let mut found = serde_json::to_value(&found)?;
+    with_commands(&mut found, &http.command);
+    Ok(Json(found))
+}
+
+impl Approval {
+    /// `None` if it was answered in the meantime.
+    async fn of(http: &Shared, asked: &AnyExecution) -> Result<Option<Self>, LoadError> {
+        let gate = match http.store.gate(asked.id()).await {
+            Ok(gate) => gate,
+            Err(LoadError::Unavailable(error)) => return Err(error.into()),
+            Err(_) => return Ok(None),
+        };
+        let contract = gate.execution().context();
+        let behind = gate.approval().execution();
+        let (tool, irreversible) = match http.store.load::<AnyExecution>(behind).await {
+            Ok(behind) => {
+                (behind.context().action().tool_name(), behind.context().is_irreversible())
+            }
+            Err(LoadError::Unavailable(error)) => return Err(error.into()),
+            Err(_) => (None, false),
+        };
+        let author = contract.made_by().0;
+        Ok(Some(Self {
+            gate: gate.id(),
+            execution: behind,
+            question: gate.question().to_owned(),
+            summary: contract.summary().to_owned(),
+            tool,
+            asked_by: execution::DEFINITION.category(author),
+            session: contract.session_id().map(str::to_owned),
+            irreversible,
+            waiting_since: gate.execution().journal().summary().entered_at,
+            expires_at: gate.expires_at(),
+            stale: http.store.why_stale(&gate).await?,
+            next: http.observer.next_of_execution(asked).await?,
+        }))
+    }
+}
+
+/// The gates to approve.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Approve {
+    /// All of them, or none.
+    #[schema(min_items = 1, max_items = 100)]
+    gates: Vec<Id>,
+}
+
+/// The gates to decline.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Decline {
+    /// All of them, or none.
+    #[schema(min_items = 1, max_items = 100)]
+    gates: Vec<Id>,
+    /// Why not.
+    reason: Option<String>,
+}
+
+/// What was decided.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(super) struct Decisions {
+    /// In the order of the request.
+    decided: Vec<Decided>,
+}
+
+/// What these gates ask for may run, once. All of them, or none.
+#[utoipa::path(
+    post, path = "/api/approvals/approve", tag = "approvals", request_body = Approve,
+    security(("bearer" = [])),
+    responses(
+        (status = 200, body = Decisions),
+        (status = 409, description = "One of them cannot be approved, so none was.", body = Problem,
+            content_type = "application/problem+json"),
+        (status = "default", description = "Why not.", body = Problem,
+            content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn approve(
+    State(http): State<Shared>,
+    caller: Caller,
+    Body(Approve { gates }): Body<Approve>,
+) -> Result<Json<Decisions>, Problem> {
+    let operator = caller.operates(&http)?;
+    let gates = operator.gates(&each_once(gates)?).await?;
+    Ok(Json(Decisions { decided: operator.approve(gates).await? }))
+}
+
+/// What these gates ask for never runs. All of them, or none.
+#[utoipa::path(
+    post, path = "/api/approvals/decline", tag = "approvals", request_body = Decline,
+    security(("bearer" = [])),
+    responses(
+        (status = 200, body = Decisions),
+        (status = 409, description = "One of them cannot be declined, so none was.", body = Problem,
+            content_type = "application/problem+json"),
+        (status = "default", description = "Why not.", body = Problem,
+            content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn decline(
+    State(http): State<Shared>,
+    caller: Caller,
+    Body(Decline { gates, reason }): Body<Decline>,
+) -> Result<Json<Decisions>, Problem> {
+    let operator = caller.operates(&http)?;
+    let gates = operator.gates(&each_once(gates)?).await?;
+    Ok(Json(Decisions { decided: operator.decline(gates, reason.as_deref()).await? }))
+}
+
+fn each_once(mut gates: Vec<Id>) -> Result<Vec<Id>, Problem> {
+    if gates.is_empty() || gates.len() > 100 {
+        return Err(Problem::malformed("`gates` has 1 to 100 ids"));
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    gates.retain(|gate| seen.insert(*gate));
+    Ok(gates)
+}

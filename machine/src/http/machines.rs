@@ -1,0 +1,258 @@
+use axum::{Json, extract::State};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::IntoParams;
+
+use super::{
+    caller::Caller,
+    extract::{OfMachine, Query, limit, name, parsed},
+    problem::Problem,
+    router::Shared,
+    steps::with_commands,
+};
+use crate::{
+    operate::{Audience, Detail, for_audience},
+    store,
+    store::{Cursor, LoadError, Page},
+    view::{self, Attention, Internal, Observer, Overview, Timeline},
+};
+
+/// Who it is shown to.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct For {
+    /// By default people.
+    audience: Option<Audience>,
+}
+
+/// How much attention.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Urgent {
+    /// At most this many that wait, and as many that are overdue. By default 100.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<u32>,
+    /// By default people.
+    audience: Option<Audience>,
+}
+
+/// What needs attention, most urgent first.
+#[utoipa::path(
+    get, path = "/api/attention", tag = "machines", params(Urgent),
+    responses(
+        (status = 200, body = Attention<Internal>),
+        (status = "default", description = "Why not.", body = Problem,
+            content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn attention(
+    State(http): State<Shared>,
+    caller: Caller,
+    Query(some): Query<Urgent>,
+) -> Result<Json<Value>, Problem> {
+    let audience = caller.may_see(some.audience)?;
+    let limit = limit(some.limit, 100)?;
+    let mut attention = for_audience!(audience, http.observer, attention(limit))??;
+    with_commands(&mut attention, &http.command);
+    Ok(Json(attention))
+}
+
+/// Which machines.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Which {
+    /// Of this kind, such as `execution`.
+    machine: Option<String>,
+    /// In this state, such as `waiting`.
+    status: Option<String>,
+    /// Of this session.
+    session: Option<String>,
+    /// With this idempotency key.
+    key: Option<String>,
+    /// By the time of creation; by default the newest first.
+    #[param(inline)]
+    order: Option<Order>,
+    /// The most on a page. By default 50.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<u32>,
+    /// The page after this place, which the page before has as `next`.
+    after: Option<String>,
+    /// By default people.
+    audience: Option<Audience>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Order {
+    #[default]
+    Newest,
+    Oldest,
+}
+
+/// A page of machines.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[allow(dead_code, reason = "it describes what `list` answers")]
+pub(super) struct Machines {
+    /// The machines.
+    machines: Vec<Overview<Internal>>,
+    /// What is wrong with those of the page that cannot be read.
+    unreadable: Vec<String>,
+    /// Where the next page begins.
+    next: Option<String>,
+}
+
+/// The machines of any kind, in pages.
+#[utoipa::path(
+    get, path = "/api/machines", tag = "machines", params(Which),
+    responses(
+        (status = 200, body = Machines),
+        (status = "default", description = "Why not.", body = Problem,
+            content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn list(
+    State(http): State<Shared>,
+    caller: Caller,
+    Query(which): Query<Which>,
+) -> Result<Json<Value>, Problem> {
+    let audience = caller.may_see(which.audience)?;
+    let mut query = store::Query::new().limit(limit(which.limit, 50)?);
+    if which.order.unwrap_or_default() == Order::Newest {
+        query = query.newest_first();
+    }
+    if let Some(machine) = &which.machine {
+        query = query.machine(name(machine)?);
+    }
+    if let Some(status) = &which.status {
+        query = query.status(name(status)?);
+    }
+    if let Some(session) = &which.session {
+        query = query.session(name(session)?);
+    }
+    if let Some(key) = &which.key {
+        query = query.key(name(key)?);
+    }
+    if let Some(after) = parsed::<Cursor>("after", which.after.as_deref())? {
+        query = query.after(after);
+    }
+    let observer = &http.observer;
+    let found = match audience {
+        Audience::Human => page::<view::Human>(observer, &query).await?,
+        Audience::Diagnostic => page::<view::Diagnostic>(observer, &query).await?,
+        Audience::Internal => page::<view::Internal>(observer, &query).await?,
+    };
+    Ok(Json(found))
+}
+
+async fn page<A: view::Audience>(
+    observer: &Observer,
+    query: &store::Query,
+) -> Result<Value, Problem> {
+    let Page { items, next, .. }: Page<Result<Overview<A>, LoadError>> =
+        observer.list(query).await?;
+    let (mut machines, mut unreadable) = (Vec::new(), Vec::new());
+    for item in items {
+        match item {
+            Ok(overview) => machines.push(serde_json::to_value(&overview)?),
+            // The words of an error may repeat data.
+            Err(_) if A::LEVEL != <Internal as view::Audience>::LEVEL => {
+                unreadable.push("a machine cannot be read; `machine check` names it".to_owned());
+            }
+            Err(error) => unreadable.push(view::line::OneLine(&error.to_string()).to_string()),
+        }
+    }
+    let next = next.map(|next| next.to_string());
+    Ok(json!({ "machines": machines, "unreadable": unreadable, "next": next }))
+}
+
+/// A machine, what it waits for, and what to do next.
+#[utoipa::path(
+    get, path = "/api/machines/{id}", tag = "machines",
+    params(("id" = crate::id::Id, Path), For),
+    responses(
+        (status = 200, body = Detail<Internal>),
+        (status = 404, description = "No machine has this id.", body = Problem,
+            content_type = "application/problem+json"),
+        (status = "default", description = "Why not.", body = Problem,
+            content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn show(
+    State(http): State<Shared>,
+    caller: Caller,
+    OfMachine(id): OfMachine,
+    Query(shown): Query<For>,
+) -> Result<Json<Value>, Problem> {
+    let audience = caller.may_see(shown.audience)?;
+    let mut detail = for_audience!(audience, http.observer, detail(id))??;
+    with_commands(&mut detail, &http.command);
+    Ok(Json(detail))
+}
+
+/// Which part of a history.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Part {
+    /// The events after the one with this number; by default from the first.
+    after: Option<u64>,
+    /// The most events. By default 1000.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<u32>,
+    /// By default people.
+    audience: Option<Audience>,
+}
+
+/// A part of the history of a machine.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[allow(dead_code, reason = "it describes what `timeline` answers")]
+pub(super) struct TimelinePart {
+    #[serde(flatten)]
+    timeline: Timeline<Internal>,
+    /// The number of all events.
+    total: usize,
+    /// For `after`, if there are more events.
+    next: Option<u64>,
+}
+
+/// The history of a machine.
+#[utoipa::path(
+    get, path = "/api/machines/{id}/timeline", tag = "machines",
+    params(("id" = crate::id::Id, Path), Part),
+    responses(
+        (status = 200, body = TimelinePart),
+        (status = 404, description = "No machine has this id.", body = Problem,
+            content_type = "application/problem+json"),
+        (status = "default", description = "Why not.", body = Problem,
+            content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn timeline(
+    State(http): State<Shared>,
+    caller: Caller,
+    OfMachine(id): OfMachine,
+    Query(part): Query<Part>,
+) -> Result<Json<Value>, Problem> {
+    let audience = caller.may_see(part.audience)?;
+    let limit = limit(part.limit, 1000)?;
+    let mut timeline = for_audience!(audience, http.observer, timeline(id))??;
+    let mut total = 0;
+    let mut next = None;
+    if let Some(events) = timeline["events"].as_array_mut() {
+        total = events.len();
+        let number = |event: &Value| event["number"].as_u64();
+        if let Some(after) = part.after {
+            events.retain(|event| number(event) > Some(after));
+        }
+        if events.len() > limit {
+            events.truncate(limit);
+            next = events.last().and_then(number);
+        }
+    }
+    timeline["total"] = total.into();
+    timeline["next"] = next.into();
+    Ok(Json(timeline))
+}

@@ -1,0 +1,27 @@
+#![doc = include_str!("../docs/http.md")]
+
+mod access;
+mod acts;
+mod approvals;
+mod caller;
+mod definitions;
+mod ecs;
+mod events;
+mod executions;
+mod extract;
+mod feed;
+mod guard;
+mod health;
+mod machines;
+mod operations;
+mod page;
+mod problem;
+mod router;
+mod schema;
+mod server;
+mod sessions;
+mod steps;
+
+pub use access::{Access, InvalidToken};
+pub use router::Http;
+pub use server::{ServeError, serve};

@@ -1,0 +1,124 @@
+use serde::Serialize;
+use serde_json::Map;
+
+use super::{Accepted, Draft, Error, Operator};
+use crate::{
+    contract::{AnyExecution, Progress, execution},
+    id::Id,
+};
+
+/// A machine that was cancelled, or will be.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+pub(crate) struct Cancelled {
+    /// The machine.
+    pub(crate) id: Id,
+    #[serde(flatten)]
+    pub(crate) how: How,
+}
+
+/// How a machine is cancelled.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[serde(tag = "how", rename_all = "snake_case")]
+pub(crate) enum How {
+    /// It is cancelled.
+    AtOnce,
+    /// Its program was sent a message, and cancels it.
+    Message(Accepted),
+}
+
+/// What is cancelled, and how.
+enum Plan {
+    /// It has not started.
+    Pending(Id),
+    /// A gate that nobody needs to answer.
+    Gate(Id),
+    /// A question that nobody needs to answer.
+    Question(Id),
+    /// A machine of the program's own, by a message.
+    Own(Id, Box<Draft>),
+}
+
+impl Operator<'_> {
+    /// Cancels what is not needed any more. All are looked at before anything is changed.
+    pub(crate) async fn cancel(
+        &self,
+        ids: &[Id],
+        reason: Option<&str>,
+    ) -> Result<Vec<Cancelled>, Error> {
+        let reason = reason.unwrap_or("cancelled");
+        let mut plans = Vec::with_capacity(ids.len());
+        for id in ids {
+            plans.push(self.plan(*id, reason).await?);
+        }
+        self.logged("cancel", ids, reason, async {
+            let mut cancelled = Vec::with_capacity(ids.len());
+            for (done, plan) in plans.into_iter().enumerate() {
+                let applied = self.apply(plan, reason).await;
+                cancelled.push(applied.map_err(|error| error.after(&ids[..done]))?);
+            }
+            Ok(cancelled)
+        })
+        .await
+    }
+
+    async fn plan(&self, id: Id, reason: &str) -> Result<Plan, Error> {
+        let definition = self.store.observed_one(id).await?.definition;
+        if definition.name != execution::DEFINITION.name {
+            let takes_reason = definition.edges.iter().any(|edge| {
+                edge.trigger == "cancel" && edge.payload.iter().any(|item| item.name == "reason")
+            });
+            let mut payload = Map::new();
+            if takes_reason {
+                payload.insert("reason".to_owned(), reason.into());
+            }
+            let draft = Draft::new(self.store, id, "cancel", payload).await?;
+            return Ok(Plan::Own(id, Box::new(draft)));
+        }
+        match self.store.load::<AnyExecution>(id).await? {
+            AnyExecution::Pending(_) => Ok(Plan::Pending(id)),
+            AnyExecution::Waiting(waiting) if waiting.context().approves().is_some() => {
+                Ok(Plan::Gate(id))
+            }
+            any if Progress::of(&any).is_in_doubt() => Err(Error::refused(format!(
+                "{id} is in doubt, so it cannot be cancelled; find out whether it took place, then \
+                 `confirm {id} applied|not-applied --as NAME`"
+            ))),
+            AnyExecution::Waiting(_) => Ok(Plan::Question(id)),
+            AnyExecution::Running(_) => Err(Error::refused(format!(
+                "{id} is running; wait for its end, or `fence {id} --as NAME` to shut its worker out"
+            ))),
+            any => Err(Error::refused(format!(
+                "{id} is {}, so there is nothing to cancel",
+                any.status().definition().label
+            ))),
+        }
+    }
+
+    async fn apply(&self, plan: Plan, reason: &str) -> Result<Cancelled, Error> {
+        let (store, actors) = (self.store, self.actors);
+        let id = match plan {
+            Plan::Own(id, draft) => {
+                let accepted = draft.send(store, None, self.by).await?;
+                return Ok(Cancelled { id, how: How::Message(accepted) });
+            }
+            Plan::Pending(id) => {
+                let pending = store.resume::<execution::Pending>(id).await?;
+                drop(store.cancel(pending, reason, &actors.tool_node).await?);
+                id
+            }
+            Plan::Gate(id) => {
+                drop(store.withdraw(store.gate(id).await?, reason, &actors.graph_runner).await?);
+                id
+            }
+            Plan::Question(id) => {
+                let waiting = store.resume::<execution::Waiting>(id).await?;
+                let mut cancelled = waiting.cancel(reason.to_owned(), &actors.graph_runner);
+                store.commit(&mut cancelled).await?;
+                id
+            }
+        };
+        Ok(Cancelled { id, how: How::AtOnce })
+    }
+}

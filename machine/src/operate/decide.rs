@@ -1,0 +1,78 @@
+use serde::Serialize;
+
+use super::{Error, Operator};
+use crate::{
+    contract::{Decision, Gate},
+    id::Id,
+    store::{Batch, Decide, retry::Retry},
+};
+
+/// The answer to a gate, as it is on record.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+pub(crate) struct Decided {
+    /// The gate.
+    pub(crate) gate: Id,
+    /// The execution that it stands before.
+    pub(crate) execution: Id,
+    /// It may run.
+    pub(crate) approved: bool,
+    /// The name of the person.
+    pub(crate) by: String,
+    /// When (milliseconds since the Unix epoch, by the clock of the store).
+    pub(crate) at: i64,
+}
+
+impl Operator<'_> {
+    /// The gates with these ids.
+    pub(crate) async fn gates(&self, ids: &[Id]) -> Result<Vec<Gate>, Error> {
+        let mut gates = Vec::with_capacity(ids.len());
+        for id in ids {
+            gates.push(self.store.gate(*id).await?);
+        }
+        Ok(gates)
+    }
+
+    /// What these gates ask for may run, once. All of them, or none.
+    pub(crate) async fn approve(&self, gates: Vec<Gate>) -> Result<Vec<Decided>, Error> {
+        let ids: Vec<_> = gates.iter().map(Gate::id).collect();
+        let decided = self.decide(gates, |gate| Decide::approve(gate, self.by));
+        self.logged("approve", &ids, "", decided).await
+    }
+
+    /// What these gates ask for never runs. All of them, or none.
+    pub(crate) async fn decline(
+        &self,
+        gates: Vec<Gate>,
+        reason: Option<&str>,
+    ) -> Result<Vec<Decided>, Error> {
+        let reason = reason.unwrap_or("declined");
+        let ids: Vec<_> = gates.iter().map(Gate::id).collect();
+        let decided = self.decide(gates, |gate| Decide::decline(gate, reason, self.by));
+        self.logged("decline", &ids, reason, decided).await
+    }
+
+    async fn decide(
+        &self,
+        gates: Vec<Gate>,
+        answer: impl Fn(Gate) -> Decide,
+    ) -> Result<Vec<Decided>, Error> {
+        let asked: Vec<_> =
+            gates.iter().map(|gate| (gate.id(), gate.approval().execution())).collect();
+        let mut answers: Vec<Decide> = gates.into_iter().map(answer).collect();
+        let mut retry = Retry::default();
+        loop {
+            let batch = answers.iter_mut().fold(self.store.batch(), Batch::decide);
+            let Err(error) = batch.write().await else { break };
+            if let Some(error) = retry.after(error) {
+                return Err(error.into());
+            }
+        }
+        let decisions = answers.into_iter().filter_map(Decide::decided);
+        let decided = asked.into_iter().zip(decisions);
+        let decided = decided.map(|((gate, execution), Decision { approved, by, at, .. })| {
+            Decided { gate, execution, approved, by, at }
+        });
+        Ok(decided.collect())
+    }
+}

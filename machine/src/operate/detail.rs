@@ -1,0 +1,133 @@
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{
+    contract::execution,
+    id::Id,
+    store::{LoadError, Received},
+    view::{self, ExecutionSnapshot, NextStep, Observer, Snapshot},
+};
+
+/// One machine, what it waits for, and what to do next, as an audience may see it.
+#[derive(Debug, Serialize)]
+#[serde(bound = "")]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "http", schema(bound = "A: view::Audience + utoipa::ToSchema"))]
+pub(crate) struct Detail<A: view::Audience> {
+    /// The machine.
+    machine: Snapshot<A>,
+    /// The same as an execution, if it is one.
+    execution: Option<ExecutionSnapshot<A>>,
+    /// The messages in its inbox.
+    messages: Vec<Message<A>>,
+    /// The machines that it has started.
+    children: Vec<Child>,
+    /// What a person can do.
+    next: Vec<NextStep>,
+    /// The fingerprint of the definition that it was written under.
+    definition: String,
+}
+
+/// A message, as an audience may see it. What it brings is raw data, and who sent it a name.
+#[derive(Debug, Serialize)]
+#[serde(bound = "")]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "http", schema(bound = "A: view::Audience + utoipa::ToSchema"))]
+struct Message<A: view::Audience> {
+    /// Why it cannot be read; then nothing else is known of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unreadable: Option<String>,
+    /// Its correlation id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    correlation: Option<String>,
+    /// The trigger.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trigger: Option<String>,
+    /// `queued`, `handled` or `set_aside`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<String>,
+    /// When it was sent (milliseconds since the Unix epoch).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sent_at: Option<i64>,
+    /// How often a worker tried it without an end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempts: Option<u32>,
+    /// The kind of the actor who sent it.
+    #[serde(skip_serializing_if = "view::is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
+    actor: A::Diagnostic<Option<String>>,
+    /// The name of that actor.
+    #[serde(skip_serializing_if = "view::is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
+    actor_name: A::Diagnostic<Option<String>>,
+    /// Why it waits, or was set aside.
+    #[serde(skip_serializing_if = "view::is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
+    error: A::Internal<Option<String>>,
+    /// What it brings.
+    #[serde(skip_serializing_if = "view::is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = serde_json::Value, required = false))]
+    body: A::Internal<Value>,
+}
+
+/// A machine that another one has started.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+struct Child {
+    /// The machine.
+    id: Id,
+    /// Its kind.
+    machine: String,
+    /// The state's name.
+    status: String,
+    /// Whether it has ended.
+    has_ended: bool,
+}
+
+impl Observer {
+    /// One machine with all that belongs to it.
+    pub(crate) async fn detail<A: view::Audience>(&self, id: Id) -> Result<Detail<A>, LoadError> {
+        let observed = self.store.observed_one(id).await?;
+        let definition = observed.definition.fingerprint.to_string();
+        let is_execution = observed.definition.name == execution::DEFINITION.name;
+        let machine = self.snapshot::<A>(id).await?;
+        let execution = if is_execution { Some(self.execution::<A>(id).await?) } else { None };
+        let messages = self.store.inbox(id).await?.into_iter().map(Message::of).collect();
+        let children = self.store.children(id).await?.into_iter().map(|child| Child {
+            id: child.id,
+            machine: child.machine,
+            status: child.status,
+            has_ended: child.has_ended,
+        });
+        let next = self.next(id).await?;
+        Ok(Detail { machine, execution, messages, children: children.collect(), next, definition })
+    }
+}
+
+impl<A: view::Audience> Message<A> {
+    fn of(message: Result<Received, LoadError>) -> Self {
+        let (message, unreadable) = match message {
+            Ok(message) => (Some(message), None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        let body: Option<Value> =
+            message.as_ref().and_then(|message| serde_json::from_str(&message.body).ok());
+        let of = message.as_ref();
+        Self {
+            unreadable,
+            correlation: of.map(|message| message.correlation.clone()),
+            trigger: body.as_ref().and_then(|body| body["trigger"].as_str()).map(str::to_owned),
+            status: of.map(|message| message.status.to_string().replace(' ', "_")),
+            sent_at: of.map(|message| message.sent_at),
+            attempts: of.map(|message| message.attempts),
+            actor: A::__diagnostic(|| of.map(|message| message.actor.clone())),
+            actor_name: A::__diagnostic(|| of.and_then(|message| message.name.clone())),
+            error: A::__internal(|| of.and_then(|message| message.error.clone())),
+            body: A::__internal(|| {
+                body.clone()
+                    .or_else(|| of.map(|message| message.body.clone().into()))
+                    .unwrap_or_default()
+            }),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+use std::{error, fmt};
+
+use crate::{
+    contract::InvalidContract,
+    id::Id,
+    store::{CommitError, InvalidMessage, LoadError, SendError, Unavailable},
+    typed::Refused,
+    view::line::OneLine,
+};
+
+/// Why something was not done. Its `Display` is for people: text from the file cannot break out of its
+/// line.
+#[derive(Debug)]
+pub(crate) struct Error {
+    kind: Kind,
+    text: String,
+    source: Option<Box<dyn error::Error + Send + Sync>>,
+}
+
+/// What the surfaces tell apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The machine, or the store, does not allow it.
+    Refused,
+    /// The request makes no sense.
+    Invalid,
+    /// No machine has this id.
+    NotFound,
+    /// The storage cannot do it now.
+    Unavailable(Unavailable),
+}
+
+impl Error {
+    pub(crate) fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// It is refused, and nothing was changed.
+    pub(crate) fn refused(text: impl Into<String>) -> Self {
+        Self { kind: Kind::Refused, text: text.into(), source: None }
+    }
+
+    /// The request makes no sense, whatever the machine.
+    pub(crate) fn invalid(text: impl Into<String>) -> Self {
+        Self { kind: Kind::Invalid, text: text.into(), source: None }
+    }
+
+    /// The same, with what to do about it.
+    pub(crate) fn hint(mut self, hint: impl fmt::Display) -> Self {
+        self.text = format!("{}; {hint}", self.text);
+        self
+    }
+
+    /// The same, with what was done before it.
+    pub(crate) fn after(mut self, done: &[Id]) -> Self {
+        if !done.is_empty() {
+            let done: Vec<_> = done.iter().map(ToString::to_string).collect();
+            self.text = format!("{} (done before: {})", self.text, done.join(", "));
+        }
+        self
+    }
+
+    /// In one word, for the operator log.
+    pub(super) fn outcome(&self) -> &'static str {
+        match self.kind {
+            Kind::Unavailable(_) => "failed",
+            _ => "refused",
+        }
+    }
+
+    fn of(kind: Kind, error: impl error::Error + Send + Sync + 'static) -> Self {
+        let text = OneLine(&error.to_string()).to_string();
+        Self { kind, text, source: Some(Box::new(error)) }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl error::Error for Error {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        self.source.as_deref().map(|source| source as &(dyn error::Error + 'static))
+    }
+}
+
+impl From<Unavailable> for Error {
+    fn from(error: Unavailable) -> Self {
+        Self::of(Kind::Unavailable(error.clone()), error)
+    }
+}
+
+impl From<LoadError> for Error {
+    fn from(error: LoadError) -> Self {
+        match error {
+            LoadError::Unavailable(error) => error.into(),
+            error @ LoadError::NotFound { .. } => Self::of(Kind::NotFound, error),
+            error => Self::of(Kind::Refused, error),
+        }
+    }
+}
+
+impl From<CommitError> for Error {
+    fn from(error: CommitError) -> Self {
+        match error {
+            CommitError::Unavailable(error) => error.into(),
+            error => Self::of(Kind::Refused, error),
+        }
+    }
+}
+
+impl<M: fmt::Debug> From<Refused<M, CommitError>> for Error {
+    fn from(refused: Refused<M, CommitError>) -> Self {
+        refused.reason.into()
+    }
+}
+
+impl From<SendError> for Error {
+    fn from(error: SendError) -> Self {
+        match error {
+            SendError::Unavailable(error) => error.into(),
+            error @ SendError::NotFound { .. } => Self::of(Kind::NotFound, error),
+            error => Self::of(Kind::Refused, error),
+        }
+    }
+}
+
+impl From<InvalidMessage> for Error {
+    fn from(error: InvalidMessage) -> Self {
+        Self::of(Kind::Invalid, error)
+    }
+}
+
+impl From<InvalidContract> for Error {
+    fn from(error: InvalidContract) -> Self {
+        Self::of(Kind::Refused, error)
+    }
+}

@@ -1,0 +1,196 @@
+use std::fmt::Write;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{Error, Operator};
+use crate::{
+    actor::Human,
+    definition::{Definition, Edge, Move},
+    id::{Id, shortened},
+    store::{Message, Sent, Store},
+    view::line::OneLine,
+};
+
+/// A message that the stored definition of its machine allows.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    id: Id,
+    body: Value,
+    warning: Option<String>,
+}
+
+/// A message that was sent; its machine's program applies it.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+pub(crate) struct Accepted {
+    /// The correlation id of the message.
+    pub(crate) correlation: String,
+    /// What the person should know.
+    pub(crate) warning: Option<String>,
+}
+
+impl Operator<'_> {
+    /// Sends a machine one of its events, for its program to apply.
+    pub(crate) async fn send(
+        &self,
+        id: Id,
+        trigger: &str,
+        payload: Map<String, Value>,
+        correlation: Option<String>,
+    ) -> Result<Accepted, Error> {
+        let draft = Draft::new(self.store, id, trigger, payload).await?;
+        let send = draft.send(self.store, correlation, self.by);
+        self.logged("send", &[id], trigger, send).await
+    }
+}
+
+impl Draft {
+    /// Checks a message against the newest definition of its machine.
+    pub(crate) async fn new(
+        store: &Store,
+        id: Id,
+        trigger: &str,
+        payload: Map<String, Value>,
+    ) -> Result<Self, Error> {
+        let observed = store.observed_one(id).await?;
+        let written = &*observed.definition;
+        let definitions = store.definitions().await?;
+        let newest = definitions.iter().rfind(|known| known.name == written.name);
+        let newest = newest.map_or(written, |newest| &**newest);
+        let (state, label) = observed.state();
+        let state = written.successor(state, newest);
+        if observed.has_ended() {
+            return Err(Error::refused(format!("{id} is {label}, so it takes no more messages")));
+        }
+        let shown = shortened(trigger);
+        let is_named =
+            |edge: &&Edge| edge.trigger == trigger || edge.was.iter().any(|was| was == trigger);
+        let edges: Vec<&Edge> = newest.edges.iter().filter(is_named).collect();
+        let [first, ..] = &*edges else {
+            return Err(Error::refused(format!(
+                "no state of `{}` takes `{shown}`; {}",
+                OneLine(&newest.name),
+                legal(newest, state)
+            )));
+        };
+        let Some(edge) = edges.iter().find(|edge| edge.is_for::<Human>()) else {
+            return Err(Error::refused(format!(
+                "`{shown}` is not for people, only for {}; {}",
+                actors(first),
+                legal(newest, state)
+            )));
+        };
+        check_payload(edge, &payload)?;
+        let is_taken = state.is_some_and(|state| {
+            edges.iter().any(|edge| edge.from == state && edge.is_for::<Human>())
+        });
+        let warning = (!is_taken)
+            .then(|| format!("{label} does not take `{shown}`, so it waits for a state that does"));
+        let mut body = payload;
+        body.insert("trigger".to_owned(), trigger.into());
+        Ok(Self { id, body: body.into(), warning })
+    }
+
+    pub(crate) async fn send(
+        self,
+        store: &Store,
+        correlation: Option<String>,
+        by: &Human,
+    ) -> Result<Accepted, Error> {
+        let mut message = Message::new(&self.body, by)?;
+        if let Some(correlation) = correlation {
+            message = message.with_correlation(correlation)?;
+        }
+        match store.send(self.id, &message).await? {
+            Sent::Duplicate => Err(Error::refused(format!(
+                "{} has a message `{}` already; nothing was sent",
+                self.id,
+                OneLine(message.correlation())
+            ))),
+            _ => Ok(Accepted {
+                correlation: message.correlation().to_owned(),
+                warning: self.warning,
+            }),
+        }
+    }
+}
+
+/// Whether the payload has what the move takes, and nothing else.
+fn check_payload(edge: &Edge, payload: &Map<String, Value>) -> Result<(), Error> {
+    let has = |name: &str| payload.contains_key(name);
+    let missing = edge
+        .payload
+        .iter()
+        .filter(|item| !item.optional && !has(&item.name) && !item.was.iter().any(|was| has(was)));
+    let missing: Vec<_> = missing.map(|item| format!("`{}`", OneLine(&item.name))).collect();
+    let is_known = |name: &String| {
+        edge.payload
+            .iter()
+            .any(|item| item.name == **name || item.was.iter().any(|was| was == name))
+    };
+    let unknown: Vec<_> = payload.keys().filter(|name| !is_known(name)).collect();
+    let unknown: Vec<_> = unknown.iter().map(|name| format!("`{}`", shortened(name))).collect();
+    let misfit = edge
+        .payload
+        .iter()
+        .find(|item| payload.get(&*item.name).is_some_and(|value| !may_be(value, &item.ty)));
+    if missing.is_empty() && unknown.is_empty() && misfit.is_none() {
+        return Ok(());
+    }
+    let mut text = format!("`{}`", OneLine(&edge.trigger));
+    if let (Some(item), true) = (misfit, missing.is_empty() && unknown.is_empty()) {
+        let _ = write!(text, " takes another type as `{}`", OneLine(&item.name));
+    }
+    if !missing.is_empty() {
+        let _ = write!(text, " needs {}", missing.join(", "));
+    }
+    if !unknown.is_empty() {
+        let and = if missing.is_empty() { "" } else { ", and" };
+        let _ = write!(text, "{and} does not take {}", unknown.join(", "));
+    }
+    let takes = edge.payload.iter().map(|item| format!("{}: {}", item.name, item.ty));
+    let takes = takes.collect::<Vec<_>>().join(", ");
+    let takes =
+        if takes.is_empty() { "takes nothing".to_owned() } else { format!("takes {takes}") };
+    Err(Error::refused(format!("{text}; it {}", OneLine(&takes))))
+}
+
+/// Whether a value can be of a type, as far as its name tells: a type of the program can be anything.
+fn may_be(value: &Value, ty: &str) -> bool {
+    if let Some(inner) = ty.strip_prefix("Option<").and_then(|rest| rest.strip_suffix('>')) {
+        return value.is_null() || may_be(value, inner);
+    }
+    match ty {
+        "String" => value.is_string(),
+        "bool" => value.is_boolean(),
+        "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => value.is_u64(),
+        "i8" | "i16" | "i32" | "i64" | "i128" | "isize" => value.is_i64() || value.is_u64(),
+        "f32" | "f64" => value.is_number(),
+        _ => true,
+    }
+}
+
+/// The moves that a person can make now, or ever.
+fn legal(definition: &Definition, state: Option<usize>) -> String {
+    let of = |state: usize| {
+        let moves = definition.moves(state).filter(Move::is_for::<Human>);
+        moves.map(|step| format!("`{}`", OneLine(step.trigger()))).collect::<Vec<_>>()
+    };
+    let now = state.map(of).unwrap_or_default();
+    if !now.is_empty() {
+        return format!("now a person can send {}", now.join(", "));
+    }
+    let mut ever: Vec<_> = (0..definition.states.len()).flat_map(of).collect();
+    ever.sort();
+    ever.dedup();
+    if ever.is_empty() {
+        return "no move of it is for people".to_owned();
+    }
+    format!("no move is for people now; later, {}", ever.join(", "))
+}
+
+fn actors(edge: &Edge) -> String {
+    let kinds: Vec<_> = edge.actors.iter().map(|kind| format!("`{}`", OneLine(kind))).collect();
+    kinds.join(", ")
+}

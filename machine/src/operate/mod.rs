@@ -1,0 +1,22 @@
+//! What a named person does to stored machines, by the command line or over HTTP. Each act is on record
+//! in the operator log of the store.
+
+mod audience;
+mod cancel;
+mod confirm;
+mod decide;
+mod detail;
+mod error;
+mod message;
+mod operator;
+mod respond;
+
+pub(crate) use audience::{Audience, for_audience};
+pub(crate) use cancel::{Cancelled, How};
+pub(crate) use confirm::Finding;
+pub(crate) use decide::Decided;
+#[cfg(feature = "http")]
+pub(crate) use detail::Detail;
+pub(crate) use error::{Error, Kind};
+pub(crate) use message::{Accepted, Draft};
+pub(crate) use operator::Operator;

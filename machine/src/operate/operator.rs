@@ -1,0 +1,100 @@
+use std::future::Future;
+
+use super::Error;
+use crate::{
+    actor::{Actor, Actors, Human},
+    contract::{Action, AnyExecution, Contract, Execution, InDoubt, Planned, execution::Failed},
+    id::Id,
+    store::{Store, operation::NewOperation},
+    typed::State,
+    view::Label,
+};
+
+/// A person who acts on the machines of a store.
+#[derive(Debug)]
+pub(crate) struct Operator<'a> {
+    pub(super) store: &'a Store,
+    pub(super) actors: &'a Actors,
+    pub(super) by: &'a Human,
+    /// By which surface, such as `cli`.
+    via: &'static str,
+}
+
+impl<'a> Operator<'a> {
+    pub(crate) fn new(
+        store: &'a Store,
+        actors: &'a Actors,
+        by: &'a Human,
+        via: &'static str,
+    ) -> Self {
+        Self { store, actors, by, via }
+    }
+
+    /// Tries what failed again: a new attempt with the same key. Returns its id.
+    pub(crate) async fn retry(&self, id: Id) -> Result<Id, Error> {
+        let failed = self.failed(id).await?;
+        self.logged("retry", &[id], "", async {
+            // If somebody else was faster, the store refuses it: the key is taken.
+            let contract = Contract::retry(&failed, self.by);
+            let mut again = Planned::<Action>::from(Execution::new(contract));
+            self.store.plan(&mut again).await?;
+            Ok(again.id())
+        })
+        .await
+    }
+
+    /// The execution to try again.
+    pub(crate) async fn failed(&self, id: Id) -> Result<Execution<Failed>, Error> {
+        let execution = self.store.load::<AnyExecution>(id).await?;
+        let label = Label::of(&execution);
+        Failed::narrow(execution).map_err(|_| {
+            Error::refused(format!("{id} is {label}, not FAILED, so it cannot be tried again"))
+        })
+    }
+
+    /// Shuts out the worker of a call, which puts the call in doubt.
+    pub(crate) async fn fence(&self, id: Id, reason: Option<&str>) -> Result<InDoubt, Error> {
+        let reason = reason.unwrap_or("its worker was shut out");
+        let fence = async { Ok(self.store.fence(id, reason, &self.actors.graph_runner).await?) };
+        self.logged("fence", &[id], reason, fence).await
+    }
+
+    /// Lets workers try again what they set aside.
+    pub(crate) async fn requeue(&self, ids: &[Id], messages: &[String]) -> Result<(), Error> {
+        let messages: Vec<&str> = messages.iter().map(String::as_str).collect();
+        self.logged("requeue", ids, "", async {
+            for (done, id) in ids.iter().enumerate() {
+                let requeued = self.store.requeue(*id, &messages).await;
+                requeued.map_err(|error| Error::from(error).after(&ids[..done]))?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Does something, on record: before it is done, so that a crash in between is visible, and after.
+    pub(super) async fn logged<T>(
+        &self,
+        operation: &'static str,
+        machines: &[Id],
+        detail: &str,
+        act: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let new = NewOperation {
+            by: self.by.name().unwrap_or_default().to_owned(),
+            via: self.via,
+            operation: operation.to_owned(),
+            machines: machines.to_vec(),
+            detail: detail.to_owned(),
+        };
+        let number = self.store.operation_begun(&new).await?;
+        let done = act.await;
+        let outcome = match &done {
+            Ok(_) => "done".to_owned(),
+            Err(error) => format!("{}: {error}", error.outcome()),
+        };
+        // What was done stays done; without its outcome the log shows it as interrupted.
+        let _ = self.store.operation_ended(number, &outcome).await;
+        done
+    }
+}

@@ -1,0 +1,39 @@
+use super::{Error, Operator};
+use crate::{
+    contract::{AnyExecution, Question},
+    id::Id,
+};
+
+impl Operator<'_> {
+    /// The question that waits with this id.
+    pub(crate) async fn question(&self, id: Id) -> Result<Question, Error> {
+        Ok(self.store.question(id).await?)
+    }
+
+    /// Stores the answer to a question.
+    pub(crate) async fn respond(
+        &self,
+        question: Question,
+        response: &str,
+    ) -> Result<Question, Error> {
+        let id = question.id();
+        if response.is_empty() {
+            return Err(Error::invalid("the response is empty; give an answer"));
+        }
+        let respond = async {
+            let stored = self.store.respond(question, response, self.by).await;
+            stored.map_err(|refused| refused.reason.into())
+        };
+        self.logged("respond", &[id], "", respond).await
+    }
+
+    /// Resumes a question with its stored answer.
+    pub(crate) async fn proceed(&self, question: Question) -> Result<AnyExecution, Error> {
+        let id = question.id();
+        let proceed = async {
+            let resumed = self.store.proceed(question, &self.actors.graph_runner).await;
+            resumed.map_err(|refused| refused.reason.into())
+        };
+        self.logged("continue", &[id], "", proceed).await
+    }
+}

@@ -1,0 +1,157 @@
+use std::{fmt, future::Future, path::PathBuf, pin::Pin, sync::Arc};
+
+use async_channel::Sender;
+
+use super::{
+    batch::{Applied, Batch, Rejected},
+    claim::Attempts,
+    filter::Filter,
+    inbox::{Agenda, Child, Messages, Task},
+    row::{Broken, Found, JournalOf, Sequenced},
+};
+use crate::{
+    definition::Definition,
+    id::Id,
+    journal::{Digest, DigestKey, Line},
+    store::{
+        BackupError, BackupProgress, Operation, SessionLine, Unavailable,
+        attempt::Attempt,
+        backup::Copied,
+        consumer::Offset,
+        message::Received,
+        pruned::Kept,
+        pruning::{Candidate, Link, Pruning},
+    },
+};
+
+/// The answer of a backend: it arrives after the work is done, on the thread that did it.
+pub(crate) type Answer<T> = Pin<Box<dyn Future<Output = Result<T, Unavailable>> + Send>>;
+
+/// Where machines are stored. Every method returns at once; the work happens elsewhere.
+pub(crate) trait Backend: fmt::Debug + Send + Sync {
+    /// Which store this is.
+    fn identity(&self) -> Identity;
+
+    /// Writes all of a batch, or nothing. When the answer arrives, it is durable.
+    fn apply(&self, batch: Batch) -> Answer<Result<Applied, Rejected>>;
+
+    /// The rows of some machines, in this order.
+    fn rows(&self, ids: Vec<Id>) -> Answer<Vec<Found>>;
+
+    /// A page of rows, with state, summary and context where `filter.whole` asks for them.
+    fn select(&self, filter: Filter) -> Answer<Vec<(u64, Found)>>;
+
+    /// A page of the sessions: those whose newest machine has a smaller number, the one with the newest
+    /// machine first, each with the number of that machine.
+    fn sessions(&self, before: Option<u64>, limit: usize) -> Answer<Vec<(u64, SessionLine)>>;
+
+    /// At most `limit` journal lines of a machine, from this number on. An entry that cannot be read
+    /// ends the page with its error.
+    fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>>;
+
+    /// The lines of all machines of a session, each machine's together and in order. One that cannot
+    /// be read ends those of its machine with its error.
+    fn journals(&self, session: String) -> Answer<Vec<JournalOf>>;
+
+    /// At most `limit` lines of the whole journal after this sequence number.
+    fn entries(&self, after: u64, limit: usize) -> Answer<Vec<Sequenced>>;
+
+    /// The attempts that match, oldest first.
+    fn attempts(&self, which: Attempts) -> Answer<Vec<Result<Attempt, Broken>>>;
+
+    /// Machines of these kinds, by when a worker should look at them; at most this many of each kind.
+    /// Then those whose lease one of the ended workers has.
+    fn agenda(&self, kinds: Vec<String>, limit: usize, ended: Vec<String>) -> Answer<Vec<Agenda>>;
+
+    /// The workers that have leases.
+    fn holders(&self) -> Answer<Vec<String>>;
+
+    /// A machine with its work and its queued messages, oldest first.
+    fn task(&self, id: Id) -> Answer<Task>;
+
+    /// The messages that match, oldest first.
+    fn messages(&self, which: Messages) -> Answer<Vec<Result<Received, Broken>>>;
+
+    /// The machines that are set aside, by id, with the error.
+    fn set_aside(&self) -> Answer<Vec<(Id, Option<String>)>>;
+
+    /// The children of a machine, in the order in which they were created.
+    fn children(&self, parent: Id) -> Answer<Vec<Result<Child, Broken>>>;
+
+    /// The stored definitions.
+    fn definitions(&self) -> Answer<Definitions>;
+
+    /// At most `limit` links of the chain over the whole journal after this sequence number: every line,
+    /// and what is left of those that were pruned.
+    fn links(&self, after: u64, limit: usize) -> Answer<Vec<Link>>;
+
+    /// What pruning would do with these machines now.
+    fn prunable(&self, candidates: Vec<Candidate>) -> Answer<Vec<Result<u64, Kept>>>;
+
+    /// Who has pruned, oldest first.
+    fn prunings(&self) -> Answer<Vec<Result<Pruning, Broken>>>;
+
+    /// A page of the operator log: the operations with smaller numbers, newest first, each with its number.
+    fn operations(&self, before: Option<u64>, limit: usize) -> Answer<Vec<Operated>>;
+
+    /// The position up to which a consumer has read.
+    fn offset(&self, consumer: String) -> Answer<Option<Offset>>;
+
+    /// The newest sequence number; 0 in an empty store.
+    fn newest(&self) -> Answer<u64>;
+
+    /// Calls the function after each commit, of any process. It may be called too often.
+    fn on_commit(&self, doorbell: Doorbell);
+
+    /// Copies the whole store as it is now to a new file, and says how far it is. It ends early if
+    /// nobody listens any more.
+    fn backup(
+        &self,
+        _to: PathBuf,
+        _steps: Sender<BackupProgress>,
+    ) -> Answer<Result<Copied, BackupError>> {
+        Box::pin(async { Ok(Err(BackupError::InMemory)) })
+    }
+
+    /// Runs work that may block, such as file locks.
+    fn run(&self, work: Box<dyn FnOnce() + Send>);
+
+    /// Finishes what is queued and closes. Everything after that is `Unavailable`.
+    fn close(&self) -> Answer<()>;
+}
+
+/// Wakes the subscriptions that wait for new entries.
+pub(crate) type Doorbell = Arc<dyn Fn() + Send + Sync>;
+
+/// An operation, with its number.
+pub(crate) type Operated = (u64, Result<Operation, Broken>);
+
+/// Which store it is. The generation rises when an older copy of the file is accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub(crate) store: Id,
+    pub(crate) generation: u64,
+}
+
+impl Identity {
+    /// Shows whether a store is opened with the key that it was created with.
+    pub(crate) fn seal(&self, key: &DigestKey) -> Digest {
+        key.digest(&[b"store", self.store.bytes(), &self.generation.to_le_bytes()])
+    }
+}
+
+/// What a backend has of definitions.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Definitions {
+    pub(crate) intact: Vec<Arc<Definition>>,
+    /// What is wrong with the others: the machines that were written under them cannot be read.
+    pub(crate) broken: Vec<String>,
+}
+
+/// What a backend needs to know.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settings {
+    pub(crate) key: DigestKey,
+    /// How long to wait for another process, in milliseconds.
+    pub(crate) busy_ms: u64,
+}

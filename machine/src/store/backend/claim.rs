@@ -1,0 +1,46 @@
+use crate::{clock::Millis, journal::Digest, stored::Hold};
+
+/// What must be true of a key. The backend folds the attempts with
+/// [`key_state`](crate::store::attempt::key_state) in the transaction that writes.
+#[derive(Debug, Clone)]
+pub(crate) struct Claim {
+    pub(crate) key: String,
+    pub(crate) space: String,
+    pub(crate) action: Option<Digest>,
+    /// What the key must be.
+    pub(crate) wants: Wants,
+}
+
+/// What a key must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wants {
+    /// Free: the machine takes it.
+    Free,
+    /// Not applied: the machine is created.
+    NotApplied,
+    /// Never used: the machine says that its action is idempotent.
+    NeverUsed,
+}
+
+/// A change of a machine's newest attempt.
+#[derive(Debug, Clone)]
+pub(crate) struct AttemptChange {
+    /// A new attempt, whose token is the sequence number of the machine's last line in this batch;
+    /// otherwise the newest one of the machine changes.
+    pub(crate) opens: bool,
+    pub(crate) key: String,
+    pub(crate) space: String,
+    pub(crate) action: Option<Digest>,
+    pub(crate) hold: Hold,
+    pub(crate) worker: Option<String>,
+    pub(crate) expires_at: Option<Millis>,
+}
+
+/// Which attempts to read.
+#[derive(Debug, Clone)]
+pub(crate) enum Attempts {
+    OfKey(String),
+    /// Those with a worker: its permit is unanswered, even if late evidence settles the key.
+    Unanswered,
+    All,
+}

@@ -1,0 +1,20 @@
+//! What is behind a [`Store`](super::Store): plain data, one atomic batch, and reads. All policy is
+//! above it; what must be atomic is data in the batch.
+
+#[allow(clippy::module_inception)]
+mod backend;
+mod batch;
+mod claim;
+mod filter;
+mod inbox;
+mod row;
+
+pub use inbox::Child;
+pub(crate) use {
+    backend::{Answer, Backend, Definitions, Doorbell, Identity, Operated, Settings},
+    batch::{Applied, Batch, Rejected, Write},
+    claim::{AttemptChange, Attempts, Claim, Wants},
+    filter::Filter,
+    inbox::{Agenda, Messages, Task},
+    row::{Broken, Found, JournalOf, Row, Sequenced},
+};

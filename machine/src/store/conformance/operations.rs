@@ -1,0 +1,109 @@
+//! The operator log keeps who did what, in order, each with its first outcome, whatever is pruned.
+
+use super::{
+    Open, ensure,
+    event::NOW,
+    sample::{Machine, batch, commit},
+    subject::{Subject, text},
+};
+use crate::{
+    id::Id,
+    store::{
+        Operation,
+        backend::Batch,
+        operation::{Logged, NewOperation},
+        pruning::{Candidate, Prune},
+    },
+};
+
+pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+    let store = Subject::open(open);
+    pages(&store, &[]).await?;
+    let mut model = Vec::new();
+    for number in 1..=7_u64 {
+        let operation = NewOperation {
+            by: "ann@example.com".to_owned(),
+            via: ["cli", "http"][usize::from(number % 2 == 0)],
+            operation: "approve".to_owned(),
+            machines: (0..number % 4).map(|_| Id::fresh()).collect(),
+            detail: format!("é {number}'"),
+        };
+        let found = log(&store, Logged::Begun(operation.clone())).await?;
+        ensure!(found == Some(number), "operation {number} has the number {found:?}");
+        model.push(operation.begun(number, NOW));
+        pages(&store, &model).await?;
+    }
+    ends(&store, &mut model, 3, "done", true).await?;
+    ends(&store, &mut model, 7, "", true).await?;
+    // The first outcome stays.
+    ends(&store, &mut model, 3, "refused: it is not pending", false).await?;
+    ends(&store, &mut model, 7, "done", false).await?;
+    for unknown in [0, 8, i64::MAX.cast_unsigned(), u64::MAX] {
+        ends(&store, &mut model, unknown, "done", false).await?;
+    }
+    stays(&store, &model).await
+}
+
+/// What happens to machines changes nothing in the log.
+async fn stays(store: &Subject, model: &[Operation]) -> Result<(), String> {
+    let (mut old, mut new) = (Machine::job(), Machine::job());
+    let (created, ended) = (old.create(), old.end());
+    store.accepts(batch([(&old, created)])).await?;
+    store.accepts(batch([(&old, ended)])).await?;
+    let created = new.create();
+    store.accepts(batch([(&new, created)])).await?;
+    let candidates = vec![Candidate { id: old.id(), version: old.row.version }];
+    let prune = Some(Prune { id: Id::fresh(), human: "bob".to_owned(), candidates });
+    let applied = store.accepts(Batch { prune, ..commit(vec![], vec![]) }).await?;
+    ensure!(applied.pruned.iter().all(Result::is_ok), "kept: {:?}", applied.pruned);
+    pages(store, model).await
+}
+
+async fn ends(
+    store: &Subject,
+    model: &mut [Operation],
+    number: u64,
+    outcome: &str,
+    expected: bool,
+) -> Result<(), String> {
+    let outcome = outcome.to_owned();
+    let logged = log(store, Logged::Ended { number, outcome: outcome.clone() }).await?;
+    let wanted = expected.then_some(number);
+    ensure!(logged == wanted, "the end of {number} is logged as {logged:?}, not {wanted:?}");
+    if expected {
+        let ended = model.iter_mut().filter(|it| it.number == number);
+        ended.for_each(|operation| operation.outcome = Some(outcome.clone()));
+    }
+    pages(store, model).await
+}
+
+async fn log(store: &Subject, logged: Logged) -> Result<Option<u64>, String> {
+    let batch = Batch { log: Some(logged), now: NOW, ..commit(vec![], vec![]) };
+    Ok(store.accepts(batch).await?.logged)
+}
+
+/// Compares the log to the model, at several page sizes.
+async fn pages(store: &Subject, model: &[Operation]) -> Result<(), String> {
+    for limit in [1, 3, usize::MAX] {
+        let (mut found, mut before) = (Vec::new(), None);
+        for _ in 0..=model.len() {
+            let page = store.0.operations(before, limit).await.map_err(text)?;
+            ensure!(page.len() <= limit, "a page of {limit} operations has {}", page.len());
+            let Some((last, _)) = page.last() else { break };
+            before = Some(*last);
+            for (number, operation) in page {
+                let operation =
+                    operation.map_err(|broken| format!("operation {number} is {broken:?}"))?;
+                ensure!(operation.number == number, "{number} is the number of {operation:?}");
+                found.push(operation);
+            }
+        }
+        found.reverse();
+        ensure!(found == model, "{limit} at a time the log is {found:#?}, not {model:#?}");
+    }
+    for (before, expected) in [(Some(0), 0), (Some(1), 0), (Some(u64::MAX), model.len())] {
+        let count = store.0.operations(before, usize::MAX).await.map_err(text)?.len();
+        ensure!(count == expected, "{count} operations before {before:?}");
+    }
+    Ok(())
+}

@@ -1,0 +1,96 @@
+//! Sessions are listed by their newest machine, each once, with what its machines say.
+
+use super::{
+    Open, ensure,
+    random::Random,
+    sample::{Machine, batch},
+    subject::{Subject, text},
+};
+use crate::store::SessionLine;
+
+const SEED: u64 = 20_261_122;
+const MACHINES: usize = 60;
+const SESSIONS: [Option<&str>; 6] = [None, Some(""), Some("a"), Some("A"), Some("b"), Some("c'%_")];
+
+pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
+    let store = Subject::open(open);
+    let mut random = Random::new(SEED);
+    let mut model: Vec<SessionLine> = Vec::new();
+    pages(&store, &model).await?;
+    for number in 0..MACHINES {
+        let mut machine = Machine::job();
+        machine.row.session = random.one_of(&SESSIONS).map(str::to_owned);
+        let mut write = machine.create();
+        // Times of the system clock may go back.
+        let (created_at, updated_at) = (random.below(1000), random.below(1000));
+        for row in [&mut machine.row, &mut write.row] {
+            row.created_at = i64::try_from(created_at).unwrap();
+            row.updated_at = i64::try_from(updated_at).unwrap();
+        }
+        store.accepts(batch([(&machine, write)])).await?;
+        add(&mut model, &machine);
+        if number % 7 == 0 {
+            pages(&store, &model).await?;
+        }
+    }
+    pages(&store, &model).await?;
+    // What changes a machine does not move its session.
+    let mut machine = Machine::job();
+    machine.row.session = Some("changed".to_owned());
+    let write = machine.create();
+    store.accepts(batch([(&machine, write)])).await?;
+    add(&mut model, &machine);
+    let mut newer = Machine::job();
+    newer.row.session = Some("newer".to_owned());
+    let write = newer.create();
+    store.accepts(batch([(&newer, write)])).await?;
+    add(&mut model, &newer);
+    let write = machine.update(1);
+    store.accepts(batch([(&machine, write)])).await?;
+    let line = model.iter_mut().find(|line| line.session == "changed");
+    if let Some(line) = line {
+        line.updated_at = machine.row.updated_at;
+    }
+    pages(&store, &model).await
+}
+
+/// Adds a machine to its session, which then is the first one.
+fn add(model: &mut Vec<SessionLine>, machine: &Machine) {
+    let row = &machine.row;
+    let Some(session) = &row.session else { return };
+    let known = model.iter().position(|line| line.session == *session);
+    let mut line = known.map_or_else(
+        || SessionLine {
+            session: session.clone(),
+            machines: 0,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        },
+        |at| model.remove(at),
+    );
+    line.machines += 1;
+    line.created_at = line.created_at.min(row.created_at);
+    line.updated_at = line.updated_at.max(row.updated_at);
+    model.insert(0, line);
+}
+
+/// Compares the list to the model, at several page sizes.
+async fn pages(store: &Subject, model: &[SessionLine]) -> Result<(), String> {
+    for limit in [1, 2, 5, usize::MAX] {
+        let (mut found, mut before) = (Vec::new(), None);
+        for _ in 0..=model.len() {
+            let page = store.0.sessions(before, limit).await.map_err(text)?;
+            ensure!(page.len() <= limit, "a page of {limit} sessions has {}", page.len());
+            let Some((last, _)) = page.last() else { break };
+            before = Some(*last);
+            found.extend(page.into_iter().map(|(_, line)| line));
+        }
+        ensure!(found == model, "{limit} at a time the sessions are {found:#?}, not {model:#?}");
+    }
+    // Numbers that no page ends with are places like any other.
+    for (before, expected) in [(Some(0), 0), (Some(u64::MAX), model.len()), (None, model.len())] {
+        let count = store.0.sessions(before, usize::MAX).await.map_err(text)?.len();
+        ensure!(count == expected, "{count} sessions before {before:?}");
+    }
+    Ok(())
+}

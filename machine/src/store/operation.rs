@@ -1,0 +1,173 @@
+use serde::Serialize;
+
+use super::{
+    LoadError, Page, Store, Unavailable,
+    backend::{Applied, Batch},
+};
+use crate::{
+    clock::Millis,
+    id::Id,
+    journal::{Digest, DigestKey},
+};
+
+/// What a person did by the command line or over HTTP. See [`Store::operations`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+pub struct Operation {
+    /// Operations are numbered from 1 in the order in which they began.
+    pub number: u64,
+    /// When it began, by the clock of the store (milliseconds since the Unix epoch).
+    pub at: Millis,
+    /// The name of the person.
+    pub by: String,
+    /// The way: `cli` or `http`.
+    pub via: String,
+    /// What was done, such as `approve`.
+    pub operation: String,
+    /// The machines that it concerns.
+    pub machines: Vec<Id>,
+    /// More about it, at most 1 KiB, without payloads and secrets.
+    pub detail: String,
+    /// How it ended, at most 1 KiB. `None` while it runs, and if it was interrupted: then it may have
+    /// taken effect or not, and the journals of the machines say so.
+    pub outcome: Option<String>,
+}
+
+/// An operation that is about to begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NewOperation {
+    /// The name of the person.
+    pub(crate) by: String,
+    /// `cli` or `http`.
+    pub(crate) via: &'static str,
+    /// Such as `approve`.
+    pub(crate) operation: String,
+    pub(crate) machines: Vec<Id>,
+    /// More about it, without payloads and secrets. It is cut at 1 KiB.
+    pub(crate) detail: String,
+}
+
+/// What a batch writes into the operator log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Logged {
+    Begun(NewOperation),
+    /// The outcome of an operation that has none. The first one stays.
+    Ended {
+        number: u64,
+        outcome: String,
+    },
+}
+
+/// The longest detail and the longest outcome, in bytes.
+const MAX_BYTES: usize = 1024;
+
+impl NewOperation {
+    pub(crate) fn begun(self, number: u64, at: Millis) -> Operation {
+        let Self { by, via, operation, machines, detail } = self;
+        let via = via.to_owned();
+        Operation { number, at, by, via, operation, machines, detail, outcome: None }
+    }
+}
+
+impl Operation {
+    /// Shows that the operation is as it was written.
+    pub(crate) fn seal(&self, key: &DigestKey) -> Digest {
+        let machines: Vec<u8> = self.machines.iter().flat_map(|id| *id.bytes()).collect();
+        key.digest(&[
+            b"operation",
+            &self.number.to_le_bytes(),
+            &self.at.to_le_bytes(),
+            self.by.as_bytes(),
+            self.via.as_bytes(),
+            self.operation.as_bytes(),
+            &machines,
+            self.detail.as_bytes(),
+            &[u8::from(self.outcome.is_some())],
+            self.outcome.as_deref().unwrap_or_default().as_bytes(),
+        ])
+    }
+}
+
+impl Store {
+    /// A page of the operator log: who did what by the command line or over HTTP, newest first; at most
+    /// `limit` operations, and at least one. The page after an operation is that `after` its number, which
+    /// [`Page::next`] has. An operation that was changed is an error in its place.
+    ///
+    /// The log has what people did to the store from outside of a program. What a program does itself is
+    /// in the journals of its machines only.
+    ///
+    /// ```
+    /// # async fn example(store: &machine::store::Store) -> Result<(), machine::store::Unavailable> {
+    /// for operation in store.operations(20, None).await?.items.iter().flatten() {
+    ///     let outcome = operation.outcome.as_deref().unwrap_or("interrupted");
+    ///     println!("{} {}: {outcome}", operation.by, operation.operation);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Unavailable`] if the storage cannot be read now.
+    pub async fn operations(
+        &self,
+        limit: usize,
+        after: Option<u64>,
+    ) -> Result<Page<Result<Operation, LoadError>, u64>, Unavailable> {
+        let limit = limit.max(1);
+        // One more, to know whether there is another page.
+        let mut found = self.inner.backend.operations(after, limit.saturating_add(1)).await?;
+        let more = found.len() > limit;
+        found.truncate(limit);
+        let next = found.last().filter(|_| more).map(|(number, _)| *number);
+        let items = found.into_iter().map(|(_, found)| found.map_err(LoadError::from)).collect();
+        Ok(Page { items, next })
+    }
+
+    /// Puts on record what a person is about to do. When this returns, that is durable. Returns the number
+    /// for [`operation_ended`](Self::operation_ended).
+    ///
+    /// After an error it may be on record or not, then without an outcome.
+    #[allow(dead_code, reason = "for surfaces that are features")]
+    pub(crate) async fn operation_begun(
+        &self,
+        operation: &NewOperation,
+    ) -> Result<u64, Unavailable> {
+        let mut operation = operation.clone();
+        operation.detail = bounded(&operation.detail);
+        let applied = self.log(Logged::Begun(operation)).await?;
+        // It has no preconditions, so nothing in it can be rejected.
+        applied.logged.ok_or_else(Unavailable::stopped)
+    }
+
+    /// Puts on record how an operation ended, unless that is on record. One that was changed in the
+    /// meantime stays as it is: [`operations`](Self::operations) reports it.
+    #[allow(dead_code, reason = "for surfaces that are features")]
+    pub(crate) async fn operation_ended(
+        &self,
+        number: u64,
+        outcome: &str,
+    ) -> Result<(), Unavailable> {
+        let outcome = bounded(outcome);
+        self.log(Logged::Ended { number, outcome }).await.map(drop)
+    }
+
+    async fn log(&self, logged: Logged) -> Result<Applied, Unavailable> {
+        let commit_id = i64::from_le_bytes(Id::random_bytes());
+        let batch = Batch { log: Some(logged), ..Batch::new(commit_id, self.now()) };
+        Ok(self.inner.backend.apply(batch).await?.unwrap_or_default())
+    }
+}
+
+/// The text, cut at [`MAX_BYTES`].
+fn bounded(text: &str) -> String {
+    if text.len() <= MAX_BYTES {
+        return text.to_owned();
+    }
+    const CUT: &str = "…";
+    format!("{}{CUT}", &text[..text.floor_char_boundary(MAX_BYTES - CUT.len())])
+}
+
+#[cfg(test)]
+mod tests;

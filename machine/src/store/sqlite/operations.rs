@@ -1,0 +1,128 @@
+//! The operator log.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{
+    journal::bounded,
+    value::{Columns, Read, integer},
+};
+use crate::{
+    clock::Millis,
+    id::Id,
+    journal::DigestKey,
+    store::{
+        Operation,
+        backend::{Broken, Operated},
+        operation::{Logged, NewOperation},
+    },
+};
+
+const COLUMNS: &str = "no, at, human, via, name, machines, detail, outcome, seal FROM operation";
+
+/// Writes into the log; returns the number of the operation, unless nothing was written.
+pub(super) fn log(
+    connection: &Connection,
+    key: &DigestKey,
+    logged: &Logged,
+    now: Millis,
+) -> rusqlite::Result<Option<u64>> {
+    match logged {
+        Logged::Begun(operation) => begin(connection, key, operation, now).map(Some),
+        Logged::Ended { number, outcome } => end(connection, key, *number, outcome),
+    }
+}
+
+fn begin(
+    connection: &Connection,
+    key: &DigestKey,
+    operation: &NewOperation,
+    now: Millis,
+) -> rusqlite::Result<u64> {
+    let newest: i64 = connection
+        .prepare_cached("SELECT coalesce(max(no), 0) FROM operation")?
+        .query_row([], |row| row.get(0))?;
+    // Numbers begin at 1, and an edit to the greatest one makes the insertion fail.
+    let operation = operation.clone().begun(newest.cast_unsigned() + 1, now);
+    let machines: Vec<u8> = operation.machines.iter().flat_map(|id| *id.bytes()).collect();
+    connection
+        .prepare_cached(
+            "INSERT INTO operation (no, at, human, via, name, machines, detail, seal)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )?
+        .execute(params![
+            integer(operation.number)?,
+            operation.at,
+            operation.by,
+            operation.via,
+            operation.operation,
+            machines,
+            operation.detail,
+            operation.seal(key).bytes(),
+        ])?;
+    Ok(operation.number)
+}
+
+fn end(
+    connection: &Connection,
+    key: &DigestKey,
+    number: u64,
+    outcome: &str,
+) -> rusqlite::Result<Option<u64>> {
+    let found = connection
+        .prepare_cached(&format!("SELECT {COLUMNS} WHERE no = ?1"))?
+        .query_row([bounded(number)], |row| Ok(operation(Columns(row), key)))
+        .optional()?;
+    // A new seal would hide that it was changed.
+    let Some(Ok(mut operation @ Operation { outcome: None, .. })) = found else {
+        return Ok(None);
+    };
+    operation.outcome = Some(outcome.to_owned());
+    connection
+        .prepare_cached("UPDATE operation SET outcome = ?2, seal = ?3 WHERE no = ?1")?
+        .execute(params![bounded(number), outcome, operation.seal(key).bytes()])?;
+    Ok(Some(number))
+}
+
+/// A page of the operations with smaller numbers, newest first, each with its number.
+pub(super) fn operations(
+    connection: &Connection,
+    key: &DigestKey,
+    before: Option<u64>,
+    limit: usize,
+) -> rusqlite::Result<Vec<Operated>> {
+    let mut select = connection
+        .prepare_cached(&format!("SELECT {COLUMNS} WHERE no < ?1 ORDER BY no DESC LIMIT ?2"))?;
+    let before = before.map_or(i64::MAX, bounded);
+    let mut rows = select.query(params![before, bounded(limit as u64)])?;
+    let mut page = Vec::new();
+    while let Some(row) = rows.next()? {
+        let row = Columns(row);
+        let number = row.count(0, "no").unwrap_or(0);
+        let broken = |reason| Broken { id: None, reason, due_at: None };
+        page.push((number, operation(row, key).map_err(broken)));
+    }
+    Ok(page)
+}
+
+fn operation(row: Columns<'_, '_>, key: &DigestKey) -> Read<Operation> {
+    let number = row.count(0, "no")?;
+    let read = || {
+        let machines = row.blob(5, "machines")?.chunks(16).map(<[u8; 16]>::try_from);
+        let machines = machines.map(|id| id.map(Id::from_bytes)).collect::<Result<_, _>>();
+        Ok(Operation {
+            number,
+            at: row.integer(1, "at")?,
+            by: row.text(2, "human")?.to_owned(),
+            via: row.text(3, "via")?.to_owned(),
+            operation: row.text(4, "name")?.to_owned(),
+            machines: machines.map_err(|_| "its column `machines` is not a list of ids")?,
+            detail: row.text(6, "detail")?.to_owned(),
+            outcome: row.optional(7, "outcome", Columns::text)?.map(str::to_owned),
+        })
+    };
+    let operation = read().map_err(|reason: String| format!("operation {number}: {reason}"))?;
+    if row.digest(8, "seal") != Ok(operation.seal(key)) {
+        return Err(format!("operation {number} was changed: the seal does not match"));
+    }
+    Ok(operation)
+}

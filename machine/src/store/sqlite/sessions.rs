@@ -1,0 +1,63 @@
+use rusqlite::{Connection, params, types::ToSqlOutput};
+
+use super::journal::bounded;
+use crate::store::SessionLine;
+
+/// The newest machine of each session, newest first. It steps over older machines of sessions, with a look
+/// into the index for each.
+const NEWEST: &str = "
+    SELECT i.no, i.session FROM instance i
+    WHERE i.no < ?1 AND i.session IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM instance n INDEXED BY instance_session
+        WHERE n.session = i.session AND n.no > i.no)
+    ORDER BY i.no DESC LIMIT ?2";
+
+const OF_SESSION: &str = "
+    SELECT count(*), min(created_at), max(updated_at)
+    FROM instance INDEXED BY instance_session WHERE session = ?1";
+
+/// A page of the sessions whose newest machine has a smaller number, each with that number.
+pub(super) fn sessions(
+    connection: &Connection,
+    before: Option<u64>,
+    limit: usize,
+) -> rusqlite::Result<Vec<(u64, SessionLine)>> {
+    let mut newest = connection.prepare_cached(NEWEST)?;
+    let mut of_session = connection.prepare_cached(OF_SESSION)?;
+    let before = before.map_or(i64::MAX, bounded);
+    let mut rows = newest.query(params![before, bounded(limit as u64)])?;
+    let mut page = Vec::new();
+    while let Some(row) = rows.next()? {
+        let session = row.get_ref(1)?;
+        let line = of_session.query_row([ToSqlOutput::Borrowed(session)], |of| {
+            Ok(SessionLine {
+                session: String::from_utf8_lossy(session.as_bytes()?).into_owned(),
+                machines: of.get::<_, i64>(0)?.cast_unsigned(),
+                created_at: of.get(1)?,
+                updated_at: of.get(2)?,
+            })
+        })?;
+        page.push((row.get::<_, i64>(0)?.cast_unsigned(), line));
+    }
+    Ok(page)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::store::sqlite::format::tests::plan;
+
+    #[test]
+    fn sessions_are_found_without_sorting_and_without_reading_all_machines() {
+        let steps = plan(NEWEST, &[&9, &9]);
+        let expected = [
+            "SEARCH i USING INTEGER PRIMARY KEY (rowid<?)",
+            "CORRELATED SCALAR SUBQUERY 1",
+            "SEARCH n USING COVERING INDEX instance_session (session=? AND rowid>?)",
+        ];
+        assert_eq!(steps, expected);
+        let steps = plan(OF_SESSION, &[&"s"]);
+        assert_eq!(steps, ["SEARCH instance USING INDEX instance_session (session=?)"]);
+    }
+}
