@@ -32,6 +32,7 @@ mod workflow;
 
 mod conditions;
 mod crash;
+mod http;
 mod people;
 mod process;
 mod program;
