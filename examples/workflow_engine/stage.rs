@@ -15,6 +15,7 @@ use machine::{
     store::{Query, blocking::Store},
     view::{Human, Observer},
 };
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::show::{self, Log, say};
@@ -70,20 +71,20 @@ impl Stage {
         Ok(())
     }
 
-    /// Ann sends an event to the engine that works on this task.
-    pub fn send(&self, goal: &str, event: &str) -> anyhow::Result<()> {
-        let engine = show::short(self.task(goal)?.engine);
-        let (trigger, payload) = event.split_once(' ').unwrap_or((event, ""));
+    /// Ann sends an event to the engine that works on this task; an answer names the question.
+    pub fn send(&self, goal: &str, trigger: &str, words: &[(&str, &str)]) -> anyhow::Result<()> {
+        let id = self.task(goal)?.engine;
+        let asks = self.store.wait(Observer::new(self.store.get()).snapshot::<Human>(id))?;
+        let number =
+            asks.state.get("intervention").map(|it| ("intervention".to_owned(), it.clone()));
+        let words = words.iter().map(|&(name, text)| (name.to_owned(), text.into()));
+        let payload = Value::Object(number.into_iter().chain(words).collect()).to_string();
+        let engine = show::short(id);
+        say(format_args!(
+            "  $ workflow_engine send {engine} {trigger} --as ann --payload '{payload}'"
+        ));
         let mut send = self.command();
-        send.args(["send", &engine, trigger, "--as", "ann"]);
-        if payload.is_empty() {
-            say(format_args!("  $ workflow_engine send {engine} {trigger} --as ann"));
-        } else {
-            send.args(["--payload", payload]);
-            say(format_args!(
-                "  $ workflow_engine send {engine} {trigger} --as ann --payload '{payload}'"
-            ));
-        }
+        send.args(["send", &engine, trigger, "--as", "ann", "--payload", &payload]);
         let status = send.stdout(Stdio::null()).status()?;
         ensure!(status.success(), "it ended with {status}");
         Ok(())

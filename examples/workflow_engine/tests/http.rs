@@ -33,8 +33,8 @@ impl Office {
         let mut line = String::new();
         BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let (page, token) = line.trim().split_once("/inspector/#token=").unwrap();
-        office.address = page.strip_prefix("http://").unwrap().to_owned();
-        office.token = token.to_owned();
+        page.strip_prefix("http://").unwrap().clone_into(&mut office.address);
+        token.clone_into(&mut office.token);
         let engine = Process::start(&mut office.command(&["run"]));
         office.processes = vec![server, engine];
         office
@@ -122,18 +122,19 @@ fn told_in_real_time_and_decides() {
     assert_eq!(triggers, ["user_resume", "user_modify", "user_terminate"]);
 
     // Only who has a token, and only what people may do.
-    let resume = json!({ "trigger": "user_resume" });
+    let payload = json!({ "intervention": state["intervention"] });
+    let resume = json!({ "trigger": "user_resume", "payload": payload });
     assert_eq!(office.send(&engine, "", &resume).0, 401);
     let (status, problem) = office.send(&engine, &token, &json!({ "trigger": "plan_ready" }));
     assert_eq!(status, 409, "{problem}");
-    assert_eq!(std::fs::exists(office.folder.path().join("bank.txt")).unwrap(), false);
+    assert!(!office.folder.path().join("bank.txt").exists());
 
     assert_eq!(office.send(&engine, &token, &resume).0, 202);
     until(&mut events, &engine, "completed");
 
     let engine = office.submit("invite the team");
     until(&mut events, &engine, "manual_intervention");
-    let payload = json!({ "instruction": "only the team" });
+    let payload = json!({ "intervention": 1, "instruction": "only the team" });
     let modify = json!({ "trigger": "user_modify", "payload": payload });
     assert_eq!(office.send(&engine, &token, &modify).0, 202);
     until(&mut events, &engine, "planning");
@@ -141,7 +142,8 @@ fn told_in_real_time_and_decides() {
 
     let engine = office.submit("clean up");
     until(&mut events, &engine, "manual_intervention");
-    let terminate = json!({ "trigger": "user_terminate", "payload": { "why": "no" } });
+    let terminate =
+        json!({ "trigger": "user_terminate", "payload": { "intervention": 1, "why": "no" } });
     assert_eq!(office.send(&engine, &token, &terminate).0, 202);
     until(&mut events, &engine, "terminated");
     until(&mut events, &engine, "idle");

@@ -5,6 +5,8 @@
 
 #[path = "../agent.rs"]
 mod agent;
+#[path = "../answer.rs"]
+mod answer;
 #[path = "../calls.rs"]
 mod calls;
 #[path = "../condition.rs"]
