@@ -44,7 +44,7 @@ fn worker(store: &Store, actors: Actors, office: &Path) -> anyhow::Result<Worker
 }
 
 /// Completes with SIGINT or SIGTERM, which from now on no longer end the process at once.
-fn stopped() -> io::Result<impl Future<Output = ()> + Send> {
+pub fn stopped() -> io::Result<impl Future<Output = ()> + Send> {
     #[cfg(unix)]
     let mut terminate = signal::unix::signal(signal::unix::SignalKind::terminate())?;
     Ok(async move {

@@ -8,6 +8,7 @@ use machine::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    answer::{Stale, modifies, resumes, terminates},
     condition::{Case, Condition, NotHere, Resume, while_executing, while_planning},
     plan::{Plan, ProposedCall},
     work::{Work, and},
@@ -47,6 +48,7 @@ pub enum Workflow {
     #[group(Working)]
     #[on(plan_ready(plan: Plan, work = work.with(plan), cleared = None) => Executing, by = ReasoningNode)]
     #[on(need_intervention(#[audience(human)] case: Case, resume: Resume,
+        intervention = work.interventions + 1,
         reason = case.condition,
         explanation = case.explanation.clone(),
         reasoning = case.reasoning.clone(),
@@ -54,16 +56,17 @@ pub enum Workflow {
         history = case.history.clone(),
         paused_in = "planning".to_owned(),
         cleared = resume.cleared.clone(),
-        work = work.with(resume.plan.clone())
+        work = work.with(resume.plan.clone()).asked()
     ) => ManualIntervention, by = GraphRunner, guard = while_planning -> NotHere)]
     #[on(request_intervention(#[audience(human)] note: String,
+        intervention = work.interventions + 1,
         reason = Condition::UserRequest,
         explanation = note.clone(),
         reasoning = work.plan.reasoning.clone(),
         proposed_action = work.plan.proposal(),
         paused_in = "planning".to_owned(),
         cleared = None,
-        work = work.next_turn()
+        work = work.next_turn().asked()
     ) => ManualIntervention, by = Human)]
     #[on(planning_failed(error) => Failed, by = GraphRunner)]
     Planning {
@@ -82,6 +85,7 @@ pub enum Workflow {
     #[on(execution_complete(result) => Completed, by = GraphRunner)]
     #[on(step_failed(error) => Failed, by = GraphRunner)]
     #[on(need_intervention(#[audience(human)] case: Case, resume: Resume,
+        intervention = work.interventions + 1,
         reason = case.condition,
         explanation = case.explanation.clone(),
         reasoning = case.reasoning.clone(),
@@ -90,14 +94,16 @@ pub enum Workflow {
         paused_in = "executing".to_owned(),
         cleared = resume.cleared.clone(),
         // The attempts of this turn are over: a person who resumes wants another one.
-        work = work.next_turn()
+        work = work.next_turn().asked()
     ) => ManualIntervention, by = GraphRunner, guard = while_executing -> NotHere)]
     #[on(request_intervention(#[audience(human)] note: String,
+        intervention = work.interventions + 1,
         reason = Condition::UserRequest,
         explanation = note.clone(),
         reasoning = work.plan.reasoning.clone(),
         proposed_action = work.plan.proposal(),
-        paused_in = "executing".to_owned()
+        paused_in = "executing".to_owned(),
+        work = work.asked()
     ) => ManualIntervention, by = Human)]
     Executing {
         #[audience(human)]
@@ -114,15 +120,23 @@ pub enum Workflow {
     /// Nothing happens until a person decides.
     #[group(Working)]
     #[stable]
-    #[on(user_resume => Executing, by = Human)]
+    #[on(user_resume(intervention: u32) => Executing, by = Human, guard = resumes -> Stale)]
     #[on(user_modify(
+        intervention: u32,
         #[audience(human)] instruction: String,
         instructions = and(instructions, instruction),
         work = work.without_plan()
-    ) => Planning, by = Human)]
-    #[on(user_terminate(#[audience(human)] why: String, reason = format!("a person ended it: {why}"))
-        => Terminated, by = Human)]
+    ) => Planning, by = Human, guard = modifies -> Stale)]
+    #[on(user_terminate(
+        intervention: u32,
+        #[audience(human)] why: String,
+        reason = format!("a person ended it: {why}")
+    ) => Terminated, by = Human, guard = terminates -> Stale)]
     ManualIntervention {
+        /// Its number. Each answer names it, so that one that comes late, or twice, never answers another
+        /// question.
+        #[audience(human)]
+        intervention: u32,
         #[audience(human)]
         reason: Condition,
         /// What exactly.

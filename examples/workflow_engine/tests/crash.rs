@@ -145,7 +145,7 @@ impl Round {
                 continue;
             }
             figures.interventions += 1;
-            let said = match (engine.state().reason, random.below(4)) {
+            let mut said = match (engine.state().reason, random.below(4)) {
                 (_, 0) => json!({ "trigger": "user_terminate", "why": "enough" }),
                 (Condition::Ambiguity, _) => {
                     json!({ "trigger": "user_modify", "instruction": "the final one" })
@@ -155,6 +155,7 @@ impl Round {
                 }
                 _ => json!({ "trigger": "user_resume" }),
             };
+            said["intervention"] = json!(engine.state().intervention);
             let message = Message::new(&said, &Human::new("ann").unwrap()).unwrap();
             self.store.wait(self.store.get().send(engine.id(), &message)).unwrap();
         }
