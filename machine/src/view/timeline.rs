@@ -95,6 +95,7 @@ pub struct TimelineEvent<A: Audience = Human> {
     ///
     /// A definition is the first one in a store with its fingerprint. What another program computes that
     /// it carries over, with the same states and payloads, is shown as if it was carried over.
+    #[cfg_attr(feature = "http", schema(value_type = Object))]
     pub data: Fields<A>,
     /// The names of the other fields: the machine was created with them, or its program computed them.
     pub unknown: Vec<String>,
