@@ -24,7 +24,25 @@ macro_rules! files {
 }
 
 /// What the page loads.
-const FILES: &[(&str, &str)] = files!["inspector.css", "inspector.js",];
+const FILES: &[(&str, &str)] = files![
+    "api.js",
+    "diagram.js",
+    "dom.js",
+    "history.js",
+    "hold.js",
+    "inbox.js",
+    "inspector.css",
+    "inspector.js",
+    "live.js",
+    "machine.js",
+    "overview.js",
+    "payload.js",
+    "picture.js",
+    "records.js",
+    "session.js",
+    "steps.js",
+    "text.js",
+];
 
 struct File {
     kind: &'static str,

@@ -43,6 +43,7 @@ impl Observed {
         (self.state, &self.definition.states[self.state].label)
     }
 
+    #[cfg(feature = "http")]
     pub(crate) fn session(&self) -> Option<&str> {
         self.row.session.as_deref()
     }
