@@ -15,7 +15,10 @@ async fn the_token_leaves_the_address() {
             JSON.stringify(localStorage), document.cookie].join()";
         let traces = page.run(traces).await;
         assert!(!traces.as_str().unwrap().contains(ANN), "{traces}");
-        assert_eq!(page.run("return Object.values(sessionStorage)").await, serde_json::json!([ANN]));
+        assert_eq!(
+            page.run("return Object.values(sessionStorage)").await,
+            serde_json::json!([ANN])
+        );
     })
     .await;
 }

@@ -47,16 +47,26 @@ async fn what_is_under_the_pointer_stays_there() {
 
         page.site.ask("third@example.com").await;
         page.site.approve(second, "tom").await;
-        page.until("two held changes", "return document.querySelector('.held').innerText.includes('2')")
-            .await;
+        page.until(
+            "two held changes",
+            "return document.querySelector('.held').innerText.includes('2')",
+        )
+        .await;
         assert_eq!(page.run(&place).await, before);
         assert_eq!(page.count(".cards li").await, 2);
         // What it is about is settled, so it does nothing any more, and says so.
-        assert_eq!(page.run("return window.button.isConnected && window.button.disabled").await, true);
+        assert_eq!(
+            page.run("return window.button.isConnected && window.button.disabled").await,
+            true
+        );
         page.shows("it has been answered").await;
 
         page.click(".held").await;
-        page.until("the third", "return document.querySelector('main').innerText.includes('third')").await;
+        page.until(
+            "the third",
+            "return document.querySelector('main').innerText.includes('third')",
+        )
+        .await;
         assert_eq!(page.count(".cards li").await, 2);
     })
     .await;
@@ -119,8 +129,11 @@ async fn a_lost_connection_is_said_and_found_again() {
         // An open stream goes on until it ends, so the page opens a new one.
         page.send("Network.emulateNetworkConditions", offline(true)).await;
         page.run("dispatchEvent(new Event('offline'))").await;
-        page.until("no connection", "return document.querySelector('.live').innerText.includes('Reconnecting')")
-            .await;
+        page.until(
+            "no connection",
+            "return document.querySelector('.live').innerText.includes('Reconnecting')",
+        )
+        .await;
         page.site.approve(gate, "tom").await;
         work(&page.site.store, TAKES).await;
         page.send("Network.emulateNetworkConditions", offline(false)).await;

@@ -77,7 +77,8 @@ async fn an_event_with_what_it_takes_is_sent() {
         let worker = Worker::new(&page.site.store, Actors::issue("claims").unwrap()).handler(Waits);
         let idle = tokio::time::timeout(Duration::from_secs(20), worker.run_until_idle());
         idle.await.expect("the worker rests").unwrap();
-        page.until("SETTLED", "return document.querySelector('h1 .badge').innerText === 'SETTLED'").await;
+        page.until("SETTLED", "return document.querySelector('h1 .badge').innerText === 'SETTLED'")
+            .await;
 
         // The data of the state, compared with the entry before.
         page.shows("+ added").await;

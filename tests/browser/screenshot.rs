@@ -36,8 +36,15 @@ async fn screenshot() {
         site.approve(gate, "tom").await;
         work(&site.store, TAKES).await;
         page.open_as(ANN, "#/").await;
-        page.send("Emulation.setDeviceMetricsOverride", json!({ "width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": false })).await;
-        for (name, view) in [("inspector.png", "#/".to_owned()), ("inspector-machine.png", format!("#/machines/{mail}"))] {
+        page.send(
+            "Emulation.setDeviceMetricsOverride",
+            json!({ "width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": false }),
+        )
+        .await;
+        for (name, view) in [
+            ("inspector.png", "#/".to_owned()),
+            ("inspector-machine.png", format!("#/machines/{mail}")),
+        ] {
             page.go(&view).await;
             sleep(Duration::from_millis(500)).await;
             let picture = page.driver.screenshot_as_png().await.unwrap();
