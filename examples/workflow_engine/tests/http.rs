@@ -134,7 +134,7 @@ fn told_in_real_time_and_decides() {
 
     let engine = office.submit("invite the team");
     until(&mut events, &engine, "manual_intervention");
-    let payload = json!({ "intervention": 1, "instruction": "only the team" });
+    let payload = json!({ "intervention": 2, "instruction": "only the team" });
     let modify = json!({ "trigger": "user_modify", "payload": payload });
     assert_eq!(office.send(&engine, &token, &modify).0, 202);
     until(&mut events, &engine, "planning");
@@ -143,7 +143,7 @@ fn told_in_real_time_and_decides() {
     let engine = office.submit("clean up");
     until(&mut events, &engine, "manual_intervention");
     let terminate =
-        json!({ "trigger": "user_terminate", "payload": { "intervention": 1, "why": "no" } });
+        json!({ "trigger": "user_terminate", "payload": { "intervention": 3, "why": "no" } });
     assert_eq!(office.send(&engine, &token, &terminate).0, 202);
     until(&mut events, &engine, "terminated");
     until(&mut events, &engine, "idle");

@@ -130,8 +130,17 @@ async fn an_answer_is_for_one_intervention() {
     assert_eq!((asks.state().intervention, asks.state().reason), (2, Condition::SensitiveAction));
     assert_eq!(world.file("mails.txt"), "");
     world.say(task, "user_resume", json!({})).await;
+    world.say(task, "user_resume", json!({})).await;
     world.work().await;
     assert_eq!(world.record(task).await.status().to_string(), "completed");
+
+    // Nor that of another task that the same engine works on.
+    let next = world.submit("pay and tell again").await;
+    assert_eq!(next.engine, task.engine);
+    world.work().await;
+    let asks = world.engine(next).await;
+    let AnyWorkflow::ManualIntervention(asks) = asks else { panic!("{asks:?}") };
+    assert_eq!(asks.state().intervention, 3);
 }
 
 /// Nobody waits for an agent that thinks.
