@@ -23,7 +23,8 @@ struct Office {
 impl Office {
     fn open() -> Self {
         let folder = TempDir::new().unwrap();
-        std::fs::write(folder.path().join("invoice.txt"), "500").unwrap();
+        std::fs::create_dir(folder.path().join("engine.office")).unwrap();
+        std::fs::write(folder.path().join("engine.office/invoice.txt"), "500").unwrap();
         let mut office =
             Self { folder, address: String::new(), token: String::new(), processes: Vec::new() };
         // The server does not create the database.
@@ -127,7 +128,7 @@ fn told_in_real_time_and_decides() {
     assert_eq!(office.send(&engine, "", &resume).0, 401);
     let (status, problem) = office.send(&engine, &token, &json!({ "trigger": "plan_ready" }));
     assert_eq!(status, 409, "{problem}");
-    assert!(!office.folder.path().join("bank.txt").exists());
+    assert!(!office.folder.path().join("engine.office/bank.txt").exists());
 
     assert_eq!(office.send(&engine, &token, &resume).0, 202);
     until(&mut events, &engine, "completed");

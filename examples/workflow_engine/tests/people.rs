@@ -215,6 +215,22 @@ async fn several_tasks_at_once() {
     assert_eq!(world.file("mails.txt").lines().count(), 5);
 }
 
+/// A task that is ended while a call is in doubt: the record says so, and the call stays for a person.
+#[tokio::test]
+async fn the_record_names_a_call_that_is_still_under_way() {
+    let world = World::new(|_| Ok(Reply::Can(plan(&[COURIER])))).await;
+    let task = world.submit("send it").await;
+    world.work().await;
+    world.say(task, "request_intervention", json!({ "note": "stop" })).await;
+    world.work().await;
+    world.say(task, "user_terminate", json!({ "why": "stop" })).await;
+    world.work().await;
+    let AnyTaskRecord::Terminated(record) = world.record(task).await else { panic!() };
+    assert_eq!(record.state().history, ["courier.send: under way"]);
+    let calls = world.store.children(task.engine).await.unwrap();
+    assert!(world.store.in_doubt(calls[0].id).await.is_ok());
+}
+
 /// Two who submit at the same time do not get the same engine.
 #[tokio::test]
 async fn an_idle_engine_gets_one_task() {
