@@ -62,7 +62,7 @@ enum Command {
         #[arg(long, value_name = "TIME", default_value = "24h")]
         limit: SignedDuration,
     },
-    /// Work on the tasks until Ctrl-C or SIGTERM. The office is the folder of the database.
+    /// Work on the tasks until Ctrl-C or SIGTERM. The files of the tools are in a folder next to the database.
     Run {
         /// Only do what is ready.
         #[arg(long)]

@@ -18,7 +18,10 @@ use machine::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::show::{self, Log, say};
+use crate::{
+    run::office,
+    show::{self, Log, say},
+};
 
 /// How long the story waits for anything.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -52,9 +55,12 @@ impl Drop for Stage {
 impl Stage {
     pub fn begin() -> anyhow::Result<Self> {
         let folder = TempDir::with_prefix("workflow_engine-").context("cannot create a folder")?;
-        fs::write(folder.path().join("invoice.txt"), "500\n")?;
-        fs::write(folder.path().join("site.down"), "retry\nretry\nretry\n")?;
-        let store = Store::sqlite(folder.path().join("engine.db"))?;
+        let db = folder.path().join("engine.db");
+        let office = office(&db);
+        fs::create_dir(&office)?;
+        fs::write(office.join("invoice.txt"), "500\n")?;
+        fs::write(office.join("site.down"), "retry\nretry\nretry\n")?;
+        let store = Store::sqlite(&db)?;
         let log = store.wait(Log::begin(store.get()))?;
         Ok(Self { folder, store, log, tasks: Vec::new(), processes: Vec::new() })
     }
@@ -149,7 +155,7 @@ impl Stage {
     }
 
     pub fn payments(&self) -> usize {
-        let bank = fs::read_to_string(self.folder.path().join("bank.txt")).unwrap_or_default();
+        let bank = fs::read_to_string(office(&self.db()).join("bank.txt")).unwrap_or_default();
         bank.lines().count()
     }
 

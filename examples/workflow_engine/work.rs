@@ -17,14 +17,12 @@ pub struct Work {
     /// Rises with each step and with each decision of a person to try one again, so that every call
     /// belongs to one turn.
     pub turn: u32,
-    /// How often a person was asked.
-    pub interventions: u32,
 }
 
 impl Work {
     /// The work on a new task.
     pub fn new(record: Id, limit: Duration) -> Self {
-        Self { record, limit, plan: Plan::default(), turn: 0, interventions: 0 }
+        Self { record, limit, plan: Plan::default(), turn: 0 }
     }
 
     /// The session of the calls of the task.
@@ -45,11 +43,6 @@ impl Work {
     /// The same step in a new turn.
     pub fn next_turn(self) -> Self {
         Self { turn: self.turn + 1, ..self }
-    }
-
-    /// A person was asked once more.
-    pub fn asked(self) -> Self {
-        Self { interventions: self.interventions + 1, ..self }
     }
 
     /// The plan without its first step.

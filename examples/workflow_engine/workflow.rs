@@ -26,13 +26,17 @@ pub enum Workflow {
     #[initial]
     #[stable]
     #[on(start_task(goal, work, instructions = vec![], history = vec![]) => Initializing, by = GraphRunner)]
-    Idle,
+    Idle {
+        /// How often the engine has asked a person, whatever the task.
+        intervention: u32,
+    },
 
     /// The agent looks at the task.
     #[group(Working)]
     #[on(initialization_complete => Planning, by = GraphRunner)]
     #[on(initialization_failed(error) => Failed, by = GraphRunner)]
     Initializing {
+        intervention: u32,
         #[audience(human)]
         goal: String,
         /// What people added to the goal.
@@ -48,7 +52,7 @@ pub enum Workflow {
     #[group(Working)]
     #[on(plan_ready(plan: Plan, work = work.with(plan), cleared = None) => Executing, by = ReasoningNode)]
     #[on(need_intervention(#[audience(human)] case: Case, resume: Resume,
-        intervention = work.interventions + 1,
+        intervention = intervention + 1,
         reason = case.condition,
         explanation = case.explanation.clone(),
         reasoning = case.reasoning.clone(),
@@ -56,20 +60,21 @@ pub enum Workflow {
         history = case.history.clone(),
         paused_in = "planning".to_owned(),
         cleared = resume.cleared.clone(),
-        work = work.with(resume.plan.clone()).asked()
+        work = work.with(resume.plan.clone())
     ) => ManualIntervention, by = GraphRunner, guard = while_planning -> NotHere)]
     #[on(request_intervention(#[audience(human)] note: String,
-        intervention = work.interventions + 1,
+        intervention = intervention + 1,
         reason = Condition::UserRequest,
         explanation = note.clone(),
         reasoning = work.plan.reasoning.clone(),
         proposed_action = work.plan.proposal(),
         paused_in = "planning".to_owned(),
         cleared = None,
-        work = work.next_turn().asked()
+        work = work.next_turn()
     ) => ManualIntervention, by = Human)]
     #[on(planning_failed(error) => Failed, by = GraphRunner)]
     Planning {
+        intervention: u32,
         #[audience(human)]
         goal: String,
         #[audience(human)]
@@ -85,7 +90,7 @@ pub enum Workflow {
     #[on(execution_complete(result) => Completed, by = GraphRunner)]
     #[on(step_failed(error) => Failed, by = GraphRunner)]
     #[on(need_intervention(#[audience(human)] case: Case, resume: Resume,
-        intervention = work.interventions + 1,
+        intervention = intervention + 1,
         reason = case.condition,
         explanation = case.explanation.clone(),
         reasoning = case.reasoning.clone(),
@@ -94,18 +99,18 @@ pub enum Workflow {
         paused_in = "executing".to_owned(),
         cleared = resume.cleared.clone(),
         // The attempts of this turn are over: a person who resumes wants another one.
-        work = work.next_turn().asked()
+        work = work.next_turn()
     ) => ManualIntervention, by = GraphRunner, guard = while_executing -> NotHere)]
     #[on(request_intervention(#[audience(human)] note: String,
-        intervention = work.interventions + 1,
+        intervention = intervention + 1,
         reason = Condition::UserRequest,
         explanation = note.clone(),
         reasoning = work.plan.reasoning.clone(),
         proposed_action = work.plan.proposal(),
-        paused_in = "executing".to_owned(),
-        work = work.asked()
+        paused_in = "executing".to_owned()
     ) => ManualIntervention, by = Human)]
     Executing {
+        intervention: u32,
         #[audience(human)]
         goal: String,
         #[audience(human)]
@@ -120,15 +125,15 @@ pub enum Workflow {
     /// Nothing happens until a person decides.
     #[group(Working)]
     #[stable]
-    #[on(user_resume(intervention: u32) => Executing, by = Human, guard = resumes -> Stale)]
+    #[on(user_resume(intervention) => Executing, by = Human, guard = resumes -> Stale)]
     #[on(user_modify(
-        intervention: u32,
+        intervention,
         #[audience(human)] instruction: String,
         instructions = and(instructions, instruction),
         work = work.without_plan()
     ) => Planning, by = Human, guard = modifies -> Stale)]
     #[on(user_terminate(
-        intervention: u32,
+        intervention,
         #[audience(human)] why: String,
         reason = format!("a person ended it: {why}")
     ) => Terminated, by = Human, guard = terminates -> Stale)]
@@ -163,6 +168,7 @@ pub enum Workflow {
     /// The task is done.
     #[group(Finished)]
     Completed {
+        intervention: u32,
         #[audience(human)]
         goal: String,
         #[audience(human)]
@@ -173,6 +179,7 @@ pub enum Workflow {
     /// The task cannot be done.
     #[group(Finished)]
     Failed {
+        intervention: u32,
         #[audience(human)]
         goal: String,
         #[audience(human)]
@@ -183,6 +190,7 @@ pub enum Workflow {
     /// A person ended the task, or its time is up.
     #[group(Finished)]
     Terminated {
+        intervention: u32,
         #[audience(human)]
         goal: String,
         #[audience(human)]

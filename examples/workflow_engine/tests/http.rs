@@ -23,7 +23,8 @@ struct Office {
 impl Office {
     fn open() -> Self {
         let folder = TempDir::new().unwrap();
-        std::fs::write(folder.path().join("invoice.txt"), "500").unwrap();
+        std::fs::create_dir(folder.path().join("engine.office")).unwrap();
+        std::fs::write(folder.path().join("engine.office/invoice.txt"), "500").unwrap();
         let mut office =
             Self { folder, address: String::new(), token: String::new(), processes: Vec::new() };
         // The server does not create the database.
@@ -127,14 +128,14 @@ fn told_in_real_time_and_decides() {
     assert_eq!(office.send(&engine, "", &resume).0, 401);
     let (status, problem) = office.send(&engine, &token, &json!({ "trigger": "plan_ready" }));
     assert_eq!(status, 409, "{problem}");
-    assert!(!office.folder.path().join("bank.txt").exists());
+    assert!(!office.folder.path().join("engine.office/bank.txt").exists());
 
     assert_eq!(office.send(&engine, &token, &resume).0, 202);
     until(&mut events, &engine, "completed");
 
     let engine = office.submit("invite the team");
     until(&mut events, &engine, "manual_intervention");
-    let payload = json!({ "intervention": 1, "instruction": "only the team" });
+    let payload = json!({ "intervention": 2, "instruction": "only the team" });
     let modify = json!({ "trigger": "user_modify", "payload": payload });
     assert_eq!(office.send(&engine, &token, &modify).0, 202);
     until(&mut events, &engine, "planning");
@@ -143,7 +144,7 @@ fn told_in_real_time_and_decides() {
     let engine = office.submit("clean up");
     until(&mut events, &engine, "manual_intervention");
     let terminate =
-        json!({ "trigger": "user_terminate", "payload": { "intervention": 1, "why": "no" } });
+        json!({ "trigger": "user_terminate", "payload": { "intervention": 3, "why": "no" } });
     assert_eq!(office.send(&engine, &token, &terminate).0, 202);
     until(&mut events, &engine, "terminated");
     until(&mut events, &engine, "idle");

@@ -16,7 +16,8 @@ struct Office(TempDir);
 impl Office {
     fn new() -> Self {
         let folder = TempDir::new().unwrap();
-        std::fs::write(folder.path().join("invoice.txt"), "500").unwrap();
+        std::fs::create_dir(folder.path().join("engine.office")).unwrap();
+        std::fs::write(folder.path().join("engine.office/invoice.txt"), "500").unwrap();
         Self(folder)
     }
 
