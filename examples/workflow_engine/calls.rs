@@ -95,6 +95,11 @@ impl Calls {
         self.ended().map(|call| call.line.clone()).collect()
     }
 
+    /// A line for each call, for the record: some may still be under way when a task is ended.
+    pub fn account(&self) -> Vec<String> {
+        self.0.iter().map(|call| call.told.clone()).collect()
+    }
+
     fn ended(&self) -> impl Iterator<Item = &Made> {
         self.0.iter().filter(|call| call.has_ended())
     }
@@ -137,7 +142,8 @@ impl Made {
             tool: contract.action().tool_name().unwrap_or_default(),
             turn: contract.metadata().get(TURN).and_then(serde_json::Value::as_u64).unwrap_or(0),
             told: match &progress {
-                Progress::Pending | Progress::Begun => format!("{summary}: under way"),
+                Progress::Pending => format!("{summary}: not begun"),
+                Progress::Begun => format!("{summary}: under way"),
                 Progress::Succeeded(result) => format!("{summary}: {result}"),
                 Progress::Failed(error) => format!("{summary}: failed: {error}"),
             },

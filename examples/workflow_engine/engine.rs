@@ -98,7 +98,7 @@ async fn finish<S: Finished>(
 ) -> Result<Next<AnyWorkflow>, Failure> {
     let calls = Calls::read(task.store(), &work.session()).await?;
     let runner = &task.actors().graph_runner;
-    let close = task_record::Event::Close { outcome, history: calls.history() };
+    let close = task_record::Event::Close { outcome, history: calls.account() };
     let close = Message::new(&close, runner)?;
     let reason = "its task has ended".to_owned();
     let cancel = Message::new(&execution::Event::Cancel { reason }, runner)?;

@@ -7,6 +7,7 @@
 #![allow(unreachable_pub, reason = "`pub` marks the interface of a module, as in a library")]
 
 mod agent;
+mod answer;
 mod calls;
 mod condition;
 mod engine;
@@ -18,14 +19,16 @@ mod record;
 mod run;
 mod script;
 mod show;
+mod stage;
 mod story;
 mod submit;
 mod tools;
 mod work;
 mod workflow;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
 
+use anyhow::anyhow;
 use clap::{Parser, Subcommand};
 use jiff::SignedDuration;
 use machine::{
@@ -40,6 +43,9 @@ use machine::{
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
+    /// Tell only the beginning, and serve a page in which you decide.
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:7878")]
+    serve: Option<SocketAddr>,
     /// The database; `run` and `submit` create it if it does not exist.
     #[arg(long, global = true, value_name = "FILE", default_value = "engine.db")]
     db: PathBuf,
@@ -56,7 +62,7 @@ enum Command {
         #[arg(long, value_name = "TIME", default_value = "24h")]
         limit: SignedDuration,
     },
-    /// Work on the tasks until Ctrl-C or SIGTERM. The office is the folder of the database.
+    /// Work on the tasks until Ctrl-C or SIGTERM. The files of the tools are in a folder next to the database.
     Run {
         /// Only do what is ready.
         #[arg(long)]
@@ -68,10 +74,14 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let Cli { command, db } = Cli::parse();
-    let result = match command {
-        Some(command) => run(command, db),
-        None => story::tell().map(|()| ExitCode::SUCCESS),
+    let Cli { command, serve, db } = Cli::parse();
+    let result = match (command, serve) {
+        (Some(command), None) => run(command, db),
+        (None, None) => story::tell().map(|()| ExitCode::SUCCESS),
+        (None, Some(address)) => story::serve(address).map(|()| ExitCode::SUCCESS),
+        (Some(_), Some(_)) => {
+            Err(anyhow!("`--serve` is for the story; the command `serve` is for any database"))
+        }
     };
     result.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");

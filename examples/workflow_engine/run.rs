@@ -1,4 +1,11 @@
-use std::{future::Future, io, path::Path, sync::Arc, time::Duration};
+use std::{
+    fs,
+    future::Future,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use machine::{actor::Actors, store::Store, worker::Worker};
 use tokio::signal;
@@ -16,7 +23,9 @@ pub async fn run(db: &Path, actors: Actors, once: bool) -> anyhow::Result<()> {
     let stop = stopped()?;
     let store = Store::sqlite(db).await?;
     let mut log = Log::begin(&store).await?;
-    let worker = worker(&store, actors, db.parent().unwrap_or(Path::new(".")))?;
+    let office = office(db);
+    fs::create_dir_all(&office)?;
+    let worker = worker(&store, actors, &office)?;
     if once {
         worker.run_until_idle().await?;
     } else {
@@ -30,9 +39,14 @@ pub async fn run(db: &Path, actors: Actors, once: bool) -> anyhow::Result<()> {
     Ok(log.finish().await?)
 }
 
-/// A worker for the engines, with the agent and the tools of this office.
-fn worker(store: &Store, actors: Actors, office: &Path) -> anyhow::Result<Worker> {
-    let tools = Arc::new(office::tools(office)?);
+/// The folder with the files of the tools.
+pub fn office(db: &Path) -> PathBuf {
+    db.with_extension("office")
+}
+
+/// A worker for the engines, with the agent and the tools of this folder.
+fn worker(store: &Store, actors: Actors, folder: &Path) -> anyhow::Result<Worker> {
+    let tools = Arc::new(office::tools(folder)?);
     Ok(Worker::new(store, actors)
         .handler(Driver::new(Script, Arc::clone(&tools)))
         .handler(Records)
@@ -44,7 +58,7 @@ fn worker(store: &Store, actors: Actors, office: &Path) -> anyhow::Result<Worker
 }
 
 /// Completes with SIGINT or SIGTERM, which from now on no longer end the process at once.
-fn stopped() -> io::Result<impl Future<Output = ()> + Send> {
+pub fn stopped() -> io::Result<impl Future<Output = ()> + Send> {
     #[cfg(unix)]
     let mut terminate = signal::unix::signal(signal::unix::SignalKind::terminate())?;
     Ok(async move {

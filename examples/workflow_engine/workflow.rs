@@ -8,6 +8,7 @@ use machine::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    answer::{Stale, modifies, resumes, terminates},
     condition::{Case, Condition, NotHere, Resume, while_executing, while_planning},
     plan::{Plan, ProposedCall},
     work::{Work, and},
@@ -25,13 +26,17 @@ pub enum Workflow {
     #[initial]
     #[stable]
     #[on(start_task(goal, work, instructions = vec![], history = vec![]) => Initializing, by = GraphRunner)]
-    Idle,
+    Idle {
+        /// How often the engine has asked a person, whatever the task.
+        intervention: u32,
+    },
 
     /// The agent looks at the task.
     #[group(Working)]
     #[on(initialization_complete => Planning, by = GraphRunner)]
     #[on(initialization_failed(error) => Failed, by = GraphRunner)]
     Initializing {
+        intervention: u32,
         #[audience(human)]
         goal: String,
         /// What people added to the goal.
@@ -47,6 +52,7 @@ pub enum Workflow {
     #[group(Working)]
     #[on(plan_ready(plan: Plan, work = work.with(plan), cleared = None) => Executing, by = ReasoningNode)]
     #[on(need_intervention(#[audience(human)] case: Case, resume: Resume,
+        intervention = intervention + 1,
         reason = case.condition,
         explanation = case.explanation.clone(),
         reasoning = case.reasoning.clone(),
@@ -57,6 +63,7 @@ pub enum Workflow {
         work = work.with(resume.plan.clone())
     ) => ManualIntervention, by = GraphRunner, guard = while_planning -> NotHere)]
     #[on(request_intervention(#[audience(human)] note: String,
+        intervention = intervention + 1,
         reason = Condition::UserRequest,
         explanation = note.clone(),
         reasoning = work.plan.reasoning.clone(),
@@ -67,6 +74,7 @@ pub enum Workflow {
     ) => ManualIntervention, by = Human)]
     #[on(planning_failed(error) => Failed, by = GraphRunner)]
     Planning {
+        intervention: u32,
         #[audience(human)]
         goal: String,
         #[audience(human)]
@@ -82,6 +90,7 @@ pub enum Workflow {
     #[on(execution_complete(result) => Completed, by = GraphRunner)]
     #[on(step_failed(error) => Failed, by = GraphRunner)]
     #[on(need_intervention(#[audience(human)] case: Case, resume: Resume,
+        intervention = intervention + 1,
         reason = case.condition,
         explanation = case.explanation.clone(),
         reasoning = case.reasoning.clone(),
@@ -93,6 +102,7 @@ pub enum Workflow {
         work = work.next_turn()
     ) => ManualIntervention, by = GraphRunner, guard = while_executing -> NotHere)]
     #[on(request_intervention(#[audience(human)] note: String,
+        intervention = intervention + 1,
         reason = Condition::UserRequest,
         explanation = note.clone(),
         reasoning = work.plan.reasoning.clone(),
@@ -100,6 +110,7 @@ pub enum Workflow {
         paused_in = "executing".to_owned()
     ) => ManualIntervention, by = Human)]
     Executing {
+        intervention: u32,
         #[audience(human)]
         goal: String,
         #[audience(human)]
@@ -114,15 +125,23 @@ pub enum Workflow {
     /// Nothing happens until a person decides.
     #[group(Working)]
     #[stable]
-    #[on(user_resume => Executing, by = Human)]
+    #[on(user_resume(intervention) => Executing, by = Human, guard = resumes -> Stale)]
     #[on(user_modify(
+        intervention,
         #[audience(human)] instruction: String,
         instructions = and(instructions, instruction),
         work = work.without_plan()
-    ) => Planning, by = Human)]
-    #[on(user_terminate(#[audience(human)] why: String, reason = format!("a person ended it: {why}"))
-        => Terminated, by = Human)]
+    ) => Planning, by = Human, guard = modifies -> Stale)]
+    #[on(user_terminate(
+        intervention,
+        #[audience(human)] why: String,
+        reason = format!("a person ended it: {why}")
+    ) => Terminated, by = Human, guard = terminates -> Stale)]
     ManualIntervention {
+        /// Its number. Each answer names it, so that one that comes late, or twice, never answers another
+        /// question.
+        #[audience(human)]
+        intervention: u32,
         #[audience(human)]
         reason: Condition,
         /// What exactly.
@@ -149,6 +168,7 @@ pub enum Workflow {
     /// The task is done.
     #[group(Finished)]
     Completed {
+        intervention: u32,
         #[audience(human)]
         goal: String,
         #[audience(human)]
@@ -159,6 +179,7 @@ pub enum Workflow {
     /// The task cannot be done.
     #[group(Finished)]
     Failed {
+        intervention: u32,
         #[audience(human)]
         goal: String,
         #[audience(human)]
@@ -169,6 +190,7 @@ pub enum Workflow {
     /// A person ended the task, or its time is up.
     #[group(Finished)]
     Terminated {
+        intervention: u32,
         #[audience(human)]
         goal: String,
         #[audience(human)]

@@ -78,10 +78,12 @@ struct Round {
 impl Round {
     fn new() -> Self {
         let folder = TempDir::new().unwrap();
-        fs::write(folder.path().join("invoice.txt"), "500").unwrap();
-        fs::write(folder.path().join("target.txt"), "secrets").unwrap();
-        fs::write(folder.path().join("site.down"), "retry\nretry\nretry\n").unwrap();
-        fs::write(folder.path().join("mail.down"), "0x80004005\nretry\n").unwrap();
+        let office = folder.path().join("engine.office");
+        fs::create_dir(&office).unwrap();
+        fs::write(office.join("invoice.txt"), "500").unwrap();
+        fs::write(office.join("target.txt"), "secrets").unwrap();
+        fs::write(office.join("site.down"), "retry\nretry\nretry\n").unwrap();
+        fs::write(office.join("mail.down"), "0x80004005\nretry\n").unwrap();
         let store = Store::sqlite(folder.path().join("engine.db")).unwrap();
         let runner = Actors::issue("engine").unwrap().graph_runner;
         for goal in GOALS {
@@ -145,7 +147,7 @@ impl Round {
                 continue;
             }
             figures.interventions += 1;
-            let said = match (engine.state().reason, random.below(4)) {
+            let mut said = match (engine.state().reason, random.below(4)) {
                 (_, 0) => json!({ "trigger": "user_terminate", "why": "enough" }),
                 (Condition::Ambiguity, _) => {
                     json!({ "trigger": "user_modify", "instruction": "the final one" })
@@ -155,6 +157,7 @@ impl Round {
                 }
                 _ => json!({ "trigger": "user_resume" }),
             };
+            said["intervention"] = json!(engine.state().intervention);
             let message = Message::new(&said, &Human::new("ann").unwrap()).unwrap();
             self.store.wait(self.store.get().send(engine.id(), &message)).unwrap();
         }
@@ -167,7 +170,8 @@ impl Round {
         assert!(set_aside.machines.is_empty(), "round {round}: {set_aside:?}");
         let mut effects = 0;
         for (_, _, file) in WRITERS {
-            let text = fs::read_to_string(self.folder.path().join(file)).unwrap_or_default();
+            let text = fs::read_to_string(self.folder.path().join("engine.office").join(file))
+                .unwrap_or_default();
             let lines: Vec<&str> = text.lines().collect();
             let once: HashSet<&str> = lines.iter().copied().collect();
             assert_eq!(once.len(), lines.len(), "round {round}: {file} has a line twice:\n{text}");

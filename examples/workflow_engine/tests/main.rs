@@ -5,6 +5,8 @@
 
 #[path = "../agent.rs"]
 mod agent;
+#[path = "../answer.rs"]
+mod answer;
 #[path = "../calls.rs"]
 mod calls;
 #[path = "../condition.rs"]
@@ -32,6 +34,7 @@ mod workflow;
 
 mod conditions;
 mod crash;
+mod http;
 mod people;
 mod process;
 mod program;

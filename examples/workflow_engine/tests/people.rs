@@ -110,6 +110,39 @@ async fn a_call_under_way_is_waited_for_before_the_next_plan() {
     assert_eq!(world.record(task).await.status().to_string(), "completed");
 }
 
+/// A second click, or an answer that comes late, does not answer the next question.
+#[tokio::test]
+async fn an_answer_is_for_one_intervention() {
+    let world = World::new(|brief| {
+        let steps = [READ, PAY, TO_ALL];
+        Ok(Reply::Can(plan(&steps[brief.done.len()..])))
+    })
+    .await;
+    std::fs::write(world.path("note.txt"), "500").unwrap();
+    let task = world.submit("pay and tell").await;
+    world.work().await;
+    world.say(task, "user_resume", json!({})).await;
+    world.say(task, "user_resume", json!({})).await;
+    world.say(task, "user_terminate", json!({ "why": "too late" })).await;
+    world.work().await;
+    let asks = world.engine(task).await;
+    let AnyWorkflow::ManualIntervention(asks) = asks else { panic!("{asks:?}") };
+    assert_eq!((asks.state().intervention, asks.state().reason), (2, Condition::SensitiveAction));
+    assert_eq!(world.file("mails.txt"), "");
+    world.say(task, "user_resume", json!({})).await;
+    world.say(task, "user_resume", json!({})).await;
+    world.work().await;
+    assert_eq!(world.record(task).await.status().to_string(), "completed");
+
+    // Nor that of another task that the same engine works on.
+    let next = world.submit("pay and tell again").await;
+    assert_eq!(next.engine, task.engine);
+    world.work().await;
+    let asks = world.engine(next).await;
+    let AnyWorkflow::ManualIntervention(asks) = asks else { panic!("{asks:?}") };
+    assert_eq!(asks.state().intervention, 3);
+}
+
 /// Nobody waits for an agent that thinks.
 #[tokio::test]
 async fn a_pause_does_not_wait_for_the_agent() {
@@ -180,6 +213,22 @@ async fn several_tasks_at_once() {
         assert!(matches!(world.engine(*task).await, AnyWorkflow::Idle(_)));
     }
     assert_eq!(world.file("mails.txt").lines().count(), 5);
+}
+
+/// A task that is ended while a call is in doubt: the record says so, and the call stays for a person.
+#[tokio::test]
+async fn the_record_names_a_call_that_is_still_under_way() {
+    let world = World::new(|_| Ok(Reply::Can(plan(&[COURIER])))).await;
+    let task = world.submit("send it").await;
+    world.work().await;
+    world.say(task, "request_intervention", json!({ "note": "stop" })).await;
+    world.work().await;
+    world.say(task, "user_terminate", json!({ "why": "stop" })).await;
+    world.work().await;
+    let AnyTaskRecord::Terminated(record) = world.record(task).await else { panic!() };
+    assert_eq!(record.state().history, ["courier.send: under way"]);
+    let calls = world.store.children(task.engine).await.unwrap();
+    assert!(world.store.in_doubt(calls[0].id).await.is_ok());
 }
 
 /// Two who submit at the same time do not get the same engine.

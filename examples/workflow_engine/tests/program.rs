@@ -16,7 +16,8 @@ struct Office(TempDir);
 impl Office {
     fn new() -> Self {
         let folder = TempDir::new().unwrap();
-        std::fs::write(folder.path().join("invoice.txt"), "500").unwrap();
+        std::fs::create_dir(folder.path().join("engine.office")).unwrap();
+        std::fs::write(folder.path().join("engine.office/invoice.txt"), "500").unwrap();
         Self(folder)
     }
 
@@ -55,7 +56,7 @@ fn a_person_sees_all_and_decides() {
     assert_data_eq!(
         told,
         str![[r"
-  [..] asks, executing: sensitive_action
+  [..] asks (1), executing: sensitive_action
       because   500 is more than the limit of 100
       goal      pay the invoice
       so far    files.read → invoice.txt: 500
@@ -67,6 +68,7 @@ fn a_person_sees_all_and_decides() {
     let shown = office.ok(&["show", &engine]);
     for part in [
         "MANUAL_INTERVENTION",
+        "intervention: 1",
         "reason: sensitive_action",
         "explanation: 500 is more than the limit of 100",
         "proposed_action: pay: bank.pay(amount: 500, to: bob)",
@@ -81,7 +83,15 @@ fn a_person_sees_all_and_decides() {
     }
     assert!(office.ok(&["list", "--attention-only"]).contains("waits for a person"));
 
-    office.ok(&["send", &engine, "user_resume", "--as", "ann"]);
+    office.ok(&[
+        "send",
+        &engine,
+        "user_resume",
+        "--as",
+        "ann",
+        "--payload",
+        r#"{"intervention": 1}"#,
+    ]);
     assert_data_eq!(
         office.ok(&["run", "--once"]),
         str![[r"
@@ -107,7 +117,7 @@ fn what_a_person_cannot_send_is_refused() {
     for (words, part) in [
         (&["plan_ready"][..], "not for people"),
         (&["need_intervention"], "not for people"),
-        (&["user_modify"], "needs `instruction`"),
+        (&["user_modify"], "needs `intervention`, `instruction`"),
         (&["fly"], "no state of `workflow` takes `fly`"),
     ] {
         let output = office.run(&[&["send", &engine, "--as", "ann"], words].concat());
@@ -124,7 +134,7 @@ fn it_tells_in_real_time_and_stops() {
     let lines = BufReader::new(running.stdout.take().unwrap()).lines();
     let [_, engine] = office.submit("invite the team");
     let mut lines = lines.map_while(Result::ok);
-    assert!(lines.any(|line| line.contains("asks, planning: sensitive_action")));
+    assert!(lines.any(|line| line.contains("asks (1), planning: sensitive_action")));
     office.ok(&[
         "send",
         &engine,
@@ -132,7 +142,7 @@ fn it_tells_in_real_time_and_stops() {
         "--as",
         "ann",
         "--payload",
-        r#"{"instruction": "only us"}"#,
+        r#"{"intervention": 1, "instruction": "only us"}"#,
     ]);
     assert!(lines.any(|line| line.contains("COMPLETED: invite the team")));
     let rest = thread::spawn(move || lines.count());

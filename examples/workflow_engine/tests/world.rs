@@ -124,10 +124,13 @@ impl World {
             .unwrap();
     }
 
-    /// A person sends an event.
+    /// A person sends an event; an answer is for the question that the engine asks now.
     pub async fn say(&self, to: Submitted, trigger: &str, payload: Value) {
         let mut body = payload;
         body["trigger"] = json!(trigger);
+        if let AnyWorkflow::ManualIntervention(asks) = self.engine(to).await {
+            body["intervention"] = json!(asks.state().intervention);
+        }
         let message = Message::new(&body, &Human::new("ann").unwrap()).unwrap();
         self.store.send(to.engine, &message).await.unwrap();
     }
