@@ -1,13 +1,21 @@
 //! A server on loopback with a real file, and what programs do with that file meanwhile.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
 
 use machine::{
     Id,
     actor::{Actors, Human},
+    clock::{Clock, Millis, SystemClock},
     contract::{AnyExecution, Contract},
     http::{Access, Http, serve},
-    store::Store,
+    store::{OpenOptions, Store},
 };
 use tempfile::TempDir;
 use tokio::{
@@ -26,6 +34,7 @@ pub(crate) struct Site {
     pub(crate) store: Store,
     pub(crate) actors: Actors,
     pub(crate) address: SocketAddr,
+    pub(crate) clock: Shifted,
     _folder: TempDir,
     server: Mutex<Server>,
 }
@@ -36,12 +45,14 @@ type Server = (oneshot::Sender<()>, JoinHandle<()>);
 impl Site {
     pub(crate) async fn open() -> Self {
         let folder = TempDir::new().unwrap();
-        let store = Store::sqlite(folder.path().join("agent.db")).await.unwrap();
+        let clock = Shifted::default();
+        let options = OpenOptions::new().clock(clock.clone());
+        let store = options.sqlite(folder.path().join("agent.db")).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let server = Mutex::new(start(listener, &store));
         let actors = Actors::issue("agent").unwrap();
-        Self { store, actors, address, _folder: folder, server }
+        Self { store, actors, address, clock, _folder: folder, server }
     }
 
     /// Stops the server, and what it streams.
@@ -88,6 +99,23 @@ impl Site {
     pub(crate) async fn status(&self, id: Id) -> String {
         let execution: AnyExecution = self.store.load(id).await.unwrap();
         execution.status().definition().name.to_string()
+    }
+}
+
+/// The clock of this computer, set back.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Shifted(Arc<AtomicI64>);
+
+impl Shifted {
+    /// How far it is set back from now on.
+    pub(crate) fn set_back(&self, by: Duration) {
+        self.0.store(i64::try_from(by.as_millis()).unwrap(), Ordering::SeqCst);
+    }
+}
+
+impl Clock for Shifted {
+    fn now(&self) -> Millis {
+        SystemClock.now() - self.0.load(Ordering::SeqCst)
     }
 }
 
