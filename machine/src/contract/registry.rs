@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     Action, Answer, BoxFuture, Call, Contract, InvalidContract, NotDone, Perform, ToolSpec,
-    contract::object, question::visible,
+    contract::object, wording::visible,
 };
 use crate::actor::ReasoningNode;
 
