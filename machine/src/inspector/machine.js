@@ -94,7 +94,7 @@ function whyOf({ machine: one, execution, children, messages }) {
 function nextPart(page, data) {
   const { machine: one, execution, next } = data;
   const { item: steps, gone } = heldOne(`steps ${one.id}`, next, document.getElementById("next"));
-  const subject = { id: one.id, summary: nameOf(data), question: execution?.question, setAside: data.messages.filter((message) => message.status === "set_aside") };
+  const subject = { id: one.id, summary: nameOf(data), question: execution?.question, transitionCount: one.transition_count, setAside: data.messages.filter((message) => message.status === "set_aside") };
   const labels = labelsOf(data);
   return h("section", { id: "next", "aria-labelledby": "next-title" },
     h("h2", { id: "next-title" }, one.is_terminal ? "What can still be done" : "Why it waits, and what would move it"),

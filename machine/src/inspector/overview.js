@@ -59,7 +59,7 @@ function attentionPart(page, { concerns, truncated }) {
 
 function concern(page, one, gone, key) {
   const [label, why] = REASONS[one.reason] ?? [one.reason, ""];
-  const subject = { id: one.id, summary: one.summary, question: one.question };
+  const subject = { id: one.id, summary: one.summary, question: one.question, transitionCount: one.transition_count };
   const name = one.summary || `${one.machine ?? "machine"} ${short(one.id ?? "")}`;
   return h("li", { key, class: gone ? "card gone" : `card ${one.reason}` },
     h("div", { class: "line" },
