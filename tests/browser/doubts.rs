@@ -37,7 +37,11 @@ async fn a_failure_is_retried_and_the_attempts_are_drawn_together() {
         page.shows("554 no mail today").await;
         page.click("#next button.primary").await;
         page.answer_dialog().await;
-        page.until("the other attempt", "return document.querySelector('.scroller').textContent.includes('Attempt 2 of 2')").await;
+        page.until(
+            "the other attempt",
+            "return document.querySelector('.scroller').textContent.includes('Attempt 2 of 2')",
+        )
+        .await;
         work(&page.site.store, TAKES).await;
         page.go("#/sessions/monday").await;
         page.shows("attempt 2 of 2").await;

@@ -8,7 +8,8 @@ use crate::{
     site::ANN,
 };
 
-const HOSTILE: &str = "<script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>\u{202e}\u{1b}[2J";
+const HOSTILE: &str =
+    "<script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>\u{202e}\u{1b}[2J";
 
 #[tokio::test]
 async fn script_tags_in_results_stay_text() {
@@ -18,7 +19,10 @@ async fn script_tags_in_results_stay_text() {
         work(&page.site.store, Server(|_| Ok(Applied::new(HOSTILE)))).await;
         for view in ["#/", &format!("#/machines/{mail}"), "#/sessions/monday"] {
             page.open_as(ANN, view).await;
-            page.run("document.querySelectorAll('main details').forEach((one) => (one.open = true))").await;
+            page.run(
+                "document.querySelectorAll('main details').forEach((one) => (one.open = true))",
+            )
+            .await;
             page.shows("<b>bob</b>\\u{202e}@example.com").await;
             if view != "#/" {
                 page.shows("<script>window.hacked = 1</script>").await;

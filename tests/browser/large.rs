@@ -27,7 +27,7 @@ async fn ten_thousand_machines() {
             for lamp in &mut lamps {
                 batch = batch.create(lamp);
             }
-            batch.apply().await.unwrap();
+            batch.write().await.unwrap();
         }
         page.open_as(ANN, "#/").await;
         page.shows("lamp").await;

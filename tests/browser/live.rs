@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use machine::store::Store;
 use tokio::time::sleep;
 
 use crate::{
@@ -47,16 +48,26 @@ async fn what_is_under_the_pointer_stays_there() {
 
         page.site.ask("third@example.com").await;
         page.site.approve(second, "tom").await;
-        page.until("two held changes", "return document.querySelector('.held').innerText.includes('2')")
-            .await;
+        page.until(
+            "two held changes",
+            "return document.querySelector('.held').innerText.includes('2')",
+        )
+        .await;
         assert_eq!(page.run(&place).await, before);
         assert_eq!(page.count(".cards li").await, 2);
         // What it is about is settled, so it does nothing any more, and says so.
-        assert_eq!(page.run("return window.button.isConnected && window.button.disabled").await, true);
+        assert_eq!(
+            page.run("return window.button.isConnected && window.button.disabled").await,
+            true
+        );
         page.shows("it has been answered").await;
 
         page.click(".held").await;
-        page.until("the third", "return document.querySelector('main').innerText.includes('third')").await;
+        page.until(
+            "the third",
+            "return document.querySelector('main').innerText.includes('third')",
+        )
+        .await;
         assert_eq!(page.count(".cards li").await, 2);
     })
     .await;
@@ -110,23 +121,33 @@ async fn a_lost_connection_is_said_and_found_again() {
     browse(async |page| {
         let (gate, mail) = page.site.ask("bob@example.com").await;
         page.open_as(ANN, &format!("#/machines/{mail}")).await;
-        let offline = |offline: bool| {
-            serde_json::json!({
-                "offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1,
-            })
-        };
-        page.send("Network.enable", serde_json::json!({})).await;
-        // An open stream goes on until it ends, so the page opens a new one.
-        page.send("Network.emulateNetworkConditions", offline(true)).await;
-        page.run("dispatchEvent(new Event('offline'))").await;
-        page.until("no connection", "return document.querySelector('.live').innerText.includes('Reconnecting')")
-            .await;
+        page.site.stop().await;
+        page.until(
+            "no connection",
+            "return document.querySelector('.live').innerText.includes('Reconnecting')",
+        )
+        .await;
         page.site.approve(gate, "tom").await;
         work(&page.site.store, TAKES).await;
-        page.send("Network.emulateNetworkConditions", offline(false)).await;
+        page.site.start(&page.site.store).await;
         page.until("SUCCESS", "return document.querySelector('h1 .badge').innerText === 'SUCCESS'")
             .await;
         assert_eq!(page.text(".live").await, "Live");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn another_file_is_loaded_as_a_whole() {
+    browse(async |page| {
+        page.site.ask("bob@example.com").await;
+        page.open_as(ANN, "#/approvals").await;
+        page.shows("bob@example.com").await;
+        page.site.stop().await;
+        // An older copy, which does not know the position of the page.
+        page.site.start(&Store::memory()).await;
+        page.shows("nothing waits for an approval").await;
+        assert!(page.text("#toast").await.contains("Everything was loaded again"));
     })
     .await;
 }

@@ -17,7 +17,7 @@ pub(crate) enum Claim {
     /// Somebody has to decide.
     #[initial]
     #[stable]
-    #[on(settle(cents: u32, note: String) => Settled, by = Human)]
+    #[on(settle(cents, note) => Settled, by = Human)]
     Open {
         #[audience(human)]
         about: String,
@@ -47,10 +47,7 @@ impl Handler for Waits {
 #[tokio::test]
 async fn an_event_with_what_it_takes_is_sent() {
     browse(async |page| {
-        let mut open = Claim::new(claim::Open {
-            about: "a broken window".to_owned(),
-            secret: "hunter2".to_owned(),
-        });
+        let mut open = Claim::new("a broken window".to_owned(), "hunter2".to_owned());
         page.site.store.create(&mut open).await.unwrap();
         let id = open.id();
         page.open_as(ANN, &format!("#/machines/{id}")).await;
@@ -77,7 +74,8 @@ async fn an_event_with_what_it_takes_is_sent() {
         let worker = Worker::new(&page.site.store, Actors::issue("claims").unwrap()).handler(Waits);
         let idle = tokio::time::timeout(Duration::from_secs(20), worker.run_until_idle());
         idle.await.expect("the worker rests").unwrap();
-        page.until("SETTLED", "return document.querySelector('h1 .badge').innerText === 'SETTLED'").await;
+        page.until("SETTLED", "return document.querySelector('h1 .badge').innerText === 'SETTLED'")
+            .await;
 
         // The data of the state, compared with the entry before.
         page.shows("+ added").await;
@@ -92,10 +90,7 @@ async fn an_event_with_what_it_takes_is_sent() {
 #[tokio::test]
 async fn audiences_see_what_is_theirs() {
     browse(async |page| {
-        let mut open = Claim::new(claim::Open {
-            about: "a broken window".to_owned(),
-            secret: "hunter2".to_owned(),
-        });
+        let mut open = Claim::new("a broken window".to_owned(), "hunter2".to_owned());
         page.site.store.create(&mut open).await.unwrap();
         page.open_as(ANN, &format!("#/machines/{}", open.id())).await;
         page.find("header option[value=internal]").await.click().await.unwrap();

@@ -20,10 +20,17 @@ const LARGEST: usize = 200 * 1024;
 async fn screenshot() {
     browse(async |page| {
         let site = &page.site;
+        let mut minutes = 26;
+        let mut pass = async |more| {
+            minutes -= more;
+            site.clock.set_back(Duration::from_mins(minutes));
+        };
+        pass(0).await;
         for to in ["bob@example.com", "dave@example.com", "carol@example.com"] {
             let (gate, _) = site.ask(to).await;
-            sleep(Duration::from_millis(1200)).await;
+            pass(4).await;
             site.approve(gate, "ann").await;
+            pass(1).await;
             let server = match to {
                 "dave@example.com" => Server(|_| Err(NotDone::not_applied("554 no mail today"))),
                 "carol@example.com" => Server(|_| Err(NotDone::unknown("the line went dead"))),
@@ -32,12 +39,22 @@ async fn screenshot() {
             work(&site.store, server).await;
         }
         site.ask("eve@example.com").await;
+        pass(3).await;
         let (gate, mail) = site.ask("grace@example.com").await;
+        pass(5).await;
         site.approve(gate, "tom").await;
+        pass(1).await;
         work(&site.store, TAKES).await;
         page.open_as(ANN, "#/").await;
-        page.send("Emulation.setDeviceMetricsOverride", json!({ "width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": false })).await;
-        for (name, view) in [("inspector.png", "#/".to_owned()), ("inspector-machine.png", format!("#/machines/{mail}"))] {
+        page.send(
+            "Emulation.setDeviceMetricsOverride",
+            json!({ "width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": false }),
+        )
+        .await;
+        for (name, view) in [
+            ("inspector.png", "#/".to_owned()),
+            ("inspector-machine.png", format!("#/machines/{mail}")),
+        ] {
             page.go(&view).await;
             sleep(Duration::from_millis(500)).await;
             let picture = page.driver.screenshot_as_png().await.unwrap();

@@ -1,16 +1,28 @@
 //! A server on loopback with a real file, and what programs do with that file meanwhile.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
 
 use machine::{
     Id,
     actor::{Actors, Human},
+    clock::{Clock, Millis, SystemClock},
     contract::{AnyExecution, Contract},
     http::{Access, Http, serve},
-    store::Store,
+    store::{OpenOptions, Store},
 };
 use tempfile::TempDir;
-use tokio::{net::TcpListener, sync::oneshot};
+use tokio::{
+    net::TcpListener,
+    sync::{Mutex, oneshot},
+    task::JoinHandle,
+};
 
 use crate::mail::SendMail;
 
@@ -22,33 +34,39 @@ pub(crate) struct Site {
     pub(crate) store: Store,
     pub(crate) actors: Actors,
     pub(crate) address: SocketAddr,
-    folder: TempDir,
-    /// Dropping it stops the server.
-    _stop: oneshot::Sender<()>,
+    pub(crate) clock: Shifted,
+    _folder: TempDir,
+    server: Mutex<Server>,
 }
+
+/// A server that runs; what stops it, and its end.
+type Server = (oneshot::Sender<()>, JoinHandle<()>);
 
 impl Site {
     pub(crate) async fn open() -> Self {
         let folder = TempDir::new().unwrap();
-        let store = Store::sqlite(folder.path().join("agent.db")).await.unwrap();
-        let access = Access::new()
-            .operator(Human::new("ann").unwrap(), ANN)
-            .and_then(|access| access.operator(Human::new("tom").unwrap(), TOM))
-            .unwrap();
-        let http = Http::new(&store, Actors::issue("inspector").unwrap())
-            .access(access)
-            .command("machine --db agent.db");
+        let clock = Shifted::default();
+        let options = OpenOptions::new().clock(clock.clone());
+        let store = options.sqlite(folder.path().join("agent.db")).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (stop, stopped) = oneshot::channel::<()>();
-        tokio::spawn(serve(listener, http, async { drop(stopped.await) }));
+        let server = Mutex::new(start(listener, &store));
         let actors = Actors::issue("agent").unwrap();
-        Self { store, actors, address, folder, _stop: stop }
+        Self { store, actors, address, clock, _folder: folder, server }
     }
 
-    /// A path next to the file of the store.
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+    /// Stops the server, and what it streams.
+    pub(crate) async fn stop(&self) {
+        let mut server = self.server.lock().await;
+        let (stop, ended) = &mut *server;
+        drop(std::mem::replace(stop, oneshot::channel().0));
+        ended.await.unwrap();
+    }
+
+    /// Starts it again at the same address, for this store.
+    pub(crate) async fn start(&self, store: &Store) {
+        let listener = TcpListener::bind(self.address).await.unwrap();
+        *self.server.lock().await = start(listener, store);
     }
 
     /// An agent asks for a mail; returns the gate and the mail.
@@ -82,4 +100,35 @@ impl Site {
         let execution: AnyExecution = self.store.load(id).await.unwrap();
         execution.status().definition().name.to_string()
     }
+}
+
+/// The clock of this computer, set back.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Shifted(Arc<AtomicI64>);
+
+impl Shifted {
+    /// How far it is set back from now on.
+    pub(crate) fn set_back(&self, by: Duration) {
+        self.0.store(i64::try_from(by.as_millis()).unwrap(), Ordering::SeqCst);
+    }
+}
+
+impl Clock for Shifted {
+    fn now(&self) -> Millis {
+        SystemClock.now() - self.0.load(Ordering::SeqCst)
+    }
+}
+
+fn start(listener: TcpListener, store: &Store) -> Server {
+    let access = Access::new()
+        .operator(Human::new("ann").unwrap(), ANN)
+        .and_then(|access| access.operator(Human::new("tom").unwrap(), TOM))
+        .unwrap();
+    let http = Http::new(store, Actors::issue("inspector").unwrap())
+        .access(access)
+        .command("machine --db agent.db");
+    let (stop, stopped) = oneshot::channel::<()>();
+    let serving =
+        async move { serve(listener, http, async { drop(stopped.await) }).await.unwrap() };
+    (stop, tokio::spawn(serving))
 }

@@ -212,8 +212,6 @@ pub(super) struct Part {
 pub(super) struct TimelinePart {
     #[serde(flatten)]
     timeline: Timeline<Internal>,
-    /// The number of all events.
-    total: usize,
     /// For `after`, if there are more events.
     next: Option<u64>,
 }
@@ -238,21 +236,12 @@ pub(super) async fn timeline(
 ) -> Result<Json<Value>, Problem> {
     let audience = caller.may_see(part.audience)?;
     let limit = limit(part.limit, 1000)?;
-    let mut timeline = for_audience!(audience, http.observer, timeline(id))??;
-    let mut total = 0;
-    let mut next = None;
-    if let Some(events) = timeline["events"].as_array_mut() {
-        total = events.len();
-        let number = |event: &Value| event["number"].as_u64();
-        if let Some(after) = part.after {
-            events.retain(|event| number(event) > Some(after));
-        }
-        if events.len() > limit {
-            events.truncate(limit);
-            next = events.last().and_then(number);
-        }
-    }
-    timeline["total"] = total.into();
-    timeline["next"] = next.into();
+    let from = part.after.map_or(0, |after| after.saturating_add(1));
+    let timeline = for_audience!(audience, http.observer, timeline_part(id, from, limit));
+    let mut timeline = timeline??;
+    let last = timeline["events"].as_array().and_then(|events| events.last());
+    let last = last.and_then(|event| event["number"].as_u64());
+    let total = timeline["total"].as_u64().unwrap_or_default();
+    timeline["next"] = last.filter(|last| last.saturating_add(1) < total).into();
     Ok(Json(timeline))
 }

@@ -39,8 +39,22 @@ export function held(key, fresh, { id = (item) => item.id, alike = () => true, i
 /** How many changes wait. */
 export const heldCount = () => [...waiting.values()].reduce((sum, one) => sum + one, 0);
 
-/** Lets everything be shown with the next update. */
-export function release() {
-  shown.clear();
-  waiting.clear();
+/** The same for one thing in an element: `{ item, gone }`. */
+export function heldOne(key, fresh, element) {
+  const before = shown.get(key);
+  const isSame = JSON.stringify(before) === JSON.stringify(fresh);
+  if (before === undefined || isSame || !element || !isBusy(element)) {
+    shown.set(key, fresh);
+    waiting.delete(key);
+    return { item: fresh, gone: false };
+  }
+  waiting.set(key, 1);
+  return { item: before, gone: true };
+}
+
+/** Lets everything be shown with the next update, or what has a key that begins so. */
+export function release(start = "") {
+  for (const held of [shown, waiting]) {
+    for (const key of [...held.keys()]) if (key.startsWith(start)) held.delete(key);
+  }
 }

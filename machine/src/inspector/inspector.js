@@ -91,9 +91,13 @@ async function navigate({ focus = false, top = null }) {
   const before = state.page;
   state.page = pageAt(location.hash);
   const isOther = before?.view !== state.page.view || before?.id !== state.page.id;
-  if (isOther) state.data = null;
+  if (isOther) {
+    state.data = null;
+    closeDialog();
+  }
   state.problem = null;
-  release();
+  // A filter changes the list that it filters; what is above stays, so that the field does not move.
+  release(isOther ? "" : "machines");
   await load();
   if (isOther || top !== null) scrollTo(0, top ?? 0);
   if (focus) main.querySelector("h1")?.focus({ preventScroll: true });
@@ -204,7 +208,6 @@ function changeAudience(event) {
 
 function render() {
   const { page, data, problem } = state;
-  renderHeader();
   const title = page.view.title(data);
   document.title = `${title} · ${state.health ? fileName() : "inspector"}`;
   const again = () => load();
@@ -213,6 +216,8 @@ function render() {
       refusal(problem),
       h("p", { class: "actions" }, h("button", { type: "button", onclick: again }, "Try again"), data && "What is shown below is not the newest.")),
     data ? h("div", { key: page.key }, page.view.render(page, data)) : !problem && h("div", { key: "loading" }, h("h1", { tabindex: "-1" }, title), h("p", { class: "none" }, "Loading…")));
+  // How many changes are held is known now.
+  renderHeader();
   tick();
 }
 
@@ -352,10 +357,12 @@ useShell({
     const steps = state.data ? state.page.view.stepsOf?.(state.data, id) : null;
     return !steps || steps.some((step) => step.do === kind);
   },
-  done(text) {
+  async done(text) {
     say(text);
     release();
-    refresh();
+    await refresh();
+    // The button that was pressed may be gone; the focus must not be.
+    if (document.activeElement === document.body) main.querySelector("h1")?.focus({ preventScroll: true });
   },
   refresh,
 });
@@ -377,9 +384,6 @@ const dialog = document.getElementById("dialog");
 dialog.addEventListener("close", () => {
   dialogClosed();
   onLeave();
-});
-dialog.addEventListener("click", (event) => {
-  if (event.target === dialog) closeDialog();
 });
 setInterval(() => {
   if (document.hidden) return;

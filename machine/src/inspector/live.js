@@ -26,6 +26,7 @@ export class Live {
       this.#wake();
     });
     addEventListener("online", () => this.#wake());
+    addEventListener("offline", () => this.#abort?.abort());
   }
 
   /** Starts at a position that is not newer than what the page shows. */

@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { diagram, pathOf, pathText } from "./diagram.js";
 import { h } from "./dom.js";
 import { History, entries, entry, stepper } from "./history.js";
-import { isBusy } from "./hold.js";
+import { heldOne } from "./hold.js";
 import { FILTERS } from "./overview.js";
 import { copyButton, fields, payload } from "./payload.js";
 import { picture, staysOf } from "./picture.js";
@@ -90,23 +90,18 @@ function whyOf({ machine: one, execution, children, messages }) {
   return "It is at work: a worker makes the next move. If none does, no worker for this kind is running.";
 }
 
-let shownSteps = { id: null, next: [] };
-
 /** While the reader is in this part, its buttons stay where they are; those that are gone are disabled. */
 function nextPart(page, data) {
   const { machine: one, execution, next } = data;
-  const part = document.getElementById("next");
-  const isNew = shownSteps.id !== one.id || !part || !isBusy(part);
-  if (isNew) shownSteps = { id: one.id, next };
-  const isOld = JSON.stringify(shownSteps.next) !== JSON.stringify(next);
+  const { item: steps, gone } = heldOne(`steps ${one.id}`, next, document.getElementById("next"));
   const subject = { id: one.id, summary: nameOf(data), question: execution?.question, setAside: data.messages.filter((message) => message.status === "set_aside") };
   const labels = labelsOf(data);
   return h("section", { id: "next", "aria-labelledby": "next-title" },
     h("h2", { id: "next-title" }, one.is_terminal ? "What can still be done" : "Why it waits, and what would move it"),
-    h("p", { class: "why" }, isOld ? "Its state has changed since these buttons were shown. Look elsewhere for the new ones." : whyOf(data)),
+    h("p", { class: "why" }, gone ? "It has changed since these buttons were shown. “Show held” brings the new ones." : whyOf(data)),
     execution?.question && h("pre", { class: "question data", key: "question" }, execution.question),
-    shownSteps.next.length > 0 && readOnly(),
-    stepList(shownSteps.next, subject, { gone: isOld }) ?? h("p", { class: "none" }, "There is nothing that a person can do here."),
+    steps.length > 0 && readOnly(),
+    stepList(steps, subject, { gone }) ?? h("p", { class: "none" }, "There is nothing that a person can do here."),
     one.moves.length > 0 && h("details", { key: "moves" }, h("summary", null, `${count(one.moves.length, "legal move")} from here`),
       h("table", null,
         h("thead", null, h("tr", null, ["Move", "To", "Brings", "Who may do it"].map((name) => h("th", { scope: "col" }, name)))),

@@ -48,7 +48,7 @@ export const overview = {
 function attentionPart(page, { concerns, truncated }) {
   const identity = (one) => one.id ?? `${one.reason} ${one.summary}`;
   const alike = (a, b) => JSON.stringify([a.reason, a.question, a.next]) === JSON.stringify([b.reason, b.question, b.next]);
-  const rows = held(`attention ${page.address}`, concerns, { id: identity, alike });
+  const rows = held(`attention ${page.audience}`, concerns, { id: identity, alike });
   return h("section", { "aria-labelledby": "attention" },
     h("h2", { id: "attention" }, "Needs attention", h("span", { class: "number" }, ` ${concerns.length}${truncated ? "+" : ""}`)),
     rows.length === 0 && h("p", { class: "none" }, "Nothing. Nobody has to decide anything now."),

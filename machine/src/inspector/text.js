@@ -51,7 +51,7 @@ export const exact = (at) => `${moment(at)}.${String(new Date(at).getMillisecond
 
 const WORDS = {
   ago: (ms) => (ms < 0 ? `in ${length(-ms)}` : ms < 1000 ? "just now" : `${length(ms)} ago`),
-  for: (ms) => length(ms),
+  for: (ms) => (ms < 1000 ? "< 1 s" : length(ms)),
   due: (ms) => (ms < 0 ? `in ${length(-ms)}` : `${length(ms)} ago`),
 };
 
