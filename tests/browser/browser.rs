@@ -35,7 +35,7 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     let _one = ONE.lock().await;
-    let Some(mut driver) = Driver::start().await else {
+    let Some(mut driver) = Driver::start() else {
         return skipped("needs chromium and chromedriver");
     };
     let site = Site::open().await;
@@ -59,7 +59,7 @@ struct Driver {
 
 impl Driver {
     /// `None` without the programs.
-    async fn start() -> Option<Self> {
+    fn start() -> Option<Self> {
         let chromium = Command::new("chromium").arg("--version").stdout(Stdio::null()).status();
         if !chromium.is_ok_and(|status| status.success()) {
             return None;
