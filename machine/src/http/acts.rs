@@ -64,6 +64,10 @@ pub(super) struct Send {
     payload: Map<String, Value>,
     /// A machine takes one message of each correlation id; by default a new one.
     correlation: Option<String>,
+    /// The `transition_count` of the machine that the person has seen. If it has moved on, the event is
+    /// refused, and it is not applied if it moves on before. An event for a state that waits is never for
+    /// the next one.
+    transition_count: Option<u64>,
 }
 
 /// It is done.
@@ -275,10 +279,10 @@ pub(super) async fn send(
     State(http): State<Shared>,
     caller: Caller,
     OfMachine(id): OfMachine,
-    Body(Send { trigger, payload, correlation }): Body<Send>,
+    Body(Send { trigger, payload, correlation, transition_count }): Body<Send>,
 ) -> Result<(StatusCode, Json<Sent>), Problem> {
     let operator = caller.operates(&http)?;
-    match operator.send(id, &trigger, payload, correlation).await {
+    match operator.send(id, &trigger, payload, correlation, transition_count).await {
         Ok(accepted) => Ok((StatusCode::ACCEPTED, Json(Sent { id, accepted }))),
         Err(error) => Err(http.refused(id, error).await),
     }

@@ -8,7 +8,7 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    LoadError, Page, Query, Store,
+    LoadError, Page, Query, Received, Store,
     attempt::CONTRACTS,
     backend::{Attempts, Found, Row},
     load::history,
@@ -46,6 +46,22 @@ impl Observed {
     #[cfg(feature = "http")]
     pub(crate) fn session(&self) -> Option<&str> {
         self.row.session.as_deref()
+    }
+
+    /// The number of its transitions.
+    pub(crate) fn transitions(&self) -> u64 {
+        self.summary.transitions
+    }
+
+    /// Whether a message was for a state that the machine has left.
+    pub(crate) fn has_moved_since(&self, message: &Received) -> bool {
+        message.seen.is_some_and(|seen| seen != self.transitions())
+    }
+
+    /// Whether its state may last, and can be left.
+    #[cfg(any(feature = "cli", feature = "http"))]
+    pub(crate) fn waits(&self) -> bool {
+        self.definition.states[self.state].stable && !self.has_ended()
     }
 
     pub(crate) fn has_ended(&self) -> bool {

@@ -71,9 +71,11 @@ impl Observer {
         let set_aside = self.store.set_aside().await?;
         let mut errors: BTreeMap<Id, Option<String>> = set_aside.machines.into_iter().collect();
         for message in set_aside.messages {
-            // A machine that has ended takes no message any more, so there is nothing to do.
+            // A machine that has ended takes no message any more, and one that has moved on not this one,
+            // so there is nothing to do.
             let machine = self.store.observed_one(message.to).await;
-            if machine.is_ok_and(|machine| machine.has_ended()) {
+            if machine.is_ok_and(|machine| machine.has_ended() || machine.has_moved_since(&message))
+            {
                 continue;
             }
             let error =
