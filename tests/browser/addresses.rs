@@ -59,3 +59,24 @@ async fn back_and_forward_and_links_show_the_same_again() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn where_everything_needs_a_token_the_page_asks_for_one() {
+    browse(async |page| {
+        page.site.ask("bob@example.com").await;
+        page.site.stop().await;
+        page.site.start_closed().await;
+        page.driver.goto(page.url("")).await.unwrap();
+        page.shows("this server needs a token").await;
+        let field = page.find("main [name=token]").await;
+        field.send_keys("a-wrong-token-of-nobody\n").await.unwrap();
+        page.shows("this token is not known").await;
+        let field = page.find("main [name=token]").await;
+        field.clear().await.unwrap();
+        field.send_keys(&format!("{ANN}\n")).await.unwrap();
+        page.shows("bob@example.com").await;
+        page.until("the stream", "return document.querySelector('.live').innerText === 'Live'")
+            .await;
+    })
+    .await;
+}

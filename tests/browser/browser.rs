@@ -60,8 +60,9 @@ struct Driver {
 impl Driver {
     /// `None` without the programs.
     fn start() -> Option<Self> {
-        let chromium = Command::new("chromium").arg("--version").stdout(Stdio::null()).status();
-        if !chromium.is_ok_and(|status| status.success()) {
+        let mut chromium = Command::new("chromium");
+        chromium.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+        if !chromium.status().is_ok_and(|status| status.success()) {
             return None;
         }
         // Another program could take the port in between; then the driver ends, and the test fails.

@@ -56,6 +56,7 @@ async fn ten_thousand_entries() {
         }
         page.open_as(ANN, &format!("#/machines/{}", lamp.id())).await;
         page.until("the last entry", "return document.querySelector('.stepper output').innerText.startsWith('Entry 10,000 of 10,000')").await;
+        assert_eq!(page.count(".entries tbody tr").await, 51);
         let elements = page.count("*").await;
         assert!(elements < ELEMENTS, "{elements}");
         // The path has been taken five thousand times in each direction.

@@ -10,7 +10,8 @@ import { count, exact, length } from "./text.js";
 const PAGE = 1000;
 /** What a page holds of a long history; the rest is loaded on request. */
 const MOST = 20_000;
-const ROWS = 100;
+const HALF = 50;
+const ROWS = 2 * HALF;
 
 /** What is loaded of the history of one machine, oldest first. */
 export class History {
@@ -237,7 +238,8 @@ function follow(rows, step) {
 /** The entries around the chosen one, as a table. */
 export function entries(page, history, step) {
   const { events, first, total } = history;
-  const start = Math.floor(Math.max(0, step - first) / ROWS) * ROWS;
+  // Half of the rows come before the chosen entry's own half, so there is always something around it.
+  const start = Math.max(0, Math.floor(Math.max(0, step - first) / HALF) - 1) * HALF;
   const rows = events.slice(start, start + ROWS);
   const missing = total - events.length;
   const loadAll = () => history.loadAll(page.render);
