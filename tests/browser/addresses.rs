@@ -6,7 +6,9 @@ use crate::{browser::browse, site::ANN};
 async fn the_token_leaves_the_address() {
     browse(async |page| {
         page.site.ask("bob@example.com").await;
-        page.open_as(ANN, "#/").await;
+        page.driver.goto(page.url(&format!("#token={ANN}"))).await.unwrap();
+        page.shows("approve email.send").await;
+        assert_eq!(page.run("return location.href").await, page.url("#/"));
         page.click("main a[href*=machines]").await;
         page.shows("history").await;
         page.driver.back().await.unwrap();

@@ -64,6 +64,8 @@ async fn ten_thousand_entries() {
         page.click("[aria-label='One entry back']").await;
         page.until("a step", "return document.querySelector('.stepper output').innerText.startsWith('Entry 9,999 ')").await;
         assert_eq!(page.count("[aria-current=step]").await, 1);
+        page.click("section > p.actions button").await;
+        page.until("older entries", "return document.querySelector('.entries th button').innerText === '9800'").await;
         for _ in 0..8 {
             page.run("document.querySelector('.picture .actions button').click()").await;
         }

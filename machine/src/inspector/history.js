@@ -319,7 +319,7 @@ export function entries(page, history, step) {
         { class: "actions", key: "pages" },
         h(
           "button",
-          { type: "button", disabled: start === 0, onclick: () => page.step(first + start - ROWS) },
+          { type: "button", disabled: start === 0, onclick: () => page.step(Math.max(first, first + start - HALF)) },
           `Older ${ROWS}`,
         ),
         h(
@@ -327,7 +327,7 @@ export function entries(page, history, step) {
           {
             type: "button",
             disabled: start + ROWS >= events.length,
-            onclick: () => page.step(Math.min(history.last, first + start + ROWS)),
+            onclick: () => page.step(Math.min(history.last, first + start + ROWS + HALF)),
           },
           `Newer ${ROWS}`,
         ),
