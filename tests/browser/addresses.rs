@@ -6,7 +6,9 @@ use crate::{browser::browse, site::ANN};
 async fn the_token_leaves_the_address() {
     browse(async |page| {
         page.site.ask("bob@example.com").await;
-        page.open_as(ANN, "#/").await;
+        page.driver.goto(page.url(&format!("#token={ANN}"))).await.unwrap();
+        page.shows("approve email.send").await;
+        assert_eq!(page.run("return location.href").await, page.url("#/"));
         page.click("main a[href*=machines]").await;
         page.shows("history").await;
         page.driver.back().await.unwrap();
@@ -56,6 +58,27 @@ async fn back_and_forward_and_links_show_the_same_again() {
         page.until("the same", "return document.querySelector('.stepper output')?.innerText.startsWith('Entry 0 ') === true")
             .await;
         assert_eq!(page.text(".state.current").await, "PENDING");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn where_everything_needs_a_token_the_page_asks_for_one() {
+    browse(async |page| {
+        page.site.ask("bob@example.com").await;
+        page.site.stop().await;
+        page.site.start_closed().await;
+        page.driver.goto(page.url("")).await.unwrap();
+        page.shows("this server needs a token").await;
+        let field = page.find("main [name=token]").await;
+        field.send_keys("a-wrong-token-of-nobody\n").await.unwrap();
+        page.shows("this token is not known").await;
+        let field = page.find("main [name=token]").await;
+        field.clear().await.unwrap();
+        field.send_keys(&format!("{ANN}\n")).await.unwrap();
+        page.shows("bob@example.com").await;
+        page.until("the stream", "return document.querySelector('.live').innerText === 'Live'")
+            .await;
     })
     .await;
 }

@@ -35,7 +35,7 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     let _one = ONE.lock().await;
-    let Some(mut driver) = Driver::start().await else {
+    let Some(mut driver) = Driver::start() else {
         return skipped("needs chromium and chromedriver");
     };
     let site = Site::open().await;
@@ -59,9 +59,10 @@ struct Driver {
 
 impl Driver {
     /// `None` without the programs.
-    async fn start() -> Option<Self> {
-        let chromium = Command::new("chromium").arg("--version").stdout(Stdio::null()).status();
-        if !chromium.is_ok_and(|status| status.success()) {
+    fn start() -> Option<Self> {
+        let mut chromium = Command::new("chromium");
+        chromium.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+        if !chromium.status().is_ok_and(|status| status.success()) {
             return None;
         }
         // Another program could take the port in between; then the driver ends, and the test fails.

@@ -14,8 +14,9 @@ async fn tab_to(page: &Page, text: &str) {
     for _ in 0..60 {
         page.press(Key::Tab).await;
         if page.run(focused).await.as_str() == Some(text) {
-            let outline = "return getComputedStyle(document.activeElement).outlineStyle";
-            assert_eq!(page.run(outline).await, "solid", "the focus of {text} can be seen");
+            let outline = "const { outlineStyle, outlineWidth } = \
+                getComputedStyle(document.activeElement); return `${outlineStyle} ${outlineWidth}`";
+            assert_eq!(page.run(outline).await, "solid 3px", "the focus of {text} can be seen");
             return;
         }
     }

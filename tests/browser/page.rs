@@ -114,7 +114,7 @@ impl Page {
         self.driver.action_chain().send_keys(keys).perform().await.unwrap();
     }
 
-    /// Sends a command of the DevTools protocol.
+    /// Sends a command of the `DevTools` protocol.
     pub(crate) async fn send(&self, command: &str, parameters: Value) {
         self.driver.cdp().send_raw(command, parameters).await.unwrap();
     }

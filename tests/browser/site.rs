@@ -50,7 +50,7 @@ impl Site {
         let store = options.sqlite(folder.path().join("agent.db")).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let server = Mutex::new(start(listener, &store));
+        let server = Mutex::new(start(listener, &store, Access::new()));
         let actors = Actors::issue("agent").unwrap();
         Self { store, actors, address, clock, _folder: folder, server }
     }
@@ -66,7 +66,13 @@ impl Site {
     /// Starts it again at the same address, for this store.
     pub(crate) async fn start(&self, store: &Store) {
         let listener = TcpListener::bind(self.address).await.unwrap();
-        *self.server.lock().await = start(listener, store);
+        *self.server.lock().await = start(listener, store, Access::new());
+    }
+
+    /// The same, where reading needs a token, too.
+    pub(crate) async fn start_closed(&self) {
+        let listener = TcpListener::bind(self.address).await.unwrap();
+        *self.server.lock().await = start(listener, &self.store, Access::new().tokens_only());
     }
 
     /// An agent asks for a mail; returns the gate and the mail.
@@ -119,8 +125,8 @@ impl Clock for Shifted {
     }
 }
 
-fn start(listener: TcpListener, store: &Store) -> Server {
-    let access = Access::new()
+fn start(listener: TcpListener, store: &Store, access: Access) -> Server {
+    let access = access
         .operator(Human::new("ann").unwrap(), ANN)
         .and_then(|access| access.operator(Human::new("tom").unwrap(), TOM))
         .unwrap();

@@ -48,15 +48,31 @@ export async function request(path, { query = {}, ...options } = {}) {
   }
   let response;
   try {
-    response = await fetch(url, { cache: "no-store", credentials: "omit", ...options, headers: headers(options.headers) });
+    response = await fetch(url, {
+      cache: "no-store",
+      credentials: "omit",
+      ...options,
+      headers: headers(options.headers),
+    });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Problem({ title: "No connection", detail: error.name === "TimeoutError" ? "The server did not answer in time." : "The server cannot be reached." });
+    throw new Problem({
+      title: "No connection",
+      detail:
+        error.name === "TimeoutError"
+          ? "The server did not answer in time."
+          : "The server cannot be reached.",
+    });
   }
   if (response.headers.has("Date")) setClock(response.headers.get("Date"));
   if (response.ok) return response;
   const problem = await response.json().catch(() => ({}));
-  throw new Problem({ title: response.statusText || "Error", detail: `The server answered ${response.status}.`, ...problem, status: response.status });
+  throw new Problem({
+    title: response.statusText || "Error",
+    detail: `The server answered ${response.status}.`,
+    ...problem,
+    status: response.status,
+  });
 }
 
 export async function get(path, query) {

@@ -7,7 +7,13 @@ const edge = (from, to) => JSON.stringify([from, to]);
 
 /** The path through the states: how often each was visited, and each move made. */
 export function pathOf(initial, transitions) {
-  const path = { current: initial, visited: new Map([[initial, 1]]), edges: new Map(), last: null, states: [initial] };
+  const path = {
+    current: initial,
+    visited: new Map([[initial, 1]]),
+    edges: new Map(),
+    last: null,
+    states: [initial],
+  };
   for (const { from_status: from, to_status: to, trigger } of transitions) {
     const key = edge(from, to);
     const one = path.edges.get(key) ?? { count: 0, triggers: new Map() };
@@ -40,9 +46,12 @@ function arrow(one, path) {
   const taken = path?.edges.get(edge(one.from, one.to));
   const isLast = path?.last === edge(one.from, one.to);
   const tone = isLast ? "last" : taken ? "taken" : "";
-  return h("g", { key: edge(one.from, one.to), class: `arrow ${tone}` },
+  return h(
+    "g",
+    { key: edge(one.from, one.to), class: `arrow ${tone}` },
     h("polyline", { points: one.line.map((point) => point.join(",")).join(" ") }),
-    h("polygon", { points: head(one.line) }));
+    h("polygon", { points: head(one.line) }),
+  );
 }
 
 function moves(one, path) {
@@ -54,9 +63,12 @@ function moves(one, path) {
     const y = one.y + 20 * (index - (one.moves.length - 1) / 2) + 5;
     const counted = times > 1 ? `×${times.toLocaleString("en-GB")}` : "";
     // The layout has room for the label only; under a single one there is some for its count.
-    return h("text", { key: `${edge(one.from, one.to)}${index}`, class: `move ${times ? tone : ""}`, x: one.x, y },
+    return h(
+      "text",
+      { key: `${edge(one.from, one.to)}${index}`, class: `move ${times ? tone : ""}`, x: one.x, y },
       label,
-      counted && (isOnly ? h("tspan", { x: one.x, dy: 14 }, counted) : ` ${counted}`));
+      counted && (isOnly ? h("tspan", { x: one.x, dy: 14 }, counted) : ` ${counted}`),
+    );
   });
 }
 
@@ -71,11 +83,14 @@ function state(node, path) {
     height: node.height - 2 * inset,
     rx: 6,
   });
-  return h("g", { key: node.status, class: `state ${tone}${node.stable && !node.terminal ? " waits" : ""}` },
+  return h(
+    "g",
+    { key: node.status, class: `state ${tone}${node.stable && !node.terminal ? " waits" : ""}` },
     node.initial && h("circle", { cx: node.x - node.width / 2 - 4, cy: node.y - node.height / 2 - 4, r: 5 }),
     h("rect", box(0)),
     node.terminal && h("rect", { ...box(3), class: "inner" }),
-    h("text", { x: node.x, y: node.y + 5 }, node.label));
+    h("text", { x: node.x, y: node.y + 5 }, node.label),
+  );
 }
 
 /** The drawing of a definition; with a path, the state at its end is lit. */
@@ -85,9 +100,21 @@ export function diagram(drawing, name, path = null) {
     ? `State machine ${name}. Path: ${pathText(path, labels)} (current state).`
     : `State machine ${name}: ${count(drawing.nodes.length, "state")}, as listed in the table.`;
   // Long paths have counts at their labels, which need more room than the layout left.
-  return h("div", { class: "drawing", tabindex: "0", role: "group", "aria-label": `Diagram of ${name}, scrollable` },
-    h("svg", { class: "diagram", viewBox: `-4 0 ${drawing.width + 8} ${drawing.height}`, role: "img", "aria-label": label, style: { width: `${drawing.width + 8}px` } },
+  return h(
+    "div",
+    { class: "drawing", tabindex: "0", role: "group", "aria-label": `Diagram of ${name}, scrollable` },
+    h(
+      "svg",
+      {
+        class: "diagram",
+        viewBox: `-4 0 ${drawing.width + 8} ${drawing.height}`,
+        role: "img",
+        "aria-label": label,
+        style: { width: `${drawing.width + 8}px` },
+      },
       drawing.arrows.map((one) => arrow(one, path)),
       drawing.nodes.map((one) => state(one, path)),
-      drawing.arrows.map((one) => moves(one, path))));
+      drawing.arrows.map((one) => moves(one, path)),
+    ),
+  );
 }

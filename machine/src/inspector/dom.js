@@ -14,7 +14,11 @@ const KNOWN = Symbol("known");
  * children are made by `ref`), `style` (an object of CSS properties).
  */
 export function h(tag, props, ...children) {
-  return { tag, props: props ?? {}, children: children.flat(Infinity).filter((it) => it !== null && it !== undefined && it !== false) };
+  return {
+    tag,
+    props: props ?? {},
+    children: children.flat(Infinity).filter((it) => it !== null && it !== undefined && it !== false),
+  };
 }
 
 /** Makes the children of `parent` what is described. */
@@ -99,7 +103,8 @@ function set(node, name, value, before) {
     for (const property in value ?? {}) node.style.setProperty(property, value[property]);
   } else if (name === "value" || name === "open") {
     // What the reader typed or opened is theirs until the description itself changes.
-    const isTyping = name === "value" && node === document.activeElement && /^(text|search|textarea)$/.test(node.type);
+    const isTyping =
+      name === "value" && node === document.activeElement && /^(text|search|textarea)$/.test(node.type);
     if (value !== before && !isTyping) node[name] = value ?? (name === "open" ? false : "");
   } else if (name === "checked" || name === "disabled" || name === "selected") {
     if (node[name] !== Boolean(value)) node[name] = Boolean(value);

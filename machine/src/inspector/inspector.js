@@ -4,16 +4,17 @@
 // The address after `#` says everything that the page shows, so that a link shows the same to others.
 
 import { forgetToken, get, hasToken, setToken, takeToken } from "./api.js";
+import { closeDialog, dialogClosed, refreshDialog, refusal, showText, useShell } from "./dialog.js";
 import { h, patch } from "./dom.js";
 import { heldCount, isBusy, release } from "./hold.js";
 import { inbox } from "./inbox.js";
+import { keyTable, listen } from "./keys.js";
 import { Live } from "./live.js";
 import { machine } from "./machine.js";
 import { overview } from "./overview.js";
 import { redraw } from "./picture.js";
 import { definition, definitions, log } from "./records.js";
 import { session, sessions } from "./session.js";
-import { closeDialog, dialogClosed, refreshDialog, refusal, showText, useShell } from "./steps.js";
 import { tick } from "./text.js";
 
 const PAGES = [
@@ -25,13 +26,25 @@ const PAGES = [
   { path: "machines", one: machine },
 ];
 /** What each role may see. */
-const AUDIENCES = { local: ["human"], reader: ["human", "diagnostic"], operator: ["human", "diagnostic", "internal"] };
+const AUDIENCES = {
+  local: ["human"],
+  reader: ["human", "diagnostic"],
+  operator: ["human", "diagnostic", "internal"],
+};
 /** The pause between two loads of the same page, so that a busy file does not keep the server busy. */
 const PAUSE_MS = 300;
 const TOAST_MS = 8000;
-const SHORTCUTS = "machine-shortcuts";
 
-const state = { health: null, page: null, data: null, problem: null, live: { name: "connecting" }, loading: false, dirty: false, toast: "", keysOff: localStorage.getItem(SHORTCUTS) === "off" };
+const state = {
+  health: null,
+  page: null,
+  data: null,
+  problem: null,
+  live: { name: "connecting" },
+  loading: false,
+  dirty: false,
+  toast: "",
+};
 const main = document.getElementById("main");
 const scrolls = new Map();
 
@@ -40,7 +53,10 @@ const scrolls = new Map();
 function link(path, params = {}) {
   const query = new URLSearchParams();
   const audience = state.page?.audience ?? "human";
-  for (const [name, value] of Object.entries({ ...params, audience: audience === "human" ? undefined : audience })) {
+  for (const [name, value] of Object.entries({
+    ...params,
+    audience: audience === "human" ? undefined : audience,
+  })) {
     if (value !== undefined && value !== null && value !== "") query.set(name, value);
   }
   return `#/${path}${query.size ? `?${query}` : ""}`;
@@ -60,10 +76,26 @@ function pageAt(hash) {
   const view = second ? (found.one ?? found.view) : (found.view ?? overview);
   const allowed = AUDIENCES[state.health?.access.role ?? "local"];
   const audience = allowed.includes(params.audience) ? params.audience : "human";
-  const { step, audience: _, ...query_ } = params;
+  const loaded = new URLSearchParams(params);
+  loaded.delete("step");
+  loaded.delete("audience");
   // What of the address decides which data is loaded; stepping through a history loads nothing.
-  const address = `${path}?${new URLSearchParams(query_)}&${audience}`;
-  return { view, path: first, id: second, params, audience, address, key: `${path} ${audience}`, person: personName(), role: state.health?.access.role ?? "local", link, go, step: goToStep, render };
+  const address = `${path}?${loaded}&${audience}`;
+  return {
+    view,
+    path: first,
+    id: second,
+    params,
+    audience,
+    address,
+    key: `${path} ${audience}`,
+    person: personName(),
+    role: state.health?.access.role ?? "local",
+    link,
+    go,
+    step: goToStep,
+    render,
+  };
 }
 
 /** The file, as the command that opens it names it. */
@@ -81,7 +113,11 @@ function go(to, { replace = false } = {}) {
 
 function goToStep(number) {
   const { path, id, params } = state.page;
-  history.replaceState(null, "", link(`${path}/${encodeURIComponent(id)}`, { ...params, step: number ?? undefined }));
+  history.replaceState(
+    null,
+    "",
+    link(`${path}/${encodeURIComponent(id)}`, { ...params, step: number ?? undefined }),
+  );
   state.page = pageAt(location.hash);
   render();
 }
@@ -186,17 +222,64 @@ function renderHeader() {
   const { health, page } = state;
   const { role, name } = health?.access ?? { role: "local" };
   const waiting = heldCount();
-  patch(document.getElementById("header"),
-    h("div", { class: "brand" }, h("strong", null, "machine"), health && h("span", { class: "data", title: `${health.command}, version ${health.version}` }, fileName())),
-    h("nav", { "aria-label": "Pages" }, h("ul", null, PAGES.filter((one) => one.name).map((one) => h("li", { key: one.path },
-      h("a", { href: link(one.path), "aria-current": page && page.path === one.path ? "page" : undefined }, one.name))))),
-    h("div", { class: "status" },
-      h("button", { type: "button", class: `small held${waiting ? "" : " off"}`, disabled: !waiting, onclick: showHeld }, `Show ${waiting} held`),
+  // Said once, when the first one comes.
+  patch(document.getElementById("news"), waiting ? "Changes are held: “Show held” brings them." : "");
+  patch(
+    document.getElementById("header"),
+    h(
+      "div",
+      { class: "brand" },
+      h("strong", null, "machine"),
+      health &&
+        h("span", { class: "data", title: `${health.command}, version ${health.version}` }, fileName()),
+    ),
+    h(
+      "nav",
+      { "aria-label": "Pages" },
+      h(
+        "ul",
+        null,
+        PAGES.filter((one) => one.name).map((one) =>
+          h(
+            "li",
+            { key: one.path },
+            h(
+              "a",
+              { href: link(one.path), "aria-current": page && page.path === one.path ? "page" : undefined },
+              one.name,
+            ),
+          ),
+        ),
+      ),
+    ),
+    h(
+      "div",
+      { class: "status" },
+      h(
+        "button",
+        {
+          type: "button",
+          class: `small held${waiting ? "" : " off"}`,
+          disabled: !waiting,
+          onclick: showHeld,
+        },
+        `Show ${waiting} held`,
+      ),
       h("span", { class: `live ${state.live.name}` }, liveText()),
       h("span", { class: "role" }, role === "operator" ? `As ${name}` : "Read-only"),
-      h("label", null, "Audience ", h("select", { value: page?.audience ?? "human", onchange: changeAudience },
-        AUDIENCES[role].map((one) => h("option", { key: one, value: one }, one)))),
-      h("button", { type: "button", key: "help", class: "small", onclick: showHelp }, "Help")));
+      h(
+        "label",
+        null,
+        "Audience ",
+        h(
+          "select",
+          { value: page?.audience ?? "human", onchange: changeAudience },
+          AUDIENCES[role].map((one) => h("option", { key: one, value: one }, one)),
+        ),
+      ),
+      h("button", { type: "button", key: "help", class: "small", onclick: showHelp }, "Help"),
+    ),
+  );
 }
 
 function changeAudience(event) {
@@ -211,11 +294,30 @@ function render() {
   const title = page.view.title(data);
   document.title = `${title} · ${state.health ? fileName() : "inspector"}`;
   const again = () => load();
-  patch(main,
-    problem && h("div", { key: "problem", role: "alert" },
-      refusal(problem),
-      h("p", { class: "actions" }, h("button", { type: "button", onclick: again }, "Try again"), data && "What is shown below is not the newest.")),
-    data ? h("div", { key: page.key }, page.view.render(page, data)) : !problem && h("div", { key: "loading" }, h("h1", { tabindex: "-1" }, title), h("p", { class: "none" }, "Loading…")));
+  patch(
+    main,
+    problem &&
+      h(
+        "div",
+        { key: "problem", role: "alert" },
+        refusal(problem),
+        h(
+          "p",
+          { class: "actions" },
+          h("button", { type: "button", onclick: again }, "Try again"),
+          data && "What is shown below is not the newest.",
+        ),
+      ),
+    data
+      ? h("div", { key: page.key }, page.view.render(page, data))
+      : !problem &&
+          h(
+            "div",
+            { key: "loading" },
+            h("h1", { tabindex: "-1" }, title),
+            h("p", { class: "none" }, "Loading…"),
+          ),
+  );
   // How many changes are held is known now.
   renderHeader();
   tick();
@@ -246,12 +348,26 @@ function askForToken(problem) {
     setToken(new FormData(event.currentTarget).get("token").trim());
     start();
   };
-  patch(main, h("div", { key: "token" },
-    h("h1", { tabindex: "-1" }, "This server needs a token"),
-    h("p", { class: "note" }, problem.message),
-    h("form", { class: "filters", onsubmit },
-      h("label", null, "Token ", h("input", { name: "token", type: "password", autocomplete: "off", required: true })),
-      h("p", { class: "actions" }, h("button", { type: "submit", class: "primary" }, "Open")))));
+  patch(
+    main,
+    h(
+      "div",
+      { key: "token" },
+      h("h1", { tabindex: "-1" }, "This server needs a token"),
+      h("p", { class: "note" }, problem.message),
+      h(
+        "form",
+        { class: "filters", onsubmit },
+        h(
+          "label",
+          null,
+          "Token ",
+          h("input", { name: "token", type: "password", autocomplete: "off", required: true }),
+        ),
+        h("p", { class: "actions" }, h("button", { type: "submit", class: "primary" }, "Open")),
+      ),
+    ),
+  );
 }
 
 function signOut() {
@@ -260,56 +376,44 @@ function signOut() {
   start();
 }
 
-// --- Keys ---
-
-const KEYS = [
-  ["?", "This help"],
-  ["g, then o a s d l", "Overview, approvals, sessions, definitions, operator log"],
-  ["/", "First filter"],
-  [", and .", "One entry back or forward in the history"],
-  ["< and >", "First and latest entry"],
-  ["u", "Show the changes that are held"],
-];
-
 function showHelp() {
-  const toggle = (event) => {
-    state.keysOff = !event.currentTarget.checked;
-    localStorage.setItem(SHORTCUTS, state.keysOff ? "off" : "on");
-  };
+  const name = personName();
   showText("Help", [
-    h("p", null, "While the pointer or the focus is on a list, live updates do not move its rows; what is new waits under “Show held”."),
-    h("table", null,
-      h("thead", null, h("tr", null, h("th", { scope: "col" }, "Key"), h("th", { scope: "col" }, "What it does"))),
-      h("tbody", null, KEYS.map(([key, what]) => h("tr", { key }, h("th", { scope: "row" }, h("kbd", null, key)), h("td", null, what))))),
-    h("p", null, h("label", null, h("input", { type: "checkbox", checked: !state.keysOff, onchange: toggle }), " Use these keys")),
-    h("p", null, personName() ? `What you decide is recorded under the name ${personName()}.` : "Without an operator token this page only reads."),
-    hasToken() && h("p", null, h("button", { type: "button", onclick: signOut }, "Forget the token"), " This tab keeps it until it is closed."),
+    h(
+      "p",
+      null,
+      "While the pointer or the focus is on a list, live updates do not move its rows; what is new waits under “Show held”.",
+    ),
+    keyTable(),
+    h(
+      "p",
+      null,
+      name
+        ? `What you decide is recorded under the name ${name}.`
+        : "Without an operator token this page only reads.",
+    ),
+    hasToken() &&
+      h(
+        "p",
+        null,
+        h("button", { type: "button", onclick: signOut }, "Forget the token"),
+        " This tab keeps it until it is closed.",
+      ),
   ]);
 }
 
-let afterG = false;
+const press = (label) => main.querySelector(`.stepper [aria-label="${label}"]`)?.click();
+const ACTIONS = {
+  "?": showHelp,
+  "/": () => main.querySelector(".filters input")?.focus(),
+  ",": () => press("One entry back"),
+  ".": () => press("One entry forward"),
+  "<": () => press("First entry"),
+  ">": () => press("Latest entry"),
+  u: showHeld,
+};
 
-function onKey(event) {
-  const { target, key } = event;
-  const isTyping = target.closest("input:not([type=checkbox], [type=radio], [type=range]), textarea, select, [contenteditable]");
-  if (state.keysOff || isTyping || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-  const page = afterG && PAGES.find((one) => one.key === key);
-  afterG = key === "g";
-  const press = (label) => main.querySelector(`.stepper [aria-label="${label}"]`)?.click();
-  const actions = {
-    "?": showHelp,
-    "/": () => main.querySelector(".filters input")?.focus(),
-    ",": () => press("One entry back"),
-    ".": () => press("One entry forward"),
-    "<": () => press("First entry"),
-    ">": () => press("Latest entry"),
-    u: showHeld,
-  };
-  const action = page ? () => visit(link(page.path)) : actions[key];
-  if (!action) return;
-  event.preventDefault();
-  action();
-}
+// --- Start ---
 
 function visit(to) {
   scrolls.set(location.hash, scrollY);
@@ -331,8 +435,6 @@ function onLeave() {
     if (state.data && !isBusy(main)) render();
   });
 }
-
-// --- Start ---
 
 async function start() {
   try {
@@ -376,7 +478,10 @@ addEventListener("popstate", () => {
   navigate({ top: scrolls.get(location.hash) ?? 0 });
 });
 addEventListener("click", onClick);
-addEventListener("keydown", onKey);
+listen(
+  ACTIONS,
+  Object.fromEntries(PAGES.filter((one) => one.key).map((one) => [one.key, () => visit(link(one.path))])),
+);
 addEventListener("resize", redraw);
 main.addEventListener("pointerleave", onLeave);
 main.addEventListener("focusout", onLeave);

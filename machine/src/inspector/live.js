@@ -64,7 +64,8 @@ export class Live {
       if (!this.#running || document.hidden) continue;
       failures += 1;
       // A little chance, so that many pages do not come back at the same moment.
-      const wait = Math.min(LONGEST_WAIT_MS, 500 * 2 ** Math.min(failures - 1, 6)) * (0.75 + Math.random() / 2);
+      const wait =
+        Math.min(LONGEST_WAIT_MS, 500 * 2 ** Math.min(failures - 1, 6)) * (0.75 + Math.random() / 2);
       this.status("reconnecting", Date.now() + wait);
       await this.#sleep(wait);
     }

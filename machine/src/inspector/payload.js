@@ -36,19 +36,50 @@ export function payload(value, key, refresh, what = "value") {
     whole.add(key);
     refresh();
   };
-  return h("details", { class: "payload", key },
-    h("summary", null, h("code", { class: "data" }, `${text.slice(0, SHORT).replaceAll(/\s+/g, " ")}…`), ` ${count(text.length, "character")}`),
-    h("pre", { class: "data", tabindex: "0", role: "group", "aria-label": what }, cut ? text.slice(0, CUT) : text),
-    h("p", { class: "actions" },
-      cut && h("button", { type: "button", class: "small", onclick: showAll }, `Show all ${count(text.length, "character")}`),
-      copyButton(text, what)));
+  return h(
+    "details",
+    { class: "payload", key },
+    h(
+      "summary",
+      null,
+      h("code", { class: "data" }, `${text.slice(0, SHORT).replaceAll(/\s+/g, " ")}…`),
+      ` ${count(text.length, "character")}`,
+    ),
+    h(
+      "pre",
+      { class: "data", tabindex: "0", role: "group", "aria-label": what },
+      cut ? text.slice(0, CUT) : text,
+    ),
+    h(
+      "p",
+      { class: "actions" },
+      cut &&
+        h(
+          "button",
+          { type: "button", class: "small", onclick: showAll },
+          `Show all ${count(text.length, "character")}`,
+        ),
+      copyButton(text, what),
+    ),
+  );
 }
 
 /** Names and values; `hidden` are names that this audience does not see. */
 export function fields(values, key, refresh, hidden = []) {
   const names = Object.keys(values ?? {});
   if (!names.length && !hidden.length) return h("p", { class: "none" }, "None that this audience sees.");
-  return h("dl", { class: "fields", key },
-    names.map((name) => [h("dt", { key: `${name}?` }, name), h("dd", { key: name }, payload(values[name], `${key}/${name}`, refresh, name))]),
-    hidden.filter((name) => !names.includes(name)).map((name) => [h("dt", { key: `${name}?` }, name), h("dd", { key: name, class: "none" }, "hidden from this audience")]));
+  return h(
+    "dl",
+    { class: "fields", key },
+    names.map((name) => [
+      h("dt", { key: `${name}?` }, name),
+      h("dd", { key: name }, payload(values[name], `${key}/${name}`, refresh, name)),
+    ]),
+    hidden
+      .filter((name) => !names.includes(name))
+      .map((name) => [
+        h("dt", { key: `${name}?` }, name),
+        h("dd", { key: name, class: "none" }, "hidden from this audience"),
+      ]),
+  );
 }

@@ -43,15 +43,41 @@ export function picture({ key, name, lanes, at = null, select = null }) {
     layOut(scroller);
     draw(scroller);
   };
-  return h("div", { class: "picture", key },
-    h("div", { class: "bar" },
-      h("span", { class: "key" },
-        [["work", "at work"], ["wait", "waiting"], ["many", "many, too close to tell apart"], ["end", "ended"]].map(([kind, text]) => [h("i", { class: `swatch ${kind}`, "aria-hidden": "true" }), ` ${text} `])),
-      h("span", { class: "actions" },
+  return h(
+    "div",
+    { class: "picture", key },
+    h(
+      "div",
+      { class: "bar" },
+      h(
+        "span",
+        { class: "key" },
+        [
+          ["work", "at work"],
+          ["wait", "waiting"],
+          ["many", "many, too close to tell apart"],
+          ["end", "ended"],
+        ].map(([kind, text]) => [h("i", { class: `swatch ${kind}`, "aria-hidden": "true" }), ` ${text} `]),
+      ),
+      h(
+        "span",
+        { class: "actions" },
         h("button", { type: "button", class: "small", onclick: zoom(2) }, "Zoom in"),
         h("button", { type: "button", class: "small", onclick: zoom(0.5) }, "Zoom out"),
-        h("button", { type: "button", class: "small", onclick: zoom(0) }, "Whole time"))),
-    h("div", { class: "scroller", tabindex: "0", role: "group", "aria-label": `${name}, scrollable`, opaque: true, ref, onscroll: (event) => draw(event.currentTarget), "data-name": label }));
+        h("button", { type: "button", class: "small", onclick: zoom(0) }, "Whole time"),
+      ),
+    ),
+    h("div", {
+      class: "scroller",
+      tabindex: "0",
+      role: "group",
+      "aria-label": `${name}, scrollable`,
+      opaque: true,
+      ref,
+      onscroll: (event) => draw(event.currentTarget),
+      "data-name": label,
+    }),
+  );
 }
 
 /** Pictures that end now go on growing, and all of them follow the width of the window. */
@@ -85,10 +111,13 @@ function draw(scroller) {
   svg.setAttribute("height", height);
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", scroller.dataset.name);
-  patch(svg,
+  patch(
+    svg,
     axis(model, scale, left, width, height),
     model.lanes.map((lane, index) => drawn(lane, TOP + index * LANE, x, width, model)),
-    model.at !== null && h("line", { key: "at", class: "at", x1: x(model.at), x2: x(model.at), y1: 0, y2: height - AXIS }));
+    model.at !== null &&
+      h("line", { key: "at", class: "at", x1: x(model.at), x2: x(model.at), y1: 0, y2: height - AXIS }),
+  );
 }
 
 function drawn(lane, top, x, width, model) {
@@ -120,9 +149,14 @@ function drawn(lane, top, x, width, model) {
     }
   }
   flush();
-  return h("g", { key: lane.id },
+  return h(
+    "g",
+    { key: lane.id },
     h("text", { key: "lane", class: "lane", x: 4, y: top + 10 }, lane.label),
-    bars.map((bar, index) => drawnBar(bar, top + 15, model.select && lane.isMain ? model.select : null, index, width)));
+    bars.map((bar, index) =>
+      drawnBar(bar, top + 15, model.select && lane.isMain ? model.select : null, index, width),
+    ),
+  );
 }
 
 function drawnBar({ stays, x1, x2, from, to, stay }, top, select, index, width) {
@@ -133,39 +167,73 @@ function drawnBar({ stays, x1, x2, from, to, stay }, top, select, index, width) 
   const isEnd = kind === "end";
   const text = isEnd || right - left > stay.label.length * 7 + 10 ? (isOne ? stay.label : "") : "";
   const took = stay.to === null && !isEnd ? `for ${length(to - from)} so far` : `for ${length(to - from)}`;
-  const title = isEnd ? `${stay.label} at ${exact(from)}` : isOne ? `${stay.label} ${took}, ${exact(from)} to ${exact(to)}` : `${count(stays, "stay")} ${took}`;
-  return h("g", { key: index, class: `stay ${kind}${stay.to === null && !isEnd ? " open" : ""}${select ? " press" : ""}`, onclick: select ? () => select(stay.number) : undefined },
+  const title = isEnd
+    ? `${stay.label} at ${exact(from)}`
+    : isOne
+      ? `${stay.label} ${took}, ${exact(from)} to ${exact(to)}`
+      : `${count(stays, "stay")} ${took}`;
+  return h(
+    "g",
+    {
+      key: index,
+      class: `stay ${kind}${stay.to === null && !isEnd ? " open" : ""}${select ? " press" : ""}`,
+      onclick: select ? () => select(stay.number) : undefined,
+    },
     h("title", null, title),
-    h("rect", { x: left, y: top, width: Math.max(1, right - left - (isOne && !isEnd ? 1 : 0)), height: BAR, rx: 2 }),
+    h("rect", {
+      x: left,
+      y: top,
+      width: Math.max(1, right - left - (isOne && !isEnd ? 1 : 0)),
+      height: BAR,
+      rx: 2,
+    }),
     kind === "wait" && h("path", { d: hatch(left, right, top) }),
-    text && h("text", { x: isEnd ? right + 4 : Math.max(left, 0) + 5, y: top + 13 }, text));
+    text && h("text", { x: isEnd ? right + 4 : Math.max(left, 0) + 5, y: top + 13 }, text),
+  );
 }
 
 /** Waits are hatched, so that they differ by more than colour. */
 function hatch(left, right, top) {
   const lines = [];
-  for (let at = left + 4; at < right - 8 && lines.length < 400; at += 8) lines.push(`M${at.toFixed(1)} ${top + BAR}l7 -${BAR}`);
+  for (let at = left + 4; at < right - 8 && lines.length < 400; at += 8)
+    lines.push(`M${at.toFixed(1)} ${top + BAR}l7 -${BAR}`);
   return lines.join("");
 }
 
-const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5, 9e5, 18e5, 36e5, 72e5, 108e5, 216e5, 432e5, 864e5, 1728e5, 6048e5, 12096e5, 25920e5];
+const STEPS = [
+  1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5, 9e5, 18e5, 36e5,
+  72e5, 108e5, 216e5, 432e5, 864e5, 1728e5, 6048e5, 12096e5, 25920e5,
+];
 
 function axis(model, scale, left, width, height) {
-  const step = STEPS.find((one) => one * scale >= 110) ?? STEPS.at(-1) * Math.ceil(110 / (STEPS.at(-1) * scale));
+  const step =
+    STEPS.find((one) => one * scale >= 110) ?? STEPS.at(-1) * Math.ceil(110 / (STEPS.at(-1) * scale));
   const first = Math.ceil((model.start + left / scale) / step) * step;
   const ticks = [];
   for (let at = first; (at - model.start) * scale - left < width && ticks.length < 100; at += step) {
     const x = (at - model.start) * scale - left;
-    ticks.push(h("g", { key: at, class: "tick" },
-      h("line", { x1: x, x2: x, y1: TOP - 6, y2: height - AXIS }),
-      h("text", { x: x + 3, y: height - 8 }, step < 1000 ? exact(at) : moment(at))));
+    ticks.push(
+      h(
+        "g",
+        { key: at, class: "tick" },
+        h("line", { x1: x, x2: x, y1: TOP - 6, y2: height - AXIS }),
+        h("text", { x: x + 3, y: height - 8 }, step < 1000 ? exact(at) : moment(at)),
+      ),
+    );
   }
   return h("g", { key: "axis" }, ticks);
 }
 
 /** The stays of a machine from its transitions; `kindOf(status)` says what kind of state that is. */
 export function staysOf(created, initial, transitions, { labelOf, kindOf }) {
-  const stay = (from, status, number) => ({ from, to: null, status, label: labelOf(status), kind: kindOf(status), number });
+  const stay = (from, status, number) => ({
+    from,
+    to: null,
+    status,
+    label: labelOf(status),
+    kind: kindOf(status),
+    number,
+  });
   const stays = [stay(created, initial, 0)];
   for (const { at, to, number } of transitions) {
     stays.at(-1).to = at;

@@ -24,7 +24,12 @@ export function setClock(header) {
 /** Now, by the clock of the server (milliseconds since the Unix epoch). */
 export const now = () => Date.now() + skew;
 
-const UNITS = [["d", 86_400_000], ["h", 3_600_000], ["min", 60_000], ["s", 1000]];
+const UNITS = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["min", 60_000],
+  ["s", 1000],
+];
 
 /** A length of time in its two largest units. */
 export function length(ms) {
@@ -60,7 +65,11 @@ const relative = (at, form) => WORDS[form](now() - at);
 /** A <time> that goes on counting: `tick` brings it up to date. */
 export function since(at, form = "ago") {
   if (at === null || at === undefined) return "–";
-  return h("time", { datetime: new Date(at).toISOString(), title: exact(at), "data-at": at, "data-form": form }, relative(at, form));
+  return h(
+    "time",
+    { datetime: new Date(at).toISOString(), title: exact(at), "data-at": at, "data-form": form },
+    relative(at, form),
+  );
 }
 
 /** Lets all times on the page count. Changes text only, so nothing else on the page is touched. */
@@ -78,7 +87,8 @@ export const short = (id) => String(id).slice(-8);
 export const words = (name) => String(name ?? "").replaceAll("_", " ");
 
 /** A number with its noun. */
-export const count = (number, one, many = `${one}s`) => `${number.toLocaleString("en-GB")} ${number === 1 ? one : many}`;
+export const count = (number, one, many = `${one}s`) =>
+  `${number.toLocaleString("en-GB")} ${number === 1 ? one : many}`;
 
 /** The state of a machine as a badge; its colour repeats what its text says. */
 export function badge(label, tone = toneOf(label)) {
