@@ -9,7 +9,7 @@ use machine_tests::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{Order, Place};
+use crate::support::{Call, OPERATOR, Order, Place};
 
 /// All pages of a list, one after the other.
 async fn pages(place: &Place, path: &str, field: &str) -> Vec<Value> {
@@ -107,13 +107,7 @@ async fn what_does_not_fit_a_list_is_refused() {
             "unknown=1",
             "limit=1&limit=2",
         ] {
-            place
-                .ask(
-                    crate::support::Call::get(&format!("{path}?{query}"))
-                        .token(crate::support::OPERATOR),
-                )
-                .await
-                .problem(400, "");
+            place.ask(Call::get(&format!("{path}?{query}")).token(OPERATOR)).await.problem(400, "");
         }
     }
     for path in [
@@ -127,10 +121,20 @@ async fn what_does_not_fit_a_list_is_refused() {
     ] {
         place.read(path).await.problem(400, "");
     }
-    place
-        .ask(crate::support::Call::get("/api/operations?after=x").token(crate::support::OPERATOR))
-        .await
-        .problem(400, "");
+    place.ask(Call::get("/api/operations?after=x").token(OPERATOR)).await.problem(400, "");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_place_after_the_end_has_nothing() {
+    let place = Place::new().await;
+    place.question().await;
+    for number in [u64::MAX, u64::MAX / 2, u64::MAX / 2 + 1] {
+        for path in ["machines?order=oldest&after=0.", "sessions?after=", "operations?after="] {
+            let answer =
+                place.ask(Call::get(&format!("/api/{path}{number}")).token(OPERATOR)).await;
+            assert!(matches!(answer.status, 200 | 400), "{path}{number}: {answer:?}");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

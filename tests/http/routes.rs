@@ -212,3 +212,32 @@ async fn the_document_is_served() {
     assert_eq!(answer.header("content-type"), Some("application/json"));
     assert!(document()["openapi"].as_str().unwrap().starts_with("3.1"));
 }
+
+#[test]
+fn the_document_is_whole() {
+    fn check(document: &Value, value: &Value) {
+        match value {
+            Value::Object(fields) => {
+                if let Some(Value::String(target)) = fields.get("$ref") {
+                    let path = target.strip_prefix('#').unwrap();
+                    assert!(document.pointer(path).is_some(), "{target} is not there");
+                }
+                fields.values().for_each(|value| check(document, value));
+            }
+            Value::Array(items) => items.iter().for_each(|item| check(document, item)),
+            _ => {}
+        }
+    }
+    let document = document();
+    check(&document, &document);
+    let mut names = BTreeSet::new();
+    for (method, path) in operations() {
+        let operation = &document["paths"][&path][method.to_lowercase()];
+        let name = operation["operationId"].as_str().unwrap().to_owned();
+        assert!(names.insert(name), "{method} {path} has the name of another one");
+        let responses = &operation["responses"];
+        for (status, response) in responses.as_object().unwrap() {
+            assert!(response["description"].is_string(), "{method} {path} {status}");
+        }
+    }
+}

@@ -139,6 +139,24 @@ async fn without_a_person_it_only_reads() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_server_in_the_background_ends_by_a_signal() {
+    let (_folder, file, _) = file().await;
+    // Shells start it with Ctrl-C ignored, and `nohup` with the end of the terminal ignored.
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' INT HUP; exec \"$0\" serve \"$1\" --listen 127.0.0.1:0"]);
+    shell.arg(env!("CARGO_BIN_EXE_machine-cli")).arg(&file).env_remove("MACHINE_DB");
+    let mut child = shell.stdout(Stdio::piped()).spawn().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    output.read_line(&mut line).unwrap();
+    let address = line.trim().strip_prefix("http://").unwrap().split_once('/').unwrap().0;
+    let mut served = Served { child, output, address: address.parse().unwrap(), token: None };
+    kill_process(Pid::from_child(&served.child), Signal::HUP).unwrap();
+    served.get("/api/health").is(200);
+    assert_eq!(served.stop(Signal::TERM), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn tokens_are_read_from_a_file() {
     let (folder, file, _) = file().await;
     let tokens = folder.path().join("tokens");

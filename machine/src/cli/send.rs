@@ -20,6 +20,10 @@ pub struct Send {
     /// What the trigger takes, as a JSON object.
     #[arg(long = "payload", visible_alias = "with", value_name = "JSON")]
     payload: Option<String>,
+    /// The number of transitions of the machine that you have seen, as `show` says it. If the machine has
+    /// moved on, nothing is sent.
+    #[arg(long, value_name = "NUMBER")]
+    seen: Option<u64>,
     /// The correlation id: a machine takes one message of each.
     #[arg(long, value_name = "ID")]
     correlation: Option<String>,
@@ -39,7 +43,7 @@ impl Send {
         let id = Ids::read(&store).await?.find(&self.id)?;
         let operator = self.person.operates(context, &store);
         let Accepted { correlation, warning } =
-            operator.send(id, &self.trigger, payload, self.correlation, None).await?;
+            operator.send(id, &self.trigger, payload, self.correlation, self.seen).await?;
         let more = warning.as_deref().map(|warning| format!("; {warning}")).unwrap_or_default();
         let text = format!("{id}: sent{more}\n");
         let document = json!({ "id": id, "correlation": correlation, "warning": warning });

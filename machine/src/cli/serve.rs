@@ -3,7 +3,7 @@ use std::{fmt::Write, fs, net::SocketAddr, path::PathBuf, sync::Arc, thread};
 use futures_channel::oneshot;
 use tokio::net::TcpListener;
 
-use super::{Context, Error, Exit, stop::Stop, terminal};
+use super::{Context, Error, Exit, terminal};
 use crate::{
     actor::Human,
     http::{Access, Http, serve},
@@ -37,7 +37,6 @@ pub struct Serve {
 
 impl Serve {
     pub(super) async fn run(mut self, context: &Context) -> Result<Exit, Error> {
-        let stop = Stop::new();
         let (access, token) = self.access()?;
         let can_write = access.can_write();
         let store = if can_write { context.write().await? } else { context.read().await? };
@@ -51,10 +50,10 @@ impl Serve {
         let (started, address) = oneshot::channel();
         let (ended, end) = oneshot::channel();
         // The commands need no runtime; a server does.
-        let (listen, stopped) = (self.listen, stop.listen());
+        let listen = self.listen;
         thread::Builder::new().name("machine-http".to_owned()).spawn(move || {
             // The receivers wait for them.
-            let _ = ended.send(served(listen, http, started, stopped));
+            let _ = ended.send(served(listen, http, started));
         })?;
         if let Ok(address) = address.await {
             let mut text = format!("http://{address}/inspector/");
@@ -114,7 +113,6 @@ fn served(
     listen: SocketAddr,
     http: Http,
     started: oneshot::Sender<SocketAddr>,
-    stopped: impl Future<Output = ()>,
 ) -> Result<(), Error> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
@@ -124,10 +122,34 @@ fn served(
                 "cannot listen on {listen}: {error}; choose another address with `--listen`"
             ))
         })?;
+        let stopped = signal()?;
         // The receiver waits for it.
         let _ = started.send(listener.local_addr()?);
         serve(listener, http, stopped).await.map_err(|error| Error::refused(error.to_string()))
     })
+}
+
+/// Completes when Ctrl-C or SIGTERM comes. Shells start a program in the background with Ctrl-C ignored, and
+/// it must end well all the same.
+#[cfg(unix)]
+fn signal() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let (mut interrupt, mut terminate) =
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+/// Completes when Ctrl-C comes.
+#[cfg(not(unix))]
+#[allow(clippy::unnecessary_wraps, reason = "elsewhere a signal may be unavailable")]
+fn signal() -> std::io::Result<impl Future<Output = ()>> {
+    Ok(async { drop(tokio::signal::ctrl_c().await) })
 }
 
 /// With the token of one line: a role, a name, which may have spaces, and the token.

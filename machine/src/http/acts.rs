@@ -15,18 +15,14 @@ use crate::{
     operate::{self, Accepted, Cancelled, Finding},
 };
 
-/// What a person found out about an action in doubt.
-#[derive(Debug, Deserialize, utoipa::ToSchema)]
+/// What a person found out about an action in doubt. Its schema has what goes with what.
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Confirm {
-    /// Whether it took place.
     applied: bool,
-    /// It did not take place, although its worker may be alive: the person takes responsibility.
     #[serde(default, rename = "override")]
     overridden: bool,
-    /// What shows that it took place.
     receipt: Option<String>,
-    /// How one knows that it did not.
     reason: Option<String>,
 }
 
@@ -109,7 +105,9 @@ impl Http {
     pub(super) async fn refused(&self, id: Id, error: operate::Error) -> Problem {
         let mut problem = Problem::of_machine(error, id, &self.observer).await;
         if let Some(Value::Array(steps)) = problem.next_mut() {
-            steps.iter_mut().for_each(|step| add_command(step, &self.command));
+            for step in steps {
+                add_command(step, &self.command);
+            }
         }
         problem
     }
@@ -117,10 +115,11 @@ impl Http {
 
 /// Says whether an action in doubt took place.
 #[utoipa::path(
+    operation_id = "confirm",
     post, path = "/api/machines/{id}/confirm", tag = "acts", request_body = Confirm,
     params(("id" = Id, Path)), security(("bearer" = [])),
     responses(
-        (status = 200, body = Done),
+        (status = 200, description = "It is done.", body = Done),
         (status = 409, description = "Refused, with the legal moves.", body = Problem,
             content_type = "application/problem+json"),
         (status = "default", description = "Why not.", body = Problem,
@@ -161,10 +160,11 @@ pub(super) async fn confirm(
 
 /// Tries what failed again: a new attempt with the same key.
 #[utoipa::path(
+    operation_id = "retry",
     post, path = "/api/machines/{id}/retry", tag = "acts", request_body = Nothing,
     params(("id" = Id, Path)), security(("bearer" = [])),
     responses(
-        (status = 200, body = Retried),
+        (status = 200, description = "The new attempt.", body = Retried),
         (status = 409, description = "Refused, with the legal moves.", body = Problem,
             content_type = "application/problem+json"),
         (status = "default", description = "Why not.", body = Problem,
@@ -187,10 +187,11 @@ pub(super) async fn retry(
 /// Cancels what is not needed any more: the library's own executions at once, any other machine by a
 /// message.
 #[utoipa::path(
+    operation_id = "cancel",
     post, path = "/api/machines/{id}/cancel", tag = "acts", request_body = Why,
     params(("id" = Id, Path)), security(("bearer" = [])),
     responses(
-        (status = 200, body = Cancelled),
+        (status = 200, description = "It is cancelled, or will be.", body = Cancelled),
         (status = 409, description = "Refused, with the legal moves.", body = Problem,
             content_type = "application/problem+json"),
         (status = "default", description = "Why not.", body = Problem,
@@ -215,10 +216,11 @@ pub(super) async fn cancel(
 
 /// Shuts out the worker of a call, which puts the call in doubt.
 #[utoipa::path(
+    operation_id = "fence",
     post, path = "/api/machines/{id}/fence", tag = "acts", request_body = Why,
     params(("id" = Id, Path)), security(("bearer" = [])),
     responses(
-        (status = 200, body = Fenced),
+        (status = 200, description = "The call is in doubt.", body = Fenced),
         (status = 409, description = "Refused, with the legal moves.", body = Problem,
             content_type = "application/problem+json"),
         (status = "default", description = "Why not.", body = Problem,
@@ -240,10 +242,11 @@ pub(super) async fn fence(
 
 /// Lets workers try again what they set aside.
 #[utoipa::path(
+    operation_id = "requeue",
     post, path = "/api/machines/{id}/requeue", tag = "acts", request_body = Requeue,
     params(("id" = Id, Path)), security(("bearer" = [])),
     responses(
-        (status = 200, body = Done),
+        (status = 200, description = "It is done.", body = Done),
         (status = 409, description = "Refused, with the legal moves.", body = Problem,
             content_type = "application/problem+json"),
         (status = "default", description = "Why not.", body = Problem,
@@ -265,10 +268,11 @@ pub(super) async fn requeue(
 
 /// Sends a machine one of its events, for its program to apply.
 #[utoipa::path(
+    operation_id = "send",
     post, path = "/api/machines/{id}/send", tag = "acts", request_body = Send,
     params(("id" = Id, Path)), security(("bearer" = [])),
     responses(
-        (status = 202, body = Sent),
+        (status = 202, description = "The message is kept.", body = Sent),
         (status = 409, description = "Refused, with the legal moves.", body = Problem,
             content_type = "application/problem+json"),
         (status = "default", description = "Why not.", body = Problem,

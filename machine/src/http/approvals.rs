@@ -70,9 +70,10 @@ struct Approval {
 
 /// What people are asked to approve, oldest first.
 #[utoipa::path(
+    operation_id = "list_approvals",
     get, path = "/api/approvals", tag = "approvals", params(Most),
     responses(
-        (status = 200, body = Approvals),
+        (status = 200, description = "The gates.", body = Approvals),
         (status = "default", description = "Why not.", body = Problem,
             content_type = "application/problem+json"),
     )
@@ -174,10 +175,11 @@ pub(super) struct Decisions {
 
 /// What these gates ask for may run, once. All of them, or none.
 #[utoipa::path(
+    operation_id = "approve",
     post, path = "/api/approvals/approve", tag = "approvals", request_body = Approve,
     security(("bearer" = [])),
     responses(
-        (status = 200, body = Decisions),
+        (status = 200, description = "The answers, as they are on record.", body = Decisions),
         (status = 409, description = "One of them cannot be approved, so none was.", body = Problem,
             content_type = "application/problem+json"),
         (status = "default", description = "Why not.", body = Problem,
@@ -197,10 +199,11 @@ pub(super) async fn approve(
 
 /// What these gates ask for never runs. All of them, or none.
 #[utoipa::path(
+    operation_id = "decline",
     post, path = "/api/approvals/decline", tag = "approvals", request_body = Decline,
     security(("bearer" = [])),
     responses(
-        (status = 200, body = Decisions),
+        (status = 200, description = "The answers, as they are on record.", body = Decisions),
         (status = 409, description = "One of them cannot be declined, so none was.", body = Problem,
             content_type = "application/problem+json"),
         (status = "default", description = "Why not.", body = Problem,

@@ -132,9 +132,10 @@ struct Step {
 
 /// The definitions of the machines in the store.
 #[utoipa::path(
+    operation_id = "list_definitions",
     get, path = "/api/definitions", tag = "definitions",
     responses(
-        (status = 200, body = Definitions),
+        (status = 200, description = "The definitions.", body = Definitions),
         (status = "default", description = "Why not.", body = Problem,
             content_type = "application/problem+json"),
     )
@@ -163,10 +164,11 @@ pub(super) async fn list(
 
 /// A definition, with a layout of its diagram.
 #[utoipa::path(
+    operation_id = "show_definition",
     get, path = "/api/definitions/{fingerprint}", tag = "definitions",
     params(("fingerprint" = String, Path)),
     responses(
-        (status = 200, body = Shown),
+        (status = 200, description = "The definition.", body = Shown),
         (status = 404, description = "There is no such definition.", body = Problem,
             content_type = "application/problem+json"),
         (status = "default", description = "Why not.", body = Problem,
@@ -190,10 +192,12 @@ pub(super) async fn show(
 
 /// The diagram of a definition.
 #[utoipa::path(
+    operation_id = "definition_diagram",
     get, path = "/api/definitions/{fingerprint}/diagram.svg", tag = "definitions",
     params(("fingerprint" = String, Path)),
     responses(
-        (status = 200, content_type = "image/svg+xml", body = String),
+        (status = 200, description = "The drawing.", content_type = "image/svg+xml",
+            body = String),
         (status = 404, description = "There is no such definition.", body = Problem,
             content_type = "application/problem+json"),
         (status = "default", description = "Why not.", body = Problem,
@@ -218,10 +222,11 @@ pub(super) async fn svg(
 
 /// The states and moves of a kind of machine, under its newest definition.
 #[utoipa::path(
+    operation_id = "definition_topology",
     get, path = "/api/topology/{machine}", tag = "definitions",
     params(("machine" = String, Path)),
     responses(
-        (status = 200, body = Topology),
+        (status = 200, description = "The states and moves.", body = Topology),
         (status = 404, description = "No machine of this kind was ever stored.", body = Problem,
             content_type = "application/problem+json"),
         (status = "default", description = "Why not.", body = Problem,

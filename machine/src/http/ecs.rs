@@ -36,10 +36,11 @@ pub(super) struct Now {
 
 /// Stores the answer to a question. The execution still waits, until it is continued.
 #[utoipa::path(
+    operation_id = "respond",
     post, path = "/ecs/respond", tag = "questions", request_body = Respond,
     security(("bearer" = [])),
     responses(
-        (status = 200, body = Now),
+        (status = 200, description = "The execution now.", body = Now),
         (status = 409, description = "Refused, with the legal moves.", body = Problem,
             content_type = "application/problem+json"),
         (status = "default", description = "Why not.", body = Problem,
@@ -64,10 +65,11 @@ pub(super) async fn respond(
 
 /// Resumes a question with its stored answer.
 #[utoipa::path(
+    operation_id = "continue",
     post, path = "/ecs/continue", tag = "questions", request_body = Continue,
     security(("bearer" = [])),
     responses(
-        (status = 200, body = Now),
+        (status = 200, description = "The execution now.", body = Now),
         (status = 409, description = "Refused, with the legal moves.", body = Problem,
             content_type = "application/problem+json"),
         (status = "default", description = "Why not.", body = Problem,

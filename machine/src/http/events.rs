@@ -31,6 +31,7 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 pub(super) struct Wanted {
     /// Everything after this position, such as `1.42`. The header `Last-Event-ID` comes first. Without
     /// either, what happens from now on.
+    #[param(pattern = "^[0-9]{1,18}[.][0-9]{1,18}$")]
     after: Option<String>,
     /// The events, separated by commas: `execution_state`, `machine_state`, `changed`. By default
     /// `execution_state` alone.
@@ -57,6 +58,7 @@ struct Filter {
 /// header `Last-Event-ID` misses nothing and gets nothing twice. A comment at the beginning and
 /// every 15 seconds says that the stream is alive, with its position.
 #[utoipa::path(
+    operation_id = "events",
     get, path = "/api/events", tag = "events", params(Wanted),
     responses(
         (status = 200, description = "`data:` is one of these documents, by the name of the event.",

@@ -21,15 +21,17 @@ use crate::{
 #[serde(deny_unknown_fields)]
 pub(super) struct For {
     /// By default people.
+    #[param(inline)]
     audience: Option<Audience>,
 }
 
 /// The executions of a session, also of one that has ended, with their transitions.
 #[utoipa::path(
+    operation_id = "execution_timeline",
     get, path = "/api/execution/{session_id}/timeline", tag = "executions",
     params(("session_id" = String, Path), For),
     responses(
-        (status = 200, body = ExecutionTimeline<Internal>),
+        (status = 200, description = "The executions of the session.", body = ExecutionTimeline<Internal>),
         (status = 404, description = "No machine has this session.", body = Problem,
             content_type = "application/problem+json"),
         (status = "default", description = "Why not.", body = Problem,
@@ -53,10 +55,11 @@ pub(super) async fn timeline(
 
 /// An execution.
 #[utoipa::path(
+    operation_id = "execution_snapshot",
     get, path = "/api/execution/{execution_id}/snapshot", tag = "executions",
     params(("execution_id" = crate::id::Id, Path), For),
     responses(
-        (status = 200, body = ExecutionSnapshot<Internal>),
+        (status = 200, description = "The execution.", body = ExecutionSnapshot<Internal>),
         (status = 404, description = "No execution has this id.", body = Problem,
             content_type = "application/problem+json"),
         (status = "default", description = "Why not.", body = Problem,
@@ -79,8 +82,9 @@ pub(super) async fn snapshot(
 
 /// The states and moves of executions.
 #[utoipa::path(
+    operation_id = "execution_topology",
     get, path = "/api/execution/topology", tag = "executions",
-    responses((status = 200, body = Topology))
+    responses((status = 200, description = "The states and moves.", body = Topology))
 )]
 pub(super) async fn topology(_: Caller) -> Json<Topology> {
     Json(Topology::of(execution::DEFINITION))

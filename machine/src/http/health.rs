@@ -31,9 +31,10 @@ struct Access {
 
 /// Whether the store can be read, and what the caller may do.
 #[utoipa::path(
+    operation_id = "health",
     get, path = "/api/health", tag = "health",
     responses(
-        (status = 200, body = Health),
+        (status = 200, description = "The store can be read.", body = Health),
         (status = "default", description = "Why not.", body = Problem,
             content_type = "application/problem+json"),
     )

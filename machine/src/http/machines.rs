@@ -23,6 +23,7 @@ use crate::{
 #[serde(deny_unknown_fields)]
 pub(super) struct For {
     /// By default people.
+    #[param(inline)]
     audience: Option<Audience>,
 }
 
@@ -35,14 +36,16 @@ pub(super) struct Urgent {
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
     /// By default people.
+    #[param(inline)]
     audience: Option<Audience>,
 }
 
 /// What needs attention, most urgent first.
 #[utoipa::path(
+    operation_id = "attention",
     get, path = "/api/attention", tag = "machines", params(Urgent),
     responses(
-        (status = 200, body = Attention<Internal>),
+        (status = 200, description = "The concerns.", body = Attention<Internal>),
         (status = "default", description = "Why not.", body = Problem,
             content_type = "application/problem+json"),
     )
@@ -79,8 +82,10 @@ pub(super) struct Which {
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
     /// The page after this place, which the page before has as `next`.
+    #[param(pattern = "^-?[0-9]{1,18}[.][0-9]{1,18}$")]
     after: Option<String>,
     /// By default people.
+    #[param(inline)]
     audience: Option<Audience>,
 }
 
@@ -94,7 +99,7 @@ pub(super) enum Order {
 
 /// A page of machines.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-#[allow(dead_code, reason = "it describes what `list` answers")]
+#[allow(dead_code, clippy::struct_field_names, reason = "it describes what `list` answers")]
 pub(super) struct Machines {
     /// The machines.
     machines: Vec<Overview<Internal>>,
@@ -106,9 +111,10 @@ pub(super) struct Machines {
 
 /// The machines of any kind, in pages.
 #[utoipa::path(
+    operation_id = "list_machines",
     get, path = "/api/machines", tag = "machines", params(Which),
     responses(
-        (status = 200, body = Machines),
+        (status = 200, description = "A page of machines.", body = Machines),
         (status = "default", description = "Why not.", body = Problem,
             content_type = "application/problem+json"),
     )
@@ -170,10 +176,11 @@ async fn page<A: view::Audience>(
 
 /// A machine, what it waits for, and what to do next.
 #[utoipa::path(
+    operation_id = "show_machine",
     get, path = "/api/machines/{id}", tag = "machines",
     params(("id" = crate::id::Id, Path), For),
     responses(
-        (status = 200, body = Detail<Internal>),
+        (status = 200, description = "The machine.", body = Detail<Internal>),
         (status = 404, description = "No machine has this id.", body = Problem,
             content_type = "application/problem+json"),
         (status = "default", description = "Why not.", body = Problem,
@@ -198,11 +205,13 @@ pub(super) async fn show(
 #[serde(deny_unknown_fields)]
 pub(super) struct Part {
     /// The events after the one with this number; by default from the first.
+    #[param(minimum = 0, maximum = 9_007_199_254_740_991_u64)]
     after: Option<u64>,
     /// The most events. By default 1000.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
     /// By default people.
+    #[param(inline)]
     audience: Option<Audience>,
 }
 
@@ -218,10 +227,11 @@ pub(super) struct TimelinePart {
 
 /// The history of a machine.
 #[utoipa::path(
+    operation_id = "machine_timeline",
     get, path = "/api/machines/{id}/timeline", tag = "machines",
     params(("id" = crate::id::Id, Path), Part),
     responses(
-        (status = 200, body = TimelinePart),
+        (status = 200, description = "A part of the history.", body = TimelinePart),
         (status = 404, description = "No machine has this id.", body = Problem,
             content_type = "application/problem+json"),
         (status = "default", description = "Why not.", body = Problem,
@@ -236,6 +246,10 @@ pub(super) async fn timeline(
 ) -> Result<Json<Value>, Problem> {
     let audience = caller.may_see(part.audience)?;
     let limit = limit(part.limit, 1000)?;
+    // Larger numbers are not the same in every reader of JSON.
+    if part.after.is_some_and(|after| after > 9_007_199_254_740_991) {
+        return Err(Problem::malformed("`after` is at most 9007199254740991"));
+    }
     let from = part.after.map_or(0, |after| after.saturating_add(1));
     let timeline = for_audience!(audience, http.observer, timeline_part(id, from, limit));
     let mut timeline = timeline??;

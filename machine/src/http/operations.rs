@@ -19,11 +19,13 @@ pub(super) struct Which {
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
     /// The page after this place, which the page before has as `next`.
+    #[param(pattern = "^[0-9]{1,18}$")]
     after: Option<String>,
 }
 
 /// A page of the operator log.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
+#[allow(clippy::struct_field_names, reason = "they are the names in JSON")]
 pub(super) struct Operations {
     /// Newest first.
     operations: Vec<Operation>,
@@ -36,9 +38,10 @@ pub(super) struct Operations {
 /// What people did by the command line and over HTTP, newest first. One without an outcome runs, or was
 /// interrupted; the histories of its machines say what happened.
 #[utoipa::path(
+    operation_id = "list_operations",
     get, path = "/api/operations", tag = "operations", params(Which),
     responses(
-        (status = 200, body = Operations),
+        (status = 200, description = "A page of the log.", body = Operations),
         (status = "default", description = "Why not.", body = Problem,
             content_type = "application/problem+json"),
     )

@@ -4,9 +4,13 @@ use std::borrow::Cow;
 
 use utoipa::{
     PartialSchema, ToSchema,
-    openapi::{ArrayBuilder, ObjectBuilder, RefOr, Schema, SchemaFormat, schema::Type},
+    openapi::{
+        ArrayBuilder, ObjectBuilder, OneOfBuilder, RefOr, Schema, SchemaFormat,
+        schema::{AdditionalProperties, SchemaType, Type},
+    },
 };
 
+use super::acts::Confirm;
 use crate::{id::Id, view::NextStep};
 
 impl PartialSchema for Id {
@@ -45,6 +49,13 @@ impl PartialSchema for NextStep {
                     .items(text())
                     .description(Some("Of `send`: the names of what the trigger takes.")),
             )
+            .property(
+                "seen",
+                ObjectBuilder::new().schema_type(Type::Integer).description(Some(
+                    "Of `send` to a machine that waits: the number of its transitions, for \
+                     `transition_count`.",
+                )),
+            )
             .property("command", text().description(Some("The same on the command line.")))
             .required("command")
             .into()
@@ -54,5 +65,49 @@ impl PartialSchema for NextStep {
 impl ToSchema for NextStep {
     fn name() -> Cow<'static, str> {
         "NextStep".into()
+    }
+}
+
+/// What shows that it took place, or how one knows that it did not.
+impl PartialSchema for Confirm {
+    fn schema() -> RefOr<Schema> {
+        let only = |value: bool| {
+            ObjectBuilder::new().schema_type(Type::Boolean).enum_values(Some([value]))
+        };
+        let text =
+            || ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::String, Type::Null]));
+        let nothing = || ObjectBuilder::new().schema_type(Type::Null);
+        let body = || {
+            let closed = Some(AdditionalProperties::FreeForm(false));
+            ObjectBuilder::new().required("applied").additional_properties(closed)
+        };
+        let applied = body()
+            .description(Some("It took place."))
+            .property("applied", only(true))
+            .property("receipt", text().description(Some("What shows it.")))
+            .property("reason", nothing())
+            .property("override", only(false));
+        let not_applied = body()
+            .description(Some("It did not take place, and will not."))
+            .property("applied", only(false))
+            .property("reason", text().description(Some("How one knows it.")))
+            .property("receipt", nothing())
+            .property(
+                "override",
+                ObjectBuilder::new().schema_type(Type::Boolean).description(Some(
+                    "Although its worker may be alive: the person takes responsibility.",
+                )),
+            );
+        OneOfBuilder::new()
+            .description(Some("What a person found out about an action in doubt."))
+            .item(applied)
+            .item(not_applied)
+            .into()
+    }
+}
+
+impl ToSchema for Confirm {
+    fn name() -> Cow<'static, str> {
+        "Confirm".into()
     }
 }

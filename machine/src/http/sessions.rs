@@ -19,6 +19,7 @@ pub(super) struct Which {
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
     /// The page after this place, which the page before has as `next`.
+    #[param(pattern = "^[0-9]{1,18}$")]
     after: Option<String>,
 }
 
@@ -33,9 +34,10 @@ pub(super) struct Sessions {
 
 /// The sessions of all machines, past ones too; the one with the newest machine first.
 #[utoipa::path(
+    operation_id = "list_sessions",
     get, path = "/api/sessions", tag = "sessions", params(Which),
     responses(
-        (status = 200, body = Sessions),
+        (status = 200, description = "A page of sessions.", body = Sessions),
         (status = "default", description = "Why not.", body = Problem,
             content_type = "application/problem+json"),
     )

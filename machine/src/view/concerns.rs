@@ -315,6 +315,7 @@ pub(super) fn next_of_machine<A: Audience>(snapshot: &Snapshot<A>) -> Vec<NextSt
             id,
             trigger: step.trigger.clone(),
             payload: step.payload.clone(),
+            seen: snapshot.is_resumable.then_some(snapshot.transition_count),
         })
         .collect()
 }

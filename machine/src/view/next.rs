@@ -60,6 +60,10 @@ pub enum NextStep {
         /// The names of what it takes.
         #[serde(default)]
         payload: Vec<String>,
+        /// For a machine that waits: the number of its transitions, so that the answer is for the question
+        /// that was shown.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seen: Option<u64>,
     },
     /// Look at it.
     Show {
@@ -98,8 +102,11 @@ impl fmt::Display for NextStep {
             Self::Fence { id } => write!(f, "fence {id} --as NAME"),
             Self::Requeue { id } => write!(f, "requeue {id} --as NAME"),
             Self::Respond { id } => write!(f, "respond {id} TEXT --as NAME"),
-            Self::SendEvent { id, trigger, payload } => {
+            Self::SendEvent { id, trigger, payload, seen } => {
                 write!(f, "send {id} {trigger} --as NAME")?;
+                if let Some(seen) = seen {
+                    write!(f, " --seen {seen}")?;
+                }
                 for (position, name) in payload.iter().enumerate() {
                     let before = if position == 0 { " --payload '{" } else { ", " };
                     write!(f, "{before}\"{name}\": ..")?;
