@@ -1,5 +1,9 @@
 //! The engine as a machine: it takes a task, plans, executes, asks a person where it has to, and is idle
 //! again. `workflow_engine topology workflow` prints the table, with `--format svg` the drawing.
+//!
+//! The engine pauses with `need_intervention`; a person pauses it with `request_intervention`, which no
+//! program can send, as no person can send the other. All times in `Working` count against the limit of the
+//! task.
 
 use machine::{
     actor::{GraphRunner, Human, ReasoningNode},
@@ -42,7 +46,7 @@ pub enum Workflow {
         /// What people added to the goal.
         #[audience(human)]
         instructions: Vec<String>,
-        /// The calls that have ended, as people and models see them.
+        /// The calls that have ended.
         #[audience(human)]
         history: Vec<String>,
         work: Work,
