@@ -31,7 +31,7 @@ async fn not_applied_waits_for_the_worker_unless_overridden() {
     // Its worker is this process.
     let (running, permit) = place.store.begin(pending, tool_node()).await.unwrap();
     let doubt = running.id();
-    place.run(&["fence", &end(doubt)]).done();
+    place.run(&["fence", &end(doubt), "--as", "ann"]).done();
     let refused = place.run(&["confirm", &end(doubt), "not-applied", "--as", "ann", "--yes"]);
     refused.failed(1, "`--override` does so");
     assert_eq!(place.label(doubt).await, Label::InDoubt);
@@ -75,11 +75,11 @@ async fn a_worker_is_shut_out() {
     let place = Place::new().await;
     let mut pending = pending_mail("bob@example.com");
     place.store.create(&mut pending).await.unwrap();
-    place.run(&["fence", &end(pending.id())]).failed(1, "PENDING");
+    place.run(&["fence", &end(pending.id()), "--as", "ann"]).failed(1, "PENDING");
     let (running, permit) = place.store.begin(pending, tool_node()).await.unwrap();
     let id = running.id();
     place.run(&["cancel", &end(id), "--as", "ann"]).failed(1, "is running");
-    assert!(place.json(&["fence", &end(id)])["question"].is_string());
+    assert!(place.json(&["fence", &end(id), "--as", "ann"])["question"].is_string());
     assert_eq!(place.label(id).await, Label::InDoubt);
     drop(permit);
 }

@@ -80,7 +80,7 @@ async fn hostile_text_stays_in_its_place() {
         &["show", HOSTILE],
         &["send", &id, HOSTILE, "--as", "ann"],
         &["send", &id, "confirm", "--as", "ann", "--correlation", HOSTILE, "--payload", &payload],
-        &["requeue", &id, "--message", HOSTILE],
+        &["requeue", &id, "--as", "ann", "--message", HOSTILE],
         &["topology", HOSTILE],
     ] {
         let ran = place.run(arguments);

@@ -117,13 +117,20 @@ async fn a_message_that_was_set_aside_is_requeued() {
     let listed = place.run(&["list"]);
     assert!(listed.done().contains("set aside"), "{listed:?}");
     assert!(listed.out.contains(&format!("requeue {}", &end(id)[4..])), "{listed:?}");
-    place.run(&["requeue", &end(id), "--message", "form-18"]).failed(1, "has no message `form-18`");
+    place
+        .run(&["requeue", &end(id), "--as", "ann", "--message", "form-18"])
+        .failed(1, "has no message `form-18`");
     assert_eq!(status().await, Delivery::SetAside);
-    place.run(&["requeue", &end(id), "--message", "form-17"]).done();
+    place.run(&["requeue", &end(id), "--as", "ann", "--message", "form-17"]).done();
     assert_eq!(status().await, Delivery::Queued);
     let other = place.order().await;
-    place.run(&["requeue", &end(id), &end(other), "--message", "form-17"]).failed(2, "give one id");
-    assert_eq!(place.json(&["requeue", &end(id), &end(other)])["requeued"][1], json!(other));
+    place
+        .run(&["requeue", &end(id), &end(other), "--as", "ann", "--message", "form-17"])
+        .failed(2, "give one id");
+    assert_eq!(
+        place.json(&["requeue", &end(id), &end(other), "--as", "ann"])["requeued"][1],
+        json!(other)
+    );
 }
 
 /// Nobody can do anything about a message to a machine that has ended, so nobody is asked to.

@@ -4,6 +4,7 @@
 mod actors;
 mod choices;
 mod compare;
+mod computed;
 mod drawings;
 mod fingerprint;
 mod graph;

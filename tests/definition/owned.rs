@@ -32,7 +32,7 @@ fn parcel() -> Value {
         ],
         "edges": [
             {"from": 0, "trigger": "arrive", "to": 1, "when": "size < 3",
-             "payload": [{"name": "size", "ty": "u8"}]},
+             "payload": [{"name": "size", "ty": "u8"}], "computed": ["place"]},
             {"from": 0, "trigger": "arrive", "to": 2, "when": "else",
              "payload": [{"name": "size", "ty": "u8"}]},
             {"from": 1, "trigger": "fetch", "to": 2, "actors": ["owner"], "guard": "has_key",
@@ -103,13 +103,17 @@ fn every_part_is_read() {
         ("/states/0/was", json!([])),
         ("/states/1/docs", json!("")),
         ("/states/1/stable", json!(false)),
-        ("/states/1/fields", json!([])),
+        (
+            "/states/1/fields",
+            json!([{"name": "place", "ty": "Option<String>"}, {"name": "room", "ty": "u8"}]),
+        ),
         ("/states/1/fields/0/ty", json!("String")),
         ("/states/1/fields/0/optional", json!(false)),
         ("/states/1/fields/0/was", json!([])),
         ("/states/1/upgrades", json!([])),
         ("/states/2/terminal", json!(false)),
         ("/edges/0/when", json!("size < 4")),
+        ("/edges/0/computed", json!([])),
         ("/edges/2/payload", json!([{"name": "width", "ty": "u8"}])),
         ("/edges/2/actors", json!([])),
         ("/edges/2/guard", json!(null)),
@@ -179,6 +183,12 @@ fn an_index_out_of_range_is_refused() {
         assert!(error.starts_with("definition `parcel`: "), "{error}");
         assert!(error.contains(what), "{pointer}: {error}");
     }
+}
+
+#[test]
+fn what_an_edge_computes_is_a_field_of_its_target() {
+    let error = refused("/edges/0/computed", json!(["place", "weight"]));
+    assert!(error.contains("edge 0 computes `weight`, which is not a field of `here`"), "{error}");
 }
 
 #[test]

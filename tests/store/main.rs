@@ -43,6 +43,7 @@ mod policy;
 mod prune;
 mod prune_file;
 mod query;
+mod question;
 mod race_processes;
 mod race_threads;
 mod read_only;

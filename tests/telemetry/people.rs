@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use machine::{contract::Action, store::SendError};
+use machine::{
+    contract::{Action, Contract, Execution},
+    store::SendError,
+};
 
 use crate::{errand::Does, world::World};
 
@@ -25,6 +28,14 @@ pub(crate) async fn gates(world: &World) {
     let _ = store.withdraw(next(), &reason, &actors.graph_runner).await.unwrap();
     world.hand.advance(61_000);
     let _ = store.expire(next(), &actors.graph_runner).await.unwrap();
+
+    let asked = Contract::ecs_request(&reason, &actors.reasoning_node).unwrap();
+    let waiting = Execution::new(asked).start(&actors.ecs_node);
+    let mut waiting = waiting.suspend(reason.clone(), &actors.ecs_node);
+    store.create(&mut waiting).await.unwrap();
+    let question = store.question(waiting.id()).await.unwrap();
+    let question = store.respond(question, &world.text("8080"), ann).await.unwrap();
+    let _ = store.proceed(question, &actors.graph_runner).await.unwrap();
 }
 
 /// Messages that are handled, refused, known, too late, and requeued.

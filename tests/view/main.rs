@@ -3,6 +3,7 @@
 
 mod confirmed;
 mod consequence;
+mod data;
 mod doubt;
 mod example;
 mod fact;

@@ -50,6 +50,7 @@ async fn what_the_seal_covers_cannot_be_changed() {
         "name = ''",
         "correlation = 'other'",
         "sent_at = sent_at + 1",
+        "seen = 1",
         "seal = zeroblob(32)",
         "seal = x''",
         // To the other machine.

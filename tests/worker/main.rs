@@ -28,6 +28,7 @@ mod kinds;
 #[cfg(unix)]
 mod process;
 #[cfg(unix)]
+mod stay;
 mod stopped;
 #[cfg(unix)]
 mod suspects;

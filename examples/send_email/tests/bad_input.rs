@@ -69,7 +69,8 @@ fn malformed_unknown_and_wrong_ids() {
     let (gate, mail) = world.ask();
     for unknown in ["01890a5d-ac96-774b-bcce-b302099a8057", "exec-002", "../agent.db"] {
         let commands = ["approve --as a --yes", "decline --as a --yes", "retry --as a --yes"];
-        let others = ["cancel --as a", "fence", "requeue", "confirm applied --as a --yes"];
+        let others =
+            ["cancel --as a", "fence --as a", "requeue --as a", "confirm applied --as a --yes"];
         for command in commands.iter().chain(&others) {
             let (verb, rest) = command.split_once(' ').unwrap_or((command, ""));
             let output = world.run(&format!("{verb} {unknown} {rest}"));
@@ -80,7 +81,7 @@ fn malformed_unknown_and_wrong_ids() {
         (format!("approve --yes {mail} --as ann"), "is not a gate that waits for an answer"),
         (format!("retry {gate} --as ann --yes"), "is WAITING, not FAILED"),
         (format!("retry {mail} --as ann --yes"), "is NOT_STARTED, not FAILED"),
-        (format!("fence {mail}"), "is not an irreversible call in flight"),
+        (format!("fence {mail} --as a"), "is not an irreversible call in flight"),
         (format!("confirm {gate} applied --as ann --yes"), "not in doubt"),
         (format!("confirm {mail} not-applied --as ann --override --yes"), "not in doubt"),
     ] {

@@ -190,7 +190,7 @@ fn it_is_shut_out_before_the_mail() {
     world.ok(&format!("approve --yes {gate} --as ann"));
     let worker = world.start("work");
     wait_for(&world, mail, Label::InProgress);
-    world.ok(&format!("fence {mail}"));
+    world.ok(&format!("fence {mail} --as ann"));
     assert_eq!(world.label(mail), Label::InDoubt);
     go_on.store(true, Ordering::SeqCst);
     // The worker itself says so, which proves it: the key is free.

@@ -60,7 +60,7 @@ async fn set_aside_shown_and_sent_later() {
     assert_eq!(world.label(mail), Label::NotStarted);
     assert_eq!(world.server.received(), 1);
 
-    world.ok(&format!("requeue {mail}"));
+    world.ok(&format!("requeue {mail} --as ann"));
     world.work();
     assert_eq!(world.label(mail), Label::Success);
     assert_eq!(world.server.received(), 2);

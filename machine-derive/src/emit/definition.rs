@@ -1,11 +1,14 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, spanned::Spanned};
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, spanned::Spanned};
 
-use super::names::{self, index};
+use super::{
+    names::{self, index},
+    typed::derives,
+};
 use crate::{
-    model::{Brought, Graph, Leads, Move, bare},
-    parse::{Audience, is_option},
+    model::{Brought, Graph, Leads, Move, Source, bare},
+    parse::{Audience, Field, is_option},
     text,
 };
 
@@ -142,11 +145,14 @@ fn edges(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
         .iter()
         .enumerate()
         .map(|(position, to)| {
+            let computed = computed(graph, step, *to);
+            let computed = (!computed.is_empty())
+                .then(|| quote!(computed: const { &[#(__row::text(#computed)),*] },));
             let to = index(*to);
             let when = conditions
                 .get(position)
                 .map(|when| quote!(when: ::core::option::Option::Some(#when),));
-            let extra = quote!(#payload #actors #guard #when #deadline #was);
+            let extra = quote!(#payload #actors #guard #when #deadline #computed #was);
             if extra.is_empty() {
                 quote!(__row::edge(#from, #name, #to))
             } else {
@@ -154,6 +160,26 @@ fn edges(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
             }
         })
         .collect()
+}
+
+/// The fields of a target that an expression sets on some way to it, and those whose stored form is not
+/// that of an item in the journal.
+fn computed(graph: &Graph<'_>, step: &Move<'_>, to: usize) -> Vec<String> {
+    let durable = graph.declaration.options.durable.is_some();
+    let state = graph.states[to].written;
+    let is_converted = |field: &Field| {
+        let by_state = state.converts() || !derives(graph, "Serialize");
+        durable && (by_state || field.converts())
+    };
+    let targets = step.leads.targets().into_iter().filter(|target| target.to == to);
+    let computed: Vec<&Ident> = targets
+        .flat_map(|target| &target.fields)
+        .filter(|(_, source)| matches!(source, Source::Computed(_)))
+        .map(|(field, _)| &field.name)
+        .collect();
+    let fields = state.fields.iter();
+    let fields = fields.filter(|field| computed.contains(&&field.name) || is_converted(field));
+    fields.map(|field| bare(&field.name)).collect()
 }
 
 /// For each target of a choice, when it is chosen; nothing for any other move.

@@ -58,6 +58,13 @@ impl Field {
     }
 }
 
+impl Field {
+    /// Whether a serde attribute may change how it is written.
+    pub(crate) fn converts(&self) -> bool {
+        self.attrs.iter().any(|attribute| serde_says(attribute).writes)
+    }
+}
+
 /// Whether serde takes the field to be `None` where it is missing.
 pub(crate) fn is_option(ty: &Type) -> bool {
     let path = match ty {
@@ -77,12 +84,18 @@ struct Serde {
     default: bool,
     /// `with` or `deserialize_with`: an `Option` has to be there, too.
     converts: bool,
+    /// Anything that may change the name or the value of what is written.
+    writes: bool,
 }
 
 impl Serde {
     #[allow(clippy::needless_pass_by_value, reason = "a fold takes values")]
     fn and(self, other: Self) -> Self {
-        Self { default: self.default || other.default, converts: self.converts || other.converts }
+        Self {
+            default: self.default || other.default,
+            converts: self.converts || other.converts,
+            writes: self.writes || other.writes,
+        }
     }
 }
 
@@ -90,19 +103,44 @@ fn serde_says(attribute: &Attribute) -> Serde {
     let mut says = Serde::default();
     if attribute.path().is_ident("serde") {
         // What serde cannot read, it reports itself.
-        let _ = attribute.parse_nested_meta(|meta| {
+        let read = attribute.parse_nested_meta(|meta| {
             says.default |= meta.path.is_ident("default") || meta.path.is_ident("skip");
             says.converts |= meta.path.is_ident("with") || meta.path.is_ident("deserialize_with");
+            says.writes |= !READS_ONLY.iter().any(|known| meta.path.is_ident(known));
             if let Ok(value) = meta.value() {
                 value.parse::<syn::Expr>()?;
             }
             Ok(())
         });
+        says.writes |= read.is_err();
+    } else {
+        // Those of `serde_with` become attributes of serde.
+        let segments = &attribute.path().segments;
+        says.writes = segments.iter().any(|segment| {
+            segment.ident == "skip_serializing_none"
+                || segment.ident.to_string().starts_with("serde")
+        });
     }
     says
 }
 
+/// What does not change how data are written.
+const READS_ONLY: [&str; 7] = [
+    "alias",
+    "bound",
+    "crate",
+    "default",
+    "deny_unknown_fields",
+    "deserialize_with",
+    "skip_deserializing",
+];
+
 impl State {
+    /// Whether an attribute may change how its data are written.
+    pub(crate) fn converts(&self) -> bool {
+        self.others.iter().any(|attribute| serde_says(attribute).writes)
+    }
+
     pub(super) fn read(variant: Variant, errors: &mut Errors) -> Self {
         let mut state = Self {
             name: variant.ident,

@@ -39,7 +39,7 @@ impl Send {
         let id = Ids::read(&store).await?.find(&self.id)?;
         let operator = self.person.operates(context, &store);
         let Accepted { correlation, warning } =
-            operator.send(id, &self.trigger, payload, self.correlation).await?;
+            operator.send(id, &self.trigger, payload, self.correlation, None).await?;
         let more = warning.as_deref().map(|warning| format!("; {warning}")).unwrap_or_default();
         let text = format!("{id}: sent{more}\n");
         let document = json!({ "id": id, "correlation": correlation, "warning": warning });

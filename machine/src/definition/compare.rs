@@ -374,7 +374,7 @@ impl Changes {
 }
 
 /// What a field was before: the one of its name or, if there is none, of an older name.
-fn before<'a>(field: &Field, fields: &'a [Field]) -> Option<&'a Field> {
+pub(crate) fn before<'a>(field: &Field, fields: &'a [Field]) -> Option<&'a Field> {
     let named = fields.iter().find(|other| other.name == field.name);
     named.or_else(|| fields.iter().find(|other| field.was.contains(&other.name)))
 }

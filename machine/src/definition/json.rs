@@ -111,6 +111,15 @@ impl Unchecked {
                     groups.len()
                 ));
             }
+            let target = &states[edge.to];
+            let unknown = |name: &&Text| !target.fields.iter().any(|field| field.name == **name);
+            if let Some(name) = edge.computed.iter().find(unknown) {
+                return wrong(format!(
+                    "edge {index} computes `{}`, which is not a field of `{}`",
+                    short(name),
+                    short(&target.name)
+                ));
+            }
             if states[edge.from].terminal {
                 return wrong(format!("edge {index} leaves a terminal state"));
             }

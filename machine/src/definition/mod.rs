@@ -12,6 +12,8 @@ pub mod rows;
 mod table;
 
 pub use audience::{Audience, Mark};
+#[cfg(feature = "serde")]
+pub(crate) use compare::before;
 pub use compare::{Change, Comparison};
 pub use fingerprint::Fingerprint;
 #[cfg(feature = "serde")]

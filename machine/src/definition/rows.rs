@@ -41,6 +41,8 @@ pub struct EdgeRow {
     pub when: Option<&'static str>,
     /// See [`Edge::deadline`].
     pub deadline: Option<(&'static str, Option<usize>)>,
+    /// See [`Edge::computed`].
+    pub computed: &'static [Text],
     /// See [`Edge::was`].
     pub was: &'static [Text],
 }
@@ -50,8 +52,15 @@ pub const STATE: StateRow =
     StateRow { docs: "", stable: false, terminal: false, fields: &[], was: &[], upgrades: &[] };
 
 /// Nothing of it.
-pub const EDGE: EdgeRow =
-    EdgeRow { payload: &[], actors: &[], guard: None, when: None, deadline: None, was: &[] };
+pub const EDGE: EdgeRow = EdgeRow {
+    payload: &[],
+    actors: &[],
+    guard: None,
+    when: None,
+    deadline: None,
+    computed: &[],
+    was: &[],
+};
 
 /// A state without data that is left again.
 #[must_use]
@@ -90,7 +99,7 @@ pub const fn edge(from: usize, trigger: &'static str, to: usize) -> Edge {
 /// An edge.
 #[must_use]
 pub const fn edge_with(from: usize, trigger: &'static str, to: usize, row: EdgeRow) -> Edge {
-    let EdgeRow { payload, actors, guard, when, deadline, was } = row;
+    let EdgeRow { payload, actors, guard, when, deadline, computed, was } = row;
     Edge {
         from,
         trigger: Cow::Borrowed(trigger),
@@ -103,6 +112,7 @@ pub const fn edge_with(from: usize, trigger: &'static str, to: usize, row: EdgeR
             Some((after, group)) => Some(DeadlineDef { after: Cow::Borrowed(after), group }),
             None => None,
         },
+        computed: Cow::Borrowed(computed),
         was: Cow::Borrowed(was),
     }
 }

@@ -64,8 +64,9 @@ pub struct Definition {
     /// The groups of states, in the order in which they are first named.
     pub groups: Rows<GroupDef>,
     /// Changes when a name, an older name, a field, its audience, an edge, an actor, the context's
-    /// type, the version, or whether there is a deadline changes. Docs, guards, conditions and durations do
-    /// not count: stored data do not depend on them.
+    /// type, the version, whether there is a deadline, or [which fields a move computes](Edge::computed)
+    /// changes. Docs, guards, conditions and durations do not count: what stored data mean does not depend on
+    /// them.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub fingerprint: Fingerprint,
 }
@@ -145,6 +146,11 @@ pub struct Edge {
     /// The deadline that fires it.
     #[cfg_attr(feature = "serde", serde(default))]
     pub deadline: Option<DeadlineDef>,
+    /// The fields of the target whose stored values only the program knows: an expression sets them, or
+    /// a serde attribute decides how they are stored. The payload sets any other field that it has an item
+    /// for, and the rest have the values that they had in the source.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub computed: Rows<Text>,
     /// The names that the trigger had before.
     #[cfg_attr(feature = "serde", serde(default))]
     pub was: Rows<Text>,

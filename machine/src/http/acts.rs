@@ -60,6 +60,10 @@ pub(super) struct Send {
     payload: Map<String, Value>,
     /// A machine takes one message of each correlation id; by default a new one.
     correlation: Option<String>,
+    /// The `transition_count` of the machine that the person has seen. If it has moved on, the event is
+    /// refused, and it is not applied if it moves on before. An event for a state that waits is never for
+    /// the next one.
+    transition_count: Option<u64>,
 }
 
 /// It is done.
@@ -101,7 +105,9 @@ impl Http {
     pub(super) async fn refused(&self, id: Id, error: operate::Error) -> Problem {
         let mut problem = Problem::of_machine(error, id, &self.observer).await;
         if let Some(Value::Array(steps)) = problem.next_mut() {
-            steps.iter_mut().for_each(|step| add_command(step, &self.command));
+            for step in steps {
+                add_command(step, &self.command);
+            }
         }
         problem
     }
@@ -277,10 +283,10 @@ pub(super) async fn send(
     State(http): State<Shared>,
     caller: Caller,
     OfMachine(id): OfMachine,
-    Body(Send { trigger, payload, correlation }): Body<Send>,
+    Body(Send { trigger, payload, correlation, transition_count }): Body<Send>,
 ) -> Result<(StatusCode, Json<Sent>), Problem> {
     let operator = caller.operates(&http)?;
-    match operator.send(id, &trigger, payload, correlation).await {
+    match operator.send(id, &trigger, payload, correlation, transition_count).await {
         Ok(accepted) => Ok((StatusCode::ACCEPTED, Json(Sent { id, accepted }))),
         Err(error) => Err(http.refused(id, error).await),
     }

@@ -82,7 +82,7 @@ fn is_plain(authority: &Authority) -> bool {
 }
 
 /// Whether only a program of this computer reaches this host.
-pub(super) fn is_loopback(host: Authority) -> bool {
+pub(super) fn is_loopback(host: &Authority) -> bool {
     let name = bare(host.host());
     name.eq_ignore_ascii_case("localhost")
         || name.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())

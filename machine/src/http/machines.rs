@@ -99,7 +99,7 @@ pub(super) enum Order {
 
 /// A page of machines.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-#[allow(dead_code, reason = "it describes what `list` answers")]
+#[allow(dead_code, clippy::struct_field_names, reason = "it describes what `list` answers")]
 pub(super) struct Machines {
     /// The machines.
     machines: Vec<Overview<Internal>>,
@@ -221,8 +221,6 @@ pub(super) struct Part {
 pub(super) struct TimelinePart {
     #[serde(flatten)]
     timeline: Timeline<Internal>,
-    /// The number of all events.
-    total: usize,
     /// For `after`, if there are more events.
     next: Option<u64>,
 }
@@ -252,21 +250,12 @@ pub(super) async fn timeline(
     if part.after.is_some_and(|after| after > 9_007_199_254_740_991) {
         return Err(Problem::malformed("`after` is at most 9007199254740991"));
     }
-    let mut timeline = for_audience!(audience, http.observer, timeline(id))??;
-    let mut total = 0;
-    let mut next = None;
-    if let Some(events) = timeline["events"].as_array_mut() {
-        total = events.len();
-        let number = |event: &Value| event["number"].as_u64();
-        if let Some(after) = part.after {
-            events.retain(|event| number(event) > Some(after));
-        }
-        if events.len() > limit {
-            events.truncate(limit);
-            next = events.last().and_then(number);
-        }
-    }
-    timeline["total"] = total.into();
-    timeline["next"] = next.into();
+    let from = part.after.map_or(0, |after| after.saturating_add(1));
+    let timeline = for_audience!(audience, http.observer, timeline_part(id, from, limit));
+    let mut timeline = timeline??;
+    let last = timeline["events"].as_array().and_then(|events| events.last());
+    let last = last.and_then(|event| event["number"].as_u64());
+    let total = timeline["total"].as_u64().unwrap_or_default();
+    timeline["next"] = last.filter(|last| last.saturating_add(1) < total).into();
     Ok(Json(timeline))
 }

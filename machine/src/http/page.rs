@@ -24,7 +24,29 @@ macro_rules! files {
 }
 
 /// What the page loads.
-const FILES: &[(&str, &str)] = files!["inspector.css", "inspector.js",];
+const FILES: &[(&str, &str)] = files![
+    "api.js",
+    "diagram.js",
+    "dialog.js",
+    "dom.js",
+    "forms.js",
+    "history.js",
+    "hold.js",
+    "inbox.js",
+    "inspector.css",
+    "inspector.js",
+    "keys.js",
+    "lanes.js",
+    "live.js",
+    "machine.js",
+    "overview.js",
+    "payload.js",
+    "picture.js",
+    "records.js",
+    "session.js",
+    "steps.js",
+    "text.js",
+];
 
 struct File {
     kind: &'static str,

@@ -29,11 +29,11 @@ pub(super) struct Problem {
     /// For a refused move: the moves that are legal in the state of the machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<LegalMove<Human>>>)]
-    legal_moves: Option<Value>,
+    legal_moves: Option<Box<Value>>,
     /// For a refused move: what a person can do now.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<NextStep>>)]
-    next: Option<Value>,
+    next: Option<Box<Value>>,
 }
 
 impl Problem {
@@ -107,17 +107,17 @@ impl Problem {
         let mut problem = Self::from(error);
         if problem.status == StatusCode::CONFLICT {
             if let Ok(snapshot) = observer.snapshot::<Human>(id).await {
-                problem.legal_moves = serde_json::to_value(&snapshot.moves).ok();
+                problem.legal_moves = serde_json::to_value(&snapshot.moves).ok().map(Box::new);
             }
             if let Ok(next) = observer.next(id).await {
-                problem.next = serde_json::to_value(&next).ok();
+                problem.next = serde_json::to_value(&next).ok().map(Box::new);
             }
         }
         problem
     }
 
     pub(super) fn next_mut(&mut self) -> Option<&mut Value> {
-        self.next.as_mut()
+        self.next.as_deref_mut()
     }
 }
 

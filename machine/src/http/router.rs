@@ -147,12 +147,11 @@ impl Http {
     /// The routes, to serve or to nest. Programs of this computer are known by their address, so a program
     /// that serves them by itself does it with `into_make_service_with_connect_info::<SocketAddr>()`;
     /// [`serve`](super::serve) does so.
-    #[must_use]
     pub fn router(self) -> Router {
         self.into_parts().0
     }
 
-    /// The description of the API (OpenAPI 3.1), as JSON.
+    /// The description of the API (`OpenAPI` 3.1), as JSON.
     #[must_use]
     pub fn openapi() -> String {
         // Texts and numbers can always be written.

@@ -60,13 +60,13 @@ pub async fn serve(
     let mut stop = std::pin::pin!(stop);
     loop {
         let (stream, peer) = tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok(accepted) => accepted,
-                Err(_) => {
+            accepted = listener.accept() => {
+                let Ok(accepted) = accepted else {
                     tokio::time::sleep(PAUSE).await;
                     continue;
-                }
-            },
+                };
+                accepted
+            }
             () = &mut stop => break,
         };
         let router = router.clone();

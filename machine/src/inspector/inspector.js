@@ -1,1 +1,499 @@
-<!-- -->
+// The inspector: people watch durable machines, and decide. This file has the addresses of the pages, the
+// frame around them, and when what is loaded again; each page has a file of its own.
+//
+// The address after `#` says everything that the page shows, so that a link shows the same to others.
+
+import { forgetToken, get, hasToken, setToken, takeToken } from "./api.js";
+import { closeDialog, dialogClosed, refreshDialog, refusal, showText, useShell } from "./dialog.js";
+import { h, patch } from "./dom.js";
+import { heldCount, isBusy, release } from "./hold.js";
+import { inbox } from "./inbox.js";
+import { keyTable, listen } from "./keys.js";
+import { Live } from "./live.js";
+import { machine } from "./machine.js";
+import { overview } from "./overview.js";
+import { redraw } from "./picture.js";
+import { definition, definitions, log } from "./records.js";
+import { session, sessions } from "./session.js";
+import { tick } from "./text.js";
+
+const PAGES = [
+  { path: "", name: "Overview", key: "o", view: overview },
+  { path: "approvals", name: "Approvals", key: "a", view: inbox },
+  { path: "sessions", name: "Sessions", key: "s", view: sessions, one: session },
+  { path: "definitions", name: "Definitions", key: "d", view: definitions, one: definition },
+  { path: "log", name: "Operator log", key: "l", view: log },
+  { path: "machines", one: machine },
+];
+/** What each role may see. */
+const AUDIENCES = {
+  local: ["human"],
+  reader: ["human", "diagnostic"],
+  operator: ["human", "diagnostic", "internal"],
+};
+/** The pause between two loads of the same page, so that a busy file does not keep the server busy. */
+const PAUSE_MS = 300;
+const TOAST_MS = 8000;
+
+const state = {
+  health: null,
+  page: null,
+  data: null,
+  problem: null,
+  live: { name: "connecting" },
+  loading: false,
+  dirty: false,
+  toast: "",
+};
+const main = document.getElementById("main");
+const scrolls = new Map();
+
+// --- Addresses ---
+
+function link(path, params = {}) {
+  const query = new URLSearchParams();
+  const audience = state.page?.audience ?? "human";
+  for (const [name, value] of Object.entries({
+    ...params,
+    audience: audience === "human" ? undefined : audience,
+  })) {
+    if (value !== undefined && value !== null && value !== "") query.set(name, value);
+  }
+  return `#/${path}${query.size ? `?${query}` : ""}`;
+}
+
+function pageAt(hash) {
+  const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
+  const [first, second] = path.split("/").map((part) => {
+    try {
+      return decodeURIComponent(part);
+    } catch {
+      return part;
+    }
+  });
+  const params = Object.fromEntries(new URLSearchParams(query));
+  const found = PAGES.find((page) => page.path === first) ?? PAGES[0];
+  const view = second ? (found.one ?? found.view) : (found.view ?? overview);
+  const allowed = AUDIENCES[state.health?.access.role ?? "local"];
+  const audience = allowed.includes(params.audience) ? params.audience : "human";
+  const loaded = new URLSearchParams(params);
+  loaded.delete("step");
+  loaded.delete("audience");
+  // What of the address decides which data is loaded; stepping through a history loads nothing.
+  const address = `${path}?${loaded}&${audience}`;
+  return {
+    view,
+    path: first,
+    id: second,
+    params,
+    audience,
+    address,
+    key: `${path} ${audience}`,
+    person: personName(),
+    role: state.health?.access.role ?? "local",
+    link,
+    go,
+    step: goToStep,
+    render,
+  };
+}
+
+/** The file, as the command that opens it names it. */
+const fileName = () => state.health.command.split(/[\s/\\]+/).at(-1);
+
+const personName = () => (state.health?.access.role === "operator" ? state.health.access.name : null);
+
+/** Goes to an address of this page. */
+function go(to, { replace = false } = {}) {
+  if (to === location.hash) return;
+  scrolls.set(location.hash, scrollY);
+  history[replace ? "replaceState" : "pushState"](null, "", to);
+  navigate({});
+}
+
+function goToStep(number) {
+  const { path, id, params } = state.page;
+  history.replaceState(
+    null,
+    "",
+    link(`${path}/${encodeURIComponent(id)}`, { ...params, step: number ?? undefined }),
+  );
+  state.page = pageAt(location.hash);
+  render();
+}
+
+/** Shows what the address says. `focus` goes to the heading, as on a new page. */
+async function navigate({ focus = false, top = null }) {
+  const before = state.page;
+  state.page = pageAt(location.hash);
+  const isOther = before?.view !== state.page.view || before?.id !== state.page.id;
+  if (isOther) {
+    state.data = null;
+    closeDialog();
+  }
+  state.problem = null;
+  // A filter changes the list that it filters; what is above stays, so that the field does not move.
+  release(isOther ? "" : "machines");
+  await load();
+  if (isOther || top !== null) scrollTo(0, top ?? 0);
+  if (focus) main.querySelector("h1")?.focus({ preventScroll: true });
+}
+
+// --- Loading ---
+
+/** Loads the page again; what comes while it does is loaded afterwards. */
+async function load() {
+  const { page } = state;
+  state.loading = true;
+  state.dirty = false;
+  if (!state.data) render();
+  try {
+    const before = state.data;
+    const data = await page.view.load(page, before);
+    if (page.address !== state.page.address) return;
+    state.data = data;
+    state.problem = null;
+    const news = before && page.view.news?.(before, data);
+    if (news) say(news);
+  } catch (problem) {
+    if (page.address !== state.page.address) return;
+    if (problem.status === 401) return askForToken(problem);
+    state.problem = problem;
+    // What is shown stays; it is only not the newest.
+    if (problem.status === 404) state.data = null;
+  } finally {
+    if (page.address === state.page.address) state.loading = false;
+  }
+  render();
+  refreshDialog();
+}
+
+let pause = null;
+
+function changed(ids) {
+  const { page, data } = state;
+  if (!data || !page.view.concerns(ids, data, page)) return;
+  if (state.loading || pause) {
+    state.dirty = true;
+    return;
+  }
+  refresh();
+}
+
+async function refresh() {
+  await load();
+  pause = setTimeout(() => {
+    pause = null;
+    if (state.dirty) refresh();
+  }, PAUSE_MS);
+}
+
+const live = new Live({
+  changed,
+  lost: (why) => {
+    say(`Everything was loaded again, because the stream could not go on where it was: ${why}`);
+    state.data = null;
+    release();
+    load();
+  },
+  status: (name, until) => {
+    state.live = { name, until };
+    renderHeader();
+  },
+});
+
+// --- The frame ---
+
+const LIVE = {
+  connecting: "Connecting…",
+  live: "Live",
+  paused: "Paused while hidden",
+  refused: "Not live: the token was refused",
+};
+
+function liveText() {
+  const { name, until } = state.live;
+  if (name !== "reconnecting") return LIVE[name];
+  const seconds = Math.max(0, Math.ceil((until - Date.now()) / 1000));
+  return seconds ? `Reconnecting in ${seconds} s` : "Reconnecting…";
+}
+
+function renderHeader() {
+  const { health, page } = state;
+  const { role, name } = health?.access ?? { role: "local" };
+  const waiting = heldCount();
+  // Said once, when the first one comes.
+  patch(document.getElementById("news"), waiting ? "Changes are held: “Show held” brings them." : "");
+  patch(
+    document.getElementById("header"),
+    h(
+      "div",
+      { class: "brand" },
+      h("strong", null, "machine"),
+      health &&
+        h("span", { class: "data", title: `${health.command}, version ${health.version}` }, fileName()),
+    ),
+    h(
+      "nav",
+      { "aria-label": "Pages" },
+      h(
+        "ul",
+        null,
+        PAGES.filter((one) => one.name).map((one) =>
+          h(
+            "li",
+            { key: one.path },
+            h(
+              "a",
+              { href: link(one.path), "aria-current": page && page.path === one.path ? "page" : undefined },
+              one.name,
+            ),
+          ),
+        ),
+      ),
+    ),
+    h(
+      "div",
+      { class: "status" },
+      h(
+        "button",
+        {
+          type: "button",
+          class: `small held${waiting ? "" : " off"}`,
+          disabled: !waiting,
+          onclick: showHeld,
+        },
+        `Show ${waiting} held`,
+      ),
+      h("span", { class: `live ${state.live.name}` }, liveText()),
+      h("span", { class: "role" }, role === "operator" ? `As ${name}` : "Read-only"),
+      h(
+        "label",
+        null,
+        "Audience ",
+        h(
+          "select",
+          { value: page?.audience ?? "human", onchange: changeAudience },
+          AUDIENCES[role].map((one) => h("option", { key: one, value: one }, one)),
+        ),
+      ),
+      h("button", { type: "button", key: "help", class: "small", onclick: showHelp }, "Help"),
+    ),
+  );
+}
+
+function changeAudience(event) {
+  const audience = event.currentTarget.value;
+  const { path, id, params } = state.page;
+  state.page.audience = audience;
+  go(link(id ? `${path}/${encodeURIComponent(id)}` : path, params));
+}
+
+function render() {
+  const { page, data, problem } = state;
+  const title = page.view.title(data);
+  document.title = `${title} · ${state.health ? fileName() : "inspector"}`;
+  const again = () => load();
+  patch(
+    main,
+    problem &&
+      h(
+        "div",
+        { key: "problem", role: "alert" },
+        refusal(problem),
+        h(
+          "p",
+          { class: "actions" },
+          h("button", { type: "button", onclick: again }, "Try again"),
+          data && "What is shown below is not the newest.",
+        ),
+      ),
+    data
+      ? h("div", { key: page.key }, page.view.render(page, data))
+      : !problem &&
+          h(
+            "div",
+            { key: "loading" },
+            h("h1", { tabindex: "-1" }, title),
+            h("p", { class: "none" }, "Loading…"),
+          ),
+  );
+  // How many changes are held is known now.
+  renderHeader();
+  tick();
+}
+
+function showHeld() {
+  release();
+  // The rows that were held are known already.
+  render();
+  main.querySelector("h1")?.focus({ preventScroll: true });
+}
+
+let toastTimer;
+
+/** Says something aloud and in a corner. */
+function say(text) {
+  clearTimeout(toastTimer);
+  patch(document.getElementById("toast"), h("p", null, text));
+  toastTimer = setTimeout(() => patch(document.getElementById("toast")), TOAST_MS);
+}
+
+// --- Tokens ---
+
+function askForToken(problem) {
+  live.stop();
+  const onsubmit = (event) => {
+    event.preventDefault();
+    setToken(new FormData(event.currentTarget).get("token").trim());
+    start();
+  };
+  patch(
+    main,
+    h(
+      "div",
+      { key: "token" },
+      h("h1", { tabindex: "-1" }, "This server needs a token"),
+      h("p", { class: "note" }, problem.message),
+      h(
+        "form",
+        { class: "filters", onsubmit },
+        h(
+          "label",
+          null,
+          "Token ",
+          h("input", { name: "token", type: "password", autocomplete: "off", required: true }),
+        ),
+        h("p", { class: "actions" }, h("button", { type: "submit", class: "primary" }, "Open")),
+      ),
+    ),
+  );
+}
+
+function signOut() {
+  closeDialog();
+  forgetToken();
+  start();
+}
+
+function showHelp() {
+  const name = personName();
+  showText("Help", [
+    h(
+      "p",
+      null,
+      "While the pointer or the focus is on a list, live updates do not move its rows; what is new waits under “Show held”.",
+    ),
+    keyTable(),
+    h(
+      "p",
+      null,
+      name
+        ? `What you decide is recorded under the name ${name}.`
+        : "Without an operator token this page only reads.",
+    ),
+    hasToken() &&
+      h(
+        "p",
+        null,
+        h("button", { type: "button", onclick: signOut }, "Forget the token"),
+        " This tab keeps it until it is closed.",
+      ),
+  ]);
+}
+
+const press = (label) => main.querySelector(`.stepper [aria-label="${label}"]`)?.click();
+const ACTIONS = {
+  "?": showHelp,
+  "/": () => main.querySelector(".filters input")?.focus(),
+  ",": () => press("One entry back"),
+  ".": () => press("One entry forward"),
+  "<": () => press("First entry"),
+  ">": () => press("Latest entry"),
+  u: showHeld,
+};
+
+// --- Start ---
+
+function visit(to) {
+  scrolls.set(location.hash, scrollY);
+  history.pushState(null, "", to);
+  navigate({ focus: true });
+}
+
+function onClick(event) {
+  const anchor = event.target.closest?.('a[href^="#"]');
+  if (!anchor || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  if (anchor.id === "skip") main.focus();
+  else visit(anchor.getAttribute("href"));
+}
+
+/** What was held is shown when the reader looks elsewhere. */
+function onLeave() {
+  setTimeout(() => {
+    if (state.data && !isBusy(main)) render();
+  });
+}
+
+async function start() {
+  try {
+    // The position first: what changes while the page loads comes with the stream.
+    state.health = await get("api/health");
+  } catch (problem) {
+    if (problem.status === 401) return askForToken(problem);
+    state.page = pageAt(location.hash);
+    state.problem = problem;
+    render();
+    setTimeout(start, 3000);
+    return;
+  }
+  navigate({ focus: false });
+  live.start(state.health.position);
+}
+
+useShell({
+  person: personName,
+  command: () => state.health?.command ?? "machine",
+  isOffered(kind, id) {
+    const steps = state.data ? state.page.view.stepsOf?.(state.data, id) : null;
+    return !steps || steps.some((step) => step.do === kind);
+  },
+  async done(text) {
+    say(text);
+    release();
+    await refresh();
+    // The button that was pressed may be gone; the focus must not be.
+    if (document.activeElement === document.body) main.querySelector("h1")?.focus({ preventScroll: true });
+  },
+  refresh,
+});
+
+takeToken();
+history.scrollRestoration = "manual";
+addEventListener("popstate", () => {
+  takeToken();
+  // A field that has the focus would keep its own text.
+  if (document.activeElement?.closest(".filters")) document.activeElement.blur();
+  navigate({ top: scrolls.get(location.hash) ?? 0 });
+});
+addEventListener("click", onClick);
+listen(
+  ACTIONS,
+  Object.fromEntries(PAGES.filter((one) => one.key).map((one) => [one.key, () => visit(link(one.path))])),
+);
+addEventListener("resize", redraw);
+main.addEventListener("pointerleave", onLeave);
+main.addEventListener("focusout", onLeave);
+const dialog = document.getElementById("dialog");
+dialog.addEventListener("close", () => {
+  dialogClosed();
+  onLeave();
+});
+setInterval(() => {
+  if (document.hidden) return;
+  tick();
+  if (state.live.name === "reconnecting") renderHeader();
+}, 1000);
+setInterval(() => document.hidden || redraw(), 5000);
+start();

@@ -25,6 +25,7 @@ pub(crate) struct Decided {
 
 impl Operator<'_> {
     /// The gates with these ids.
+    #[cfg(feature = "http")]
     pub(crate) async fn gates(&self, ids: &[Id]) -> Result<Vec<Gate>, Error> {
         let mut gates = Vec::with_capacity(ids.len());
         for id in ids {

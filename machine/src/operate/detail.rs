@@ -4,7 +4,7 @@ use serde_json::Value;
 use crate::{
     contract::execution,
     id::Id,
-    store::{LoadError, Received},
+    store::{Delivery, LoadError, Received, observe::Observed},
     view::{self, ExecutionSnapshot, NextStep, Observer, Snapshot},
 };
 
@@ -49,6 +49,9 @@ struct Message<A: view::Audience> {
     /// When it was sent (milliseconds since the Unix epoch).
     #[serde(skip_serializing_if = "Option::is_none")]
     sent_at: Option<i64>,
+    /// It was for a state that the machine has left, and is not applied any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved_on: Option<bool>,
     /// How often a worker tried it without an end.
     #[serde(skip_serializing_if = "Option::is_none")]
     attempts: Option<u32>,
@@ -92,7 +95,8 @@ impl Observer {
         let is_execution = observed.definition.name == execution::DEFINITION.name;
         let machine = self.snapshot::<A>(id).await?;
         let execution = if is_execution { Some(self.execution::<A>(id).await?) } else { None };
-        let messages = self.store.inbox(id).await?.into_iter().map(Message::of).collect();
+        let messages = self.store.inbox(id).await?.into_iter();
+        let messages = messages.map(|message| Message::of(message, &observed)).collect();
         let children = self.store.children(id).await?.into_iter().map(|child| Child {
             id: child.id,
             machine: child.machine,
@@ -105,7 +109,7 @@ impl Observer {
 }
 
 impl<A: view::Audience> Message<A> {
-    fn of(message: Result<Received, LoadError>) -> Self {
+    fn of(message: Result<Received, LoadError>, machine: &Observed) -> Self {
         let (message, unreadable) = match message {
             Ok(message) => (Some(message), None),
             Err(error) => (None, Some(error.to_string())),
@@ -119,6 +123,10 @@ impl<A: view::Audience> Message<A> {
             trigger: body.as_ref().and_then(|body| body["trigger"].as_str()).map(str::to_owned),
             status: of.map(|message| message.status.to_string().replace(' ', "_")),
             sent_at: of.map(|message| message.sent_at),
+            moved_on: of
+                .filter(|message| message.status != Delivery::Handled)
+                .map(|message| machine.has_moved_since(message))
+                .filter(|moved| *moved),
             attempts: of.map(|message| message.attempts),
             actor: A::__diagnostic(|| of.map(|message| message.actor.clone())),
             actor_name: A::__diagnostic(|| of.and_then(|message| message.name.clone())),

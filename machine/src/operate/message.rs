@@ -18,6 +18,12 @@ pub(crate) struct Draft {
     id: Id,
     body: Value,
     warning: Option<String>,
+    /// The number of transitions of the machine.
+    transitions: u64,
+    /// It is for the state in which the machine waits.
+    answers: bool,
+    /// The message is not applied once the machine has moved on.
+    seen: Option<u64>,
 }
 
 /// A message that was sent; its machine's program applies it.
@@ -31,15 +37,25 @@ pub(crate) struct Accepted {
 }
 
 impl Operator<'_> {
-    /// Sends a machine one of its events, for its program to apply.
+    /// Sends a machine one of its events, for its program to apply. `seen` is the number of transitions that
+    /// the machine had when the person looked at it.
     pub(crate) async fn send(
         &self,
         id: Id,
         trigger: &str,
         payload: Map<String, Value>,
         correlation: Option<String>,
+        seen: Option<u64>,
     ) -> Result<Accepted, Error> {
-        let draft = Draft::new(self.store, id, trigger, payload).await?;
+        let mut draft = Draft::new(self.store, id, trigger, payload).await?;
+        if seen.is_some_and(|seen| seen != draft.transitions) {
+            return Err(Error::refused(format!(
+                "{id} has moved on since you looked at it; nothing was sent; look again"
+            )));
+        }
+        // An answer is to the question that the person has seen. A state that does not wait is left at any
+        // moment, and the event may be for the next one, too.
+        draft.seen = seen.or(draft.answers.then_some(draft.transitions));
         let send = draft.send(self.store, correlation, self.by);
         self.logged("send", &[id], trigger, send).await
     }
@@ -89,7 +105,14 @@ impl Draft {
             .then(|| format!("{label} does not take `{shown}`, so it waits for a state that does"));
         let mut body = payload;
         body.insert("trigger".to_owned(), trigger.into());
-        Ok(Self { id, body: body.into(), warning })
+        Ok(Self {
+            id,
+            body: body.into(),
+            warning,
+            transitions: observed.transitions(),
+            answers: is_taken && observed.waits(),
+            seen: None,
+        })
     }
 
     pub(crate) async fn send(
@@ -99,6 +122,9 @@ impl Draft {
         by: &Human,
     ) -> Result<Accepted, Error> {
         let mut message = Message::new(&self.body, by)?;
+        if let Some(seen) = self.seen {
+            message = message.unless_moved(seen);
+        }
         if let Some(correlation) = correlation {
             message = message.with_correlation(correlation)?;
         }

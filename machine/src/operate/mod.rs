@@ -12,7 +12,10 @@ mod operator;
 mod respond;
 
 pub(crate) use audience::{Audience, for_audience};
-pub(crate) use cancel::{Cancelled, How};
+#[cfg(feature = "http")]
+pub(crate) use cancel::Cancelled;
+#[cfg(feature = "cli")]
+pub(crate) use cancel::How;
 pub(crate) use confirm::Finding;
 pub(crate) use decide::Decided;
 #[cfg(feature = "http")]

@@ -37,6 +37,8 @@ pub(crate) struct Outgoing {
     pub(crate) name: Option<String>,
     /// The event as JSON text.
     pub(crate) body: String,
+    /// The number of transitions of the machine that the sender has seen, if it is for that state only.
+    pub(crate) seen: Option<u64>,
 }
 
 /// Why a message cannot be sent.
@@ -109,6 +111,7 @@ impl Message {
             actor: A::KIND.to_owned(),
             name: by.name().map(str::to_owned),
             body,
+            seen: None,
         })))
     }
 
@@ -132,6 +135,27 @@ impl Message {
         Ok(self)
     }
 
+    /// Only for the state that the sender has seen: with the number of transitions that the machine had
+    /// then, such as [`Snapshot::transition_count`](crate::view::Snapshot::transition_count). Once the
+    /// machine has moved on, the message is set aside and never applied, so that a late answer, or a
+    /// second one, does not answer the next question.
+    ///
+    /// ```
+    /// use machine::actor::Human;
+    /// use machine::store::Message;
+    ///
+    /// let ann = Human::new("ann")?;
+    /// let answer = Message::from_json(r#"{"trigger": "resume"}"#, &ann)?.unless_moved(7);
+    /// # drop(answer);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn unless_moved(mut self, seen: u64) -> Self {
+        // No machine has made more.
+        Arc::make_mut(&mut self.0).seen = Some(seen.min(i64::MAX.unsigned_abs()));
+        self
+    }
+
     /// The correlation id.
     #[must_use]
     pub fn correlation(&self) -> &str {
@@ -146,6 +170,7 @@ impl Message {
             actor: crate::actor::GraphRunner::KIND.to_owned(),
             name: None,
             body: serde_json::json!({ "trigger": "cancel", "reason": reason }).to_string(),
+            seen: None,
         }
     }
 }
@@ -171,6 +196,8 @@ impl Outgoing {
             self.name.as_deref().unwrap_or_default().as_bytes(),
             self.body.as_bytes(),
             &sent_at.to_le_bytes(),
+            &[u8::from(self.seen.is_some())],
+            &self.seen.unwrap_or_default().to_le_bytes(),
         ])
     }
 }
@@ -217,6 +244,9 @@ pub struct Received {
     pub name: Option<String>,
     /// The event as JSON text.
     pub body: String,
+    /// The number of transitions of the machine that the sender has seen, if it is for that state only: see
+    /// [`Message::unless_moved`].
+    pub seen: Option<u64>,
     /// When it was sent (milliseconds since the Unix epoch).
     pub sent_at: Millis,
     /// Where it is on its way.

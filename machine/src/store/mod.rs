@@ -26,7 +26,7 @@ mod load;
 mod load_error;
 mod memory;
 pub(crate) mod message;
-mod observe;
+pub(crate) mod observe;
 mod open_error;
 pub(crate) mod operation;
 mod options;

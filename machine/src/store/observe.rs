@@ -8,7 +8,7 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    LoadError, Page, Query, Store,
+    LoadError, Page, Query, Received, Store,
     attempt::CONTRACTS,
     backend::{Attempts, Found, Row},
     load::history,
@@ -19,7 +19,7 @@ use crate::{
     definition::{Definition, Fingerprint},
     id::Id,
     journal::{Digest, DigestKey, Line, Summary},
-    stored::{Hold, VerifyError},
+    stored::{History, Hold, Newest, VerifyError},
     view::{Audience, TransitionRecord, marks::Marks, subject::Subject},
 };
 
@@ -43,8 +43,25 @@ impl Observed {
         (self.state, &self.definition.states[self.state].label)
     }
 
+    #[cfg(feature = "http")]
     pub(crate) fn session(&self) -> Option<&str> {
         self.row.session.as_deref()
+    }
+
+    /// The number of its transitions.
+    pub(crate) fn transitions(&self) -> u64 {
+        self.summary.transitions
+    }
+
+    /// Whether a message was for a state that the machine has left.
+    pub(crate) fn has_moved_since(&self, message: &Received) -> bool {
+        message.seen.is_some_and(|seen| seen != self.transitions())
+    }
+
+    /// Whether its state may last, and can be left.
+    #[cfg(any(feature = "cli", feature = "http"))]
+    pub(crate) fn waits(&self) -> bool {
+        self.definition.states[self.state].stable && !self.has_ended()
     }
 
     pub(crate) fn has_ended(&self) -> bool {
@@ -76,6 +93,32 @@ impl Store {
         let found = found.unwrap_or(Found::Missing(id));
         let definitions = self.definitions().await?;
         self.observed(found, &definitions)
+    }
+
+    /// The history of a machine of any kind with its newest state, unless its row cannot be read.
+    pub(crate) async fn observed_history(&self, id: Id) -> Result<History, LoadError> {
+        let mut history = self.history(id).await?;
+        loop {
+            let observed = match self.observed_one(id).await {
+                Ok(observed) => observed,
+                Err(LoadError::Unavailable(error)) => return Err(error.into()),
+                // Its history can be read all the same.
+                Err(_) => return Ok(history),
+            };
+            let length = history.entries.len() as u64;
+            if observed.row.version <= length {
+                if observed.row.version == length {
+                    let Observed { definition, state, data, .. } = observed;
+                    history.newest = Some(Newest { definition, state, data });
+                }
+                return Ok(history);
+            }
+            // It moved in between. If its journal has no more entries now, they were removed.
+            history = self.history(id).await?;
+            if history.entries.len() as u64 == length {
+                return Ok(history);
+            }
+        }
     }
 
     /// The machines on a page of a query.

@@ -62,6 +62,9 @@ pub(crate) enum Logged {
 /// The longest detail and the longest outcome, in bytes.
 const MAX_BYTES: usize = 1024;
 
+/// At the end of a text that was cut.
+const CUT: &str = "…";
+
 impl NewOperation {
     pub(crate) fn begun(self, number: u64, at: Millis) -> Operation {
         let Self { by, via, operation, machines, detail } = self;
@@ -165,7 +168,6 @@ fn bounded(text: &str) -> String {
     if text.len() <= MAX_BYTES {
         return text.to_owned();
     }
-    const CUT: &str = "…";
     format!("{}{CUT}", &text[..text.floor_char_boundary(MAX_BYTES - CUT.len())])
 }
 

@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::Durable;
 use crate::{definition::Definition, id::Id, journal::Entry};
 
@@ -27,6 +29,18 @@ pub struct History {
     /// What happened, oldest first.
     pub entries: Vec<Entry>,
     definitions: Vec<Arc<Definition>>,
+    /// The state after the newest entry, where it is known.
+    pub(crate) newest: Option<Newest>,
+}
+
+/// A state with its data.
+#[derive(Debug, Clone)]
+pub(crate) struct Newest {
+    /// The definition that the data are written under.
+    pub(crate) definition: Arc<Definition>,
+    /// The state, as an index into it.
+    pub(crate) state: usize,
+    pub(crate) data: Value,
 }
 
 impl History {
@@ -38,12 +52,18 @@ impl History {
             return None;
         }
         let mut definitions = journal.older().to_vec();
-        definitions.push(Arc::new(machine.definition().clone()));
-        Some(Self::new(journal.id(), journal.uncommitted().to_vec(), definitions))
+        let definition = Arc::new(machine.definition().clone());
+        definitions.push(Arc::clone(&definition));
+        let mut history = Self::new(journal.id(), journal.uncommitted().to_vec(), definitions);
+        // What cannot be written as JSON cannot be committed.
+        let data = machine.__state_text().and_then(|text| serde_json::from_str(&text));
+        let state = machine.state_index();
+        history.newest = data.ok().map(|data| Newest { definition, state, data });
+        Some(history)
     }
 
     pub(crate) fn new(id: Id, entries: Vec<Entry>, definitions: Vec<Arc<Definition>>) -> Self {
-        Self { id, entries, definitions }
+        Self { id, entries, definitions, newest: None }
     }
 
     /// The definition that an entry was written under.

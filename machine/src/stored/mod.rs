@@ -18,6 +18,7 @@ pub use context::{Breach, Context};
 pub use core::Core;
 pub use durable::{Durable, Restore};
 pub use history::History;
+pub(crate) use history::Newest;
 pub(crate) use index::{Approves, ToolEffect};
 pub use index::{Hold, Index, Permitted};
 #[cfg(feature = "sqlite")]

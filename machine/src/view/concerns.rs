@@ -71,9 +71,11 @@ impl Observer {
         let set_aside = self.store.set_aside().await?;
         let mut errors: BTreeMap<Id, Option<String>> = set_aside.machines.into_iter().collect();
         for message in set_aside.messages {
-            // A machine that has ended takes no message any more, so there is nothing to do.
+            // A machine that has ended takes no message any more, and one that has moved on not this one,
+            // so there is nothing to do.
             let machine = self.store.observed_one(message.to).await;
-            if machine.is_ok_and(|machine| machine.has_ended()) {
+            if machine.is_ok_and(|machine| machine.has_ended() || machine.has_moved_since(&message))
+            {
                 continue;
             }
             let error =
@@ -209,6 +211,7 @@ impl Observer {
             question: None,
             error: A::__internal(|| None),
             since: Some(snapshot.entered_at),
+            transition_count: Some(snapshot.transition_count),
             next,
         }))
     }
@@ -233,6 +236,7 @@ impl Observer {
             question,
             error: A::__internal(|| None),
             since: Some(execution.journal().summary().entered_at),
+            transition_count: Some(execution.journal().summary().transitions),
             next: self.next_of_execution(execution).await?,
         })
     }
@@ -346,6 +350,7 @@ impl<A: Audience> Concern<A> {
             question: None,
             error: A::__internal(|| Some(OneLine(error).to_string())),
             since: None,
+            transition_count: None,
             next: id.map(|id| NextStep::Show { id }).into_iter().collect(),
         }
     }

@@ -12,6 +12,7 @@ mod audience;
 #[cfg(feature = "sqlite")]
 mod concerns;
 mod consequence;
+mod data;
 mod execution;
 mod fact;
 mod fields;

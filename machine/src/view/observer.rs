@@ -165,15 +165,32 @@ impl Observer {
     ///
     /// Those of [`Store::history`].
     pub async fn timeline<A: Audience>(&self, id: Id) -> Result<Timeline<A>, LoadError> {
-        let history = self.store.history(id).await?;
+        self.timeline_part(id, 0, usize::MAX).await
+    }
+
+    /// A part of it: at most `limit` entries from this number on. The whole history is read, because its
+    /// digests chain and because data of states come from earlier entries.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::history`].
+    pub async fn timeline_part<A: Audience>(
+        &self,
+        id: Id,
+        from: u64,
+        limit: usize,
+    ) -> Result<Timeline<A>, LoadError> {
+        let history = self.store.observed_history(id).await?;
+        let from = usize::try_from(from).unwrap_or(usize::MAX);
+        let part = from..from.saturating_add(limit);
         let written = history.entries.last().and_then(|entry| history.definition(entry));
         let Some(written) = written else {
-            return Ok(Timeline::project(&history, None, self.language));
+            return Ok(Timeline::project(&history, part, None, self.language));
         };
         let newest = self.newest(&written.name).await?;
         let own = self.own.iter().copied().find(|own| own.name == written.name);
         let marks = Marks::of(newest.as_deref().unwrap_or(written)).and(own);
-        Ok(Timeline::project(&history, Some(marks), self.language))
+        Ok(Timeline::project(&history, part, Some(marks), self.language))
     }
 
     /// The executions of a session, with their transitions. What cannot be read is named in it.

@@ -1,9 +1,11 @@
+use std::ops::Range;
+
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    Audience, Fields, Human, Language, TransitionRecord, audience::is_hidden, marks::Marks,
-    note::note, transition::category,
+    Audience, Fields, Human, Language, TransitionRecord, audience::is_hidden, data::Data,
+    marks::Marks, note::note, transition::category,
 };
 use crate::{
     actor::Category,
@@ -33,6 +35,7 @@ use crate::{
 /// let last = timeline.events.last().unwrap();
 /// assert_eq!(last.transition.as_ref().unwrap().to_status, "completed");
 /// assert_eq!(last.payload.get("result").unwrap(), "12 lines");
+/// assert_eq!(last.data.get("result").unwrap(), "12 lines");
 /// # Ok::<(), machine::contract::InvalidContract>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -46,7 +49,9 @@ use crate::{
 pub struct Timeline<A: Audience = Human> {
     /// The machine.
     pub id: Id,
-    /// What happened, oldest first.
+    /// The number of entries in the history.
+    pub total: u64,
+    /// What happened, oldest first: all of it, or the part that was asked for.
     pub events: Vec<TimelineEvent<A>>,
 }
 
@@ -83,6 +88,14 @@ pub struct TimelineEvent<A: Audience = Human> {
     #[serde(skip_serializing_if = "Fields::is_empty")]
     #[cfg_attr(feature = "http", schema(value_type = Object))]
     pub payload: Fields<A>,
+    /// The data of the state after it, as far as the history tells. A journal has what actors brought, and
+    /// no states; a field is known if the payload of a transition set it and the transitions since then
+    /// left it as it was. Of the newest event, all fields are known where the state is at hand: in
+    /// memory, or with an [`Observer`](super::Observer).
+    #[cfg_attr(feature = "http", schema(value_type = Object))]
+    pub data: Fields<A>,
+    /// The names of the other fields: the machine was created with them, or its program computed them.
+    pub unknown: Vec<String>,
     /// The facts, as the journal has them.
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = serde_json::Value, required = false))]
@@ -101,17 +114,34 @@ impl<A: Audience> Timeline<A> {
     #[must_use]
     pub fn in_language(history: &History, language: Language) -> Self {
         let newest = history.entries.last().and_then(|entry| history.definition(entry));
-        Self::project(history, newest.map(Marks::of), language)
+        Self::project(history, 0..usize::MAX, newest.map(Marks::of), language)
     }
 
-    /// Without marks, nobody sees a payload.
-    pub(super) fn project(history: &History, marks: Option<Marks<'_>>, language: Language) -> Self {
+    /// The entries with these numbers. Without marks, nobody sees a payload, nor the data of a state.
+    pub(super) fn project(
+        history: &History,
+        part: Range<usize>,
+        marks: Option<Marks<'_>>,
+        language: Language,
+    ) -> Self {
         let mut transitions = 0;
-        let events = history.entries.iter().map(|entry| {
+        let mut data = Data::default();
+        let mut events = Vec::new();
+        let last = history.entries.len().saturating_sub(1);
+        for (position, entry) in history.entries.iter().enumerate().take(part.end) {
             let written = history.definition(entry);
-            let transition = TransitionRecord::of(history.id, transitions, entry, written);
-            transitions += usize::from(transition.is_some());
-            TimelineEvent {
+            data.add(entry, written, marks);
+            let number = transitions;
+            transitions += usize::from(matches!(entry.fact, Fact::Moved { .. }));
+            if position < part.start {
+                continue;
+            }
+            let newest = history.newest.as_ref().filter(|_| position == last);
+            let (data, unknown) = match newest {
+                Some(newest) => data.newest(newest, marks),
+                None => data.shown(marks),
+            };
+            events.push(TimelineEvent {
                 number: entry.number,
                 at: entry.at,
                 actor_category: category(written, entry.actor.as_deref()),
@@ -119,11 +149,13 @@ impl<A: Audience> Timeline<A> {
                 actor_name: A::__diagnostic(|| entry.by.as_deref().map(str::to_owned)),
                 text: note(entry, written, language),
                 payload: payload(entry, marks, written),
-                transition,
+                data,
+                unknown,
+                transition: TransitionRecord::of(history.id, number, entry, written),
                 fact: A::__internal(|| serde_json::to_value(&entry.fact).unwrap_or_default()),
-            }
-        });
-        Self { id: history.id, events: events.collect() }
+            });
+        }
+        Self { id: history.id, total: history.entries.len() as u64, events }
     }
 }
 

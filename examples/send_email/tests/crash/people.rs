@@ -89,12 +89,12 @@ impl People {
             }
             Todo::Confirm => self.settle(id),
             // A worker does it, unless somebody changes their mind.
-            Todo::Wait if self.random.one_in(8) => self.run(&format!("fence {id}")),
+            Todo::Wait if self.random.one_in(8) => self.run(&format!("fence {id} --as ann")),
             Todo::Start if self.random.one_in(40) => self.run(&format!("cancel {id} --as tom")),
             Todo::Wait | Todo::Start => {}
             Todo::Requeue => {
                 count(&self.desk.figures.set_aside);
-                self.run_calmly(&format!("requeue {id}"));
+                self.run_calmly(&format!("requeue {id} --as ann"));
             }
             Todo::Retry if self.random.one_in(2) => {
                 self.run_at_once(&[

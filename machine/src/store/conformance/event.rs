@@ -24,6 +24,7 @@ pub(super) fn outgoing(correlation: &str) -> Outgoing {
         actor: "human".to_owned(),
         name: Some("ann".to_owned()),
         body: format!(r#"{{"trigger":"resume","of":"{correlation}"}}"#),
+        seen: (correlation == "a").then_some(3),
     }
 }
 

@@ -155,9 +155,9 @@ fn events<const N: usize>(id: Id, events: [Event; N]) -> Batch {
 }
 
 fn received(to: Id, correlation: &str) -> Received {
-    let Outgoing { correlation, actor, name, body } = outgoing(correlation);
+    let Outgoing { correlation, actor, name, body, seen } = outgoing(correlation);
     let (status, attempts, error) = (Delivery::Queued, 0, None);
-    Received { to, correlation, actor, name, body, sent_at: NOW, status, attempts, error }
+    Received { to, correlation, actor, name, body, seen, sent_at: NOW, status, attempts, error }
 }
 
 impl Subject {

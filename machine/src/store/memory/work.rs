@@ -202,9 +202,9 @@ impl Data {
             let state = self.works.states.get(to);
             let state = state.and_then(|state| state.messages.get(&message.correlation));
             let MessageState { status, attempts, error } = state.cloned().unwrap_or_default();
-            let Outgoing { correlation, actor, name, body } = (**message).clone();
+            let Outgoing { correlation, actor, name, body, seen } = (**message).clone();
             let (to, sent_at, status) = (*to, *sent_at, status.into());
-            Received { to, correlation, actor, name, body, sent_at, status, attempts, error }
+            Received { to, correlation, actor, name, body, seen, sent_at, status, attempts, error }
         });
         let wanted = |received: &Received| match which {
             Messages::To(id) => received.to == *id,

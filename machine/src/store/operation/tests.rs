@@ -34,11 +34,13 @@ impl Place {
             let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
             rows.collect::<rusqlite::Result<_>>().unwrap()
         };
-        triggers
-            .iter()
-            .for_each(|it| raw.execute_batch(&format!("DROP TRIGGER {}", it.0)).unwrap());
+        for (name, _) in &triggers {
+            raw.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
+        }
         assert_eq!(raw.execute(sql, []).unwrap(), 1, "{sql}");
-        triggers.iter().for_each(|it| raw.execute_batch(&it.1).unwrap());
+        for (_, sql) in &triggers {
+            raw.execute_batch(sql).unwrap();
+        }
     }
 
     /// What verification finds wrong.

@@ -150,7 +150,7 @@ pub(super) fn task(reader: &mut Reader, id: Id) -> rusqlite::Result<Task> {
 
 const RECEIVED: &str = "
     SELECT i.id, m.correlation, m.actor, m.name, m.body, m.sent_at, m.status, m.attempts, m.error,
-           m.seal, m.status_seal, m.trigger
+           m.seal, m.status_seal, m.trigger, m.seen
     FROM message m";
 
 pub(super) fn messages(
@@ -199,6 +199,7 @@ fn read(row: Columns<'_, '_>, key: &DigestKey) -> Read<Received> {
         actor: row.text(2, "actor")?.to_owned(),
         name: row.optional(3, "name", Columns::text)?.map(str::to_owned),
         body: row.text(4, "body")?.to_owned(),
+        seen: row.optional(12, "seen", Columns::count)?,
     };
     let (to, sent_at) = (row.id(0, "instance")?, row.integer(5, "sent_at")?);
     if row.digest(9, "seal") != Ok(sent.seal(key, to, sent_at)) {
@@ -216,13 +217,14 @@ fn read(row: Columns<'_, '_>, key: &DigestKey) -> Read<Received> {
     if row.optional(11, "trigger", Columns::text)? != sent.trigger().as_deref() {
         return Err(format!("the trigger of the message `{}` was changed", which()));
     }
-    let Outgoing { correlation, actor, name, body } = sent;
+    let Outgoing { correlation, actor, name, body, seen } = sent;
     Ok(Received {
         to,
         correlation,
         actor,
         name,
         body,
+        seen,
         sent_at,
         status: status.into(),
         attempts: u32::try_from(row.count(7, "attempts")?).unwrap_or(u32::MAX),

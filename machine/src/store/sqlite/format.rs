@@ -132,6 +132,7 @@ pub(super) const FORMAT_6: &str = "
         name        TEXT,
         trigger     TEXT,
         body        TEXT NOT NULL,
+        seen        INTEGER,
         sent_at     INTEGER NOT NULL,
         seal        BLOB NOT NULL,
         status      INTEGER NOT NULL,

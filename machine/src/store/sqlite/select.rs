@@ -145,7 +145,7 @@ mod tests {
         for (filter, definition, index) in filters {
             for (newest_first, whole) in [(false, false), (true, false), (true, true)] {
                 for after in [None, Some((5, 500))] {
-                    let filter = Filter { newest_first, whole, after, ..filter.clone() };
+                    let filter = Filter { newest_first, after, whole, ..filter.clone() };
                     let (sql, values) = statement(&filter, definition);
                     let values: Vec<&dyn ToSql> = values.iter().map(|it| it as _).collect();
                     let steps = plan(&sql, &values);

@@ -424,8 +424,8 @@ fn insert_message(
         .prepare_cached(
             "INSERT INTO message
              (instance, correlation, actor, name, trigger, body, sent_at, seal, status, status_seal,
-              attempts, error)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+              attempts, error, seen)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
         )?
         .execute(params![
             no,
@@ -439,7 +439,8 @@ fn insert_message(
             state.status as i64,
             seal_of_status(key, id, &sent.correlation, state.status).bytes(),
             state.attempts,
-            state.error
+            state.error,
+            sent.seen.and_then(|seen| i64::try_from(seen).ok())
         ])?;
     Ok(())
 }

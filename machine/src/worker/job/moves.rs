@@ -98,6 +98,11 @@ impl<H: Handler> Job<'_, H> {
         if value.get("trigger").and_then(Value::as_str).is_none() {
             return Taken::Never(machine, "the body has no text `trigger`".to_owned());
         }
+        let transitions = machine.journal().summary().transitions;
+        if message.seen.is_some_and(|seen| seen != transitions) {
+            let why = "the machine has moved on since the sender looked".to_owned();
+            return Taken::Never(machine, why);
+        }
         // From the text, so that numbers are those that were sent.
         let event = serde_json::from_str::<<H::Machine as Erased>::Event>(&message.body);
         let Some(by) = self.shared.senders.get(&message.actor, message.name.as_deref()) else {

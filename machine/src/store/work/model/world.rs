@@ -141,6 +141,7 @@ impl World {
             actor: "human".to_owned(),
             name: None,
             body: String::new(),
+            seen: None,
         };
         self.happens(protocol, &Event::Send { message: Arc::new(sent), now: NOW });
         self.facts.sent[message] = true;

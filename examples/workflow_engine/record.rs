@@ -1,0 +1,59 @@
+use machine::{actor::GraphRunner, definition::Mark, machine, stored::Context};
+use serde::{Deserialize, Serialize};
+
+/// The record of a task: open from its submission on, ended for good when its engine lets go of it.
+#[machine(durable, context = Submission)]
+#[derive(Debug, Serialize, Deserialize)]
+pub enum TaskRecord {
+    #[initial]
+    #[on(close(outcome: Outcome, history) => match outcome {
+        Outcome::Completed(result) => Completed(result),
+        Outcome::Failed(error) => Failed(error),
+        Outcome::Terminated(reason) => Terminated(reason),
+    }, by = GraphRunner)]
+    Open,
+
+    #[terminal]
+    Completed {
+        #[audience(human)]
+        result: String,
+        #[audience(human)]
+        history: Vec<String>,
+    },
+
+    #[terminal]
+    Failed {
+        #[audience(human)]
+        error: String,
+        #[audience(human)]
+        history: Vec<String>,
+    },
+
+    #[terminal]
+    Terminated {
+        #[audience(human)]
+        reason: String,
+        #[audience(human)]
+        history: Vec<String>,
+    },
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Submission {
+    pub goal: String,
+}
+
+impl Context for Submission {
+    type Summary = ();
+    const MARKS: &'static [Mark] = &[Mark::human("goal")];
+}
+
+/// How a task ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Completed(String),
+    Failed(String),
+    Terminated(String),
+}

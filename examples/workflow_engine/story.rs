@@ -1,0 +1,98 @@
+//! The whole story in a temporary folder: each command is a process of its own, and so is the engine,
+//! which is killed once in the middle.
+
+use std::{io, net::SocketAddr, thread, time::Duration};
+
+use anyhow::ensure;
+use machine::view::{Human, Observer};
+
+use crate::{
+    run::stopped,
+    show::{self, say},
+    stage::Stage,
+};
+
+pub fn tell() -> anyhow::Result<()> {
+    let mut stage = begin()?;
+
+    chapter(
+        "Ann has the invoice paid. When the bank has the money, the engine is killed (SIGKILL).",
+    );
+    stage.send("pay the invoice", "user_resume", &[])?;
+    stage.until("the bank has the money", |stage| Ok(stage.payments() == 1))?;
+    stage.kill()?;
+    chapter("A new engine finds the payment at the bank, and does not pay again.");
+    stage.start()?;
+    stage.until_ended("pay the invoice")?;
+
+    chapter("Ann gives two tasks new instructions, lets one go on, and ends one.");
+    stage.send("invite the team", "user_modify", &[("instruction", "only the team")])?;
+    stage.send("publish the report", "user_modify", &[("instruction", "the final one")])?;
+    stage.send("greet bob", "user_resume", &[])?;
+    stage.send("clean up", "user_terminate", &[("why", "leave my secrets alone")])?;
+    for goal in ["invite the team", "greet bob", "clean up"] {
+        stage.until_ended(goal)?;
+    }
+
+    chapter("The site was down, three times in a row. It is up again.");
+    stage.until_waiting(1)?;
+    stage.send("publish the report", "user_resume", &[])?;
+    stage.until_ended("publish the report")?;
+    stage
+        .until("the engines are idle", |stage| stage.count("workflow", "idle").map(|it| it == 5))?;
+    stage.kill()?;
+
+    chapter("What became of the tasks.");
+    for task in &stage.tasks {
+        let observer = Observer::new(stage.store.get());
+        show::ended(&stage.store.wait(observer.snapshot::<Human>(task.record))?);
+    }
+    say(format_args!("  (payments that the bank has: {})", stage.payments()));
+    ensure!(stage.payments() == 1, "it should have 1");
+    Ok(())
+}
+
+/// The beginning of the story, and the rest is up to a person: in the page at this address, or with the
+/// commands. Ends with Ctrl-C or SIGTERM.
+pub fn serve(address: SocketAddr) -> anyhow::Result<()> {
+    let stop = thread::spawn(wait_for_stop);
+    let mut stage = begin()?;
+    chapter("The rest is up to you: in the page, or with the commands.");
+    say(format_args!("  (the database is {})", stage.db().display()));
+    stage.serve(address, "ann")?;
+    while !stop.is_finished() {
+        stage.tell()?;
+        ensure!(stage.is_running()? || stop.is_finished(), "a process has ended");
+        thread::sleep(LOOK);
+    }
+    Ok(())
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn wait_for_stop() -> io::Result<()> {
+    stopped()?.await;
+    Ok(())
+}
+
+/// How often `serve` looks for what to tell.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Five tasks that wait for a person.
+fn begin() -> anyhow::Result<Stage> {
+    let mut stage = Stage::begin()?;
+    chapter("Five tasks. Ann wants to see one of them before anything happens.");
+    for goal in
+        ["greet bob", "pay the invoice", "invite the team", "publish the report", "clean up"]
+    {
+        stage.submit(goal)?;
+    }
+    stage.send("greet bob", "request_intervention", &[("note", "wait for me")])?;
+    chapter("An engine works on all of them, until each needs a person.");
+    stage.start()?;
+    stage.until_waiting(5)?;
+    Ok(stage)
+}
+
+fn chapter(title: &str) {
+    say(format_args!("\n{title}"));
+}

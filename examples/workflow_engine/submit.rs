@@ -1,0 +1,58 @@
+use std::time::Duration;
+
+use machine::{
+    Id,
+    actor::GraphRunner,
+    store::{CommitError, LoadError, Query, Store},
+};
+
+use crate::{
+    record::{Submission, TaskRecord},
+    work::Work,
+    workflow::{AnyWorkflow, Workflow},
+};
+
+/// A task that was submitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Submitted {
+    pub record: Id,
+    pub engine: Id,
+}
+
+/// Gives a task to an idle engine, or to a new one, and creates its record: one batch.
+///
+/// # Errors
+///
+/// If the store cannot be read or written now.
+pub async fn submit(
+    store: &Store,
+    goal: &str,
+    limit: Duration,
+    by: &GraphRunner,
+) -> Result<Submitted, SubmitError> {
+    let mut record = TaskRecord::new(Submission { goal: goal.to_owned() });
+    let work = Work::new(record.id(), limit);
+    let idle = Query::new().machine("workflow").status("idle");
+    for engine in store.load_all::<AnyWorkflow>(&idle).await?.items {
+        let AnyWorkflow::Idle(engine) = engine? else { continue };
+        let mut engine = engine.start_task(goal.to_owned(), work.clone(), by);
+        match store.batch().commit(&mut engine).create(&mut record).write().await {
+            Ok(()) => return Ok(Submitted { record: record.id(), engine: engine.id() }),
+            // It has got another task in the meantime.
+            Err(CommitError::Conflict { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let mut engine = Workflow::new(0).start_task(goal.to_owned(), work, by);
+    store.batch().create(&mut engine).create(&mut record).write().await?;
+    Ok(Submitted { record: record.id(), engine: engine.id() })
+}
+
+/// Why a task was not submitted.
+#[derive(Debug, thiserror::Error)]
+pub enum SubmitError {
+    #[error("the engines cannot be read")]
+    Load(#[from] LoadError),
+    #[error("the task cannot be written")]
+    Commit(#[from] CommitError),
+}

@@ -1,0 +1,151 @@
+//! A person in a browser: told in real time, sees all, and decides over HTTP.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::process::Process;
+
+/// An engine and a server on one database.
+struct Office {
+    folder: TempDir,
+    address: String,
+    token: String,
+    processes: Vec<Process>,
+}
+
+impl Office {
+    fn open() -> Self {
+        let folder = TempDir::new().unwrap();
+        std::fs::create_dir(folder.path().join("engine.office")).unwrap();
+        std::fs::write(folder.path().join("engine.office/invoice.txt"), "500").unwrap();
+        let mut office =
+            Self { folder, address: String::new(), token: String::new(), processes: Vec::new() };
+        // The server does not create the database.
+        assert!(office.command(&["run", "--once"]).status().unwrap().success());
+        let serve = ["serve", "--as", "ann", "--listen", "127.0.0.1:0"];
+        let mut server = Process::start(office.command(&serve).stdout(Stdio::piped()));
+        let mut line = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let (page, token) = line.trim().split_once("/inspector/#token=").unwrap();
+        page.strip_prefix("http://").unwrap().clone_into(&mut office.address);
+        token.clone_into(&mut office.token);
+        let engine = Process::start(&mut office.command(&["run"]));
+        office.processes = vec![server, engine];
+        office
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_workflow_engine"));
+        command.args(words).arg("--db").arg(self.folder.path().join("engine.db"));
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        command
+    }
+
+    /// Submits a task; returns its engine.
+    fn submit(&self, goal: &str) -> String {
+        let mut submit = self.command(&["submit", "--goal", goal]);
+        let output = submit.stdout(Stdio::piped()).output().unwrap();
+        let told = String::from_utf8(output.stdout).unwrap();
+        told.lines().nth(1).unwrap().split(' ').next().unwrap().to_owned()
+    }
+
+    fn ask(&self, method: &str, path: &str, token: &str, body: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let (address, length) = (&self.address, body.len());
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{token}\
+             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        stream
+    }
+
+    fn token(&self) -> String {
+        format!("Authorization: Bearer {}\r\n", self.token)
+    }
+
+    /// The status and the document of an answer.
+    fn call(&self, method: &str, path: &str, token: &str, body: &str) -> (u16, Value) {
+        let mut answer = String::new();
+        self.ask(method, path, token, body).read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head[9..12].parse().unwrap(), serde_json::from_str(body).unwrap())
+    }
+
+    fn send(&self, engine: &str, token: &str, event: &Value) -> (u16, Value) {
+        let path = format!("/api/machines/{engine}/send");
+        self.call("POST", &path, token, &event.to_string())
+    }
+}
+
+/// Waits until a machine comes into this state.
+fn until(events: &mut impl Iterator<Item = String>, id: &str, status: &str) {
+    let is_it = |line: &String| {
+        let data = line.strip_prefix("data:").map(str::trim);
+        let data: Option<Value> = data.and_then(|data| serde_json::from_str(data).ok());
+        data.is_some_and(|data| data["id"] == id && data["to_status"] == status)
+    };
+    assert!(events.any(|line| is_it(&line)), "{id} does not come into {status}");
+}
+
+#[test]
+fn told_in_real_time_and_decides() {
+    let office = Office::open();
+    let token = office.token();
+    let stream = office.ask("GET", "/api/events?events=machine_state", &token, "");
+    let mut events = BufReader::new(stream).lines().map_while(Result::ok);
+    assert!(events.next().unwrap().contains("200"));
+
+    let engine = office.submit("pay the invoice");
+    until(&mut events, &engine, "manual_intervention");
+    let (status, shown) = office.call("GET", &format!("/api/machines/{engine}"), "", "");
+    assert_eq!(status, 200);
+    let state = &shown["machine"]["state"];
+    assert_eq!(state["reason"], "sensitive_action");
+    assert_eq!(state["explanation"], "500 is more than the limit of 100");
+    assert_eq!(state["proposed_action"], "pay: bank.pay(amount: 500, to: bob)");
+    assert_eq!(state["history"], json!(["files.read → invoice.txt: 500"]));
+    assert_ne!(state["reasoning"], "");
+    assert!(state.get("work").is_none());
+    let (_, attention) = office.call("GET", "/api/attention", "", "");
+    let concern = &attention["concerns"][0];
+    assert_eq!((&concern["id"], &concern["reason"]), (&json!(engine), &json!("waits_for_person")));
+    let triggers: Vec<_> =
+        concern["next"].as_array().unwrap().iter().map(|it| &it["trigger"]).collect();
+    assert_eq!(triggers, ["user_resume", "user_modify", "user_terminate"]);
+
+    // Only who has a token, and only what people may do.
+    let payload = json!({ "intervention": state["intervention"] });
+    let resume = json!({ "trigger": "user_resume", "payload": payload });
+    assert_eq!(office.send(&engine, "", &resume).0, 401);
+    let (status, problem) = office.send(&engine, &token, &json!({ "trigger": "plan_ready" }));
+    assert_eq!(status, 409, "{problem}");
+    assert!(!office.folder.path().join("engine.office/bank.txt").exists());
+
+    assert_eq!(office.send(&engine, &token, &resume).0, 202);
+    until(&mut events, &engine, "completed");
+
+    let engine = office.submit("invite the team");
+    until(&mut events, &engine, "manual_intervention");
+    let payload = json!({ "intervention": 2, "instruction": "only the team" });
+    let modify = json!({ "trigger": "user_modify", "payload": payload });
+    assert_eq!(office.send(&engine, &token, &modify).0, 202);
+    until(&mut events, &engine, "planning");
+    until(&mut events, &engine, "completed");
+
+    let engine = office.submit("clean up");
+    until(&mut events, &engine, "manual_intervention");
+    let terminate =
+        json!({ "trigger": "user_terminate", "payload": { "intervention": 3, "why": "no" } });
+    assert_eq!(office.send(&engine, &token, &terminate).0, 202);
+    until(&mut events, &engine, "terminated");
+    until(&mut events, &engine, "idle");
+}

@@ -1,0 +1,44 @@
+//! The engine in this process, against a real file; and the program, with real processes and signals.
+
+#![allow(clippy::unwrap_used, reason = "a failing test should panic")]
+#![allow(unreachable_pub, reason = "the modules of the program say `pub`")]
+
+#[path = "../agent.rs"]
+mod agent;
+#[path = "../answer.rs"]
+mod answer;
+#[path = "../calls.rs"]
+mod calls;
+#[path = "../condition.rs"]
+mod condition;
+#[path = "../engine.rs"]
+mod engine;
+#[path = "../executing.rs"]
+mod executing;
+#[path = "../office.rs"]
+mod office;
+#[path = "../plan.rs"]
+mod plan;
+#[path = "../planning.rs"]
+mod planning;
+#[path = "../record.rs"]
+mod record;
+#[path = "../submit.rs"]
+mod submit;
+#[path = "../tools.rs"]
+mod tools;
+#[path = "../work.rs"]
+mod work;
+#[path = "../workflow.rs"]
+mod workflow;
+
+mod conditions;
+mod crash;
+mod http;
+mod people;
+mod process;
+mod program;
+mod rows;
+mod scenarios;
+mod table;
+mod world;

@@ -1,0 +1,191 @@
+//! The program as a person uses it.
+
+use std::{
+    io::{BufRead, BufReader},
+    process::{Command, Output, Stdio},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+
+use snapbox::{assert_data_eq, str};
+use tempfile::TempDir;
+
+use crate::process::Process;
+
+/// How long anything may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+struct Office(TempDir);
+
+impl Office {
+    fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        std::fs::create_dir(folder.path().join("engine.office")).unwrap();
+        std::fs::write(folder.path().join("engine.office/invoice.txt"), "500").unwrap();
+        Self(folder)
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_workflow_engine"));
+        command.args(words).arg("--db").arg(self.0.path().join("engine.db"));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.env("TZ", "UTC");
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        self.command(words).output().unwrap()
+    }
+
+    fn ok(&self, words: &[&str]) -> String {
+        let output = self.run(words);
+        assert!(output.status.success(), "{words:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Submits a task; returns the ids of its record and its engine.
+    fn submit(&self, goal: &str) -> [String; 2] {
+        let told = self.ok(&["submit", "--goal", goal]);
+        let id = |line: &str| line.split(' ').next().unwrap().to_owned();
+        let ids: Vec<_> = told.lines().map(id).collect();
+        ids.try_into().unwrap()
+    }
+}
+
+#[test]
+fn a_person_sees_all_and_decides() {
+    let office = Office::new();
+    let [record, engine] = office.submit("pay the invoice");
+    let told = office.ok(&["run", "--once"]);
+    assert_data_eq!(
+        told,
+        str![[r"
+  [..] asks (1), executing: sensitive_action
+      because   500 is more than the limit of 100
+      goal      pay the invoice
+      so far    files.read → invoice.txt: 500
+      agent     The invoice says how much it is; Bob wants to know that it was paid.
+      proposed  pay: bank.pay(amount: 500, to: bob)
+
+"]]
+    );
+    let shown = office.ok(&["show", &engine]);
+    for part in [
+        "MANUAL_INTERVENTION",
+        "intervention: 1",
+        "reason: sensitive_action",
+        "explanation: 500 is more than the limit of 100",
+        "proposed_action: pay: bank.pay(amount: 500, to: bob)",
+        "reasoning: The invoice says how much it is",
+        "goal: pay the invoice",
+        "files.read → invoice.txt: 500",
+        "user_resume --as NAME",
+        "user_modify --as NAME",
+        "user_terminate --as NAME",
+    ] {
+        assert!(shown.contains(part), "{part} is missing:\n{shown}");
+    }
+    assert!(office.ok(&["list", "--attention-only"]).contains("waits for a person"));
+
+    office.ok(&[
+        "send",
+        &engine,
+        "user_resume",
+        "--as",
+        "ann",
+        "--payload",
+        r#"{"intervention": 1}"#,
+    ]);
+    assert_data_eq!(
+        office.ok(&["run", "--once"]),
+        str![[r"
+  [..] COMPLETED: pay the invoice: done
+      files.read → invoice.txt: 500
+      bank.pay → bob: 500: done
+      mail.send → bob: done
+
+"]]
+    );
+    assert!(office.ok(&["show", &record]).contains("COMPLETED"));
+    let timeline = office.ok(&["timeline", &engine, "--audience", "diagnostic"]);
+    assert!(timeline.contains("ann"), "who resumed is on record:\n{timeline}");
+    let calls = office.ok(&["timeline", "--session", &record]);
+    assert!(calls.contains("bank.pay → bob: 500"), "{calls}");
+    office.ok(&["verify"]);
+}
+
+#[test]
+fn what_a_person_cannot_send_is_refused() {
+    let office = Office::new();
+    let [_, engine] = office.submit("greet bob");
+    for (words, part) in [
+        (&["plan_ready"][..], "not for people"),
+        (&["need_intervention"], "not for people"),
+        (&["user_modify"], "needs `intervention`, `instruction`"),
+        (&["fly"], "no state of `workflow` takes `fly`"),
+    ] {
+        let output = office.run(&[&["send", &engine, "--as", "ann"], words].concat());
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(1) && error.contains(part), "{words:?}: {error}");
+    }
+}
+
+/// An engine that waits says so at once, takes what a person sends, and stops when it is asked to.
+#[test]
+fn it_tells_in_real_time_and_stops() {
+    let office = Office::new();
+    let mut running = Process::start(&mut office.command(&["run"]));
+    let lines = BufReader::new(running.stdout.take().unwrap()).lines();
+    let (sender, told) = mpsc::channel();
+    let reader = thread::spawn(move || {
+        lines.map_while(Result::ok).try_for_each(|line| sender.send(line)).unwrap_or_default();
+    });
+    let until = |part: &str| while !told.recv_timeout(PATIENCE).unwrap().contains(part) {};
+    let [_, engine] = office.submit("invite the team");
+    until("asks (1), planning: sensitive_action");
+    let payload = r#"{"intervention": 1, "instruction": "only us"}"#;
+    office.ok(&["send", &engine, "user_modify", "--as", "ann", "--payload", payload]);
+    until("COMPLETED: invite the team");
+    let output = running.stop();
+    assert!(output.status.success(), "{output:?}");
+    reader.join().unwrap();
+}
+
+#[test]
+fn the_story_ends_well() {
+    let output = Command::new(env!("CARGO_BIN_EXE_workflow_engine")).output().unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{told}\n{}", String::from_utf8_lossy(&output.stderr));
+    let account = told.split_once("What became of the tasks.\n").unwrap().1;
+    assert_data_eq!(
+        account,
+        str![[r"
+  [..] COMPLETED: greet bob: done
+      mail.send → bob: done
+  [..] COMPLETED: pay the invoice: done
+      files.read → invoice.txt: 500
+      bank.pay → bob: 500: [..]
+      mail.send → bob: done
+  [..] COMPLETED: invite the team: done
+      mail.send → team: done
+  [..] COMPLETED: publish the report: done
+      site.publish → report: failed: retry: the service is down
+      site.publish → report: failed: retry: the service is down
+      site.publish → report: failed: retry: the service is down
+      site.publish → report: done
+  [..] TERMINATED: clean up: a person ended it: leave my secrets alone
+  (payments that the bank has: 1)
+
+"]]
+    );
+    for reason in [
+        "sensitive_action",
+        "high_confidence_failure",
+        "ambiguity",
+        "user_request",
+        "security_violation",
+    ] {
+        assert!(told.contains(reason), "{reason} is missing:\n{told}");
+    }
+}

@@ -1,0 +1,126 @@
+//! What happens to a task, as data: each scenario is run against a real store.
+
+use std::{fs, sync::Arc};
+
+use machine::worker::Failure;
+use serde_json::{Value, json};
+
+use crate::{
+    agent::{Brief, Reply},
+    plan::{Plan, ProposedCall, Step},
+    submit::Submitted,
+    world::World,
+};
+
+/// A step with a tool, its arguments, and what it changes.
+pub type Line = (&'static str, &'static [(&'static str, &'static str)], Option<&'static str>);
+
+pub enum Says {
+    Plan(&'static [Line]),
+    Cannot,
+    IsDown,
+}
+
+/// What a person does when nothing is ready any more.
+#[derive(Debug, Clone)]
+pub enum Act {
+    Send(&'static str, Value),
+    /// The time limit passes.
+    Wait,
+    /// The same before the engine begins.
+    First(&'static str, Value),
+}
+
+pub struct Scenario {
+    pub name: &'static str,
+    pub goal: &'static str,
+    /// What the agent says at first, and once it has instructions.
+    pub says: (Says, Says),
+    /// Files of the office.
+    pub files: &'static [(&'static str, &'static str)],
+    pub acts: Vec<Act>,
+    /// The states that the engine comes into, from `initializing` on.
+    pub path: &'static [&'static str],
+    /// The state of the record in the end.
+    pub record: &'static str,
+}
+
+pub const MAIL: Line = ("mail.send", &[("to", "bob"), ("text", "hello")], None);
+pub const TO_ALL: Line = ("mail.send", &[("to", "everyone"), ("text", "hello")], None);
+pub const PAY: Line = ("bank.pay", &[("to", "bob"), ("amount", "{{files.read}}")], None);
+pub const READ: Line = ("files.read", &[("path", "note.txt")], None);
+pub const DELETE: Line = ("files.delete", &[("path", "{{files.read}}")], None);
+pub const STEAL: Line = ("files.delete", &[("path", "../secrets")], None);
+pub const COURIER: Line = ("courier.send", &[], None);
+pub const DRAFT: Line = ("site.publish", &[("page", "news"), ("text", "draft")], Some("news"));
+pub const FINAL: Line = ("site.publish", &[("page", "news"), ("text", "final")], Some("news"));
+
+pub fn plan(lines: &[Line]) -> Plan {
+    let step = |&(tool, arguments, changes): &Line| Step {
+        title: "do it".to_owned(),
+        call: ProposedCall::new(tool, arguments),
+        changes: changes.map(str::to_owned),
+    };
+    Plan { reasoning: "it seems right".to_owned(), steps: lines.iter().map(step).collect() }
+}
+
+impl Says {
+    /// The answer to a brief: without the steps that are done.
+    pub fn reply(&self, brief: &Brief) -> Result<Reply<Plan>, Failure> {
+        match self {
+            Self::Plan(lines) => Ok(Reply::Can(plan(lines.get(brief.done.len()..).unwrap_or(&[])))),
+            Self::Cannot => Ok(Reply::Cannot("no idea".to_owned())),
+            Self::IsDown => Err("the model is down".into()),
+        }
+    }
+}
+
+/// A scenario that was run.
+pub struct Ran {
+    pub world: World,
+    pub task: Submitted,
+    pub moves: Vec<(String, String, String)>,
+}
+
+impl Scenario {
+    pub async fn run(self: Arc<Self>) -> Ran {
+        let this = Arc::clone(&self);
+        let world = World::new(move |brief| {
+            let (first, later) = &this.says;
+            if brief.instructions.is_empty() { first.reply(brief) } else { later.reply(brief) }
+        })
+        .await;
+        for (name, text) in self.files {
+            fs::write(world.path(name), text).unwrap();
+        }
+        let task = world.submit(self.goal).await;
+        for act in &self.acts {
+            if let Act::First(trigger, payload) = act {
+                world.say(task, trigger, payload.clone()).await;
+            }
+        }
+        world.work().await;
+        for act in &self.acts {
+            match act {
+                Act::Send(trigger, payload) => world.say(task, trigger, payload.clone()).await,
+                Act::Wait => world.wait(),
+                Act::First(..) => continue,
+            }
+            world.work().await;
+        }
+        let moves = world.moves(task).await;
+        Ran { world, task, moves }
+    }
+}
+
+pub fn resume() -> Act {
+    Act::Send("user_resume", json!({}))
+}
+
+pub fn modify() -> Act {
+    Act::Send("user_modify", json!({ "instruction": "only bob" }))
+}
+
+pub fn terminate() -> Act {
+    Act::Send("user_terminate", json!({ "why": "not needed" }))
+}

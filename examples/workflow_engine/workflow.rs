@@ -1,0 +1,200 @@
+//! The engine as a machine: it takes a task, plans, executes, asks a person where it has to, and is idle
+//! again. `workflow_engine topology workflow` prints the table, with `--format svg` the drawing.
+
+use machine::{
+    actor::{GraphRunner, Human, ReasoningNode},
+    machine,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    answer::{Stale, modifies, resumes, terminates},
+    condition::{Case, Condition, NotHere, Resume, while_executing, while_planning},
+    plan::{Plan, ProposedCall},
+    work::{Work, and},
+};
+
+/// An engine. It works on one task at a time, and is idle in between.
+#[machine(durable,
+    on(system_timeout(reason = work.out_of_time()) => Terminated,
+        from = Working, by = GraphRunner, after = work.limit),
+    on(reset => Idle, from = Finished, by = GraphRunner)
+)]
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Workflow {
+    /// Has no task.
+    #[initial]
+    #[stable]
+    #[on(start_task(goal, work, instructions = vec![], history = vec![]) => Initializing, by = GraphRunner)]
+    Idle {
+        /// How often the engine has asked a person, whatever the task.
+        intervention: u32,
+    },
+
+    /// The agent looks at the task.
+    #[group(Working)]
+    #[on(initialization_complete => Planning, by = GraphRunner)]
+    #[on(initialization_failed(error) => Failed, by = GraphRunner)]
+    Initializing {
+        intervention: u32,
+        #[audience(human)]
+        goal: String,
+        /// What people added to the goal.
+        #[audience(human)]
+        instructions: Vec<String>,
+        /// The calls that have ended, as people and models see them.
+        #[audience(human)]
+        history: Vec<String>,
+        work: Work,
+    },
+
+    /// The agent says what to do next.
+    #[group(Working)]
+    #[on(plan_ready(plan: Plan, work = work.with(plan), cleared = None) => Executing, by = ReasoningNode)]
+    #[on(need_intervention(#[audience(human)] case: Case, resume: Resume,
+        intervention = intervention + 1,
+        reason = case.condition,
+        explanation = case.explanation.clone(),
+        reasoning = case.reasoning.clone(),
+        proposed_action = case.proposed_action.clone(),
+        history = case.history.clone(),
+        paused_in = "planning".to_owned(),
+        cleared = resume.cleared.clone(),
+        work = work.with(resume.plan.clone())
+    ) => ManualIntervention, by = GraphRunner, guard = while_planning -> NotHere)]
+    #[on(request_intervention(#[audience(human)] note: String,
+        intervention = intervention + 1,
+        reason = Condition::UserRequest,
+        explanation = note.clone(),
+        reasoning = work.plan.reasoning.clone(),
+        proposed_action = work.plan.proposal(),
+        paused_in = "planning".to_owned(),
+        cleared = None,
+        work = work.next_turn()
+    ) => ManualIntervention, by = Human)]
+    #[on(planning_failed(error) => Failed, by = GraphRunner)]
+    Planning {
+        intervention: u32,
+        #[audience(human)]
+        goal: String,
+        #[audience(human)]
+        instructions: Vec<String>,
+        #[audience(human)]
+        history: Vec<String>,
+        work: Work,
+    },
+
+    /// A tool carries out the first step of the plan.
+    #[group(Working)]
+    #[on(step_complete(history, work = work.step_done()) => Planning, by = GraphRunner)]
+    #[on(execution_complete(result) => Completed, by = GraphRunner)]
+    #[on(step_failed(error) => Failed, by = GraphRunner)]
+    #[on(need_intervention(#[audience(human)] case: Case, resume: Resume,
+        intervention = intervention + 1,
+        reason = case.condition,
+        explanation = case.explanation.clone(),
+        reasoning = case.reasoning.clone(),
+        proposed_action = case.proposed_action.clone(),
+        history = case.history.clone(),
+        paused_in = "executing".to_owned(),
+        cleared = resume.cleared.clone(),
+        // The attempts of this turn are over: a person who resumes wants another one.
+        work = work.next_turn()
+    ) => ManualIntervention, by = GraphRunner, guard = while_executing -> NotHere)]
+    #[on(request_intervention(#[audience(human)] note: String,
+        intervention = intervention + 1,
+        reason = Condition::UserRequest,
+        explanation = note.clone(),
+        reasoning = work.plan.reasoning.clone(),
+        proposed_action = work.plan.proposal(),
+        paused_in = "executing".to_owned()
+    ) => ManualIntervention, by = Human)]
+    Executing {
+        intervention: u32,
+        #[audience(human)]
+        goal: String,
+        #[audience(human)]
+        instructions: Vec<String>,
+        #[audience(human)]
+        history: Vec<String>,
+        work: Work,
+        /// The call that a person has seen and let pass. Any other one is checked.
+        cleared: Option<ProposedCall>,
+    },
+
+    /// Nothing happens until a person decides.
+    #[group(Working)]
+    #[stable]
+    #[on(user_resume(intervention) => Executing, by = Human, guard = resumes -> Stale)]
+    #[on(user_modify(
+        intervention,
+        #[audience(human)] instruction: String,
+        instructions = and(instructions, instruction),
+        work = work.without_plan()
+    ) => Planning, by = Human, guard = modifies -> Stale)]
+    #[on(user_terminate(
+        intervention,
+        #[audience(human)] why: String,
+        reason = format!("a person ended it: {why}")
+    ) => Terminated, by = Human, guard = terminates -> Stale)]
+    ManualIntervention {
+        /// Its number. Each answer names it, so that one that comes late, or twice, never answers another
+        /// question.
+        #[audience(human)]
+        intervention: u32,
+        #[audience(human)]
+        reason: Condition,
+        /// What exactly.
+        #[audience(human)]
+        explanation: String,
+        #[audience(human)]
+        paused_in: String,
+        /// What happens next if a person resumes.
+        #[audience(human)]
+        proposed_action: String,
+        /// The agent's own words.
+        #[audience(human)]
+        reasoning: String,
+        #[audience(human)]
+        goal: String,
+        #[audience(human)]
+        instructions: Vec<String>,
+        #[audience(human)]
+        history: Vec<String>,
+        work: Work,
+        cleared: Option<ProposedCall>,
+    },
+
+    /// The task is done.
+    #[group(Finished)]
+    Completed {
+        intervention: u32,
+        #[audience(human)]
+        goal: String,
+        #[audience(human)]
+        result: String,
+        work: Work,
+    },
+
+    /// The task cannot be done.
+    #[group(Finished)]
+    Failed {
+        intervention: u32,
+        #[audience(human)]
+        goal: String,
+        #[audience(human)]
+        error: String,
+        work: Work,
+    },
+
+    /// A person ended the task, or its time is up.
+    #[group(Finished)]
+    Terminated {
+        intervention: u32,
+        #[audience(human)]
+        goal: String,
+        #[audience(human)]
+        reason: String,
+        work: Work,
+    },
+}

@@ -1,0 +1,120 @@
+// A machine as its definition draws it, with the path that was taken.
+
+import { h } from "./dom.js";
+import { count } from "./text.js";
+
+const edge = (from, to) => JSON.stringify([from, to]);
+
+/** The path through the states: how often each was visited, and each move made. */
+export function pathOf(initial, transitions) {
+  const path = {
+    current: initial,
+    visited: new Map([[initial, 1]]),
+    edges: new Map(),
+    last: null,
+    states: [initial],
+  };
+  for (const { from_status: from, to_status: to, trigger } of transitions) {
+    const key = edge(from, to);
+    const one = path.edges.get(key) ?? { count: 0, triggers: new Map() };
+    one.count += 1;
+    one.triggers.set(trigger, (one.triggers.get(trigger) ?? 0) + 1);
+    path.edges.set(key, one);
+    path.visited.set(to, (path.visited.get(to) ?? 0) + 1);
+    Object.assign(path, { current: to, last: key });
+    path.states.push(to);
+  }
+  return path;
+}
+
+/** The end of a path in words: what the drawing shows, for those who cannot see it. */
+export function pathText(path, labels, longest = 8) {
+  const name = (status) => labels.get(status) ?? status;
+  const end = path.states.slice(-longest).map(name).join(" → ");
+  const before = path.states.length - longest;
+  return before > 0 ? `${count(before, "earlier state")}, then ${end}` : end;
+}
+
+/** The head of an arrow at the end of its line. */
+function head([, via, end]) {
+  const angle = Math.atan2(end[1] - via[1], end[0] - via[0]);
+  const wing = (turn) => [end[0] - 9 * Math.cos(angle + turn), end[1] - 9 * Math.sin(angle + turn)];
+  return [end, wing(0.4), wing(-0.4)].map((point) => point.join(",")).join(" ");
+}
+
+function arrow(one, path) {
+  const taken = path?.edges.get(edge(one.from, one.to));
+  const isLast = path?.last === edge(one.from, one.to);
+  const tone = isLast ? "last" : taken ? "taken" : "";
+  return h(
+    "g",
+    { key: edge(one.from, one.to), class: `arrow ${tone}` },
+    h("polyline", { points: one.line.map((point) => point.join(",")).join(" ") }),
+    h("polygon", { points: head(one.line) }),
+  );
+}
+
+function moves(one, path) {
+  const taken = path?.edges.get(edge(one.from, one.to));
+  const tone = path?.last === edge(one.from, one.to) ? "last" : taken ? "taken" : "";
+  const isOnly = one.moves.length === 1;
+  return one.moves.map(({ trigger, label }, index) => {
+    const times = taken?.triggers.get(trigger) ?? 0;
+    const y = one.y + 20 * (index - (one.moves.length - 1) / 2) + 5;
+    const counted = times > 1 ? `×${times.toLocaleString("en-GB")}` : "";
+    // The layout has room for the label only; under a single one there is some for its count.
+    return h(
+      "text",
+      { key: `${edge(one.from, one.to)}${index}`, class: `move ${times ? tone : ""}`, x: one.x, y },
+      label,
+      counted && (isOnly ? h("tspan", { x: one.x, dy: 14 }, counted) : ` ${counted}`),
+    );
+  });
+}
+
+function state(node, path) {
+  const isCurrent = path?.current === node.status;
+  const times = path?.visited.get(node.status) ?? 0;
+  const tone = isCurrent ? "current" : times ? "visited" : "";
+  const box = (inset) => ({
+    x: node.x - node.width / 2 + inset,
+    y: node.y - node.height / 2 + inset,
+    width: node.width - 2 * inset,
+    height: node.height - 2 * inset,
+    rx: 6,
+  });
+  return h(
+    "g",
+    { key: node.status, class: `state ${tone}${node.stable && !node.terminal ? " waits" : ""}` },
+    node.initial && h("circle", { cx: node.x - node.width / 2 - 4, cy: node.y - node.height / 2 - 4, r: 5 }),
+    h("rect", box(0)),
+    node.terminal && h("rect", { ...box(3), class: "inner" }),
+    h("text", { x: node.x, y: node.y + 5 }, node.label),
+  );
+}
+
+/** The drawing of a definition; with a path, the state at its end is lit. */
+export function diagram(drawing, name, path = null) {
+  const labels = new Map(drawing.nodes.map((node) => [node.status, node.label]));
+  const label = path
+    ? `State machine ${name}. Path: ${pathText(path, labels)} (current state).`
+    : `State machine ${name}: ${count(drawing.nodes.length, "state")}, as listed in the table.`;
+  // Long paths have counts at their labels, which need more room than the layout left.
+  return h(
+    "div",
+    { class: "drawing", tabindex: "0", role: "group", "aria-label": `Diagram of ${name}, scrollable` },
+    h(
+      "svg",
+      {
+        class: "diagram",
+        viewBox: `-4 0 ${drawing.width + 8} ${drawing.height}`,
+        role: "img",
+        "aria-label": label,
+        style: { width: `${drawing.width + 8}px` },
+      },
+      drawing.arrows.map((one) => arrow(one, path)),
+      drawing.nodes.map((one) => state(one, path)),
+      drawing.arrows.map((one) => moves(one, path)),
+    ),
+  );
+}

@@ -1,0 +1,160 @@
+// The dialog of the page. It asks before something is done, and shows a refusal in the words of the server.
+
+import { h, patch } from "./dom.js";
+import { copyButton } from "./payload.js";
+import { words } from "./text.js";
+
+/** A second click of a double click is not an answer to the dialog that the first one opened. */
+const GUARD_MS = 500;
+
+/** What the page around offers. */
+export let shell = null;
+let open = null;
+
+/**
+ * What the page around offers: `person()` and `command()`; `isOffered(kind, id)`, whether a step is still
+ * possible as far as it knows; `done(text)` after a decision, and `refresh()`.
+ */
+export function useShell(value) {
+  shell = value;
+}
+
+/** Opens the dialog: `{ title, body, command, ids, kind, yes, run(data), done }`; without `run` it only shows. */
+export function show(form) {
+  const dialog = document.getElementById("dialog");
+  open = { ...form, since: performance.now(), state: "asking", problem: null };
+  patch(dialog);
+  render();
+  dialog.showModal();
+  // Reading comes first: neither Enter nor a second click decides anything at once.
+  dialog.querySelector("h2").focus();
+}
+
+/** Brings an open dialog up to date after a live update. */
+export function refreshDialog() {
+  if (open) render();
+}
+
+export function closeDialog() {
+  document.getElementById("dialog").close();
+}
+
+/** Called when the dialog has closed, however that was. */
+export function dialogClosed() {
+  open = null;
+}
+
+/** Opens a dialog that only shows something. */
+export function showText(title, body) {
+  show({ title, body, ids: [] });
+}
+
+function render() {
+  const dialog = document.getElementById("dialog");
+  const asks = open.state === "asking" && open.run;
+  const gone = asks ? open.ids.filter((id) => !shell.isOffered(open.kind, id)) : [];
+  const isDone = !open.run || open.state === "refused";
+  patch(
+    dialog,
+    h(
+      "form",
+      { key: "form", onsubmit: submit },
+      h("h2", { tabindex: "-1", id: "dialog-title" }, open.title),
+      h("div", { class: "body" }, open.body),
+      open.command &&
+        h(
+          "p",
+          { class: "command", key: "command" },
+          "Command: ",
+          h("code", { class: "data" }, open.command),
+          " ",
+          copyButton(open.command, "command"),
+        ),
+      h(
+        "div",
+        { role: "alert", key: "alert" },
+        gone.length > 0 &&
+          h(
+            "p",
+            { class: "warning" },
+            open.ids.length === 1
+              ? "This cannot be decided any more: it has been answered, or it has changed, since this was shown."
+              : `${gone.length} of these ${open.ids.length} cannot be decided any more. Go back, and select the others.`,
+          ),
+        open.problem && refusal(open.problem),
+      ),
+      open.run &&
+        shell.person() &&
+        !isDone &&
+        h("p", { class: "note", key: "who" }, `This is recorded under the name ${shell.person()}.`),
+      h(
+        "p",
+        { class: "actions end", key: "actions" },
+        h("button", { type: "button", key: "no", onclick: closeDialog }, isDone ? "Close" : "Go back"),
+        !isDone &&
+          h(
+            "button",
+            {
+              type: "submit",
+              key: "yes",
+              class: "primary",
+              disabled: open.state === "sending" || gone.length > 0,
+            },
+            open.state === "sending" ? "Sending…" : open.yes,
+          ),
+      ),
+    ),
+  );
+}
+
+/** A refusal in words, with what would be possible. */
+export function refusal(problem) {
+  return h(
+    "div",
+    { class: "warning" },
+    h(
+      "p",
+      null,
+      h("strong", null, problem.status === 409 ? "Refused: " : `${problem.title ?? "Error"}: `),
+      problem.message,
+    ),
+    problem.legalMoves?.length > 0 &&
+      h(
+        "p",
+        null,
+        "What is possible now: ",
+        problem.legalMoves
+          .map(
+            (one) =>
+              `${one.trigger} → ${one.targets.join(" or ")} (by ${one.categories.map(words).join(" or ") || "anyone"})`,
+          )
+          .join("; "),
+        ".",
+      ),
+    problem.status === 409 &&
+      problem.legalMoves?.length === 0 &&
+      h("p", null, "There is nothing more that can be done about it."),
+  );
+}
+
+async function submit(event) {
+  event.preventDefault();
+  const form = open;
+  if (form.state !== "asking" || performance.now() - form.since < GUARD_MS) return;
+  const data = new FormData(event.target);
+  form.state = "sending";
+  form.problem = null;
+  render();
+  try {
+    await form.run(data);
+    if (open === form) closeDialog();
+    shell.done(form.done);
+  } catch (problem) {
+    // What was mistyped, or did not reach the server, can be sent again; a refusal stands.
+    form.state = problem.status === 409 || problem.status === 404 ? "refused" : "asking";
+    form.problem = problem;
+    if (open === form) render();
+    else shell.done(`Not done: ${problem.message}`);
+    shell.refresh();
+  }
+}

@@ -1,0 +1,160 @@
+// The approval inbox: what waits for a yes or a no. What is selected stays selected, and stays where it is.
+
+import { get } from "./api.js";
+import { h } from "./dom.js";
+import { held } from "./hold.js";
+import { askAll, readOnly, stepList } from "./steps.js";
+import { since, words } from "./text.js";
+
+const selected = new Set();
+
+export const inbox = {
+  title: (data) => (data?.approvals.length ? `${data.approvals.length} to approve` : "Approvals"),
+
+  load: () => get("api/approvals", { limit: 100 }),
+
+  concerns: () => true,
+
+  /** What can be done about a gate; `null` if this page does not know. */
+  stepsOf(data, id) {
+    const one = data.approvals.find(({ gate }) => gate === id);
+    if (!one) return data.truncated ? null : [];
+    return one.stale ? [] : one.next;
+  },
+
+  render(page, data) {
+    const rows = held(`approvals ${page.address}`, data.approvals, {
+      id: (one) => one.gate,
+      alike: (a, b) => a.question === b.question && a.stale === b.stale,
+    });
+    const fresh = rows.filter(({ item }) => !item.stale);
+    const stale = rows.filter(({ item }) => item.stale);
+    for (const gate of selected) if (!rows.some(({ item }) => item.gate === gate)) selected.delete(gate);
+    return [
+      h("h1", { tabindex: "-1" }, "Approvals"),
+      fresh.length === 0 && h("p", { class: "none" }, "Nothing waits for an approval."),
+      readOnly(),
+      page.person && fresh.length > 0 && bulk(page, fresh),
+      h(
+        "ul",
+        { class: "cards", "aria-label": "Waiting for an answer" },
+        fresh.map((row) => gate(page, row)),
+      ),
+      stale.length > 0 &&
+        h(
+          "section",
+          { "aria-labelledby": "stale" },
+          h("h2", { id: "stale" }, "Cannot be approved any more"),
+          h(
+            "ul",
+            { class: "cards" },
+            stale.map((row) => gate(page, row)),
+          ),
+        ),
+      data.truncated && h("p", { class: "note" }, "There are more than are shown here."),
+    ];
+  },
+};
+
+function bulk(page, rows) {
+  const chosen = rows.filter(({ item }) => selected.has(item.gate)).map(({ item }) => item);
+  const gone = rows.filter(({ item, gone }) => gone && selected.has(item.gate)).length;
+  const clear = () => {
+    selected.clear();
+    page.render();
+  };
+  return h(
+    "div",
+    { class: "bulk", role: "group", "aria-label": "Several at once", key: "bulk" },
+    h(
+      "span",
+      null,
+      gone ? `${gone} of ${chosen.length} selected cannot be answered any more` : `${chosen.length} selected`,
+    ),
+    h(
+      "button",
+      {
+        type: "button",
+        class: "primary",
+        disabled: !chosen.length || gone > 0,
+        onclick: () => askAll("approve", chosen),
+      },
+      "Approve selected…",
+    ),
+    h(
+      "button",
+      { type: "button", disabled: !chosen.length || gone > 0, onclick: () => askAll("decline", chosen) },
+      "Decline selected…",
+    ),
+    h("button", { type: "button", disabled: !chosen.length, onclick: clear }, "Clear selection"),
+  );
+}
+
+function gate(page, { item: one, gone }) {
+  const isOver = gone || one.stale;
+  const toggle = (event) => {
+    if (event.currentTarget.checked) selected.add(one.gate);
+    else selected.delete(one.gate);
+    page.render();
+  };
+  return h(
+    "li",
+    { key: one.gate, class: isOver ? "card gone" : "card" },
+    h(
+      "div",
+      { class: "line" },
+      page.person &&
+        !one.stale &&
+        h(
+          "label",
+          { class: "pick" },
+          h("input", {
+            type: "checkbox",
+            checked: selected.has(one.gate),
+            disabled: gone && !selected.has(one.gate),
+            onchange: toggle,
+            "aria-label": `Select: ${one.summary || one.tool}`,
+          }),
+        ),
+      h("strong", { class: "data" }, one.summary || one.tool),
+      one.irreversible && h("span", { class: "badge bad" }, "irreversible"),
+      h("span", { class: "right" }, "waiting for ", since(one.waiting_since, "for")),
+    ),
+    h("pre", { class: "question data" }, one.question),
+    h(
+      "p",
+      { class: "why" },
+      isOver
+        ? (one.stale ??
+            "It has been answered, or it has changed, since this was shown. Nothing that you press here has an effect on it.")
+        : [
+            `Asked by ${article(one.asked_by)}`,
+            one.session
+              ? [
+                  " in session ",
+                  h(
+                    "a",
+                    { class: "data", href: page.link(`sessions/${encodeURIComponent(one.session)}`) },
+                    one.session,
+                  ),
+                ]
+              : "",
+            one.expires_at ? ["; expires ", since(one.expires_at, "due")] : "; does not expire",
+            ". ",
+            h("a", { href: page.link(`machines/${one.gate}`) }, "The gate"),
+            ", ",
+            h("a", { href: page.link(`machines/${one.execution}`) }, "the execution"),
+            ".",
+          ],
+    ),
+    !one.stale &&
+      stepList(
+        one.next,
+        { id: one.gate, summary: one.summary || one.tool, question: one.question },
+        { gone, compact: true },
+      ),
+  );
+}
+
+const article = (category) =>
+  category === "agent" ? "an agent" : category === "human" ? "a person" : `a ${words(category)}`;

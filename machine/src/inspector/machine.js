@@ -1,0 +1,387 @@
+// The page of one machine: where it is, what would move it, and how it came there.
+
+import { get } from "./api.js";
+import { diagram, pathOf, pathText } from "./diagram.js";
+import { h } from "./dom.js";
+import { History, entries, entry, stepper } from "./history.js";
+import { CHILDREN, findAttempts, findOffspring, initialOf, labelsOf, lanesOf, nameOf } from "./lanes.js";
+import { heldOne } from "./hold.js";
+import { FILTERS } from "./overview.js";
+import { copyButton, fields, payload } from "./payload.js";
+import { picture } from "./picture.js";
+import { definitionOf } from "./records.js";
+import { readOnly, stepList } from "./steps.js";
+import { badge, count, since, words } from "./text.js";
+
+/** What an execution has only for some audiences. */
+const RESTRICTED = [
+  "approved_by",
+  "last_actor",
+  "idempotency_key",
+  "timeout_seconds",
+  "action_detail",
+  "metadata",
+];
+
+export const machine = {
+  title: (data) => (data ? `${data.machine.label} ${nameOf(data)}` : "Machine"),
+
+  async load(page, before) {
+    const { id, audience } = page;
+    const same = before?.history.audience === audience ? before : null;
+    const history = same?.history ?? new History(id, audience);
+    const [shown] = await Promise.all([
+      get(`api/machines/${encodeURIComponent(id)}`, { audience }),
+      history.load(page.render),
+    ]);
+    const definition = await definitionOf(shown.definition).catch(() => null);
+    const data = {
+      ...shown,
+      definition,
+      history,
+      attempts: same?.attempts ?? null,
+      offspring: same?.offspring ?? [],
+    };
+    await Promise.all([findAttempts(data, audience), findOffspring(data, same, audience)]).catch(() => {});
+    return data;
+  },
+
+  concerns(ids, data, { id }) {
+    if (ids.has(id)) return true;
+    return (
+      data.children.some((child) => ids.has(child.id)) ||
+      (data.attempts?.lanes ?? []).some((lane) => ids.has(lane.id))
+    );
+  },
+
+  stepsOf: (data, id) => (data.machine.id === id ? data.next : null),
+
+  /** What a live update is announced with, if it is worth it. */
+  news: (before, data) =>
+    before.machine.label === data.machine.label ? null : `Now ${words(data.machine.label)}`,
+
+  render(page, data) {
+    const { params } = page;
+    const filters = Object.fromEntries(FILTERS.map((name) => [name, params[name]]));
+    const { history } = data;
+    const step =
+      params.step === undefined
+        ? Math.max(0, history.last)
+        : Math.min(Number(params.step) || 0, Math.max(0, history.last));
+    return [
+      h(
+        "p",
+        { class: "crumbs" },
+        h("a", { href: page.link("", filters) }, "Machines"),
+        data.machine.session
+          ? [
+              " / ",
+              h(
+                "a",
+                { class: "data", href: page.link(`sessions/${encodeURIComponent(data.machine.session)}`) },
+                data.machine.session,
+              ),
+            ]
+          : "",
+      ),
+      h(
+        "h1",
+        { tabindex: "-1" },
+        h("span", { class: "data" }, nameOf(data)),
+        " ",
+        badge(data.execution?.label ?? data.machine.label),
+      ),
+      facts(page, data),
+      nextPart(page, data),
+      historyPart(page, data, step),
+      dataPart(page, data),
+      messagesPart(page, data),
+      childrenPart(page, data),
+    ];
+  },
+};
+
+function facts(page, { machine: one, execution }) {
+  const fact = (name, ...value) => h("div", { key: name }, h("dt", null, name), h("dd", null, ...value));
+  const deadline = one.due_at ?? execution?.answer_by;
+  return h(
+    "dl",
+    { class: "facts" },
+    fact("In this state", since(one.entered_at, "for")),
+    fact("Deadline", deadline ? since(deadline, "due") : "none"),
+    fact("Created", since(one.created_at)),
+    fact("Moves made", one.transition_count.toLocaleString("en-GB")),
+    fact("Kind", h("a", { class: "data", href: page.link("", { machine: one.machine }) }, one.machine)),
+    fact(
+      "Effect",
+      execution
+        ? (execution.irreversible ? "irreversible" : "can be repeated") +
+            (execution.human_confirmed ? ", approved by a person" : "")
+        : "–",
+    ),
+    fact("Id", h("code", { class: "data" }, one.id), " ", copyButton(one.id, "id")),
+  );
+}
+
+function whyOf({ machine: one, execution, children, messages }) {
+  const open = children.filter((child) => !child.has_ended).length;
+  if (execution?.label === "IN_DOUBT")
+    return "It waits because nobody knows whether the call took effect. It is not repeated until that is known.";
+  if (execution?.label === "CONTRADICTED")
+    return "It ended as not done, and a receipt says that it took effect.";
+  if (one.is_terminal) return "It has ended; this state is never left.";
+  if (messages.some((message) => message.status === "set_aside"))
+    return "A message to it was set aside: it failed too often.";
+  if (execution?.question) return "It waits for an answer.";
+  if (open) return `It waits for ${count(open, "child", "children")} to end, or for one of the moves below.`;
+  if (one.is_stable) return "It waits, for as long as it takes, for one of the moves below.";
+  return "It is at work: a worker makes the next move. If none does, no worker for this kind is running.";
+}
+
+/** While the reader is in this part, its buttons stay where they are; those that are gone are disabled. */
+function nextPart(page, data) {
+  const { machine: one, execution, next } = data;
+  const { item: steps, gone } = heldOne(`steps ${one.id}`, next, document.getElementById("next"));
+  const subject = {
+    transitionCount: one.transition_count,
+    id: one.id,
+    summary: nameOf(data),
+    question: execution?.question,
+    setAside: data.messages.filter((message) => message.status === "set_aside"),
+  };
+  const labels = labelsOf(data);
+  return h(
+    "section",
+    { id: "next", "aria-labelledby": "next-title" },
+    h(
+      "h2",
+      { id: "next-title" },
+      one.is_terminal ? "What can still be done" : "Why it waits, and what would move it",
+    ),
+    h(
+      "p",
+      { class: "why" },
+      gone ? "It has changed since these buttons were shown. “Show held” brings the new ones." : whyOf(data),
+    ),
+    execution?.question && h("pre", { class: "question data", key: "question" }, execution.question),
+    steps.length > 0 && readOnly(),
+    stepList(steps, subject, { gone }) ??
+      h("p", { class: "none" }, "There is nothing that a person can do here."),
+    one.moves.length > 0 &&
+      h(
+        "details",
+        { key: "moves" },
+        h("summary", null, `${count(one.moves.length, "legal move")} from here`),
+        h(
+          "table",
+          null,
+          h(
+            "thead",
+            null,
+            h(
+              "tr",
+              null,
+              ["Move", "To", "Brings", "Who may do it"].map((name) => h("th", { scope: "col" }, name)),
+            ),
+          ),
+          h(
+            "tbody",
+            null,
+            one.moves.map((move) =>
+              h(
+                "tr",
+                { key: move.trigger },
+                h("th", { scope: "row", class: "data" }, move.trigger),
+                h("td", null, move.targets.map((target) => labels.get(target) ?? target).join(" or ")),
+                h("td", { class: "data" }, move.payload.join(", ") || "–"),
+                h("td", null, (move.actors ?? move.categories).join(", ") || "anyone"),
+              ),
+            ),
+          ),
+        ),
+      ),
+  );
+}
+
+function historyPart(page, data, step) {
+  const { history, definition, machine: one } = data;
+  const labels = labelsOf(data);
+  const path = pathOf(
+    initialOf(history, definition, one.status),
+    history.moves.filter((move) => move.number <= step),
+  );
+  const lanes = lanesOf(data, labels);
+  const name = nameOf(data);
+  return h(
+    "section",
+    { "aria-labelledby": "history" },
+    h("h2", { id: "history" }, "History"),
+    stepper(page, history, step),
+    h(
+      "div",
+      { class: "columns" },
+      h(
+        "div",
+        { key: "diagram" },
+        definition
+          ? diagram(definition.diagram, one.machine, path)
+          : h(
+              "p",
+              { class: "none" },
+              "The definition that it was written under cannot be read, so there is no diagram.",
+            ),
+        h("p", { class: "note data" }, "Path: ", pathText(path, labels)),
+      ),
+      entry(page, history, step),
+    ),
+    h("h3", null, "Over time"),
+    picture({
+      key: `picture ${one.id}`,
+      name: `Timeline of ${name}`,
+      lanes,
+      at: history.at(step)?.at ?? null,
+      select: page.step,
+    }),
+    h("h3", null, "Entries"),
+    entries(page, history, step),
+  );
+}
+
+function dataPart(page, { machine: one, execution }) {
+  const key = `${one.id}/now`;
+  const hidden = execution ? RESTRICTED.filter((name) => !(name in execution)) : [];
+  const about =
+    execution &&
+    Object.fromEntries(
+      ["result", "error_message", ...RESTRICTED]
+        .filter((name) => execution[name] !== null && execution[name] !== undefined)
+        .map((name) => [name, execution[name]]),
+    );
+  return h(
+    "section",
+    { "aria-labelledby": "data" },
+    h("h2", { id: "data" }, "Data now"),
+    page.audience !== "internal" &&
+      h(
+        "p",
+        { class: "note" },
+        `Shown for the audience “${page.audience}”: fields without a mark for it are hidden.`,
+      ),
+    execution && [
+      h("h3", { key: "about" }, "Action"),
+      fields(about, `${key}/execution`, page.render, hidden),
+    ],
+    h("h3", { key: "state" }, "State"),
+    fields(one.state, `${key}/state`, page.render),
+    h("h3", { key: "context" }, "Context"),
+    fields(one.context, `${key}/context`, page.render),
+  );
+}
+
+function messagesPart(page, { messages, machine: one }) {
+  if (!messages.length) return null;
+  return h(
+    "section",
+    { "aria-labelledby": "messages", key: "messages" },
+    h("h2", { id: "messages" }, "Messages to it"),
+    h(
+      "div",
+      { class: "wide", tabindex: "0", role: "group", "aria-label": "Messages, scrollable" },
+      h(
+        "table",
+        null,
+        h(
+          "thead",
+          null,
+          h(
+            "tr",
+            null,
+            ["Status", "Sent", "Attempts", "Trigger", "Correlation", "More"].map((name) =>
+              h("th", { scope: "col" }, name),
+            ),
+          ),
+        ),
+        h(
+          "tbody",
+          null,
+          messages.map((message, index) =>
+            message.unreadable
+              ? h("tr", { key: index }, h("td", { colspan: 6, class: "data" }, message.unreadable))
+              : h(
+                  "tr",
+                  { key: message.correlation },
+                  h("td", null, badge(message.status)),
+                  h("td", null, since(message.sent_at)),
+                  h("td", null, String(message.attempts)),
+                  h("th", { scope: "row", class: "data" }, message.trigger ?? "–"),
+                  h("td", null, h("code", { class: "data" }, message.correlation)),
+                  h(
+                    "td",
+                    null,
+                    ["actor", "actor_name", "error", "body"]
+                      .filter((name) => message[name])
+                      .map((name) =>
+                        h(
+                          "div",
+                          { key: name },
+                          `${words(name)}: `,
+                          payload(
+                            message[name],
+                            `${one.id}/${message.correlation}/${name}`,
+                            page.render,
+                            name,
+                          ),
+                        ),
+                      ),
+                  ),
+                ),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+function childrenPart(page, { children }) {
+  if (!children.length) return null;
+  return h(
+    "section",
+    { "aria-labelledby": "children", key: "children" },
+    h("h2", { id: "children" }, "Children"),
+    children.length > CHILDREN &&
+      h("p", { class: "note" }, `The picture has the first ${CHILDREN} of ${children.length}.`),
+    h(
+      "table",
+      null,
+      h(
+        "thead",
+        null,
+        h(
+          "tr",
+          null,
+          ["State", "Kind", "Id"].map((name) => h("th", { scope: "col" }, name)),
+        ),
+      ),
+      h(
+        "tbody",
+        null,
+        children
+          .slice(0, 200)
+          .map((child) =>
+            h(
+              "tr",
+              { key: child.id },
+              h("td", null, badge(child.status)),
+              h("td", { class: "data" }, child.machine),
+              h(
+                "th",
+                { scope: "row" },
+                h("a", { href: page.link(`machines/${child.id}`) }, h("code", null, child.id)),
+              ),
+            ),
+          ),
+      ),
+    ),
+    children.length > 200 && h("p", { class: "note" }, `${children.length - 200} more are not listed.`),
+  );
+}

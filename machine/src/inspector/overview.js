@@ -1,0 +1,253 @@
+// The first page: what needs attention, then all machines.
+
+import { get } from "./api.js";
+import { h } from "./dom.js";
+import { held } from "./hold.js";
+import { readOnly, stepList } from "./steps.js";
+import { badge, count, short, since } from "./text.js";
+
+export const FILTERS = ["machine", "status", "session", "key", "order"];
+const TYPING_MS = 300;
+let typing;
+
+const REASONS = {
+  contradicted: ["CONTRADICTED", "It is recorded as not done, and a receipt says that it took effect."],
+  in_doubt: ["IN_DOUBT", "Nobody knows whether it took effect. It is not repeated until somebody finds out."],
+  unreadable: ["UNREADABLE", "Its row cannot be read. Others are not affected."],
+  set_aside: ["SET_ASIDE", "It failed too often, so workers do not try it any more."],
+  overdue: ["OVERDUE", "A deadline has passed, or a call has run longer than it may."],
+  waits_for_person: ["WAITS_FOR_A_PERSON", "It goes on when a person answers."],
+};
+
+export const overview = {
+  title: (data) =>
+    data?.attention.concerns.length
+      ? `${count(data.attention.concerns.length, "needs", "need")} attention`
+      : "Machines",
+
+  async load({ params, audience }) {
+    const query = { audience, limit: 50, after: params.after, order: "newest" };
+    for (const name of FILTERS) if (params[name]) query[name] = params[name];
+    const [attention, machines] = await Promise.all([
+      get("api/attention", { limit: 100, audience }),
+      get("api/machines", query),
+    ]);
+    return { attention, machines };
+  },
+
+  /** Every change can concern this page. */
+  concerns: () => true,
+
+  /** What can be done about a machine; `null` if this page does not know. */
+  stepsOf({ attention }, id) {
+    const one = attention.concerns.find((concern) => concern.id === id);
+    return one?.next ?? (attention.truncated ? null : []);
+  },
+
+  render: (page, data) => [
+    h("h1", { tabindex: "-1" }, "Overview"),
+    attentionPart(page, data.attention),
+    machinesPart(page, data.machines),
+  ],
+};
+
+function attentionPart(page, { concerns, truncated }) {
+  const identity = (one) => one.id ?? `${one.reason} ${one.summary}`;
+  const alike = (a, b) =>
+    JSON.stringify([a.reason, a.question, a.next]) === JSON.stringify([b.reason, b.question, b.next]);
+  const rows = held(`attention ${page.audience}`, concerns, { id: identity, alike });
+  return h(
+    "section",
+    { "aria-labelledby": "attention" },
+    h(
+      "h2",
+      { id: "attention" },
+      "Needs attention",
+      h("span", { class: "number" }, ` ${concerns.length}${truncated ? "+" : ""}`),
+    ),
+    rows.length === 0 && h("p", { class: "none" }, "Nothing. Nobody has to decide anything now."),
+    rows.length > 0 && readOnly(),
+    h(
+      "ul",
+      { class: "cards" },
+      rows.map(({ item, gone }) => concern(page, item, gone, identity(item))),
+    ),
+    truncated && h("p", { class: "note" }, "There are more than are shown here."),
+  );
+}
+
+function concern(page, one, gone, key) {
+  const [label, why] = REASONS[one.reason] ?? [one.reason, ""];
+  const subject = { id: one.id, summary: one.summary, question: one.question, transitionCount: one.transition_count };
+  const name = one.summary || `${one.machine ?? "machine"} ${short(one.id ?? "")}`;
+  return h(
+    "li",
+    { key, class: gone ? "card gone" : `card ${one.reason}` },
+    h(
+      "div",
+      { class: "line" },
+      badge(label),
+      one.id
+        ? h("a", { class: "data", href: page.link(`machines/${one.id}`) }, name)
+        : h("span", { class: "data" }, name),
+      h("span", { class: "right" }, "for ", since(one.since, "for")),
+    ),
+    h(
+      "p",
+      { class: "why" },
+      gone ? "This has changed: it is settled, or something else is possible now." : why,
+    ),
+    one.error && h("p", { class: "data" }, one.error),
+    stepList(one.next, subject, { gone, compact: true, isQuestionFolded: true }),
+  );
+}
+
+function machinesPart(page, { machines, unreadable, next }) {
+  const { params } = page;
+  const rows = held(`machines ${page.address}`, machines, { inPlace: true });
+  const active = FILTERS.filter((name) => params[name]);
+  const list = Object.fromEntries(FILTERS.map((name) => [name, params[name]]));
+  return h(
+    "section",
+    { "aria-labelledby": "machines" },
+    h("h2", { id: "machines" }, "Machines"),
+    filterForm(page),
+    rows.length === 0 &&
+      h(
+        "p",
+        { class: "none" },
+        active.length ? "No machine fits these filters." : "There are no machines yet.",
+      ),
+    rows.length > 0 &&
+      h(
+        "div",
+        { class: "wide", tabindex: "0", role: "group", "aria-label": "Machines, scrollable" },
+        h(
+          "table",
+          { class: "machines" },
+          h(
+            "thead",
+            null,
+            h(
+              "tr",
+              null,
+              ["State", "About", "Kind", "Session", "In this state", "Deadline", "Id"].map((name) =>
+                h("th", { scope: "col" }, name),
+              ),
+            ),
+          ),
+          h(
+            "tbody",
+            null,
+            rows.map(({ item, gone }) => machineRow(page, item, gone, list)),
+          ),
+        ),
+      ),
+    unreadable?.map((error) => h("p", { class: "warning data", key: error }, error)),
+    h(
+      "nav",
+      { "aria-label": "Pages of machines", class: "actions" },
+      params.after && h("a", { key: "first", class: "button", href: page.link("", list) }, "First page"),
+      next &&
+        h("a", { key: "next", class: "button", href: page.link("", { ...list, after: next }) }, "Next page"),
+    ),
+  );
+}
+
+function machineRow(page, one, gone, list) {
+  return h(
+    "tr",
+    { key: one.id, class: gone ? "gone" : "" },
+    h("td", null, badge(one.label)),
+    h(
+      "th",
+      { scope: "row" },
+      h(
+        "a",
+        { class: "data", href: page.link(`machines/${one.id}`, list) },
+        one.summary || `${one.machine} ${short(one.id)}`,
+      ),
+    ),
+    h("td", { class: "data" }, one.machine),
+    h(
+      "td",
+      null,
+      one.session
+        ? h(
+            "a",
+            { class: "data", href: page.link(`sessions/${encodeURIComponent(one.session)}`) },
+            one.session,
+          )
+        : "–",
+    ),
+    h("td", null, since(one.entered_at, "for")),
+    h("td", null, since(one.due_at, "due")),
+    h("td", null, h("code", { title: one.id }, short(one.id))),
+  );
+}
+
+function filterForm(page) {
+  const { params } = page;
+  const field = (name, label, hint) =>
+    h(
+      "label",
+      { key: name },
+      label,
+      h("input", {
+        name,
+        type: "search",
+        value: params[name] ?? "",
+        placeholder: hint,
+        autocomplete: "off",
+        spellcheck: "false",
+        oninput: (event) => {
+          clearTimeout(typing);
+          const form = event.currentTarget.form;
+          typing = setTimeout(() => apply(page, form, true), TYPING_MS);
+        },
+      }),
+    );
+  const onsubmit = (event) => {
+    event.preventDefault();
+    clearTimeout(typing);
+    apply(page, event.currentTarget, false);
+  };
+  return h(
+    "form",
+    { class: "filters", role: "search", "aria-label": "Filter machines", onsubmit },
+    field("machine", "Kind", "execution"),
+    field("status", "State", "waiting"),
+    field("session", "Session", ""),
+    field("key", "Idempotency key", ""),
+    h(
+      "label",
+      { key: "order" },
+      "Order",
+      h(
+        "select",
+        {
+          name: "order",
+          value: params.order ?? "newest",
+          onchange: (event) => apply(page, event.currentTarget.form, false),
+        },
+        h("option", { value: "newest" }, "newest first"),
+        h("option", { value: "oldest" }, "oldest first"),
+      ),
+    ),
+    h(
+      "p",
+      { class: "actions" },
+      h("button", { type: "submit" }, "Filter"),
+      h("a", { class: "button", href: page.link("") }, "Clear"),
+    ),
+  );
+}
+
+/** Filters are the address, so that a link shows the same. What is being typed replaces its own entry. */
+function apply(page, form, isTyping) {
+  const data = new FormData(form);
+  const params = {};
+  for (const name of FILTERS) if (data.get(name)?.trim()) params[name] = data.get(name).trim();
+  if (params.order === "newest") delete params.order;
+  page.go(page.link("", params), { replace: isTyping });
+}

@@ -1,0 +1,85 @@
+// Data of machines: folded, cut, and copied. Whatever it says, it is text.
+
+import { h } from "./dom.js";
+import { count } from "./text.js";
+
+/** What is longer than this is shown on request, in characters. */
+const CUT = 4000;
+const SHORT = 80;
+const whole = new Set();
+
+const written = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
+
+/** A button that copies `text`, and says so. */
+export function copyButton(text, what = "") {
+  const label = what ? `Copy ${what}` : "Copy";
+  const onclick = async (event) => {
+    const button = event.currentTarget;
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "Copied";
+    } catch {
+      button.textContent = "Not allowed";
+    }
+    setTimeout(() => (button.textContent = "Copy"), 1500);
+  };
+  return h("button", { type: "button", class: "small", "aria-label": label, onclick }, "Copy");
+}
+
+/** A value: short ones as they are, others folded. `key` makes it the same one after an update. */
+export function payload(value, key, refresh, what = "value") {
+  const text = written(value) ?? "";
+  const isShort = text.length <= SHORT && !text.includes("\n");
+  if (isShort) return h("code", { class: "data" }, text === "" ? '""' : text);
+  const cut = text.length > CUT && !whole.has(key);
+  const showAll = () => {
+    whole.add(key);
+    refresh();
+  };
+  return h(
+    "details",
+    { class: "payload", key },
+    h(
+      "summary",
+      null,
+      h("code", { class: "data" }, `${text.slice(0, SHORT).replaceAll(/\s+/g, " ")}…`),
+      ` ${count(text.length, "character")}`,
+    ),
+    h(
+      "pre",
+      { class: "data", tabindex: "0", role: "group", "aria-label": what },
+      cut ? text.slice(0, CUT) : text,
+    ),
+    h(
+      "p",
+      { class: "actions" },
+      cut &&
+        h(
+          "button",
+          { type: "button", class: "small", onclick: showAll },
+          `Show all ${count(text.length, "character")}`,
+        ),
+      copyButton(text, what),
+    ),
+  );
+}
+
+/** Names and values; `hidden` are names that this audience does not see. */
+export function fields(values, key, refresh, hidden = []) {
+  const names = Object.keys(values ?? {});
+  if (!names.length && !hidden.length) return h("p", { class: "none" }, "None that this audience sees.");
+  return h(
+    "dl",
+    { class: "fields", key },
+    names.map((name) => [
+      h("dt", { key: `${name}?` }, name),
+      h("dd", { key: name }, payload(values[name], `${key}/${name}`, refresh, name)),
+    ]),
+    hidden
+      .filter((name) => !names.includes(name))
+      .map((name) => [
+        h("dt", { key: `${name}?` }, name),
+        h("dd", { key: name, class: "none" }, "hidden from this audience"),
+      ]),
+  );
+}

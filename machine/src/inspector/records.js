@@ -1,0 +1,171 @@
+// The operator log, and the definitions that the file holds.
+
+import { get } from "./api.js";
+import { h } from "./dom.js";
+import { diagram } from "./diagram.js";
+import { count, exact, short, words } from "./text.js";
+
+const table = (label, heads, rows) =>
+  h(
+    "div",
+    { class: "wide", tabindex: "0", role: "group", "aria-label": `${label}, scrollable` },
+    h(
+      "table",
+      null,
+      h(
+        "thead",
+        null,
+        h(
+          "tr",
+          null,
+          heads.map((name) => h("th", { scope: "col" }, name)),
+        ),
+      ),
+      h("tbody", null, rows),
+    ),
+  );
+
+export const log = {
+  title: () => "Operator log",
+  load: ({ params, role }) =>
+    role === "local" ? {} : get("api/operations", { limit: 100, after: params.after }),
+  concerns: () => true,
+  render: (page, data) =>
+    page.role === "local"
+      ? [
+          h("h1", { tabindex: "-1" }, "Operator log"),
+          h("p", { class: "note" }, "It has the names of people, so it is shown only with a token."),
+        ]
+      : [
+          h("h1", { tabindex: "-1" }, "Operator log"),
+          h(
+            "p",
+            { class: "note" },
+            "What people did here and on the command line, newest first. It is stored in the file.",
+          ),
+          data.unreadable > 0 &&
+            h(
+              "p",
+              { class: "warning" },
+              `${count(data.unreadable, "entry", "entries")} of this page cannot be read, or were changed.`,
+            ),
+          data.operations.length === 0 && h("p", { class: "none" }, "Nobody has done anything yet."),
+          data.operations.length > 0 &&
+            table(
+              "Operator log",
+              ["When", "Who", "What", "Machines", "Detail", "Outcome"],
+              data.operations.map((one) =>
+                h(
+                  "tr",
+                  { key: one.number },
+                  h("td", null, h("time", { datetime: new Date(one.at).toISOString() }, exact(one.at))),
+                  h("th", { scope: "row", class: "data" }, one.by ?? "–"),
+                  h("td", null, `${words(one.operation)} (${one.via})`),
+                  h(
+                    "td",
+                    null,
+                    one.machines.map((id, index) => [
+                      index ? " " : "",
+                      h("a", { href: page.link(`machines/${id}`), title: id }, h("code", null, short(id))),
+                    ]),
+                  ),
+                  h("td", { class: "data" }, one.detail ?? ""),
+                  h("td", { class: "data" }, one.outcome ?? "not known"),
+                ),
+              ),
+            ),
+          h(
+            "nav",
+            { "aria-label": "Pages of the log", class: "actions" },
+            page.params.after && h("a", { key: "first", class: "button", href: page.link("log") }, "Newest"),
+            data.next !== null &&
+              data.next !== undefined &&
+              h("a", { key: "next", class: "button", href: page.link("log", { after: data.next }) }, "Older"),
+          ),
+        ],
+};
+
+export const definitions = {
+  title: () => "Definitions",
+  load: () => get("api/definitions"),
+  concerns: () => false,
+  render: (page, data) => [
+    h("h1", { tabindex: "-1" }, "Definitions"),
+    h(
+      "p",
+      { class: "note" },
+      "Every kind of machine that this file holds, in each version that machines were written under.",
+    ),
+    data.definitions.length > 0 &&
+      table(
+        "Definitions",
+        ["Kind", "Version", "States", "Moves", "About"],
+        data.definitions.map((one) =>
+          h(
+            "tr",
+            { key: one.fingerprint },
+            h(
+              "th",
+              { scope: "row" },
+              h("a", { class: "data", href: page.link(`definitions/${one.fingerprint}`) }, one.machine),
+            ),
+            h("td", null, `${one.version}${one.newest ? " (newest)" : ""}`),
+            h("td", null, String(one.states)),
+            h("td", null, String(one.edges)),
+            h("td", { class: "data" }, one.about ?? ""),
+          ),
+        ),
+      ),
+    data.unreadable?.map((error) => h("p", { class: "warning data", key: error }, error)),
+  ],
+};
+
+const asked = new Map();
+
+/** A definition never changes, so it is asked for once. */
+export function definitionOf(fingerprint) {
+  if (!asked.has(fingerprint)) {
+    const answer = get(`api/definitions/${encodeURIComponent(fingerprint)}`);
+    answer.catch(() => asked.delete(fingerprint));
+    asked.set(fingerprint, answer);
+  }
+  return asked.get(fingerprint);
+}
+
+export const definition = {
+  title: (data) => data?.machine ?? "Definition",
+  load: ({ id }) => definitionOf(id),
+  concerns: () => false,
+  render(page, { machine, version, fingerprint, topology, diagram: drawing }) {
+    const labels = new Map(topology.nodes.map((node) => [node.status, node.label]));
+    return [
+      h("p", { class: "crumbs" }, h("a", { href: page.link("definitions") }, "Definitions")),
+      h("h1", { tabindex: "-1", class: "data" }, machine),
+      h(
+        "p",
+        { class: "note" },
+        `Version ${version}, ${count(topology.nodes.length, "state")}, fingerprint `,
+        h("code", { class: "data" }, fingerprint),
+        ". ",
+        h("a", { href: page.link("", { machine }) }, "Machines of this kind"),
+      ),
+      topology.problems.map((problem) => h("p", { class: "warning", key: problem }, problem)),
+      diagram(drawing, machine),
+      h("h2", null, "Moves"),
+      table(
+        "Moves",
+        ["From", "Trigger", "To", "Who may do it"],
+        topology.edges.map((edge, index) =>
+          h(
+            "tr",
+            { key: index },
+            h("td", null, labels.get(edge.from)),
+            h("th", { scope: "row", class: "data" }, edge.trigger, edge.when ? ` (${edge.when})` : ""),
+            h("td", null, labels.get(edge.to)),
+            h("td", null, edge.allowed_actors.join(", ") || "anyone"),
+          ),
+        ),
+      ),
+    ];
+  },
+};

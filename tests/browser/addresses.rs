@@ -1,0 +1,84 @@
+//! The address says what is shown, and never the token.
+
+use crate::{browser::browse, site::ANN};
+
+#[tokio::test]
+async fn the_token_leaves_the_address() {
+    browse(async |page| {
+        page.site.ask("bob@example.com").await;
+        page.driver.goto(page.url(&format!("#token={ANN}"))).await.unwrap();
+        page.shows("approve email.send").await;
+        assert_eq!(page.run("return location.href").await, page.url("#/"));
+        page.click("main a[href*=machines]").await;
+        page.shows("history").await;
+        page.driver.back().await.unwrap();
+        page.shows("needs attention").await;
+        let traces = "return [location.href, document.title, document.documentElement.outerHTML, \
+            JSON.stringify(localStorage), document.cookie].join()";
+        let traces = page.run(traces).await;
+        assert!(!traces.as_str().unwrap().contains(ANN), "{traces}");
+        assert_eq!(
+            page.run("return Object.values(sessionStorage)").await,
+            serde_json::json!([ANN])
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn back_and_forward_and_links_show_the_same_again() {
+    browse(async |page| {
+        page.site.ask_within("bob@example.com", None, "monday").await;
+        page.site.ask_within("eve@example.com", None, "tuesday").await;
+        page.open_as(ANN, "#/").await;
+        page.find("[name=session]").await.send_keys("tuesday").await.unwrap();
+        page.until("the filter", "return document.querySelectorAll('.machines tbody tr').length === 2")
+            .await;
+        assert_eq!(page.run("return location.hash").await, "#/?session=tuesday");
+        page.click(".machines tr:has(.warn) a[href*=machines]").await;
+        page.shows("entries").await;
+        page.click(".stepper button").await;
+        page.until("a step", "return location.hash.includes('step=0')").await;
+        let link = page.run("return location.href").await;
+
+        page.driver.back().await.unwrap();
+        page.until("the list", "return document.querySelectorAll('.machines tbody tr').length === 2")
+            .await;
+        assert_eq!(page.run("return document.querySelector('[name=session]').value").await, "tuesday");
+        page.driver.back().await.unwrap();
+        page.until("all", "return document.querySelectorAll('.machines tbody tr').length === 4").await;
+        assert_eq!(page.run("return document.querySelector('[name=session]').value").await, "");
+        page.driver.forward().await.unwrap();
+        page.driver.forward().await.unwrap();
+        page.until("the step", "return document.querySelector('.stepper output')?.innerText.startsWith('Entry 0 ') === true")
+            .await;
+
+        page.driver.goto("about:blank").await.unwrap();
+        page.driver.goto(link.as_str().unwrap()).await.unwrap();
+        page.until("the same", "return document.querySelector('.stepper output')?.innerText.startsWith('Entry 0 ') === true")
+            .await;
+        assert_eq!(page.text(".state.current").await, "PENDING");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn where_everything_needs_a_token_the_page_asks_for_one() {
+    browse(async |page| {
+        page.site.ask("bob@example.com").await;
+        page.site.stop().await;
+        page.site.start_closed().await;
+        page.driver.goto(page.url("")).await.unwrap();
+        page.shows("this server needs a token").await;
+        let field = page.find("main [name=token]").await;
+        field.send_keys("a-wrong-token-of-nobody\n").await.unwrap();
+        page.shows("this token is not known").await;
+        let field = page.find("main [name=token]").await;
+        field.clear().await.unwrap();
+        field.send_keys(&format!("{ANN}\n")).await.unwrap();
+        page.shows("bob@example.com").await;
+        page.until("the stream", "return document.querySelector('.live').innerText === 'Live'")
+            .await;
+    })
+    .await;
+}

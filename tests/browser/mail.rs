@@ -1,0 +1,59 @@
+//! The irreversible tool of these tests, and a worker that runs it.
+
+use std::time::Duration;
+
+use machine::{
+    actor::Actors,
+    contract::{Answer, Applied, Call, Irreversible, Perform, Tool},
+    store::Store,
+    worker::Worker,
+};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct SendMail {
+    to: String,
+    subject: String,
+    body: String,
+}
+
+impl SendMail {
+    pub(crate) fn to(to: &str) -> Self {
+        Self {
+            to: to.to_owned(),
+            subject: "Meeting on Monday".to_owned(),
+            body: "Shall we meet at ten?".to_owned(),
+        }
+    }
+}
+
+impl Tool for SendMail {
+    const SERVICE: &'static str = "email";
+    const METHOD: &'static str = "send";
+    type Effect = Irreversible;
+    type Receipt = String;
+    const SETTLING_TIME: Duration = Duration::ZERO;
+
+    fn subject(&self, _language: &str) -> Option<String> {
+        Some(self.to.clone())
+    }
+}
+
+/// A mail server that gives this answer to every mail.
+pub(crate) struct Server(pub(crate) fn(&SendMail) -> Answer);
+
+impl Perform<SendMail> for Server {
+    async fn perform(&self, call: &Call<SendMail>) -> Answer {
+        (self.0)(call.arguments())
+    }
+}
+
+/// It takes every mail.
+pub(crate) const TAKES: Server = Server(|_| Ok(Applied::new("250 OK queued as 17")));
+
+/// Sends what is approved, until nothing is left.
+pub(crate) async fn work(store: &Store, server: Server) {
+    let worker = Worker::new(store, Actors::issue("mailer").unwrap()).tool::<SendMail>(server);
+    let idle = tokio::time::timeout(Duration::from_secs(20), worker.run_until_idle());
+    idle.await.expect("the worker rests").unwrap();
+}

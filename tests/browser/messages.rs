@@ -1,0 +1,103 @@
+//! Events for machines of a program.
+
+use std::time::Duration;
+
+use machine::{
+    actor::{Actors, Human},
+    machine,
+    worker::{Failure, Handler, Next, Task, Worker},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{browser::browse, site::ANN};
+
+#[machine(durable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Claim {
+    /// Somebody has to decide.
+    #[initial]
+    #[stable]
+    #[on(settle(cents, note) => Settled, by = Human)]
+    Open {
+        #[audience(human)]
+        about: String,
+        /// Not for people.
+        secret: String,
+    },
+    #[terminal]
+    Settled {
+        #[audience(human)]
+        cents: u32,
+        #[audience(human)]
+        note: String,
+    },
+}
+
+/// Waits for people.
+pub(crate) struct Waits;
+
+impl Handler for Waits {
+    type Machine = AnyClaim;
+
+    async fn handle(&self, _: AnyClaim, _: &mut Task) -> Result<Next<AnyClaim>, Failure> {
+        Ok(Next::Wait)
+    }
+}
+
+#[tokio::test]
+async fn an_event_with_what_it_takes_is_sent() {
+    browse(async |page| {
+        let mut open = Claim::new("a broken window".to_owned(), "hunter2".to_owned());
+        page.site.store.create(&mut open).await.unwrap();
+        let id = open.id();
+        page.open_as(ANN, &format!("#/machines/{id}")).await;
+        page.shows("a broken window").await;
+        let shown = page.run("return document.body.textContent").await;
+        assert!(!shown.as_str().unwrap().contains("hunter2"));
+
+        page.click("#next button").await;
+        page.find("dialog [name='value cents']").await.send_keys("1700").await.unwrap();
+        page.find("dialog [name='value note']").await.send_keys("1700").await.unwrap();
+        page.answer_dialog().await;
+        // Text is no number, and nothing was sent.
+        page.until("a refusal", "return document.querySelector('dialog .warning') !== null").await;
+        assert!(page.site.store.inbox(id).await.unwrap().is_empty());
+        page.click("dialog button[type=button]:last-of-type").await;
+
+        page.run("document.querySelector('dialog').close()").await;
+        page.click("#next button").await;
+        page.find("dialog [name='value cents']").await.send_keys("1700").await.unwrap();
+        page.find("dialog [name='type cents'] option[value=json]").await.click().await.unwrap();
+        page.find("dialog [name='value note']").await.send_keys("1700").await.unwrap();
+        page.answer_dialog().await;
+        page.shows("messages to it").await;
+        let worker = Worker::new(&page.site.store, Actors::issue("claims").unwrap()).handler(Waits);
+        let idle = tokio::time::timeout(Duration::from_secs(20), worker.run_until_idle());
+        idle.await.expect("the worker rests").unwrap();
+        page.until("SETTLED", "return document.querySelector('h1 .badge').innerText === 'SETTLED'")
+            .await;
+
+        // The data of the state, compared with the entry before.
+        page.shows("+ added").await;
+        page.shows("− removed").await;
+        let table = page.text(".difference").await;
+        assert!(table.contains("cents") && table.contains("1700"), "{table}");
+        assert!(table.contains("about") && table.contains("a broken window"), "{table}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn audiences_see_what_is_theirs() {
+    browse(async |page| {
+        let mut open = Claim::new("a broken window".to_owned(), "hunter2".to_owned());
+        page.site.store.create(&mut open).await.unwrap();
+        page.open_as(ANN, &format!("#/machines/{}", open.id())).await;
+        page.find("header option[value=internal]").await.click().await.unwrap();
+        page.shows("hunter2").await;
+        assert_eq!(page.run("return location.hash.includes('audience=internal')").await, true);
+        page.find("header option[value=human]").await.click().await.unwrap();
+        page.until("less", "return !document.body.textContent.includes('hunter2')").await;
+    })
+    .await;
+}

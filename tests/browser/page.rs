@@ -1,0 +1,121 @@
+//! The page in the browser, as a test sees it.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use thirtyfour::{By, TypingData, WebDriver, WebElement};
+use tokio::time::sleep;
+
+use crate::site::Site;
+
+/// How long the page may take to show something.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub(crate) struct Page {
+    pub(crate) driver: WebDriver,
+    pub(crate) site: Site,
+}
+
+impl Page {
+    pub(crate) fn new(driver: WebDriver, site: Site) -> Self {
+        Self { driver, site }
+    }
+
+    pub(crate) fn url(&self, fragment: &str) -> String {
+        format!("http://{}/inspector/{fragment}", self.site.address)
+    }
+
+    /// Opens the page with the token of an operator, at an address such as `#/approvals`.
+    pub(crate) async fn open_as(&self, token: &str, fragment: &str) {
+        // What the policy refuses is counted from the first moment.
+        let source = "window.violations = []; addEventListener('securitypolicyviolation', \
+            (event) => window.violations.push(event.effectiveDirective), true);";
+        self.send("Page.enable", json!({})).await;
+        self.send("Page.addScriptToEvaluateOnNewDocument", json!({ "source": source })).await;
+        self.driver.goto(self.url(&format!("#token={token}"))).await.unwrap();
+        self.until("the token to be taken", "return document.body.innerText.includes('As ')").await;
+        self.go(fragment).await;
+    }
+
+    /// Goes to an address such as `#/approvals`, and waits until it is shown and live.
+    pub(crate) async fn go(&self, fragment: &str) {
+        let path = fragment.split('?').next().unwrap();
+        let leave = format!(
+            "window.left = location.hash.split('?')[0] === {} ? null \
+             : document.querySelector('main h1')",
+            json!(path)
+        );
+        self.run(&leave).await;
+        self.driver.goto(self.url(fragment)).await.unwrap();
+        self.until(
+            "the page to be loaded",
+            "return document.querySelector('main h1') !== null \
+                && document.querySelector('main h1') !== window.left \
+                && !document.querySelector('main').innerText.includes('Loading…') \
+                && document.querySelector('.live.live') !== null",
+        )
+        .await;
+    }
+
+    /// Runs a script; what it returns.
+    pub(crate) async fn run(&self, script: &str) -> Value {
+        self.driver.execute(script, Vec::new()).await.unwrap().json().clone()
+    }
+
+    /// Waits until a script returns something true.
+    pub(crate) async fn until(&self, what: &str, script: &str) {
+        let begun = Instant::now();
+        while self.run(script).await != true {
+            if begun.elapsed() > PATIENCE {
+                let shown = self.run("return document.body.innerText").await;
+                panic!("waited in vain for {what}; the page says:\n{}", shown.as_str().unwrap());
+            }
+            sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    /// Waits until the main part contains this text.
+    pub(crate) async fn shows(&self, text: &str) {
+        let script = format!(
+            "return document.querySelector('main').innerText.toLowerCase().includes({})",
+            json!(text.to_lowercase())
+        );
+        self.until(text, &script).await;
+    }
+
+    /// The text of the first element.
+    pub(crate) async fn text(&self, css: &str) -> String {
+        self.find(css).await.text().await.unwrap()
+    }
+
+    pub(crate) async fn find(&self, css: &str) -> WebElement {
+        self.until(css, &format!("return document.querySelector({}) !== null", json!(css))).await;
+        self.driver.find(By::Css(css)).await.unwrap()
+    }
+
+    pub(crate) async fn count(&self, css: &str) -> u64 {
+        let script = format!("return document.querySelectorAll({}).length", json!(css));
+        self.run(&script).await.as_u64().unwrap()
+    }
+
+    /// Clicks with the pointer, as a person does.
+    pub(crate) async fn click(&self, css: &str) {
+        self.find(css).await.click().await.unwrap();
+    }
+
+    /// Answers the open dialog, which ignores what comes in its first half second.
+    pub(crate) async fn answer_dialog(&self) {
+        sleep(Duration::from_millis(600)).await;
+        self.click("dialog button[type=submit]").await;
+    }
+
+    /// Presses keys, wherever the focus is.
+    pub(crate) async fn press(&self, keys: impl Into<TypingData>) {
+        self.driver.action_chain().send_keys(keys).perform().await.unwrap();
+    }
+
+    /// Sends a command of the `DevTools` protocol.
+    pub(crate) async fn send(&self, command: &str, parameters: Value) {
+        self.driver.cdp().send_raw(command, parameters).await.unwrap();
+    }
+}

@@ -1,0 +1,140 @@
+//! A server on loopback with a real file, and what programs do with that file meanwhile.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+
+use machine::{
+    Id,
+    actor::{Actors, Human},
+    clock::{Clock, Millis, SystemClock},
+    contract::{AnyExecution, Contract},
+    http::{Access, Http, serve},
+    store::{OpenOptions, Store},
+};
+use tempfile::TempDir;
+use tokio::{
+    net::TcpListener,
+    sync::{Mutex, oneshot},
+    task::JoinHandle,
+};
+
+use crate::mail::SendMail;
+
+/// The tokens of the operators Ann and Tom.
+pub(crate) const ANN: &str = "the-secret-of-ann";
+pub(crate) const TOM: &str = "the-secret-of-tom";
+
+pub(crate) struct Site {
+    pub(crate) store: Store,
+    pub(crate) actors: Actors,
+    pub(crate) address: SocketAddr,
+    pub(crate) clock: Shifted,
+    _folder: TempDir,
+    server: Mutex<Server>,
+}
+
+/// A server that runs; what stops it, and its end.
+type Server = (oneshot::Sender<()>, JoinHandle<()>);
+
+impl Site {
+    pub(crate) async fn open() -> Self {
+        let folder = TempDir::new().unwrap();
+        let clock = Shifted::default();
+        let options = OpenOptions::new().clock(clock.clone());
+        let store = options.sqlite(folder.path().join("agent.db")).await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = Mutex::new(start(listener, &store, Access::new()));
+        let actors = Actors::issue("agent").unwrap();
+        Self { store, actors, address, clock, _folder: folder, server }
+    }
+
+    /// Stops the server, and what it streams.
+    pub(crate) async fn stop(&self) {
+        let mut server = self.server.lock().await;
+        let (stop, ended) = &mut *server;
+        drop(std::mem::replace(stop, oneshot::channel().0));
+        ended.await.unwrap();
+    }
+
+    /// Starts it again at the same address, for this store.
+    pub(crate) async fn start(&self, store: &Store) {
+        let listener = TcpListener::bind(self.address).await.unwrap();
+        *self.server.lock().await = start(listener, store, Access::new());
+    }
+
+    /// The same, where reading needs a token, too.
+    pub(crate) async fn start_closed(&self) {
+        let listener = TcpListener::bind(self.address).await.unwrap();
+        *self.server.lock().await = start(listener, &self.store, Access::new().tokens_only());
+    }
+
+    /// An agent asks for a mail; returns the gate and the mail.
+    pub(crate) async fn ask(&self, to: &str) -> (Id, Id) {
+        self.ask_within(to, None, "monday").await
+    }
+
+    /// The same with a time limit, in a session.
+    pub(crate) async fn ask_within(
+        &self,
+        to: &str,
+        limit: Option<Duration>,
+        session: &str,
+    ) -> (Id, Id) {
+        let contract = Contract::of(&SendMail::to(to), &self.actors.reasoning_node).unwrap();
+        let contract = contract.session(session);
+        let asked = contract.ask::<SendMail>(limit, &self.actors.ecs_node);
+        let (mut gate, mut mail) = asked.unwrap();
+        self.store.ask(&mut gate, &mut mail).await.unwrap();
+        (gate.id(), mail.id())
+    }
+
+    /// Somebody approves, elsewhere.
+    pub(crate) async fn approve(&self, gate: Id, by: &str) {
+        let gate = self.store.gate(gate).await.unwrap();
+        self.store.approve(gate, &Human::new(by).unwrap()).await.unwrap();
+    }
+
+    /// The state's name of an execution.
+    pub(crate) async fn status(&self, id: Id) -> String {
+        let execution: AnyExecution = self.store.load(id).await.unwrap();
+        execution.status().definition().name.to_string()
+    }
+}
+
+/// The clock of this computer, set back.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Shifted(Arc<AtomicI64>);
+
+impl Shifted {
+    /// How far it is set back from now on.
+    pub(crate) fn set_back(&self, by: Duration) {
+        self.0.store(i64::try_from(by.as_millis()).unwrap(), Ordering::SeqCst);
+    }
+}
+
+impl Clock for Shifted {
+    fn now(&self) -> Millis {
+        SystemClock.now() - self.0.load(Ordering::SeqCst)
+    }
+}
+
+fn start(listener: TcpListener, store: &Store, access: Access) -> Server {
+    let access = access
+        .operator(Human::new("ann").unwrap(), ANN)
+        .and_then(|access| access.operator(Human::new("tom").unwrap(), TOM))
+        .unwrap();
+    let http = Http::new(store, Actors::issue("inspector").unwrap())
+        .access(access)
+        .command("machine --db agent.db");
+    let (stop, stopped) = oneshot::channel::<()>();
+    let serving =
+        async move { serve(listener, http, async { drop(stopped.await) }).await.unwrap() };
+    (stop, tokio::spawn(serving))
+}

@@ -1,0 +1,73 @@
+//! Answers to questions that are not gates, and the operator log.
+
+use machine::{
+    Id,
+    contract::{Contract, Execution},
+    view::Label,
+};
+use machine_tests::actors::{ecs_node, reasoning_node};
+
+use crate::support::{Place, end};
+
+async fn asked(place: &Place) -> Id {
+    let contract = Contract::ecs_request("Which port?", reasoning_node()).unwrap();
+    let mut waiting =
+        Execution::new(contract).start(ecs_node()).suspend("Which port?".to_owned(), ecs_node());
+    place.store.create(&mut waiting).await.unwrap();
+    waiting.id()
+}
+
+#[tokio::test]
+async fn a_question_is_answered() {
+    let place = Place::new().await;
+    let id = asked(&place).await;
+    let listed = place.run(&["list"]);
+    assert!(listed.out.contains("respond"), "{listed:?}");
+    place.run(&["respond", &end(id), "8080"]).failed(2, "--as <NAME>");
+    place.run(&["respond", &end(id), "--as", "ann"]).failed(1, "nobody has answered");
+    place.run(&["respond", &end(id), "", "--as", "ann"]).failed(2, "the response is empty");
+    place.run(&["respond", &end(id), "8080", "--as", "ann"]).done();
+    assert_eq!(place.label(id).await, Label::Success);
+    assert_eq!(place.json(&["show", &end(id)])["execution"]["result"], "8080");
+    place.run(&["respond", &end(id), "9090", "--as", "bob"]).failed(1, "COMPLETED");
+}
+
+#[tokio::test]
+async fn an_answer_that_was_stored_is_used() {
+    let place = Place::new().await;
+    let id = asked(&place).await;
+    let question = place.store.question(id).await.unwrap();
+    let ann = machine::actor::Human::new("ann").unwrap();
+    drop(place.store.respond(question, "8080", &ann).await.unwrap());
+    place.run(&["respond", &end(id), "9090", "--as", "bob"]).failed(1, "ann has answered");
+    place.run(&["respond", &end(id), "--as", "bob"]).done();
+    assert_eq!(place.json(&["show", &end(id)])["execution"]["result"], "8080");
+}
+
+#[tokio::test]
+async fn every_act_is_on_record_with_the_name() {
+    let place = Place::new().await;
+    let id = asked(&place).await;
+    place.run(&["respond", &end(id), "8080", "--as", "ann"]).done();
+    let (gate, _planned) = place.ask("bob@example.com").await;
+    place.run(&["cancel", &end(gate.id()), "--as", "bob", "--reason", "not needed"]).done();
+    place.run(&["fence", &end(id), "--as", "eve"]).failed(1, "COMPLETED");
+    let log = place.store.operations(10, None).await.unwrap();
+    let log: Vec<_> = log.items.into_iter().map(Result::unwrap).collect();
+    let told: Vec<_> = log
+        .iter()
+        .map(|one| (&*one.by, &*one.via, &*one.operation, &*one.machines, &*one.detail))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("eve", "cli", "fence", &[id][..], "its worker was shut out"),
+            ("bob", "cli", "cancel", &[gate.id()][..], "not needed"),
+            ("ann", "cli", "continue", &[id][..], ""),
+            ("ann", "cli", "respond", &[id][..], ""),
+        ]
+    );
+    let outcomes: Vec<_> = log.iter().map(|one| one.outcome.as_deref().unwrap()).collect();
+    assert!(outcomes[0].starts_with("refused: "), "{outcomes:?}");
+    assert_eq!(outcomes[1..], ["done", "done", "done"]);
+}
