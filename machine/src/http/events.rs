@@ -149,3 +149,6 @@ impl Filter {
             && self.id.is_none_or(|it| change.id == it)
     }
 }
+
+#[cfg(test)]
+mod tests;
