@@ -67,6 +67,13 @@ impl Action {
         self.tool().map(|call| call.name())
     }
 
+    /// The arguments of its tool; `None` if it calls none. They are internal: people see the
+    /// [question](super::Gate::question) and the summary.
+    #[must_use]
+    pub fn arguments(&self) -> Option<&Map<String, Value>> {
+        self.tool().map(|call| call.arguments)
+    }
+
     /// Its service and its method.
     #[cfg(feature = "sqlite")]
     pub(crate) fn tool_parts(&self) -> Option<(&str, &str)> {

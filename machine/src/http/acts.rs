@@ -145,9 +145,9 @@ pub(super) async fn confirm(
             Finding::Overridden(reason.as_deref())
         }
         (_, true) => {
-            return Err(Problem::refused("with `applied`, send `receipt` and nothing else"));
+            return Err(Problem::malformed("with `applied`, send `receipt` and nothing else"));
         }
-        (_, false) => return Err(Problem::refused("`receipt` is for what took place")),
+        (_, false) => return Err(Problem::malformed("`receipt` is for what took place")),
     };
     let confirmed = async {
         let doubt = http.store.in_doubt(id).await?;

@@ -15,7 +15,7 @@ use crate::{
     clock::Millis,
     contract::{AnyExecution, execution},
     id::Id,
-    operate::Decided,
+    operate::{self, Decided},
     store::{self, LoadError},
     view::NextStep,
 };
@@ -190,8 +190,9 @@ pub(super) async fn approve(
     Body(Approve { gates }): Body<Approve>,
 ) -> Result<Json<Decisions>, Problem> {
     let operator = caller.operates(&http)?;
-    let gates = operator.gates(&each_once(gates)?).await?;
-    Ok(Json(Decisions { decided: operator.approve(gates).await? }))
+    let ids = each_once(gates)?;
+    let decided = async { operator.approve(operator.gates(&ids).await?).await };
+    decided_or_refused(&http, &ids, decided.await).await
 }
 
 /// What these gates ask for never runs. All of them, or none.
@@ -212,8 +213,22 @@ pub(super) async fn decline(
     Body(Decline { gates, reason }): Body<Decline>,
 ) -> Result<Json<Decisions>, Problem> {
     let operator = caller.operates(&http)?;
-    let gates = operator.gates(&each_once(gates)?).await?;
-    Ok(Json(Decisions { decided: operator.decline(gates, reason.as_deref()).await? }))
+    let ids = each_once(gates)?;
+    let decided = async { operator.decline(operator.gates(&ids).await?, reason.as_deref()).await };
+    decided_or_refused(&http, &ids, decided.await).await
+}
+
+/// A refusal of one gate has its legal moves; with several it is not known which of them was refused.
+async fn decided_or_refused(
+    http: &Shared,
+    ids: &[Id],
+    decided: Result<Vec<Decided>, operate::Error>,
+) -> Result<Json<Decisions>, Problem> {
+    match (decided, ids) {
+        (Ok(decided), _) => Ok(Json(Decisions { decided })),
+        (Err(error), [id]) => Err(http.refused(*id, error).await),
+        (Err(error), _) => Err(error.into()),
+    }
 }
 
 fn each_once(mut gates: Vec<Id>) -> Result<Vec<Id>, Problem> {

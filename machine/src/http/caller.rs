@@ -103,8 +103,11 @@ fn bearer(headers: &HeaderMap) -> Result<Option<String>, Problem> {
 /// Whether a request comes from a program of this computer, and not through a proxy.
 fn is_local(request: &Request) -> bool {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-    let forwarded = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
+    let mut names = request.headers().keys().map(header::HeaderName::as_str);
+    let is_forwarded = names.any(|name| {
+        name.starts_with("x-forwarded") || matches!(name, "forwarded" | "x-real-ip" | "via")
+    });
     peer.is_some_and(|ConnectInfo(peer)| peer.ip().to_canonical().is_loopback())
-        && !forwarded.iter().any(|name| request.headers().contains_key(*name))
+        && !is_forwarded
         && guard::host(request).is_some_and(guard::is_loopback)
 }

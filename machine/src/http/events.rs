@@ -1,11 +1,14 @@
-use std::{convert::Infallible, time::Duration};
+use std::{convert::Infallible, future::ready, time::Duration};
 
 use axum::{
     extract::State,
     http::{HeaderMap, HeaderName, HeaderValue, header},
     response::{IntoResponse, Response, Sse, sse::Event},
 };
-use futures_util::stream::unfold;
+use futures_util::{
+    StreamExt,
+    stream::{once, unfold},
+};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -51,8 +54,8 @@ struct Filter {
 /// Every transition from now on, or after a position, as server-sent events.
 ///
 /// The id of an event is its position in the journal of the store. A client that reconnects with the
-/// header `Last-Event-ID` misses nothing and gets nothing twice. A comment every 15 seconds says that the
-/// stream is alive, with the newest position.
+/// header `Last-Event-ID` misses nothing and gets nothing twice. A comment at the beginning and
+/// every 15 seconds says that the stream is alive, with its position.
 #[utoipa::path(
     get, path = "/api/events", tag = "events", params(Wanted),
     responses(
@@ -80,16 +83,24 @@ pub(super) async fn events(
     };
     let filter = Filter::new(wanted)?;
     let reader = http.feed.subscribe(after).await?;
-    let stream = unfold((reader, filter), |(mut reader, filter)| async {
+    // A client that is cut before the first event has its position all the same.
+    let first = alive(&reader);
+    let rest = unfold((reader, filter), |(mut reader, filter)| async {
         let event = next(&mut reader, &filter).await?;
-        Some((Ok::<_, Infallible>(event), (reader, filter)))
+        Some((event, (reader, filter)))
     });
+    let stream = once(ready(first)).chain(rest).map(Ok::<_, Infallible>);
     // Proxies must not hold events back.
     let headers = [
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
         (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
     ];
     Ok((headers, Sse::new(stream)).into_response())
+}
+
+/// The position of a reader. Without data no event is made of it, but the client keeps it.
+fn alive(reader: &Reader) -> Event {
+    Event::default().id(reader.position().to_string()).comment("alive")
 }
 
 async fn next(reader: &mut Reader, filter: &Filter) -> Option<Event> {
@@ -99,8 +110,7 @@ async fn next(reader: &mut Reader, filter: &Filter) -> Option<Event> {
         let changed = tokio::select! {
             changed = reader.next() => changed?,
             () = &mut heartbeat => {
-                // Without data no event is made of it, but the client keeps its position.
-                return Some(Event::default().id(reader.position().to_string()).comment("alive"));
+                return Some(alive(reader));
             }
         };
         match changed {

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use axum::{
+    body::HttpBody,
     extract::{
         FromRequest, FromRequestParts, RawPathParams, Request,
         rejection::{BytesRejection, QueryRejection},
@@ -17,6 +18,9 @@ use crate::{
     view::line::OneLine,
 };
 
+/// The largest body of a request, in bytes.
+pub(super) const LARGEST: usize = 256 * 1024;
+
 /// The body of a request, as JSON.
 pub(super) struct Body<T>(pub(super) T);
 
@@ -30,10 +34,14 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         if !kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) {
             return Err(Problem::not_json("send JSON, with `Content-Type: application/json`"));
         }
+        // Otherwise it is noticed only when that much has come.
+        if request.body().size_hint().lower() > LARGEST as u64 {
+            return Err(Problem::too_large(format!("a body has at most {LARGEST} bytes")));
+        }
         let bytes = axum::body::Bytes::from_request(request, state).await;
         let bytes = bytes.map_err(|rejected: BytesRejection| {
             if rejected.status() == axum::http::StatusCode::PAYLOAD_TOO_LARGE {
-                Problem::too_large("the body is too large")
+                Problem::too_large(format!("a body has at most {LARGEST} bytes"))
             } else {
                 Problem::malformed("the body ended early")
             }

@@ -154,6 +154,8 @@ pub(super) struct Reader {
     after: Position,
     /// The journal, while the ring does not have what comes next.
     behind: Option<Subscription>,
+    /// What was read from the journal, and not yet returned.
+    read: Option<Committed>,
 }
 
 impl Feed {
@@ -182,7 +184,7 @@ impl Feed {
         // It also says whether the store has the position.
         let behind = Some(self.store.subscribe(Some(after)).await?);
         self.subscribers.fetch_add(1, Ordering::SeqCst);
-        let reader = Reader { feed: Arc::clone(self), after, behind };
+        let reader = Reader { feed: Arc::clone(self), after, behind, read: None };
         let newest = self.store.position().await?;
         let mut ring = self.ring();
         if ring.start.is_none() {
@@ -202,6 +204,17 @@ impl Feed {
 
     fn is_closed(&self) -> bool {
         self.closed.load(Ordering::SeqCst)
+    }
+
+    /// Waits until the feed is closed.
+    async fn ended(&self) {
+        loop {
+            let closed = self.grown.listen();
+            if self.is_closed() {
+                return;
+            }
+            closed.await;
+        }
     }
 
     /// Whether somebody reads.
@@ -230,7 +243,14 @@ async fn tail(feed: Arc<Feed>, from: Position) {
     let mut after = from;
     loop {
         // The position was the newest one; if the file lost it since, subscribers are told when they read.
-        let Ok(mut entries) = feed.store.subscribe(Some(after)).await else { break };
+        let mut entries = match feed.store.subscribe(Some(after)).await {
+            Ok(entries) => entries,
+            Err(LoadError::Unavailable(error)) if !error.is_stopped() && feed.is_wanted() => {
+                tokio::time::sleep(AGAIN).await;
+                continue;
+            }
+            Err(_) => break,
+        };
         while let Some(next) = next(&feed, &mut entries).await {
             match next {
                 Ok(change) => {
@@ -247,7 +267,11 @@ async fn tail(feed: Arc<Feed>, from: Position) {
                     feed.close();
                     break;
                 }
-                Err(LoadError::Unavailable(_)) => tokio::time::sleep(AGAIN).await,
+                // The entry may have been read, but not its machine: both are read again.
+                Err(LoadError::Unavailable(_)) => {
+                    tokio::time::sleep(AGAIN).await;
+                    break;
+                }
                 // `check` and `verify` report entries that cannot be read.
                 Err(_) => {}
             }
@@ -274,7 +298,7 @@ async fn next(feed: &Feed, entries: &mut Subscription) -> Option<Result<Change, 
         Either::Right(_) => return None,
     };
     Some(match committed {
-        Ok(committed) => feed.change(committed).await,
+        Ok(committed) => feed.change(&committed).await,
         Err(error) => Err(error),
     })
 }
@@ -283,22 +307,35 @@ impl Reader {
     /// The next change; `None` when the feed is closed. If the future is dropped, nothing is lost.
     pub(super) async fn next(&mut self) -> Option<Result<Arc<Change>, LoadError>> {
         loop {
+            // Listen before looking, so that a change in between is not missed.
+            let grown = self.feed.grown.listen();
             if self.feed.is_closed() {
                 return None;
             }
-            // Listen before looking, so that a change in between is not missed.
-            let grown = self.feed.grown.listen();
             match self.feed.after(self.after) {
                 Known::Change(change) => {
-                    self.behind = None;
+                    self.keep_up();
                     self.after = change.position;
                     return Some(Ok(change));
                 }
-                Known::Newest => self.behind = None,
-                Known::Unknown => return Some(self.catch_up().await),
+                Known::Newest => self.keep_up(),
+                Known::Unknown => {
+                    let feed = Arc::clone(&self.feed);
+                    let catch_up = std::pin::pin!(self.catch_up());
+                    return match select(catch_up, std::pin::pin!(feed.ended())).await {
+                        Either::Left((change, _)) => Some(change),
+                        Either::Right(_) => None,
+                    };
+                }
             }
             grown.await;
         }
+    }
+
+    /// The ring has what comes next.
+    fn keep_up(&mut self) {
+        self.behind = None;
+        self.read = None;
     }
 
     /// The position up to which everything was returned.
@@ -306,22 +343,22 @@ impl Reader {
         self.after
     }
 
-    /// The next change, from the journal.
+    /// The next change, from the journal. If the future is dropped, nothing is lost.
     async fn catch_up(&mut self) -> Result<Arc<Change>, LoadError> {
-        let entries = match &mut self.behind {
-            Some(entries) => entries,
-            None => self.behind.insert(self.feed.store.subscribe(Some(self.after)).await?),
-        };
-        let committed = loop {
+        while self.read.is_none() {
+            let entries = match &mut self.behind {
+                Some(entries) => entries,
+                None => self.behind.insert(self.feed.store.subscribe(Some(self.after)).await?),
+            };
             match entries.next().await {
                 // `check` and `verify` report entries that cannot be read.
                 Err(LoadError::BrokenEntry { .. }) => self.after = entries.position(),
-                other => break other?,
+                committed => self.read = Some(committed?),
             }
-        };
-        // It is read again if this future is dropped.
-        self.behind = None;
+        }
+        let Some(committed) = &self.read else { unreachable!("it was read above") };
         let change = Arc::new(self.feed.change(committed).await?);
+        self.read = None;
         self.after = change.position;
         Ok(change)
     }
@@ -336,8 +373,9 @@ impl Drop for Reader {
 }
 
 impl Feed {
-    async fn change(&self, committed: Committed) -> Result<Change, LoadError> {
+    async fn change(&self, committed: &Committed) -> Result<Change, LoadError> {
         let Committed { position, id, definition, entry, .. } = committed;
+        let (position, id) = (*position, *id);
         let subject = self.subject(id).await?;
         let machine = definition.name.to_string();
         let Fact::Moved { from, to, trigger, .. } = &entry.fact else {

@@ -33,7 +33,7 @@ pub(super) async fn guard(
              serve` with `--host`",
         ));
     }
-    if let Some(origin) = request.headers().get(header::ORIGIN) {
+    for origin in request.headers().get_all(header::ORIGIN) {
         let origin = origin.to_str().ok().and_then(|origin| {
             let (scheme, rest) = origin.split_once("://")?;
             let is_web = matches!(scheme, "http" | "https");
@@ -49,8 +49,9 @@ pub(super) async fn guard(
         }
     }
     let site = request.headers().get("sec-fetch-site").map(header::HeaderValue::as_bytes);
-    let is_navigation =
-        request.headers().get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
+    // A link leads to the inspector from anywhere; a form does not write.
+    let is_navigation = request.method().is_safe()
+        && request.headers().get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
     if matches!(site, Some(b"cross-site" | b"same-site")) && !is_navigation {
         return Err(Problem::forbidden("requests from pages of other origins are refused"));
     }
@@ -67,10 +68,17 @@ pub(super) fn host(request: &Request) -> Option<Authority> {
     };
     match (request.uri().authority(), named) {
         (Some(target), Some(named)) if *target != named => None,
-        (target, named) => {
-            named.or_else(|| target.cloned()).filter(|it| !it.as_str().contains('@'))
-        }
+        (target, named) => named.or_else(|| target.cloned()).filter(is_plain),
     }
+}
+
+/// A host, perhaps with a port, and nothing else.
+fn is_plain(authority: &Authority) -> bool {
+    let host = authority.host().len();
+    authority.as_str().len() == host
+        || authority
+            .port()
+            .is_some_and(|port| host + 1 + port.as_str().len() == authority.as_str().len())
 }
 
 /// Whether only a program of this computer reaches this host.

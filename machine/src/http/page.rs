@@ -67,6 +67,11 @@ pub(super) async fn redirect(OriginalUri(uri): OriginalUri) -> Redirect {
     Redirect::temporary(&format!("{before}{path}/inspector/"))
 }
 
+/// To the page, from its name without the slash.
+pub(super) async fn with_slash(OriginalUri(uri): OriginalUri) -> Redirect {
+    Redirect::temporary(&format!("/{}/", uri.path().trim_matches('/')))
+}
+
 pub(super) async fn html(headers: HeaderMap) -> Result<Response, Problem> {
     answer("", &headers)
 }

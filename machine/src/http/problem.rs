@@ -90,6 +90,12 @@ impl Problem {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "slow", "It took too long", detail)
     }
 
+    /// The server has a bug.
+    pub(super) fn broken() -> Self {
+        let detail = "the request could not be finished; whether it happened can be read";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "broken", "The server failed", detail)
+    }
+
     pub(super) fn unavailable(error: &Unavailable) -> Self {
         let detail = OneLine(&error.to_string()).to_string();
         let title = "The storage cannot do it now";

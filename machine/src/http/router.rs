@@ -19,7 +19,8 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
     Access, acts, approvals, caller::authenticate, definitions, ecs, events, executions,
-    feed::Feed, guard::guard, health, machines, operations, page, problem::Problem, sessions,
+    extract::LARGEST, feed::Feed, guard::guard, health, machines, operations, page,
+    problem::Problem, sessions,
 };
 use crate::{
     actor::Actors,
@@ -62,9 +63,6 @@ pub struct Http {
 
 pub(super) type Shared = Arc<Http>;
 
-/// The largest body of a request, in bytes.
-const LARGEST: usize = 256 * 1024;
-
 /// How long a request may take, except for a stream.
 const LONGEST: Duration = Duration::from_secs(30);
 
@@ -75,6 +73,8 @@ const LONGEST: Duration = Duration::from_secs(30);
         description = "Durable machines: what happened, what needs attention, and what people decide.\n\n\
             Times are in milliseconds since the Unix epoch. A refused move is 409, with the legal moves."
     ),
+    // Its route is not limited in time, so it is added without the others.
+    paths(events::events),
     modifiers(&Bearer),
     security((), ("bearer" = []))
 )]
@@ -171,6 +171,7 @@ impl Http {
             .layer(middleware::from_fn_with_state(Arc::clone(&http), authenticate));
         let open = Router::new()
             .route("/", get(page::redirect))
+            .route("/inspector", get(page::with_slash))
             .route("/inspector/", get(page::html))
             .route("/inspector/{file}", get(page::file))
             .route("/api/openapi.json", get(openapi));
@@ -232,9 +233,19 @@ async fn openapi() -> Response {
     ([(header::CONTENT_TYPE, json)], Http::openapi()).into_response()
 }
 
-/// Gives up a request that takes too long.
+/// Gives up a request that takes too long. A write goes on, also if its client hangs up, so that the
+/// operator log has its outcome.
 async fn in_time(request: Request, next: Next) -> Result<Response, Problem> {
-    tokio::time::timeout(LONGEST, next.run(request)).await.map_err(|_| Problem::slow())
+    let is_write = !request.method().is_safe();
+    let answer = next.run(request);
+    let answer = async {
+        if is_write {
+            tokio::spawn(answer).await.map_err(|_| Problem::broken())
+        } else {
+            Ok(answer.await)
+        }
+    };
+    tokio::time::timeout(LONGEST, answer).await.unwrap_or_else(|_| Err(Problem::slow()))
 }
 
 /// What every answer says to browsers. There is no `Access-Control-Allow-Origin`: other pages read nothing.

@@ -201,7 +201,12 @@ export const FORMS = {
           throw new Error(`“${name}” is not JSON. Text in JSON needs quotation marks.`);
         }
       }
-      return post(`${of(subject.id)}/send`, { trigger: step.trigger, payload });
+      // It is for the state that the person has seen, and for no later one.
+      return post(`${of(subject.id)}/send`, {
+        trigger: step.trigger,
+        payload,
+        transition_count: subject.transitionCount ?? null,
+      });
     },
     done: `Sent ${step.trigger}`,
   }),

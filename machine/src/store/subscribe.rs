@@ -132,35 +132,29 @@ impl Subscription {
     /// [`LoadError::BrokenEntry`] if the entry cannot be read; the next call returns the one after
     /// it. [`LoadError::Unavailable`] if the storage cannot be read now: call it again.
     pub async fn next(&mut self) -> Result<Committed, LoadError> {
-        let found = loop {
-            if let Some(found) = self.read.pop_front() {
-                break found;
-            }
+        while self.read.is_empty() {
             // Listen before looking, so that a commit in between is not missed.
             let commit = self.commits.listen();
             self.read = self.store.inner.backend.entries(self.after, PAGE).await?.into();
             if self.read.is_empty() {
                 commit.await;
             }
+        }
+        let inner = &self.store.inner;
+        let fingerprint = match self.read.front() {
+            Some(Sequenced { line: Ok(line), .. }) => Some(line.definition),
+            _ => None,
         };
+        let known = inner.definitions.with(&*inner.backend, fingerprint.as_slice()).await?;
+        // Nothing waits from here on, so an entry is taken only if it is returned.
+        let Some(found) = self.read.pop_front() else { unreachable!("it was read above") };
         let sequence = found.seq;
-        let broken = |reason: String| LoadError::BrokenEntry { sequence, reason };
-        // A page is dropped with the future, so the place moves only with what is returned.
         self.after = sequence;
+        let broken = |reason: String| LoadError::BrokenEntry { sequence, reason };
         let line = found.line.map_err(|error| broken(error.reason))?;
         let id = found.id.ok_or_else(|| broken("its machine is unknown".to_owned()))?;
-        let inner = &self.store.inner;
-        let fingerprint = line.definition;
-        let known = match inner.definitions.with(&*inner.backend, &[fingerprint]).await {
-            Ok(known) => known,
-            Err(error) => {
-                self.after = sequence - 1;
-                self.read.clear();
-                return Err(error.into());
-            }
-        };
         let mut known = known.iter();
-        let definition = known.find(|definition| definition.fingerprint == fingerprint);
+        let definition = known.find(|known| known.fingerprint == line.definition);
         let definition =
             definition.ok_or_else(|| broken("its definition is missing".to_owned()))?;
         let entry = Entry::of_line(line, definition).map_err(broken)?;

@@ -68,6 +68,8 @@ pub struct Concern<A: Audience = Human> {
     pub error: A::Internal<Option<String>>,
     /// Since when it has been in its state (milliseconds since the Unix epoch).
     pub since: Option<Millis>,
+    /// The number of its transitions, by which an answer says which question it is for.
+    pub transition_count: Option<u64>,
     /// What a person can do.
     pub next: Vec<NextStep>,
 }

@@ -211,6 +211,7 @@ impl Observer {
             question: None,
             error: A::__internal(|| None),
             since: Some(snapshot.entered_at),
+            transition_count: Some(snapshot.transition_count),
             next,
         }))
     }
@@ -235,6 +236,7 @@ impl Observer {
             question,
             error: A::__internal(|| None),
             since: Some(execution.journal().summary().entered_at),
+            transition_count: Some(execution.journal().summary().transitions),
             next: self.next_of_execution(execution).await?,
         })
     }
@@ -348,6 +350,7 @@ impl<A: Audience> Concern<A> {
             question: None,
             error: A::__internal(|| Some(OneLine(error).to_string())),
             since: None,
+            transition_count: None,
             next: id.map(|id| NextStep::Show { id }).into_iter().collect(),
         }
     }

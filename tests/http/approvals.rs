@@ -1,0 +1,101 @@
+//! Gates: what people are asked to approve.
+
+use machine_tests::samples::mail;
+use serde_json::{Value, json};
+
+use crate::support::{Place, unknown};
+
+const APPROVE: &str = "/api/approvals/approve";
+const DECLINE: &str = "/api/approvals/decline";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gate_is_listed_until_it_is_answered() {
+    let place = Place::with(|http| http.command("machine --db agent.db")).await;
+    let (gate, planned) = place.gate_of(mail("bob@example.com").session("s 1")).await;
+    let listed = place.read("/api/approvals").await.is(200);
+    let approval = &listed["approvals"][0];
+    let since = &approval["waiting_since"];
+    let step = |verb: &str| {
+        json!({ "do": verb, "id": gate.id(),
+            "command": format!("machine --db agent.db {verb} {} --as NAME", gate.id()) })
+    };
+    let expected = json!({
+        "gate": gate.id(), "execution": planned.id(), "question": gate.question(),
+        "summary": approval["summary"], "tool": "email.send", "asked_by": "agent",
+        "session": "s 1", "irreversible": true, "waiting_since": since, "expires_at": null,
+        "stale": null, "next": [step("approve"), step("decline")],
+    });
+    assert_eq!(*approval, expected);
+    assert_eq!(listed["truncated"], false);
+    let decided = place.post(APPROVE, &json!({ "gates": [gate.id(), gate.id()] })).await.is(200);
+    let at = &decided["decided"][0]["at"];
+    let expected = json!({ "gate": gate.id(), "execution": planned.id(), "approved": true,
+        "by": "ann", "at": at });
+    assert_eq!(decided["decided"], json!([expected]));
+    assert_eq!(place.get("/api/approvals").await["approvals"], json!([]));
+    let problem = place.post(DECLINE, &json!({ "gates": [gate.id()] })).await.problem(409, "ann");
+    assert!(problem["legal_moves"].is_array() && problem["next"].is_array(), "{problem}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn several_are_answered_together_or_not_at_all() {
+    let place = Place::new().await;
+    let (one, _) = place.gate("one@example.com").await;
+    let (two, _) = place.gate("two@example.com").await;
+    let question = place.question().await;
+    for bad in [json!(question), json!(unknown())] {
+        let body = json!({ "gates": [one.id(), two.id(), bad] });
+        let answer = place.post(APPROVE, &body).await;
+        answer.problem(if bad == json!(question) { 409 } else { 404 }, "");
+        assert_eq!(place.get("/api/approvals").await["approvals"].as_array().unwrap().len(), 2);
+    }
+    let body = json!({ "gates": [one.id(), two.id()], "reason": "not now" });
+    let decided = place.post(DECLINE, &body).await.is(200);
+    assert!(decided["decided"].as_array().unwrap().iter().all(|it| it["approved"] == false));
+    let shown = place.get(&format!("/api/execution/{}/snapshot", one.id())).await;
+    assert_eq!(shown["current_status"], "rejected", "{shown}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_of_gates_has_a_size() {
+    let place = Place::new().await;
+    let (gate, _) = place.gate("bob@example.com").await;
+    for gates in
+        [json!([]), json!(vec![gate.id(); 101]), json!(["x"]), json!([1]), json!("x"), Value::Null]
+    {
+        place.post(APPROVE, &json!({ "gates": gates })).await.problem(400, "");
+    }
+    for _ in 0..3 {
+        drop(place.gate("bob@example.com").await);
+    }
+    let page = place.get("/api/approvals?limit=2").await;
+    assert_eq!(
+        (page["approvals"].as_array().unwrap().len(), &page["truncated"]),
+        (2, &json!(true))
+    );
+    let page = place.get("/api/approvals?limit=4").await;
+    assert_eq!(page["truncated"], false);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_people_one_decides() {
+    let place = Place::new().await;
+    let (gate, _) = place.gate("bob@example.com").await;
+    let body = json!({ "gates": [gate.id()] });
+    let mut decided = tokio::task::JoinSet::new();
+    for at in 0..8 {
+        let path = if at % 2 == 0 { APPROVE } else { DECLINE };
+        let call = crate::support::Call::post(path, &body).token(crate::support::OPERATOR);
+        let address = place.address;
+        decided.spawn_blocking(move || call.send(address));
+    }
+    let answers = decided.join_all().await;
+    let done = answers.iter().filter(|answer| answer.status == 200).count();
+    assert_eq!(done, 1, "{answers:?}");
+    for answer in answers.iter().filter(|answer| answer.status != 200) {
+        answer.problem(409, "");
+    }
+    let log = place.get("/api/operations").await;
+    let outcomes = log["operations"].as_array().unwrap().iter().map(|it| it["outcome"].as_str());
+    assert_eq!(outcomes.filter(|outcome| *outcome == Some("done")).count(), 1);
+}

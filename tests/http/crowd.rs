@@ -1,0 +1,128 @@
+//! Many subscribers at once.
+
+use std::{io::Write, net::TcpStream, time::Duration};
+
+use serde_json::json;
+use tokio::{net::TcpStream as Connection, sync::Barrier};
+
+use crate::{
+    sse::{Event, Parser, request},
+    support::{Place, SOON, setting},
+};
+use std::sync::Arc;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_of_many_subscribers_sees_every_transition() {
+    const QUESTIONS: usize = 20;
+    let count = setting("MACHINE_HTTP_SUBSCRIBERS", 1000);
+    let place = Place::new().await;
+    // Both ends of each connection are in this process.
+    raise_files();
+    let address = place.address;
+    let ready = Arc::new(Barrier::new(count + 1));
+    let subscribers: Vec<_> = (0..count)
+        .map(|_| {
+            let ready = Arc::clone(&ready);
+            tokio::spawn(async move {
+                let stream = Connection::connect(address).await.unwrap();
+                stream.writable().await.unwrap();
+                let text = request(address, "", None);
+                assert_eq!(stream.try_write(text.as_bytes()).unwrap(), text.len());
+                let mut parser = Parser::default();
+                let mut events: Vec<Event> = Vec::new();
+                let mut is_ready = false;
+                let mut bytes = vec![0; 4096];
+                while events.len() < 2 * QUESTIONS {
+                    let size = read(&stream, &mut bytes).await;
+                    assert!(size > 0, "the stream ended after {} events", events.len());
+                    let read = parser.push(&bytes[..size]);
+                    if !is_ready && read.iter().any(Event::is_alive) {
+                        is_ready = true;
+                        ready.wait().await;
+                    }
+                    events.extend(read.into_iter().filter(|event| !event.is_alive()));
+                }
+                events
+            })
+        })
+        .collect();
+    ready.wait().await;
+    let mut ids = Vec::new();
+    for _ in 0..QUESTIONS {
+        ids.push(json!(place.question().await));
+    }
+    let mut all = Vec::new();
+    for subscriber in subscribers {
+        all.push(tokio::time::timeout(3 * SOON, subscriber).await.unwrap().unwrap());
+    }
+    let seen: Vec<_> = all[0].iter().map(|event| event.data["execution_id"].clone()).collect();
+    let expected: Vec<_> = ids.into_iter().flat_map(|id| [id.clone(), id]).collect();
+    assert_eq!(seen, expected);
+    assert!(all.iter().all(|events| *events == all[0]), "all of them see the same");
+}
+
+async fn read(stream: &Connection, bytes: &mut [u8]) -> usize {
+    loop {
+        stream.readable().await.unwrap();
+        match stream.try_read(bytes) {
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+            size => return size.unwrap(),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_never_reads_holds_nobody_back() {
+    let place = Place::new().await;
+    let address = place.address;
+    let query = "events=execution_state,machine_state,changed&after=1.0";
+    let silent: Vec<_> = (0..20)
+        .map(|_| {
+            let mut stream = TcpStream::connect(address).unwrap();
+            stream.write_all(request(address, query, None).as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    let before = resident();
+    // More than the buffers of a connection and the changes that the server keeps.
+    for _ in 0..24 {
+        let mut questions: Vec<_> =
+            (0..500).map(|_| machine_tests::samples::asked("Deploy?")).collect();
+        let batch = questions.iter_mut().fold(place.store.batch(), |batch, it| batch.create(it));
+        batch.write().await.unwrap();
+    }
+    let last = place.question().await;
+    let read = move || {
+        let mut stream = crate::sse::Sse::open(address, "after=1.0", None);
+        let mut count = 1;
+        while stream.change().data["execution_id"] != json!(last) {
+            count += 1;
+        }
+        count
+    };
+    let read = tokio::task::spawn_blocking(read);
+    let count = tokio::time::timeout(3 * SOON, read).await.unwrap().unwrap();
+    assert_eq!(count, 2 * 24 * 500 + 1);
+    let began = std::time::Instant::now();
+    place.read("/api/health").await.is(200);
+    assert!(began.elapsed() < Duration::from_secs(5));
+    let grown = resident().saturating_sub(before);
+    assert!(grown < 200 << 20, "{grown} bytes more");
+    drop(silent);
+}
+
+/// The memory of this process, in bytes.
+fn resident() -> usize {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages: usize = text.split(' ').nth(1).and_then(|it| it.parse().ok()).unwrap_or(0);
+    pages * 4096
+}
+
+fn raise_files() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+        setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).unwrap();
+    }
+}

@@ -1,0 +1,150 @@
+//! A client that is cut again and again sees each transition once, in order.
+
+use std::{
+    collections::BTreeMap,
+    process::{Child, Command},
+    thread,
+    time::Duration,
+};
+
+use machine::{machine, store::Store};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    sse::{Event, Sse},
+    support::{Place, setting},
+};
+
+/// It counts.
+#[machine(durable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Counter {
+    #[initial]
+    #[stable]
+    #[on(up(count = count + 1) => Even)]
+    Even { count: u64 },
+}
+
+const FILE: &str = "MACHINE_HTTP_FILE";
+const COUNT: &str = "MACHINE_HTTP_COUNT";
+
+/// Makes transitions of a machine of its own.
+async fn write(file: &str, count: usize) {
+    let store = Store::sqlite(file).await.unwrap();
+    let mut counter = Counter::new(0);
+    store.create(&mut counter).await.unwrap();
+    for _ in 0..count {
+        counter = counter.up();
+        store.commit(&mut counter).await.unwrap();
+    }
+    store.close().await.unwrap();
+}
+
+/// A process of its own, started by the test below.
+#[tokio::test]
+async fn writer() {
+    if let (Ok(file), Ok(count)) = (std::env::var(FILE), std::env::var(COUNT)) {
+        write(&file, count.parse().unwrap()).await;
+    }
+}
+
+fn process(file: &str, count: usize) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "cuts::writer"]).env(FILE, file).env(COUNT, count.to_string());
+    command.stdout(std::process::Stdio::null()).spawn().unwrap()
+}
+
+/// A generator of numbers (`SplitMix64`).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % limit
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_is_cut_sees_each_transition_once_in_order() {
+    let transitions = setting("MACHINE_HTTP_TRANSITIONS", 2000);
+    let cuts = setting("MACHINE_HTTP_CUTS", 30);
+    let mut place = Place::new().await;
+    let file = place.file().to_str().unwrap().to_owned();
+    // Two processes and two tasks, with a store of their own.
+    let each = transitions / 4;
+    let mut processes = [process(&file, each), process(&file, each)];
+    let writers = [(); 2].map(|()| {
+        let file = file.clone();
+        tokio::spawn(async move { write(&file, each).await })
+    });
+    let (address, total) = (place.address, each * 4);
+    let (sender, halfway) = tokio::sync::oneshot::channel();
+    let client = thread::spawn(move || client(address, total, cuts, sender));
+    // The server is another one from here on.
+    halfway.await.unwrap();
+    place.restart().await;
+    let events = tokio::task::spawn_blocking(|| client.join().unwrap()).await.unwrap();
+    for process in &mut processes {
+        assert!(process.wait().unwrap().success());
+    }
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    assert_eq!(events.len(), total);
+    let positions = events.iter().map(|event| event.id[2..].parse::<u64>().unwrap());
+    assert!(positions.is_sorted_by(|one, next| one < next), "in order, and each once");
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for event in &events {
+        *counts.entry(event.data["id"].as_str().unwrap()).or_default() += 1;
+    }
+    assert_eq!(counts.into_values().collect::<Vec<_>>(), [each; 4]);
+}
+
+/// Reads all transitions, on connections that are cut at random places.
+fn client(
+    address: std::net::SocketAddr,
+    total: usize,
+    cuts: usize,
+    halfway: tokio::sync::oneshot::Sender<()>,
+) -> Vec<Event> {
+    let mut random = Random(42);
+    let mut events: Vec<Event> = Vec::new();
+    let mut halfway = Some(halfway);
+    let mut last = "1.0".to_owned();
+    let mut done = 0;
+    // More than 300 bytes an event, so that the cuts are spread over most of them.
+    let size = (200 * total / (cuts + 1)) as u64;
+    while events.len() < total {
+        let left = if done < cuts { 1 + random.below(2 * size) } else { u64::MAX };
+        let left = usize::try_from(left).unwrap_or(usize::MAX);
+        // While the server is started again, nobody accepts the connection.
+        if std::net::TcpStream::connect(address).is_err() {
+            thread::sleep(Duration::from_millis(5));
+            continue;
+        }
+        let Ok(mut stream) = std::panic::catch_unwind(|| {
+            Sse::cut_after(left, address, "events=machine_state", Some(&last))
+        }) else {
+            continue;
+        };
+        while events.len() < total
+            && let Some(event) = stream.next()
+        {
+            last.clone_from(&event.id);
+            if !event.is_alive() {
+                events.push(event);
+            }
+        }
+        done += 1;
+        if events.len() >= total / 2
+            && let Some(halfway) = halfway.take()
+        {
+            halfway.send(()).unwrap();
+        }
+    }
+    assert!(done >= cuts, "only {done} cuts");
+    events
+}

@@ -1,0 +1,127 @@
+//! Files that are locked, written by others, read-only, of another version, deleted, or broken.
+
+use std::time::{Duration, Instant};
+
+use machine::{
+    http::Http,
+    store::{OpenOptions, Store},
+};
+use serde_json::json;
+
+use crate::support::{Call, OPERATOR, Place, access, actors};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_locked_file_can_be_read_and_is_busy_for_writes() {
+    let options = OpenOptions::new().busy_timeout(Duration::from_millis(200));
+    let place = Place::opened(&options, |http| http).await;
+    let (gate, _) = place.gate("bob@example.com").await;
+    let lock = rusqlite::Connection::open(place.file()).unwrap();
+    lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let began = Instant::now();
+    place.read("/api/machines").await.is(200);
+    let body = json!({ "gates": [gate.id()] });
+    let busy = place.post("/api/approvals/approve", &body).await;
+    busy.problem(503, "");
+    assert_eq!(busy.header("retry-after"), Some("1"));
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    lock.execute_batch("ROLLBACK").unwrap();
+    place.post("/api/approvals/approve", &body).await.is(200);
+    place.contents().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_another_store_writes_is_seen() {
+    let place = Place::new().await;
+    let other = Store::sqlite(place.file()).await.unwrap();
+    let mut question = machine_tests::samples::asked("Deploy?");
+    other.create(&mut question).await.unwrap();
+    let found = place.read(&format!("/api/machines/{}", question.id())).await.is(200);
+    assert_eq!(found["machine"]["status"], "waiting");
+    place.post(&format!("/api/machines/{}/cancel", question.id()), &json!({})).await.is(200);
+    let gone = other.load::<machine::contract::AnyExecution>(question.id()).await.unwrap();
+    assert!(matches!(gone, machine::contract::AnyExecution::Cancelled(_)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_read_only_file_is_not_written() {
+    let place = Place::new().await;
+    let (gate, _) = place.gate("bob@example.com").await;
+    let store = OpenOptions::new().read_only(place.file()).await.unwrap();
+    let served = Place::with(|_| Http::new(&store, actors()).access(access())).await;
+    let before = place.contents().await;
+    served.read(&format!("/api/machines/{}", gate.id())).await.is(200);
+    served.read("/api/approvals").await.is(200);
+    let answer = served.post("/api/approvals/approve", &json!({ "gates": [gate.id()] })).await;
+    answer.problem(503, "read");
+    assert_eq!(place.contents().await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_closed_store_is_unavailable() {
+    let place = Place::new().await;
+    let id = place.question().await;
+    place.store.close().await.unwrap();
+    for path in [
+        "/api/health".to_owned(),
+        "/api/machines".to_owned(),
+        "/api/attention".to_owned(),
+        format!("/api/machines/{id}"),
+        "/api/definitions".to_owned(),
+        "/api/sessions".to_owned(),
+        "/api/events".to_owned(),
+        "/api/approvals".to_owned(),
+        "/api/operations".to_owned(),
+    ] {
+        place.ask(Call::get(&path).token(OPERATOR)).await.problem(503, "");
+    }
+    place.post(&format!("/api/machines/{id}/cancel"), &json!({})).await.problem(503, "");
+    // What needs no store.
+    place.read("/inspector/").await;
+    assert_eq!(place.read("/api/openapi.json").await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_is_deleted_or_changed_does_not_stop_the_server() {
+    let place = Place::new().await;
+    let id = place.question().await;
+    let raw = rusqlite::Connection::open(place.file()).unwrap();
+    raw.pragma_update(None, "user_version", 9999).unwrap();
+    let answer = place.read(&format!("/api/machines/{id}")).await;
+    assert!(matches!(answer.status, 200 | 503), "{answer:?}");
+    raw.execute_batch("DROP TABLE context").unwrap();
+    drop(raw);
+    let answer = place.read(&format!("/api/machines/{id}")).await;
+    assert!(matches!(answer.status, 500 | 503), "{answer:?}");
+    answer.problem(answer.status, "");
+    assert!(!answer.body.contains("SELECT"), "{answer:?}");
+    for end in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(place.file().with_extension(format!("db{end}")));
+    }
+    for path in ["/api/health", "/api/machines", "/api/definitions"] {
+        let answer = place.read(path).await;
+        assert!(matches!(answer.status, 200 | 500 | 503), "{answer:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_that_cannot_be_read_does_not_hide_the_others() {
+    let place = Place::new().await;
+    let good = place.order().await;
+    let broken = place.doubt("secret@example.com").await;
+    let digits = broken.to_string().replace('-', "");
+    place.edit(&format!("UPDATE instance SET state = 'secret' WHERE id = x'{digits}'"));
+    let answer = place.read(&format!("/api/machines/{broken}")).await;
+    answer.problem(500, "verify");
+    assert!(!answer.body.contains("secret"), "{answer:?}");
+    let list = place.read("/api/machines").await.is(200);
+    assert_eq!(list["machines"].as_array().unwrap().len(), 1, "{list}");
+    assert_eq!(list["unreadable"].as_array().unwrap().len(), 1, "{list}");
+    assert!(!list.to_string().contains("secret"), "{list}");
+    let attention = place.read("/api/attention").await.is(200);
+    assert_eq!(attention["concerns"][0]["reason"], "unreadable", "{attention}");
+    assert!(!attention.to_string().contains("secret"), "{attention}");
+    place.read(&format!("/api/machines/{good}")).await.is(200);
+    let answer = place.post(&format!("/api/machines/{broken}/cancel"), &json!({})).await;
+    assert!(answer.status >= 400, "{answer:?}");
+    answer.problem(answer.status, "");
+}

@@ -1,0 +1,260 @@
+//! Requests that nobody should send. Each has a clear answer, and nothing is changed.
+
+use serde_json::json;
+
+use crate::{
+    routes::operations,
+    support::{Call, OPERATOR, Place, unknown},
+};
+
+const APPROVE: &str = "/api/approvals/approve";
+
+/// The bytes of a request with the operator's token.
+fn request(method: &str, target: &str, headers: &str, body: &[u8]) -> Vec<u8> {
+    let head = format!(
+        "{method} {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+         Authorization: Bearer {OPERATOR}\r\n{headers}\r\n"
+    );
+    [head.as_bytes(), body].concat()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_path_that_is_not_there_and_a_wrong_method_are_problems() {
+    let place = Place::new().await;
+    let before = place.contents().await;
+    for path in [
+        "/nothing",
+        "/api",
+        "/api/",
+        "/api/nothing",
+        "/ecs",
+        "/ecs/nothing",
+        "//",
+        "/%00",
+        "/api/machines/",
+        "/api//machines",
+        "/api/health/",
+    ] {
+        let answer = place.ask(Call::get(path).token(OPERATOR)).await;
+        answer.problem(404, "");
+    }
+    let id = unknown().to_string();
+    for (_, path) in operations() {
+        let path = path.replace("{id}", &id).replace("{execution_id}", &id);
+        let path = path.replace(['{', '}'], "x");
+        for method in ["PUT", "DELETE", "PATCH", "TRACE", "OPTIONS", "BREW"] {
+            let answer = place.raw(request(method, &path, "", b"")).await;
+            answer.problem(405, "Allow");
+            assert!(answer.header("allow").is_some(), "{method} {path}: {answer:?}");
+        }
+    }
+    assert_eq!(place.contents().await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_does_not_fit_is_a_problem() {
+    let place = Place::new().await;
+    let (gate, _) = place.gate("bob@example.com").await;
+    let before = place.contents().await;
+    let deep =
+        |open: &str, close: &str| format!("{}1{}", open.repeat(20_000), close.repeat(20_000));
+    let gates = format!(r#""gates":["{}"]"#, gate.id());
+    let bodies: Vec<Vec<u8>> = vec![
+        b"".to_vec(),
+        b"{".to_vec(),
+        b"null".to_vec(),
+        b"[]".to_vec(),
+        b"\"x\"".to_vec(),
+        b"\xff\xfe".to_vec(),
+        b"{\"gates\":[\"\xff\"]}".to_vec(),
+        format!("{{{gates}}} x").into_bytes(),
+        format!("{{{gates},{gates}}}").into_bytes(),
+        format!("{{{gates},\"more\":1}}").into_bytes(),
+        format!("\u{feff}{{{gates}}}").into_bytes(),
+        deep("[", "]").into_bytes(),
+        format!("{{\"gates\":{}}}", deep("[", "]")).into_bytes(),
+        deep("{\"gates\":", "}").into_bytes(),
+        b"{\"gates\":[\"../../etc/passwd\"]}".to_vec(),
+        b"{\"gates\":[\"\\u0000\"]}".to_vec(),
+        b"{\"gates\":[\"\\ud800\"]}".to_vec(),
+        b"{\"gates\":[1e999]}".to_vec(),
+    ];
+    for body in bodies {
+        let shown = String::from_utf8_lossy(&body[..body.len().min(40)]).into_owned();
+        let call = Call::bytes(APPROVE, body).header("content-type", "application/json");
+        let answer = place.ask(call.token(OPERATOR)).await;
+        assert_eq!(answer.status, 400, "{shown}: {answer:?}");
+        answer.problem(400, "does not fit");
+    }
+    for kind in ["", "text/plain", "application/json-seq", "text/json", "application/x-json"] {
+        let body = format!("{{{gates}}}");
+        let call = Call::bytes(APPROVE, body).header("content-type", kind).token(OPERATOR);
+        place.ask(call).await.problem(415, "application/json");
+    }
+    place.ask(Call::bytes(APPROVE, "{}").token(OPERATOR)).await.problem(415, "application/json");
+    assert_eq!(place.contents().await, before);
+    let call = Call::bytes(APPROVE, format!("{{{gates}}}")).token(OPERATOR);
+    place.ask(call.header("content-type", "Application/JSON; charset=utf-8")).await.is(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_payload_that_is_deep_is_stored_or_refused() {
+    let place = Place::new().await;
+    let order = place.order().await;
+    for depth in [10, 100, 120, 127, 128, 1000, 50_000] {
+        let note = format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
+        let body = format!(r#"{{"trigger":"confirm","payload":{{"amount":1,"note":{note}}}}}"#);
+        let call = Call::bytes(&format!("/api/machines/{order}/send"), body);
+        let answer =
+            place.ask(call.header("content-type", "application/json").token(OPERATOR)).await;
+        answer.problem(if depth < 126 { 409 } else { 400 }, "");
+    }
+    place.get(&format!("/api/machines/{order}?audience=internal")).await;
+    place.contents().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_has_a_limit() {
+    let place = Place::new().await;
+    let before = place.contents().await;
+    let json = "Content-Type: application/json\r\n";
+    let large = vec![b' '; 256 * 1024 + 1];
+    let sized = format!("{json}Content-Length: {}\r\n", large.len());
+    place.raw(request("POST", APPROVE, &sized, &large)).await.problem(413, "262144");
+    // It says that it is large, and sends nothing.
+    let claimed = format!("{json}Content-Length: 99999999999\r\n");
+    place.raw(request("POST", APPROVE, &claimed, b"")).await.problem(413, "262144");
+    // It does not say how large it is.
+    let chunks = format!("{:x}\r\n{}\r\n", 1000, "x".repeat(1000)).repeat(300);
+    let chunked = format!("{json}Transfer-Encoding: chunked\r\n");
+    place.raw(request("POST", APPROVE, &chunked, chunks.as_bytes())).await.problem(413, "262144");
+    let fits = vec![b' '; 256 * 1024];
+    let sized = format!("{json}Content-Length: {}\r\n", fits.len());
+    place.raw(request("POST", APPROVE, &sized, &fits)).await.problem(400, "does not fit");
+    // Two sizes, or none that can be read.
+    for sizes in [
+        "Content-Length: 1\r\nContent-Length: 2\r\n",
+        "Content-Length: -1\r\n",
+        "Content-Length: x\r\n",
+    ] {
+        let answer = place.raw(request("POST", APPROVE, &format!("{json}{sizes}"), b"{}")).await;
+        assert_eq!(answer.status, 400, "{answer:?}");
+    }
+    assert_eq!(place.contents().await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn odd_paths_and_queries_name_nothing() {
+    let place = Place::new().await;
+    let before = place.contents().await;
+    let names = [
+        "..",
+        "../..",
+        "%2e%2e",
+        "%2e%2e%2f%2e%2e",
+        "..%2f..%2fetc%2fpasswd",
+        "%00",
+        "%0a",
+        "%ff",
+        "%F0%9F%98%80",
+        "x%27%20OR%201=1--",
+        "%3Cscript%3E",
+        "%252e",
+        "01890a5d",
+        "01890a5dac96774bbcceb302099a805",
+        "*",
+        "%25",
+    ];
+    for name in names {
+        for path in [
+            format!("/api/machines/{name}"),
+            format!("/api/machines/{name}/timeline"),
+            format!("/api/execution/{name}/snapshot"),
+            format!("/api/execution/{name}/timeline"),
+            format!("/api/definitions/{name}"),
+            format!("/api/definitions/{name}/diagram.svg"),
+            format!("/api/topology/{name}"),
+            format!("/inspector/{name}"),
+        ] {
+            let answer = place.raw(request("GET", &path, "", b"")).await;
+            assert!(matches!(answer.status, 400 | 404), "{path}: {answer:?}");
+            answer.problem(answer.status, "");
+            assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+        }
+    }
+    for query in ["%", "%zz", "=", "&&&=", "limit", "%00=1", "limit=%00", "session=%ff"] {
+        let answer = place.raw(request("GET", &format!("/api/machines?{query}"), "", b"")).await;
+        assert!(matches!(answer.status, 200 | 400), "{query}: {answer:?}");
+    }
+    // What is longer than a name.
+    for long in [5_000, 60_000] {
+        let long = "x".repeat(long);
+        for path in [format!("/api/topology/{long}"), format!("/api/machines?session={long}")] {
+            place.raw(request("GET", &path, "", b"")).await.problem(400, "too long");
+        }
+        place.raw(request("GET", &format!("/api/machines/{long}"), "", b"")).await.problem(404, "");
+    }
+    // What no server takes is refused by the connection.
+    for path in
+        [format!("/{}", "x".repeat(1 << 20)), format!("/api/machines?{}", "x".repeat(1 << 20))]
+    {
+        let answer = place.raw(request("GET", &path, "", b"")).await;
+        assert!(matches!(answer.status, 0 | 414 | 431), "{answer:?}");
+    }
+    let many: String = (0..5000).map(|at| format!("X-{at}: x\r\n")).collect();
+    let answer = place.raw(request("GET", "/api/health", &many, b"")).await;
+    assert!(matches!(answer.status, 0 | 431), "{answer:?}");
+    assert_eq!(place.contents().await, before);
+    place.read("/api/health").await.is(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bytes_that_are_not_http_are_refused() {
+    let place = Place::new().await;
+    for bytes in [
+        &b"\r\n\r\n"[..],
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"GET\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost localhost\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nX: \x00\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"GET /api/health HTTP/1.1\r\n Host: localhost\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    ] {
+        let bytes = [bytes, &b"\r\n\r\n"[..]].concat();
+        let address = place.address;
+        let answer = tokio::task::spawn_blocking(move || {
+            let mut stream = std::net::TcpStream::connect(address).unwrap();
+            std::io::Write::write_all(&mut stream, &bytes).unwrap();
+            stream.shutdown(std::net::Shutdown::Write).unwrap();
+            let mut text = Vec::new();
+            let _ = std::io::Read::read_to_end(&mut stream, &mut text);
+            String::from_utf8_lossy(&text).into_owned()
+        });
+        let answer = answer.await.unwrap();
+        assert!(!answer.contains(" 200 ") && !answer.contains(" 500 "), "{answer}");
+    }
+    // Two requests in one: the second one is what it says, and not part of a body.
+    let smuggled = b"POST /api/approvals/approve HTTP/1.1\r\nHost: localhost\r\n\
+        Content-Length: 4\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n\
+        0\r\n\r\nGET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let answer = place.raw(*smuggled).await;
+    assert!(!answer.body.contains("\"ok\""), "{answer:?}");
+    place.read("/api/health").await.is(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn data_of_a_machine_cannot_break_out() {
+    let place = Place::new().await;
+    let evil = "</script><script>alert(1)</script>\r\nX-Evil: 1\u{202e}\u{0}";
+    let id = place.sent(machine_tests::samples::mail(evil)).await;
+    for path in [format!("/api/machines/{id}?audience=internal"), "/api/machines".to_owned()] {
+        let answer = place.ask(Call::get(&path).token(OPERATOR)).await;
+        answer.is(200);
+        assert_eq!(answer.header("content-type"), Some("application/json"));
+        assert_eq!(answer.header("x-evil"), None);
+    }
+    let reason = json!({ "reason": evil });
+    place.post(&format!("/api/machines/{id}/cancel"), &reason).await.problem(409, "");
+}

@@ -1,0 +1,222 @@
+//! Pages of machines, sessions, events and operations. They are large with `MACHINE_LARGE_TESTS`.
+
+use std::collections::BTreeSet;
+
+use machine::contract::Contract;
+use machine_tests::{
+    actors::reasoning_node,
+    samples::{asked_in, mail, pending_mail},
+};
+use serde_json::{Value, json};
+
+use crate::support::{Order, Place};
+
+/// All pages of a list, one after the other.
+async fn pages(place: &Place, path: &str, field: &str) -> Vec<Value> {
+    let (mut all, mut after) = (Vec::new(), String::new());
+    let and = if path.contains('?') { '&' } else { '?' };
+    loop {
+        let page = place.get(&format!("{path}{and}limit=1000{after}")).await;
+        all.extend(page[field].as_array().unwrap().iter().cloned());
+        match page["next"].as_str() {
+            Some(next) => after = format!("&after={next}"),
+            None => return all,
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn large_lists_have_pages() {
+    let is_large = std::env::var_os("MACHINE_LARGE_TESTS").is_some();
+    let count = if is_large { 10_000 } else { 2500 };
+    let place = Place::new().await;
+    for at in (0..count).step_by(250) {
+        let mut questions: Vec<_> = (at..at + 250)
+            .map(|at| {
+                let contract = Contract::ecs_request("Which?", reasoning_node()).unwrap();
+                asked_in(contract.session(format!("session {at}")))
+            })
+            .collect();
+        let batch = questions.iter_mut().fold(place.store.batch(), |batch, it| batch.create(it));
+        batch.write().await.unwrap();
+    }
+    let sessions = pages(&place, "/api/sessions", "sessions").await;
+    let names: BTreeSet<_> = sessions.iter().map(|it| it["session"].to_string()).collect();
+    assert_eq!((sessions.len(), names.len()), (count, count));
+    let newest: Vec<_> = pages(&place, "/api/machines", "machines").await;
+    let oldest: Vec<_> = pages(&place, "/api/machines?order=oldest", "machines").await;
+    let ids = |list: &[Value]| list.iter().map(|it| it["id"].to_string()).collect::<Vec<_>>();
+    let mut reversed = ids(&oldest);
+    reversed.reverse();
+    assert_eq!(ids(&newest).len(), count);
+    let (newest, reversed): (BTreeSet<_>, BTreeSet<_>) =
+        (ids(&newest).into_iter().collect(), reversed.into_iter().collect());
+    assert_eq!(newest, reversed);
+    let attention = place.get("/api/attention?limit=10").await;
+    assert_eq!(attention["truncated"], true);
+    assert_eq!(attention["concerns"].as_array().unwrap().len(), 10);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn machines_are_filtered() {
+    let place = Place::new().await;
+    let question = place.question().await;
+    let sent = place.sent(mail("bob@example.com").session("s 1")).await;
+    let order = place.order().await;
+    let key = place.get(&format!("/api/machines/{sent}?audience=internal")).await;
+    let key = key["execution"]["idempotency_key"].as_str().unwrap().to_owned();
+    let key: String = key.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    for (query, expected) in [
+        ("".to_owned(), vec![order, sent, question]),
+        ("order=oldest".to_owned(), vec![question, sent, order]),
+        ("machine=order".to_owned(), vec![order]),
+        ("machine=execution&status=waiting".to_owned(), vec![question]),
+        ("session=s%201".to_owned(), vec![sent]),
+        (format!("key={key}"), vec![sent]),
+        ("status=nothing".to_owned(), vec![]),
+        ("machine=%F0%9F%98%80".to_owned(), vec![]),
+    ] {
+        let found = place.read(&format!("/api/machines?{query}")).await.is(200);
+        let ids: Vec<_> =
+            found["machines"].as_array().unwrap().iter().map(|it| &it["id"]).collect();
+        let expected: Vec<_> = expected.iter().map(|id| json!(id)).collect();
+        assert_eq!(ids, expected.iter().collect::<Vec<_>>(), "{query}");
+        assert_eq!(found["unreadable"], json!([]));
+    }
+    let one = place.get("/api/machines?limit=1").await;
+    let next = one["next"].as_str().unwrap();
+    let two = place.get(&format!("/api/machines?limit=1&after={next}")).await;
+    assert_eq!(two["machines"][0]["id"], json!(sent));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_does_not_fit_a_list_is_refused() {
+    let place = Place::new().await;
+    let id = place.question().await;
+    for path in
+        ["/api/machines", "/api/sessions", "/api/attention", "/api/operations", "/api/approvals"]
+    {
+        for query in [
+            "limit=0",
+            "limit=1001",
+            "limit=-1",
+            "limit=4294967296",
+            "limit=x",
+            "limit=1e3",
+            "limit=",
+            "unknown=1",
+            "limit=1&limit=2",
+        ] {
+            place
+                .ask(
+                    crate::support::Call::get(&format!("{path}?{query}"))
+                        .token(crate::support::OPERATOR),
+                )
+                .await
+                .problem(400, "");
+        }
+    }
+    for path in [
+        "/api/machines?after=x",
+        "/api/machines?order=random",
+        "/api/sessions?after=x",
+        "/api/machines?audience=",
+        &format!("/api/machines/{id}/timeline?after=-1"),
+        &format!("/api/machines/{id}/timeline?limit=0"),
+        "/api/machines?after=%00",
+    ] {
+        place.read(path).await.problem(400, "");
+    }
+    place
+        .ask(crate::support::Call::get("/api/operations?after=x").token(crate::support::OPERATOR))
+        .await
+        .problem(400, "");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_timeline_has_pages() {
+    let place = Place::new().await;
+    let mut order = Order::new();
+    place.store.create(&mut order).await.unwrap();
+    let id = order.id();
+    let ann = machine_tests::actors::ann();
+    for amount in 0..10 {
+        let mut paying = order.confirm(amount, Some("card 4111".to_owned()), ann);
+        place.store.commit(&mut paying).await.unwrap();
+        order = paying.again();
+        place.store.commit(&mut order).await.unwrap();
+    }
+    let whole = place.get(&format!("/api/machines/{id}/timeline")).await;
+    let events = whole["events"].as_array().unwrap();
+    assert_eq!((events.len(), &whole["total"], &whole["next"]), (21, &json!(21), &Value::Null));
+    assert!(!whole.to_string().contains("4111"), "{whole}");
+    assert!(whole.to_string().contains("\"amount\""), "{whole}");
+    let mut paged = Vec::new();
+    let mut after = String::new();
+    loop {
+        let page = place.get(&format!("/api/machines/{id}/timeline?limit=4{after}")).await;
+        assert_eq!(page["total"], 21);
+        paged.extend(page["events"].as_array().unwrap().iter().cloned());
+        match page["next"].as_u64() {
+            Some(next) => after = format!("&after={next}"),
+            None => break,
+        }
+    }
+    assert_eq!(paged, *events);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn attention_is_most_urgent_first() {
+    let place = Place::with(|http| http.command("machine --db agent.db")).await;
+    let question = place.question().await;
+    let doubt = place.doubt("bob@example.com").await;
+    let mut pending = pending_mail("ann@example.com");
+    place.store.create(&mut pending).await.unwrap();
+    let attention = place.read("/api/attention").await.is(200);
+    let found: Vec<_> = attention["concerns"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["reason"].as_str().unwrap(), it["id"].clone()))
+        .collect();
+    assert_eq!(found, [("in_doubt", json!(doubt)), ("waits_for_person", json!(question))]);
+    let step = &attention["concerns"][0]["next"][0];
+    assert_eq!(step["do"], "confirm");
+    assert!(step["command"].as_str().unwrap().starts_with("machine --db agent.db confirm"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_operator_log_has_pages() {
+    let place = Place::new().await;
+    let mut asked = Vec::new();
+    for at in 0..5 {
+        let (gate, _) = place.gate(&format!("{at}@example.com")).await;
+        let body = json!({ "gates": [gate.id()], "reason": format!("reason {at}") });
+        place.post("/api/approvals/decline", &body).await.is(200);
+        asked.push(gate.id());
+    }
+    let failed = place.failed("bob@example.com").await;
+    place.post(&format!("/api/machines/{failed}/retry"), &json!({})).await.is(200);
+    place.post(&format!("/api/machines/{failed}/fence"), &json!({})).await.problem(409, "");
+    let log = place.get("/api/operations").await;
+    let newest = &log["operations"][0];
+    let outcome = newest["outcome"].as_str().unwrap();
+    assert!(outcome.starts_with("refused: "), "{newest}");
+    let decline = &log["operations"][2];
+    let expected = json!({
+        "number": decline["number"], "at": decline["at"], "by": "ann", "via": "http",
+        "operation": "decline", "machines": [asked[4]], "detail": "reason 4", "outcome": "done",
+    });
+    assert_eq!(*decline, expected);
+    let mut all = Vec::new();
+    let mut after = String::new();
+    loop {
+        let page = place.get(&format!("/api/operations?limit=2{after}")).await;
+        all.extend(page["operations"].as_array().unwrap().iter().cloned());
+        match page["next"].as_str() {
+            Some(next) => after = format!("&after={next}"),
+            None => break,
+        }
+    }
+    assert_eq!(all, *log["operations"].as_array().unwrap());
+}

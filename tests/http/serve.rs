@@ -1,0 +1,219 @@
+//! `machine serve` as a process.
+#![cfg(unix)]
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    net::{SocketAddr, TcpListener},
+    path::Path,
+    process::{Child, ChildStdout, Command, Stdio},
+    time::Instant,
+};
+
+use machine::store::{OpenOptions, Store};
+use machine_tests::samples::asked;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::support::{Answer, Call, SOON};
+
+/// A process that does not outlive a test that fails.
+struct Served {
+    child: Child,
+    output: BufReader<ChildStdout>,
+    address: SocketAddr,
+    token: Option<String>,
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_machine-cli"));
+    command.args(arguments).env_remove("MACHINE_DB").stdin(Stdio::null());
+    command
+}
+
+fn start(file: &Path, arguments: &[&str]) -> Served {
+    let mut command = command(&["serve"]);
+    command.arg(file).args(["--listen", "127.0.0.1:0"]).args(arguments);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    output.read_line(&mut line).unwrap();
+    if line.is_empty() {
+        let mut text = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+        panic!("{text}");
+    }
+    let rest = line.trim().strip_prefix("http://").unwrap();
+    let (address, rest) = rest.split_once('/').unwrap();
+    let token = rest.strip_prefix("inspector/#token=").map(str::to_owned);
+    assert!(token.is_some() || rest == "inspector/", "{line}");
+    Served { child, output, address: address.parse().unwrap(), token }
+}
+
+impl Served {
+    fn stop(&mut self, signal: Signal) -> i32 {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+        self.child.wait().unwrap().code().unwrap()
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        Call::get(path).send(self.address)
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A folder with a file that has a question in it.
+async fn file() -> (TempDir, std::path::PathBuf, machine::Id) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("agent.db");
+    let store = Store::sqlite(&file).await.unwrap();
+    let mut question = asked("Which port?");
+    store.create(&mut question).await.unwrap();
+    store.close().await.unwrap();
+    (folder, file, question.id())
+}
+
+fn failed(arguments: &[&str]) -> (i32, String) {
+    let output = command(arguments).output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(!text.contains("panicked"), "{text}");
+    (output.status.code().unwrap(), text)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_decides_until_the_server_is_stopped() {
+    let (_folder, file, id) = file().await;
+    let mut served = start(&file, &["--as", "ann"]);
+    let token = served.token.clone().unwrap();
+    assert_eq!(token.len(), 48);
+    let health = Call::get("/api/health").token(&token).send(served.address).is(200);
+    assert_eq!(health["access"], json!({ "role": "operator", "name": "ann" }));
+    let command = health["command"].as_str().unwrap();
+    assert!(command.contains("--db") && command.contains("agent.db"), "{command}");
+    let body = json!({ "execution_id": id, "response": "8080" });
+    Call::post("/ecs/respond", &body).send(served.address).problem(401, "");
+    Call::post("/ecs/respond", &body).token(&token).send(served.address).is(200);
+    let body = json!({ "execution_id": id });
+    Call::post("/ecs/continue", &body).token(&token).send(served.address).is(200);
+    // A stream does not hold it back.
+    let address = served.address;
+    let mut stream = tokio::task::spawn_blocking(move || crate::sse::Sse::open(address, "", None))
+        .await
+        .unwrap();
+    assert!(stream.next().unwrap().is_alive());
+    let began = Instant::now();
+    assert_eq!(served.stop(Signal::TERM), 0);
+    assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
+    assert_eq!(stream.next(), None);
+    let mut rest = String::new();
+    served.output.read_to_string(&mut rest).unwrap();
+    assert!(rest.contains("Ctrl-C"), "{rest}");
+    // The write-ahead log is in the file.
+    let log = file.with_extension("db-wal");
+    assert!(std::fs::metadata(log).map_or(0, |log| log.len()) == 0);
+    let store = OpenOptions::new().sqlite(&file).await.unwrap();
+    assert!(store.verify_all(|_| ()).await.unwrap().is_clean());
+    let question = store.load::<machine::contract::AnyExecution>(id).await.unwrap();
+    assert!(matches!(question, machine::contract::AnyExecution::Completed(_)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_person_it_only_reads() {
+    let (_folder, file, id) = file().await;
+    let mut served = start(&file, &[]);
+    assert_eq!(served.token, None);
+    served.get(&format!("/api/machines/{id}")).is(200);
+    Call::post(&format!("/api/machines/{id}/cancel"), &json!({}))
+        .send(served.address)
+        .problem(401, "");
+    assert_eq!(served.stop(Signal::INT), 0);
+    let mut served = start(&file, &["--tokens-only"]);
+    served.get("/api/health").problem(401, "");
+    assert_eq!(served.stop(Signal::TERM), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tokens_are_read_from_a_file() {
+    let (folder, file, _) = file().await;
+    let tokens = folder.path().join("tokens");
+    let path = tokens.to_str().unwrap().to_owned();
+    std::fs::write(
+        &tokens,
+        "# people\n\noperator Ann Example 0123456789abcdef\nreader dora fedcba9876543210\n",
+    )
+    .unwrap();
+    let mut served = start(&file, &["--tokens", &path]);
+    let health = Call::get("/api/health").token("0123456789abcdef").send(served.address).is(200);
+    assert_eq!(health["access"], json!({ "role": "operator", "name": "Ann Example" }));
+    let health = Call::get("/api/health").token("fedcba9876543210").send(served.address).is(200);
+    assert_eq!(health["access"], json!({ "role": "reader", "name": "dora" }));
+    assert_eq!(served.stop(Signal::TERM), 0);
+    let db = file.to_str().unwrap();
+    for (line, said) in [
+        ("operator ann", "operator NAME TOKEN"),
+        ("operator ann short", "at least 12"),
+        ("admin ann 0123456789abcdef", "not a role"),
+        ("ann", "operator NAME TOKEN"),
+        ("operator  0123456789abcdef", "line 3"),
+    ] {
+        std::fs::write(&tokens, format!("# people\n\n{line}\n")).unwrap();
+        let (code, text) = failed(&["serve", db, "--listen", "127.0.0.1:0", "--tokens", &path]);
+        assert_eq!(code, 2, "{line}: {text}");
+        assert!(text.contains("line 3") && text.contains(said), "{line}: {text}");
+        assert!(!text.contains("0123456789abcdef"), "{text}");
+    }
+    let (code, text) = failed(&["serve", db, "--tokens", "/nothing/tokens"]);
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("/nothing/tokens"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_served_is_refused() {
+    let (folder, file, _) = file().await;
+    let db = file.to_str().unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let (code, text) = failed(&["serve", db, "--listen", &address]);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains(&address) && text.contains("--listen"), "{text}");
+    for open in ["0.0.0.0:0", "[::]:0", "192.0.2.7:0"] {
+        let (code, text) = failed(&["serve", db, "--listen", open]);
+        assert_eq!(code, 2, "{open}: {text}");
+        assert!(text.contains("--tokens FILE"), "{text}");
+    }
+    for wrong in ["localhost", "127.0.0.1", "127.0.0.1:99999", "x"] {
+        assert_eq!(failed(&["serve", db, "--listen", wrong]).0, 2, "{wrong}");
+    }
+    let nothing = folder.path().join("nothing.db");
+    let (code, text) = failed(&["serve", nothing.to_str().unwrap(), "--listen", "127.0.0.1:0"]);
+    assert_eq!(code, 5, "{text}");
+    assert!(!nothing.exists());
+    let text = folder.path().join("text.db");
+    std::fs::write(&text, "this is not a database, and long enough to be read as one").unwrap();
+    let (code, said) = failed(&["serve", text.to_str().unwrap(), "--listen", "127.0.0.1:0"]);
+    assert_ne!(code, 0, "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_address_needs_a_token_for_everything() {
+    let (_folder, file, _) = file().await;
+    let mut command =
+        command(&["serve", file.to_str().unwrap(), "--listen", "0.0.0.0:0", "--as", "ann"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    output.read_line(&mut line).unwrap();
+    let port: u16 = line.split(':').nth(2).unwrap().split('/').next().unwrap().parse().unwrap();
+    let address: SocketAddr = ([127, 0, 0, 1], port).into();
+    let token = line.trim().split_once("token=").unwrap().1.to_owned();
+    let mut served = Served { child, output, address, token: Some(token.clone()) };
+    served.get("/api/health").problem(401, "");
+    Call::get("/api/health").token(&token).send(address).is(200);
+    assert_eq!(served.stop(Signal::TERM), 0);
+}
