@@ -9,7 +9,7 @@ use crate::{
     agent::Reply,
     condition::Condition,
     record::AnyTaskRecord,
-    scenarios::{COURIER, MAIL, PAY, READ, TO_ALL, plan},
+    scenarios::{COURIER, Line, MAIL, PAY, READ, TO_ALL, plan},
     workflow::AnyWorkflow,
     world::World,
 };
@@ -57,6 +57,29 @@ async fn a_person_lets_one_call_pass() {
         }
     }
     assert_eq!(world.record(task).await.status().to_string(), "completed");
+}
+
+/// What a person let pass is the call that they saw: with other arguments it is asked again.
+#[tokio::test]
+async fn a_call_with_other_arguments_is_asked_again() {
+    const TELL: Line = ("mail.send", &[("to", "everyone"), ("text", "{{files.read}}")], None);
+    let world = World::new(|brief| {
+        let steps = [READ, TELL];
+        Ok(Reply::Can(plan(&steps[brief.done.len()..])))
+    })
+    .await;
+    std::fs::write(world.path("note.txt"), "the secret").unwrap();
+    let task = world.submit("tell").await;
+    for seen in ["{{files.read}}", "the secret"] {
+        world.work().await;
+        let asks = world.engine(task).await;
+        let AnyWorkflow::ManualIntervention(asks) = asks else { panic!("{asks:?}") };
+        assert!(asks.state().proposed_action.contains(seen), "{:?}", asks.state());
+        assert_eq!(world.file("mails.txt"), "");
+        world.say(task, "user_resume", json!({})).await;
+    }
+    world.work().await;
+    assert!(world.file("mails.txt").contains("the secret"));
 }
 
 /// An agent that plans a payment again does not pay again, and a person finds out.

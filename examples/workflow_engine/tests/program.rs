@@ -3,13 +3,18 @@
 use std::{
     io::{BufRead, BufReader},
     process::{Command, Output, Stdio},
+    sync::mpsc,
     thread,
+    time::Duration,
 };
 
 use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use crate::process::Process;
+
+/// How long anything may take.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 struct Office(TempDir);
 
@@ -132,23 +137,19 @@ fn it_tells_in_real_time_and_stops() {
     let office = Office::new();
     let mut running = Process::start(&mut office.command(&["run"]));
     let lines = BufReader::new(running.stdout.take().unwrap()).lines();
+    let (sender, told) = mpsc::channel();
+    let reader = thread::spawn(move || {
+        lines.map_while(Result::ok).try_for_each(|line| sender.send(line)).unwrap_or_default();
+    });
+    let until = |part: &str| while !told.recv_timeout(PATIENCE).unwrap().contains(part) {};
     let [_, engine] = office.submit("invite the team");
-    let mut lines = lines.map_while(Result::ok);
-    assert!(lines.any(|line| line.contains("asks (1), planning: sensitive_action")));
-    office.ok(&[
-        "send",
-        &engine,
-        "user_modify",
-        "--as",
-        "ann",
-        "--payload",
-        r#"{"intervention": 1, "instruction": "only us"}"#,
-    ]);
-    assert!(lines.any(|line| line.contains("COMPLETED: invite the team")));
-    let rest = thread::spawn(move || lines.count());
+    until("asks (1), planning: sensitive_action");
+    let payload = r#"{"intervention": 1, "instruction": "only us"}"#;
+    office.ok(&["send", &engine, "user_modify", "--as", "ann", "--payload", payload]);
+    until("COMPLETED: invite the team");
     let output = running.stop();
     assert!(output.status.success(), "{output:?}");
-    rest.join().unwrap();
+    reader.join().unwrap();
 }
 
 #[test]

@@ -48,6 +48,7 @@ impl Fingerprint {
             hash = fields(hash, slice(&edges[i].payload));
             hash = number(hash, edges[i].deadline.is_some() as usize);
             hash = texts(hash, slice(&edges[i].actors));
+            hash = texts(hash, slice(&edges[i].computed));
             hash = texts(hash, slice(&edges[i].was));
             i += 1;
         }

@@ -64,8 +64,9 @@ pub struct Definition {
     /// The groups of states, in the order in which they are first named.
     pub groups: Rows<GroupDef>,
     /// Changes when a name, an older name, a field, its audience, an edge, an actor, the context's
-    /// type, the version, or whether there is a deadline changes. Docs, guards, conditions, durations and
-    /// [`Edge::computed`] do not count: whether stored data can be read does not depend on them.
+    /// type, the version, whether there is a deadline, or [which fields a move computes](Edge::computed)
+    /// changes. Docs, guards, conditions and durations do not count: what stored data mean does not depend on
+    /// them.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub fingerprint: Fingerprint,
 }

@@ -92,9 +92,6 @@ pub struct TimelineEvent<A: Audience = Human> {
     /// no states; a field is known if the payload of a transition set it and the transitions since then
     /// left it as it was. Of the newest event, all fields are known where the state is at hand: in
     /// memory, or with an [`Observer`](super::Observer).
-    ///
-    /// A definition is the first one in a store with its fingerprint. What another program computes that
-    /// it carries over, with the same states and payloads, is shown as if it was carried over.
     #[cfg_attr(feature = "http", schema(value_type = Object))]
     pub data: Fields<A>,
     /// The names of the other fields: the machine was created with them, or its program computed them.
