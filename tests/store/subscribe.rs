@@ -271,7 +271,7 @@ async fn two_stores_on_one_file_see_each_other() {
 async fn a_future_that_is_dropped_while_a_definition_is_read_loses_nothing() {
     let place = Place::new().await;
     place.store.create(&mut Ticket::new()).await.unwrap();
-    place.stored(read("a.txt")).await;
+    let _ = place.stored(read("a.txt")).await;
     for polls in 1..6 {
         let other = place.open_again().await;
         let mut subscription = other.subscribe(None).await.unwrap();
