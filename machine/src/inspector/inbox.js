@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { h } from "./dom.js";
 import { held } from "./hold.js";
+import { question } from "./payload.js";
 import { askAll, readOnly, stepList } from "./steps.js";
 import { since, words } from "./text.js";
 
@@ -11,7 +12,7 @@ const selected = new Set();
 export const inbox = {
   title: (data) => (data?.approvals.length ? `${data.approvals.length} to approve` : "Approvals"),
 
-  load: () => get("api/approvals", { limit: 100 }),
+  load: ({ params }) => get("api/approvals", { limit: params.limit ?? 100 }),
 
   concerns: () => true,
 
@@ -51,7 +52,13 @@ export const inbox = {
             stale.map((row) => gate(page, row)),
           ),
         ),
-      data.truncated && h("p", { class: "note" }, "There are more than are shown here."),
+      data.truncated &&
+        h(
+          "p",
+          { class: "note" },
+          "There are more than are shown here. ",
+          !page.params.limit && h("a", { href: page.link("approvals", { limit: 1000 }) }, "Show up to 1,000"),
+        ),
     ];
   },
 };
@@ -120,7 +127,7 @@ function gate(page, { item: one, gone }) {
       one.irreversible && h("span", { class: "badge bad" }, "irreversible"),
       h("span", { class: "right" }, "waiting for ", since(one.waiting_since, "for")),
     ),
-    h("pre", { class: "question data" }, one.question),
+    question(one.question),
     h(
       "p",
       { class: "why" },
