@@ -12,8 +12,9 @@ use machine::{
     Id,
     actor::{Actors, Human},
     store::{Message, Query, blocking::Store},
+    view::{self, transitions},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
@@ -31,6 +32,9 @@ const GOALS: [&str; 8] = [
     "unknown",
     "greet bob",
 ];
+
+/// What comes after the answer that counts.
+const TOO_LATE: &str = "too late";
 
 /// How long a round may take at most.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -147,7 +151,7 @@ impl Round {
                 continue;
             }
             figures.interventions += 1;
-            let mut said = match (engine.state().reason, random.below(4)) {
+            let said = match (engine.state().reason, random.below(4)) {
                 (_, 0) => json!({ "trigger": "user_terminate", "why": "enough" }),
                 (Condition::Ambiguity, _) => {
                     json!({ "trigger": "user_modify", "instruction": "the final one" })
@@ -157,10 +161,21 @@ impl Round {
                 }
                 _ => json!({ "trigger": "user_resume" }),
             };
-            said["intervention"] = json!(engine.state().intervention);
-            let message = Message::new(&said, &Human::new("ann").unwrap()).unwrap();
-            self.store.wait(self.store.get().send(engine.id(), &message)).unwrap();
+            // Sometimes with a double click, and somebody who answers what was asked before.
+            self.send(engine.id(), &said, moves);
+            if random.below(3) == 0 {
+                self.send(engine.id(), &said, moves);
+                let late = json!({ "trigger": "user_terminate", "why": TOO_LATE });
+                self.send(engine.id(), &late, moves.saturating_sub(random.below(4)));
+            }
         }
+    }
+
+    /// Ann sends an answer for the state after this number of moves.
+    fn send(&self, engine: Id, said: &Value, seen: u64) {
+        let ann = Human::new("ann").unwrap();
+        let message = Message::new(said, &ann).unwrap().unless_moved(seen);
+        self.store.wait(self.store.get().send(engine, &message)).unwrap();
     }
 
     fn check(&self, round: u64, figures: &mut Figures) {
@@ -181,6 +196,7 @@ impl Round {
         let records =
             self.store.wait(self.store.get().load_all::<AnyTaskRecord>(&records)).unwrap();
         assert_eq!(records.items.len(), GOALS.len());
+        self.check_answers(round);
         // What the records say took place is what the files have.
         let mut told = 0;
         for record in records.items {
@@ -192,11 +208,29 @@ impl Round {
                 AnyTaskRecord::Terminated(it) => (&it.state().history, &mut figures.terminated),
             };
             *ended += 1;
+            if let AnyTaskRecord::Terminated(it) = &record {
+                assert!(!it.state().reason.contains(TOO_LATE), "round {round}: {record:?}");
+            }
             let took_place = |line: &&String| line.ends_with(": done") || line.ends_with(": found");
             told += history.iter().filter(took_place).count();
         }
         assert_eq!(told, effects, "round {round}");
         figures.effects += effects;
+    }
+
+    /// Each intervention was answered once, by the answer that a person gave to it.
+    fn check_answers(&self, round: u64) {
+        let mut answered = HashSet::new();
+        for engine in self.store.list(&Query::new().machine("workflow")).unwrap().items {
+            let id = engine.unwrap().id;
+            let history = self.store.wait(self.store.get().history(id)).unwrap();
+            for (moves, it) in (0..).zip(transitions::<view::Human>(&history)) {
+                if it.from_status == "manual_intervention" {
+                    answered.insert((id, moves));
+                }
+            }
+        }
+        assert_eq!(answered, self.decided, "round {round}");
     }
 
     fn until(&self, round: u64, what: &str, condition: impl Fn(&Self) -> bool) {
