@@ -81,7 +81,10 @@ impl Stage {
     pub fn answer(&self, goal: &str, trigger: &str, with: &[(&str, &str)]) -> anyhow::Result<()> {
         let id = self.task(goal)?.engine;
         let next = self.store.wait(Observer::new(self.store.get()).next(id))?;
-        let is_it = |step: &&NextStep| matches!(step, NextStep::SendEvent { trigger: it, .. } if it == trigger);
+        let is_it = |step: &&NextStep| match step {
+            NextStep::SendEvent { trigger: it, .. } => it == trigger,
+            _ => false,
+        };
         let shown = next.iter().find(is_it).context("it does not ask for that")?.to_string();
         // Ann fills in what the command leaves open.
         let command = shown.split(" --payload").next().unwrap_or(&shown);

@@ -5,8 +5,9 @@
 //! program can send, as no person can send the other. All times in `Working` count against the limit of the
 //! task.
 //!
-//! The answer of a person is for the intervention that they saw. The library sets aside one that comes late,
-//! or twice, so it never answers the next intervention.
+//! An answer is for the intervention that the person saw: the page and the commands that `show` prints say
+//! which one that is (`--seen`), and the library refuses one that comes late, or sets it aside. Without
+//! `--seen`, an answer to an engine that does not wait is kept for its next intervention, with a warning.
 
 use machine::{
     actor::{GraphRunner, Human, ReasoningNode},
