@@ -159,9 +159,9 @@ impl Round {
                 }
                 _ => json!({ "trigger": "user_resume" }),
             };
-            // Sometimes with a double click, and somebody who answers what was asked before.
+            // Mostly with a double click, and somebody who answers what was asked before.
             self.send(engine.id(), &said, moves);
-            if random.below(3) == 0 {
+            if random.below(4) > 0 {
                 self.send(engine.id(), &said, moves);
                 let late = json!({ "trigger": "user_terminate", "why": TOO_LATE });
                 self.send(engine.id(), &late, moves.saturating_sub(random.below(4)));
