@@ -1,6 +1,6 @@
 //! Actions in doubt, failures, and retries.
 
-use machine::contract::NotDone;
+use machine::contract::{Contract, Execution, NotDone};
 
 use crate::{
     browser::browse,
@@ -49,6 +49,27 @@ async fn a_failure_is_retried_and_the_attempts_are_drawn_together() {
         // What was decided is not offered again.
         page.go(&format!("#/machines/{mail}")).await;
         assert_eq!(page.count("#next button.primary").await, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_question_that_is_not_a_gate_is_answered() {
+    browse(async |page| {
+        let actors = &page.site.actors;
+        let question = Contract::ecs_request("Which room?", &actors.reasoning_node).unwrap();
+        let mut asked = Execution::new(question)
+            .start(&actors.ecs_node)
+            .suspend("Which room?".to_owned(), &actors.ecs_node);
+        page.site.store.create(&mut asked).await.unwrap();
+        page.open_as(ANN, &format!("#/machines/{}", asked.id())).await;
+        page.shows("Which room?").await;
+        page.click("#next button.primary").await;
+        page.find("dialog [name=response]").await.send_keys("the blue one").await.unwrap();
+        page.answer_dialog().await;
+        page.until("its end", "return document.querySelector('h1 .badge').innerText === 'SUCCESS'")
+            .await;
+        page.shows("the blue one").await;
     })
     .await;
 }

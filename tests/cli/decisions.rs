@@ -1,14 +1,14 @@
 //! What people decide about gates, and what is not needed any more.
 
 use machine::{
-    contract::{Contract, Settled},
+    contract::{Action, Contract, Settled},
     store::LoadError,
     view::Label,
 };
 use machine_tests::{
-    actors::{reasoning_node, tool_node},
+    actors::{ecs_node, reasoning_node, tool_node},
     assert_err,
-    samples::{asked_in, pending_mail, receipt},
+    samples::{asked_in, mail, pending_mail, receipt},
 };
 
 use crate::support::{Place, end};
@@ -101,6 +101,21 @@ async fn what_is_not_needed_is_cancelled() {
     assert_eq!(place.label(planned.id()).await, Label::NotStarted);
 }
 
+/// Nobody is told to answer what can no longer be answered.
+#[tokio::test]
+async fn an_expired_gate_is_not_offered() {
+    let place = Place::new().await;
+    let limit = Some(std::time::Duration::from_millis(1));
+    let (mut gate, mut planned) = mail("bob@example.com").ask::<Action>(limit, ecs_node()).unwrap();
+    place.store.ask(&mut gate, &mut planned).await.unwrap();
+    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    let shown = place.json(&["show", &end(gate.id())]);
+    let steps: Vec<_> = shown["next"].as_array().unwrap().iter().map(|step| &step["do"]).collect();
+    assert_eq!(steps, ["cancel"], "{shown}");
+    place.run(&["approve", &end(gate.id()), "--as", "ann", "--yes"]).failed(1, "expired");
+    place.run(&["cancel", &end(gate.id()), "--as", "ann"]).done();
+}
+
 #[tokio::test]
 async fn what_failed_is_tried_again() {
     let place = Place::new().await;
@@ -109,6 +124,9 @@ async fn what_failed_is_tried_again() {
     let document = place.json(&["retry", &end(failed), "--as", "ann", "--yes"]);
     let attempt = document["attempt"].as_str().unwrap().parse().unwrap();
     assert_eq!(place.label(attempt).await, Label::NotStarted);
+    // Whoever was slower, or typed it twice, makes no second attempt.
+    let twice = place.run(&["retry", &end(failed), "--as", "bob", "--yes"]);
+    twice.failed(1, "there is another attempt");
     let planned = place.store.planned(attempt).await.unwrap();
     let settled = place.store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap();
     assert!(matches!(settled, Settled::Completed(_)));

@@ -162,6 +162,16 @@ async fn an_authorization_that_is_not_one_is_refused() {
 }
 
 #[test]
+fn a_token_is_of_one_person() {
+    let person = |name| machine::actor::Human::new(name).unwrap();
+    let access = machine::http::Access::new().operator(person("ann"), "secret-of-ann").unwrap();
+    let error = access.clone().reader(person("bob"), "secret-of-ann").unwrap_err();
+    assert!(error.to_string().contains("the same token"), "{error}");
+    let error = access.reader(person("bob"), "short").unwrap_err();
+    assert!(error.to_string().contains("at least 12"), "{error}");
+}
+
+#[test]
 fn tokens_are_not_in_debug_texts() {
     let text = format!("{:?}", access());
     assert!(!text.contains("token-of"), "{text}");

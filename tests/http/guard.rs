@@ -8,7 +8,7 @@ use crate::support::{Call, OPERATOR, Place, raw};
 
 /// The status of a request with these header lines.
 async fn status(place: &Place, target: &str, headers: &[String]) -> u16 {
-    let lines: String = headers.iter().map(|line| format!("{line}\r\n")).collect();
+    let lines: String = headers.iter().flat_map(|line| [line, "\r\n"]).collect();
     let text = format!("GET {target} HTTP/1.1\r\nConnection: close\r\n{lines}\r\n");
     let answer = place.raw(text).await;
     if answer.status >= 400 {

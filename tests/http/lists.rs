@@ -65,9 +65,9 @@ async fn machines_are_filtered() {
     let order = place.order().await;
     let key = place.get(&format!("/api/machines/{sent}?audience=internal")).await;
     let key = key["execution"]["idempotency_key"].as_str().unwrap().to_owned();
-    let key: String = key.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    let key = key.bytes().map(|byte| format!("%{byte:02x}")).collect::<Vec<_>>().concat();
     for (query, expected) in [
-        ("".to_owned(), vec![order, sent, question]),
+        (String::new(), vec![order, sent, question]),
         ("order=oldest".to_owned(), vec![question, sent, order]),
         ("machine=order".to_owned(), vec![order]),
         ("machine=execution&status=waiting".to_owned(), vec![question]),

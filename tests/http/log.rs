@@ -24,7 +24,7 @@ struct Write;
 impl Visit for Write {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         let mut traced = TRACED.lock().unwrap_or_else(PoisonError::into_inner);
-        traced.push_str(&format!("{field}={value:?}\n"));
+        fmt::Write::write_fmt(&mut *traced, format_args!("{field}={value:?}\n")).unwrap();
     }
 }
 

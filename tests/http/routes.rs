@@ -1,4 +1,4 @@
-//! Every route of the OpenAPI document answers as the document says.
+//! Every route of the `OpenAPI` document answers as the document says.
 
 use std::collections::BTreeSet;
 

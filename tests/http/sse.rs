@@ -127,7 +127,11 @@ impl Sse {
             if most == 0 {
                 return None;
             }
-            let size = self.stream.read(&mut bytes[..most]).unwrap();
+            let size = match self.stream.read(&mut bytes[..most]) {
+                // A server that stops does not wait for a request that has just come.
+                Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => 0,
+                size => size.unwrap(),
+            };
             if size == 0 {
                 return None;
             }

@@ -266,6 +266,32 @@ async fn two_stores_on_one_file_see_each_other() {
 }
 
 /// Another process writes, and so does this one.
+/// A store that was just opened reads each definition when the first entry of it comes.
+#[tokio::test]
+async fn a_future_that_is_dropped_while_a_definition_is_read_loses_nothing() {
+    let place = Place::new().await;
+    place.store.create(&mut Ticket::new()).await.unwrap();
+    let _ = place.stored(read("a.txt")).await;
+    for polls in 1..6 {
+        let other = place.open_again().await;
+        let mut subscription = other.subscribe(None).await.unwrap();
+        let mut future = Box::pin(subscription.next());
+        let mut found = None;
+        for _ in 0..polls {
+            if let std::task::Poll::Ready(first) = futures_poll(future.as_mut()).await {
+                found = Some(first.unwrap());
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        drop(future);
+        if found.is_none() {
+            found = next(&mut subscription, 1).await.pop();
+        }
+        assert_eq!(sequence(found.unwrap().position), 1, "dropped after {polls} polls");
+    }
+}
+
 #[tokio::test]
 async fn another_process_is_seen() {
     let place = Place::new().await;

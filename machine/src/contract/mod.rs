@@ -36,9 +36,10 @@ pub use fact::{CallFact, Evidence, Liveness};
 #[cfg(feature = "sqlite")]
 pub(crate) use gate::Decided;
 pub use gate::{Approval, Decision, Gate, decision};
-pub use in_doubt::{InDoubt, waits_for};
+pub(crate) use in_doubt::append;
 #[cfg(feature = "sqlite")]
-pub(crate) use in_doubt::{append, record};
+pub(crate) use in_doubt::record;
+pub use in_doubt::{InDoubt, waits_for};
 pub use invalid::InvalidContract;
 pub use key::IdempotencyKey;
 pub use outcome::{Answer, Applied, LateCall, NotDone, Outcome, Settled, receipt};

@@ -43,10 +43,11 @@ pub(super) enum Role {
     Operator,
 }
 
-/// The token is too short to be a secret, or has characters that a header cannot have.
+/// The token is too short to be a secret, has characters that a header cannot have, or is of another
+/// person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a token has at least {} visible ASCII characters, and no spaces", Access::SHORTEST)]
-pub struct InvalidToken(());
+#[error("{0}")]
+pub struct InvalidToken(String);
 
 impl Access {
     /// The fewest characters of a token.
@@ -85,7 +86,13 @@ impl Access {
 
     fn with(mut self, role: Role, person: Human, token: &str) -> Result<Self, InvalidToken> {
         if token.len() < Self::SHORTEST || !token.bytes().all(|it| it.is_ascii_graphic()) {
-            return Err(InvalidToken(()));
+            return Err(InvalidToken(format!(
+                "a token has at least {} visible ASCII characters, and no spaces",
+                Self::SHORTEST
+            )));
+        }
+        if self.find(token.as_bytes()).is_some() {
+            return Err(InvalidToken("two people have the same token; give each their own".into()));
         }
         self.tokens.push(Token { digest: blake3::hash(token.as_bytes()), role, person });
         Ok(self)

@@ -109,5 +109,5 @@ fn is_local(request: &Request) -> bool {
     });
     peer.is_some_and(|ConnectInfo(peer)| peer.ip().to_canonical().is_loopback())
         && !is_forwarded
-        && guard::host(request).is_some_and(|host| guard::is_loopback(&host))
+        && guard::host(request).as_ref().is_some_and(guard::is_loopback)
 }

@@ -14,8 +14,9 @@ use utoipa::IntoParams;
 
 use super::{
     caller::Caller,
+    change::{Change, Changed, EVENTS, ExecutionState, MachineState},
     extract::{Query, parsed},
-    feed::{Change, Changed, EVENTS, ExecutionState, MachineState, Reader},
+    feed::Reader,
     problem::Problem,
     router::Shared,
 };
@@ -149,3 +150,6 @@ impl Filter {
             && self.id.is_none_or(|it| change.id == it)
     }
 }
+
+#[cfg(test)]
+mod tests;

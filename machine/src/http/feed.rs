@@ -1,7 +1,7 @@
 //! What subscribers are told, read from the journal once for all of them.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::VecDeque,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -11,15 +11,9 @@ use std::{
 
 use event_listener::Event;
 use futures_util::future::{Either, select};
-use serde::Serialize;
 
+use super::change::{Change, Changes};
 use crate::{
-    actor::Category,
-    clock::Millis,
-    contract::{AnyExecution, execution},
-    definition::StateDef,
-    id::Id,
-    journal::Fact,
     store::{Committed, LoadError, Position, Store, Subscription},
     view::Language,
 };
@@ -27,93 +21,13 @@ use crate::{
 /// How many changes are kept for subscribers that keep up. Slower ones read the journal.
 const KEPT: usize = 1024;
 
-/// How many machines are remembered.
-const SUBJECTS: usize = 4096;
-
 /// How long to wait before a journal that could not be read is read again.
 const AGAIN: Duration = Duration::from_millis(200);
-
-/// A transition of an execution (OB-12).
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-pub(super) struct ExecutionState {
-    /// The execution.
-    execution_id: Id,
-    /// A short description of the action.
-    action_summary: String,
-    /// The source state.
-    from_status: String,
-    /// The target state.
-    to_status: String,
-    /// The trigger.
-    trigger: String,
-    /// The category of the actor.
-    actor_category: Category,
-    /// The target state is never left.
-    is_terminal: bool,
-    /// It waits, and is not in doubt.
-    is_resumable: bool,
-    /// The action is irreversible, and took effect.
-    has_side_effects: bool,
-    /// When (milliseconds since the Unix epoch).
-    timestamp: Millis,
-}
-
-/// A transition of any other machine.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-pub(super) struct MachineState {
-    /// The machine.
-    id: Id,
-    /// Its kind.
-    machine: String,
-    /// Its session.
-    session: Option<String>,
-    /// The source state.
-    from_status: String,
-    /// The target state.
-    to_status: String,
-    /// The trigger.
-    trigger: String,
-    /// The category of the actor.
-    actor_category: Category,
-    /// The target state is never left.
-    is_terminal: bool,
-    /// It waits, and can be left.
-    is_resumable: bool,
-    /// When (milliseconds since the Unix epoch).
-    timestamp: Millis,
-}
-
-/// Anything else that happened to a machine: it was created, or evidence or an answer was recorded.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-pub(super) struct Changed {
-    /// The machine.
-    id: Id,
-    /// Its kind.
-    machine: String,
-    /// When (milliseconds since the Unix epoch).
-    timestamp: Millis,
-}
-
-/// The names of the events.
-pub(super) const EVENTS: [&str; 3] = ["execution_state", "machine_state", "changed"];
-
-/// A journal entry, as subscribers see it.
-#[derive(Debug)]
-pub(super) struct Change {
-    pub(super) position: Position,
-    pub(super) id: Id,
-    pub(super) machine: String,
-    pub(super) session: Option<String>,
-    /// One of [`EVENTS`].
-    pub(super) event: &'static str,
-    /// As JSON.
-    pub(super) data: String,
-}
 
 /// The changes of a store.
 pub(super) struct Feed {
     store: Store,
-    language: Language,
+    changes: Changes,
     ring: Mutex<Ring>,
     /// Notified when the ring grows, and when the feed is closed.
     grown: Event,
@@ -121,7 +35,6 @@ pub(super) struct Feed {
     /// Notified when the last subscriber has left.
     left: Event,
     closed: AtomicBool,
-    subjects: Mutex<HashMap<Id, Arc<Subject>>>,
 }
 
 /// The newest changes.
@@ -141,13 +54,6 @@ enum Known {
     Unknown,
 }
 
-/// What does not change about a machine.
-struct Subject {
-    summary: String,
-    is_irreversible: bool,
-    session: Option<String>,
-}
-
 /// A place in the changes of a store.
 pub(super) struct Reader {
     feed: Arc<Feed>,
@@ -162,13 +68,12 @@ impl Feed {
     pub(super) fn new(store: &Store, language: Language) -> Arc<Self> {
         Arc::new(Self {
             store: store.clone(),
-            language,
+            changes: Changes::new(store, language),
             ring: Mutex::default(),
             grown: Event::new(),
             subscribers: AtomicUsize::new(0),
             left: Event::new(),
             closed: AtomicBool::new(false),
-            subjects: Mutex::default(),
         })
     }
 
@@ -298,7 +203,7 @@ async fn next(feed: &Feed, entries: &mut Subscription) -> Option<Result<Change, 
         Either::Right(_) => return None,
     };
     Some(match committed {
-        Ok(committed) => feed.change(&committed).await,
+        Ok(committed) => feed.changes.of(&committed).await,
         Err(error) => Err(error),
     })
 }
@@ -357,7 +262,7 @@ impl Reader {
             }
         }
         let Some(committed) = &self.read else { unreachable!("it was read above") };
-        let change = Arc::new(self.feed.change(committed).await?);
+        let change = Arc::new(self.feed.changes.of(committed).await?);
         self.read = None;
         self.after = change.position;
         Ok(change)
@@ -370,95 +275,4 @@ impl Drop for Reader {
             self.feed.left.notify(usize::MAX);
         }
     }
-}
-
-impl Feed {
-    async fn change(&self, committed: &Committed) -> Result<Change, LoadError> {
-        let Committed { position, id, definition, entry, .. } = committed;
-        let (position, id) = (*position, *id);
-        let subject = self.subject(id).await?;
-        let machine = definition.name.to_string();
-        let Fact::Moved { from, to, trigger, .. } = &entry.fact else {
-            let data = json(&Changed { id, machine: machine.clone(), timestamp: entry.at });
-            let session = subject.session.clone();
-            return Ok(Change { position, id, machine, session, event: EVENTS[2], data });
-        };
-        let target: Option<&StateDef> = definition.state(to).map(|state| &definition.states[state]);
-        let is_terminal = target.is_some_and(|state| state.terminal);
-        let waits = target.is_some_and(|state| state.stable && !state.terminal);
-        let actor = entry.actor.as_deref();
-        let actor_category = actor.map_or(Category::System, |kind| definition.category(kind));
-        let (from, to, trigger) = (from.to_string(), to.to_string(), trigger.to_string());
-        let (event, data) = if definition.name == execution::DEFINITION.name {
-            let state = ExecutionState {
-                execution_id: id,
-                action_summary: subject.summary.clone(),
-                from_status: from,
-                has_side_effects: subject.is_irreversible && to == "completed",
-                to_status: to,
-                trigger,
-                actor_category,
-                is_terminal,
-                // An irreversible execution waits only while it is in doubt.
-                is_resumable: waits && !subject.is_irreversible,
-                timestamp: entry.at,
-            };
-            (EVENTS[0], json(&state))
-        } else {
-            let state = MachineState {
-                id,
-                machine: machine.clone(),
-                session: subject.session.clone(),
-                from_status: from,
-                to_status: to,
-                trigger,
-                actor_category,
-                is_terminal,
-                is_resumable: waits,
-                timestamp: entry.at,
-            };
-            (EVENTS[1], json(&state))
-        };
-        Ok(Change { position, id, machine, session: subject.session.clone(), event, data })
-    }
-
-    async fn subject(&self, id: Id) -> Result<Arc<Subject>, LoadError> {
-        let subjects = || self.subjects.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = subjects().get(&id) {
-            return Ok(Arc::clone(known));
-        }
-        let nothing = Subject { summary: String::new(), is_irreversible: false, session: None };
-        let subject = match self.store.observed_one(id).await {
-            Ok(observed) if observed.definition.name == execution::DEFINITION.name => {
-                match self.store.load::<AnyExecution>(id).await {
-                    Ok(execution) => {
-                        let contract = execution.context();
-                        Subject {
-                            summary: contract.summary_in(self.language.code()).to_owned(),
-                            is_irreversible: contract.is_irreversible(),
-                            session: contract.session_id().map(str::to_owned),
-                        }
-                    }
-                    Err(LoadError::Unavailable(error)) => return Err(error.into()),
-                    Err(_) => nothing,
-                }
-            }
-            Ok(observed) => Subject { session: observed.session().map(str::to_owned), ..nothing },
-            Err(LoadError::Unavailable(error)) => return Err(error.into()),
-            // It was pruned, or cannot be read: its transitions are told all the same.
-            Err(_) => nothing,
-        };
-        let subject = Arc::new(subject);
-        let mut known = subjects();
-        if known.len() >= SUBJECTS {
-            known.clear();
-        }
-        known.insert(id, Arc::clone(&subject));
-        Ok(subject)
-    }
-}
-
-fn json(data: &impl Serialize) -> String {
-    // Texts and numbers can always be written.
-    serde_json::to_string(data).unwrap_or_default()
 }

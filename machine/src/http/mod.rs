@@ -4,6 +4,7 @@ mod access;
 mod acts;
 mod approvals;
 mod caller;
+mod change;
 mod definitions;
 mod ecs;
 mod events;

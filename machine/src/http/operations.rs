@@ -25,7 +25,7 @@ pub(super) struct Which {
 
 /// A page of the operator log.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-#[allow(clippy::struct_field_names, reason = "they are the names in JSON")]
+#[allow(clippy::struct_field_names, reason = "they are the names in the document")]
 pub(super) struct Operations {
     /// Newest first.
     operations: Vec<Operation>,

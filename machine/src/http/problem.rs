@@ -26,23 +26,14 @@ pub(super) struct Problem {
     status: u16,
     /// What is wrong, and what to do about it.
     detail: String,
-    /// For a refused move.
-    #[serde(flatten)]
-    #[schema(inline)]
-    instead: Option<Box<Instead>>,
-}
-
-/// What can be done instead of a refused move.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-struct Instead {
     /// For a refused move: the moves that are legal in the state of the machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<LegalMove<Human>>>)]
-    legal_moves: Option<Value>,
+    legal_moves: Option<Box<Value>>,
     /// For a refused move: what a person can do now.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<NextStep>>)]
-    next: Option<Value>,
+    next: Option<Box<Value>>,
 }
 
 impl Problem {
@@ -52,7 +43,8 @@ impl Problem {
             title,
             status: status.as_u16(),
             detail: detail.into(),
-            instead: None,
+            legal_moves: None,
+            next: None,
         }
     }
 
@@ -114,18 +106,18 @@ impl Problem {
     pub(super) async fn of_machine(error: operate::Error, id: Id, observer: &Observer) -> Self {
         let mut problem = Self::from(error);
         if problem.status == StatusCode::CONFLICT {
-            let snapshot = observer.snapshot::<Human>(id).await.ok();
-            let next = observer.next(id).await.ok();
-            problem.instead = Some(Box::new(Instead {
-                legal_moves: snapshot.and_then(|it| serde_json::to_value(&it.moves).ok()),
-                next: next.and_then(|next| serde_json::to_value(&next).ok()),
-            }));
+            if let Ok(snapshot) = observer.snapshot::<Human>(id).await {
+                problem.legal_moves = serde_json::to_value(&snapshot.moves).ok().map(Box::new);
+            }
+            if let Ok(next) = observer.next(id).await {
+                problem.next = serde_json::to_value(&next).ok().map(Box::new);
+            }
         }
         problem
     }
 
     pub(super) fn next_mut(&mut self) -> Option<&mut Value> {
-        self.instead.as_mut()?.next.as_mut()
+        self.next.as_deref_mut()
     }
 }
 

@@ -202,8 +202,11 @@ export const FORMS = {
         }
       }
       // It is for the state that the person has seen, and for no later one.
-      const seen = subject.transitionCount ?? null;
-      return post(`${of(subject.id)}/send`, { trigger: step.trigger, payload, transition_count: seen });
+      return post(`${of(subject.id)}/send`, {
+        trigger: step.trigger,
+        payload,
+        transition_count: subject.transitionCount ?? null,
+      });
     },
     done: `Sent ${step.trigger}`,
   }),

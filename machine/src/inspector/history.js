@@ -319,7 +319,11 @@ export function entries(page, history, step) {
         { class: "actions", key: "pages" },
         h(
           "button",
-          { type: "button", disabled: start === 0, onclick: () => page.step(Math.max(first, first + start - HALF)) },
+          {
+            type: "button",
+            disabled: start === 0,
+            onclick: () => page.step(Math.max(first, first + start - HALF)),
+          },
           `Older ${ROWS}`,
         ),
         h(

@@ -141,14 +141,14 @@ function whyOf({ machine: one, execution, children, messages }) {
 /** While the reader is in this part, its buttons stay where they are; those that are gone are disabled. */
 function nextPart(page, data) {
   const { machine: one, execution, next } = data;
-  const { item: steps, gone } = heldOne(`steps ${one.id}`, next, document.getElementById("next"));
   const subject = {
-    transitionCount: one.transition_count,
     id: one.id,
     summary: nameOf(data),
     question: execution?.question,
+    transitionCount: one.transition_count,
     setAside: data.messages.filter((message) => message.status === "set_aside"),
   };
+  const { item, gone } = heldOne(`steps ${one.id}`, { next, subject }, document.getElementById("next"));
   const labels = labelsOf(data);
   return h(
     "section",
@@ -164,8 +164,8 @@ function nextPart(page, data) {
       gone ? "It has changed since these buttons were shown. “Show held” brings the new ones." : whyOf(data),
     ),
     execution?.question && h("pre", { class: "question data", key: "question" }, execution.question),
-    steps.length > 0 && readOnly(),
-    stepList(steps, subject, { gone }) ??
+    item.next.length > 0 && readOnly(),
+    stepList(item.next, item.subject, { gone }) ??
       h("p", { class: "none" }, "There is nothing that a person can do here."),
     one.moves.length > 0 &&
       h(

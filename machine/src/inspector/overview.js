@@ -54,7 +54,8 @@ export const overview = {
 function attentionPart(page, { concerns, truncated }) {
   const identity = (one) => one.id ?? `${one.reason} ${one.summary}`;
   const alike = (a, b) =>
-    JSON.stringify([a.reason, a.question, a.next]) === JSON.stringify([b.reason, b.question, b.next]);
+    JSON.stringify([a.reason, a.question, a.next, a.transition_count]) ===
+    JSON.stringify([b.reason, b.question, b.next, b.transition_count]);
   const rows = held(`attention ${page.audience}`, concerns, { id: identity, alike });
   return h(
     "section",
@@ -78,7 +79,12 @@ function attentionPart(page, { concerns, truncated }) {
 
 function concern(page, one, gone, key) {
   const [label, why] = REASONS[one.reason] ?? [one.reason, ""];
-  const subject = { id: one.id, summary: one.summary, question: one.question, transitionCount: one.transition_count };
+  const subject = {
+    id: one.id,
+    summary: one.summary,
+    question: one.question,
+    transitionCount: one.transition_count,
+  };
   const name = one.summary || `${one.machine ?? "machine"} ${short(one.id ?? "")}`;
   return h(
     "li",

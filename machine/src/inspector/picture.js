@@ -9,6 +9,9 @@ const LANE = 44;
 const BAR = 18;
 const TOP = 20;
 const AXIS = 26;
+/** After the end, for its mark and the name of the state, in pixels. */
+const ROOM = 110;
+/** The largest zoom. */
 const MOST = 1 << 16;
 const zooms = new Map();
 
@@ -23,8 +26,7 @@ export function picture({ key, name, lanes, at = null, select = null }) {
   const isOpen = all.some((stay) => stay.to === null && stay.kind !== "end");
   const newest = lanes.reduce((last, lane) => Math.max(last, lane.stays.at(-1)?.from ?? 0), 0);
   const end = Math.max(isOpen ? now() : newest, start + 1);
-  // A little room after the end, for its mark and name.
-  const model = { key, lanes, start, end: end + (end - start) * 0.06, at, select, isOpen };
+  const model = { key, lanes, start, end, at, select, isOpen };
   const stays = count(all.length, "stay");
   const label = `${name}: ${stays} in a state over ${length(end - start)}. The same is in the table below.`;
   const zoom = (factor) => (event) => {
@@ -103,7 +105,7 @@ function draw(scroller) {
   const width = scroller.clientWidth;
   if (!width) return;
   const svg = scroller.querySelector("svg");
-  const scale = (width * (zooms.get(model.key) ?? 1)) / (model.end - model.start);
+  const scale = (width * (zooms.get(model.key) ?? 1) - ROOM) / (model.end - model.start);
   const left = scroller.scrollLeft;
   const x = (time) => (time - model.start) * scale - left;
   const height = TOP + model.lanes.length * LANE + AXIS;

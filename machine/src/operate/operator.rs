@@ -7,7 +7,7 @@ use crate::{
     id::Id,
     store::{Store, operation::NewOperation},
     typed::State,
-    view::Label,
+    view::{Label, NextStep, Observer},
 };
 
 /// A person who acts on the machines of a store.
@@ -47,6 +47,13 @@ impl<'a> Operator<'a> {
     pub(crate) async fn failed(&self, id: Id) -> Result<Execution<Failed>, Error> {
         let execution = self.store.load::<AnyExecution>(id).await?;
         let label = Label::of(&execution);
+        let next = Observer::new(self.store).next_of_execution(&execution).await?;
+        if label == Label::Failed && !next.contains(&NextStep::Retry { id }) {
+            return Err(Error::refused(format!(
+                "there is another attempt at the action of {id}, which is newer, or open, or took place; \
+                 `list` shows it"
+            )));
+        }
         Failed::narrow(execution).map_err(|_| {
             Error::refused(format!("{id} is {label}, not FAILED, so it cannot be tried again"))
         })

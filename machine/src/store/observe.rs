@@ -39,6 +39,7 @@ pub(crate) struct Observed {
 
 impl Observed {
     /// The state, as an index into the definition, and its label.
+    #[cfg(any(feature = "cli", feature = "http"))]
     pub(crate) fn state(&self) -> (usize, &str) {
         (self.state, &self.definition.states[self.state].label)
     }
@@ -150,6 +151,7 @@ impl Store {
     }
 
     /// The ids of all machines, in the order in which they were created. Rows without one are left out.
+    #[cfg(feature = "cli")]
     pub(crate) async fn ids(&self) -> Result<Vec<Id>, LoadError> {
         let mut ids = Vec::new();
         let mut query = Query::new().limit(10_000);

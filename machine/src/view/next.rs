@@ -101,7 +101,7 @@ impl fmt::Display for NextStep {
             Self::Cancel { id } => write!(f, "cancel {id} --as NAME"),
             Self::Fence { id } => write!(f, "fence {id} --as NAME"),
             Self::Requeue { id } => write!(f, "requeue {id} --as NAME"),
-            Self::Respond { id } => write!(f, "respond {id} TEXT --as NAME"),
+            Self::Respond { id } => write!(f, "respond {id} '' --as NAME"),
             Self::SendEvent { id, trigger, payload, seen } => {
                 write!(f, "send {id} {trigger} --as NAME")?;
                 if let Some(seen) = seen {
