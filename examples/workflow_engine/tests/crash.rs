@@ -31,7 +31,7 @@ const GOALS: [&str; 8] = [
     "greet bob",
 ];
 
-/// What comes after the answer that counts.
+/// What is said to an intervention that is over.
 const TOO_LATE: &str = "too late";
 
 /// How long a round may take at most.
@@ -159,12 +159,15 @@ impl Round {
                 }
                 _ => json!({ "trigger": "user_resume" }),
             };
-            // Mostly with a double click, and somebody who answers what was asked before.
             self.send(engine.id(), &said, moves);
+            // Mostly with a double click, another one who answers as well, and somebody who answers what
+            // was asked before. Whose answer counts is open when a worker is killed that has taken one.
             if random.below(4) > 0 {
                 self.send(engine.id(), &said, moves);
+                let other = json!({ "trigger": "user_terminate", "why": "the other one" });
+                self.send(engine.id(), &other, moves);
                 let late = json!({ "trigger": "user_terminate", "why": TOO_LATE });
-                self.send(engine.id(), &late, moves.saturating_sub(random.below(4)));
+                self.send(engine.id(), &late, moves.saturating_sub(1 + random.below(3)));
             }
         }
     }
