@@ -7,7 +7,6 @@
 #![allow(unreachable_pub, reason = "`pub` marks the interface of a module, as in a library")]
 
 mod agent;
-mod answer;
 mod calls;
 mod condition;
 mod engine;
