@@ -6,8 +6,8 @@
 //! task.
 //!
 //! An answer is for the intervention that the person saw: the page and the commands that `show` prints say
-//! which one that is (`--seen`), and the library refuses one that comes late, or sets it aside. Without
-//! `--seen`, an answer to an engine that does not wait is kept for its next intervention, with a warning.
+//! which one that is (`--seen`), and the library refuses one that comes late, or sets it aside. It also refuses
+//! one to an engine that does not wait.
 
 use machine::{
     actor::{GraphRunner, Human, ReasoningNode},

@@ -73,7 +73,7 @@ impl Operator<'_> {
             if takes_reason {
                 payload.insert("reason".to_owned(), reason.into());
             }
-            let draft = Draft::new(self.store, id, "cancel", payload).await?;
+            let draft = Draft::new(self.store, id, "cancel", payload, true).await?;
             return Ok(Plan::Own(id, Box::new(draft)));
         }
         match self.store.load::<AnyExecution>(id).await? {

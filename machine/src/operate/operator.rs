@@ -5,9 +5,9 @@ use crate::{
     actor::{Actor, Actors, Human},
     contract::{Action, AnyExecution, Contract, Execution, InDoubt, Planned, execution::Failed},
     id::Id,
-    store::{Store, operation::NewOperation},
+    store::{Query, Store, operation::NewOperation},
     typed::State,
-    view::{Label, NextStep, Observer},
+    view::Label,
 };
 
 /// A person who acts on the machines of a store.
@@ -47,16 +47,32 @@ impl<'a> Operator<'a> {
     pub(crate) async fn failed(&self, id: Id) -> Result<Execution<Failed>, Error> {
         let execution = self.store.load::<AnyExecution>(id).await?;
         let label = Label::of(&execution);
-        let next = Observer::new(self.store).next_of_execution(&execution).await?;
-        if label == Label::Failed && !next.contains(&NextStep::Retry { id }) {
+        // What took place already is refused by the store, which says by whom.
+        if let Some(open) = self.open_attempt(&execution).await? {
             return Err(Error::refused(format!(
-                "there is another attempt at the action of {id}, which is newer, or open, or took place; \
-                 `list` shows it"
+                "{open} is another attempt at the same action, and has not ended"
             )));
         }
         Failed::narrow(execution).map_err(|_| {
             Error::refused(format!("{id} is {label}, not FAILED, so it cannot be tried again"))
         })
+    }
+
+    /// Another attempt at the action of an execution, which has not ended.
+    async fn open_attempt(&self, execution: &AnyExecution) -> Result<Option<Id>, Error> {
+        let Some(key) = execution.context().idempotency_key() else { return Ok(None) };
+        let mut query = Query::new().key(key.as_str());
+        loop {
+            let page = self.store.load_all::<AnyExecution>(&query).await?;
+            let mut others = page.items.into_iter().flatten();
+            let open =
+                others.find(|it| it.id() != execution.id() && !it.status().definition().terminal);
+            match (open, page.next) {
+                (Some(open), _) => return Ok(Some(open.id())),
+                (None, Some(next)) => query = query.after(next),
+                (None, None) => return Ok(None),
+            }
+        }
     }
 
     /// Shuts out the worker of a call, which puts the call in doubt.
