@@ -32,7 +32,7 @@ use crate::{
 
 /// Send mails that a person approves first. Without a command: the whole story.
 #[derive(Debug, Parser)]
-#[command(version, about)]
+#[command(version)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,

@@ -38,7 +38,7 @@ use machine::{
 
 /// An agent works on tasks, and asks a person where it matters. Without a command: the whole story.
 #[derive(Debug, Parser)]
-#[command(version, about)]
+#[command(version)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,

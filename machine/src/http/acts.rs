@@ -153,7 +153,7 @@ pub(super) async fn confirm(
         (_, false) => return Err(Problem::malformed("`receipt` is for what took place")),
     };
     let confirmed = async {
-        let doubt = http.store.in_doubt(id).await?;
+        let doubt = operator.in_doubt(id).await?;
         operator.confirm(doubt, finding).await
     };
     match confirmed.await {

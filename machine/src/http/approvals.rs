@@ -193,7 +193,7 @@ pub(super) async fn approve(
 ) -> Result<Json<Decisions>, Problem> {
     let operator = caller.operates(&http)?;
     let ids = each_once(gates)?;
-    let decided = async { operator.approve(operator.gates(&ids).await?).await };
+    let decided = async { operator.approve(operator.gates("approve", &ids).await?).await };
     decided_or_refused(&http, &ids, decided.await).await
 }
 
@@ -217,7 +217,10 @@ pub(super) async fn decline(
 ) -> Result<Json<Decisions>, Problem> {
     let operator = caller.operates(&http)?;
     let ids = each_once(gates)?;
-    let decided = async { operator.decline(operator.gates(&ids).await?, reason.as_deref()).await };
+    let decided = async {
+        let gates = operator.gates("decline", &ids).await?;
+        operator.decline(gates, reason.as_deref()).await
+    };
     decided_or_refused(&http, &ids, decided.await).await
 }
 

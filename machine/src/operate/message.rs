@@ -54,12 +54,14 @@ impl Operator<'_> {
         payload: Map<String, Value>,
         Sending { correlation, seen, early }: Sending,
     ) -> Result<Accepted, Error> {
-        let mut draft = Draft::new(self.store, id, trigger, payload, early).await?;
-        if seen.is_some_and(|seen| seen != draft.transitions) {
-            return Err(Error::refused(format!(
+        let draft = Draft::new(self.store, id, trigger, payload, early).await;
+        let draft = draft.and_then(|draft| match seen {
+            Some(seen) if seen != draft.transitions => Err(Error::refused(format!(
                 "{id} has moved on since you looked at it; nothing was sent; look again"
-            )));
-        }
+            ))),
+            _ => Ok(draft),
+        });
+        let mut draft = self.checked("send", &[id], trigger, draft).await?;
         // An answer is to the question that the person has seen. A state that does not wait is left at any
         // moment, and the event may be for the next one, too.
         draft.seen = seen.or(draft.answers.then_some(draft.transitions));

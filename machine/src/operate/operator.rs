@@ -1,6 +1,6 @@
 use std::future::Future;
 
-use super::Error;
+use super::{Error, Kind};
 use crate::{
     actor::{Actor, Actors, Human},
     contract::{Action, AnyExecution, Contract, Execution, InDoubt, Planned, execution::Failed},
@@ -32,7 +32,7 @@ impl<'a> Operator<'a> {
 
     /// Tries what failed again: a new attempt with the same key. Returns its id.
     pub(crate) async fn retry(&self, id: Id) -> Result<Id, Error> {
-        let failed = self.failed(id).await?;
+        let failed = self.checked("retry", &[id], "", self.failed(id).await).await?;
         self.logged("retry", &[id], "", async {
             // If somebody else was faster, the store refuses it: the key is taken.
             let contract = Contract::retry(&failed, self.by);
@@ -95,8 +95,24 @@ impl<'a> Operator<'a> {
         .await
     }
 
+    /// Puts on record what was refused before it was begun. What names no machine is no act.
+    pub(super) async fn checked<T>(
+        &self,
+        operation: &'static str,
+        machines: &[Id],
+        detail: &str,
+        checked: Result<T, Error>,
+    ) -> Result<T, Error> {
+        match checked {
+            Err(error) if *error.kind() == Kind::Refused => {
+                self.logged(operation, machines, detail, async { Err(error) }).await
+            }
+            checked => checked,
+        }
+    }
+
     /// Does something, on record: before it is done, so that a crash in between is visible, and after.
-    pub(super) async fn logged<T>(
+    pub(crate) async fn logged<T>(
         &self,
         operation: &'static str,
         machines: &[Id],
