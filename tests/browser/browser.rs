@@ -34,11 +34,19 @@ pub(crate) async fn browse<F>(test: impl FnOnce(Arc<Page>) -> F)
 where
     F: Future<Output = ()> + Send + 'static,
 {
+    browse_file("agent.db", test).await;
+}
+
+/// The same with a file of this name.
+pub(crate) async fn browse_file<F>(name: &str, test: impl FnOnce(Arc<Page>) -> F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
     let _one = ONE.lock().await;
     let Some(mut driver) = Driver::start() else {
         return skipped("needs chromium and chromedriver");
     };
-    let site = Site::open().await;
+    let site = Site::open(name).await;
     let browser = driver.browser().await;
     let page = Arc::new(Page::new(browser.clone(), site));
     let ended = tokio::spawn(test(Arc::clone(&page))).await;

@@ -13,6 +13,8 @@ mod addresses;
 #[cfg(feature = "browser")]
 mod browser;
 #[cfg(feature = "browser")]
+mod commands;
+#[cfg(feature = "browser")]
 mod decisions;
 #[cfg(feature = "browser")]
 mod doubts;

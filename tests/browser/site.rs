@@ -2,6 +2,7 @@
 
 use std::{
     net::SocketAddr,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicI64, Ordering},
@@ -30,12 +31,17 @@ use crate::mail::SendMail;
 pub(crate) const ANN: &str = "the-secret-of-ann";
 pub(crate) const TOM: &str = "the-secret-of-tom";
 
+/// Somebody whose name a shell would not take as it is, and the token.
+pub(crate) const ODD_NAME: &str = "Ann O'Neil $HOME";
+pub(crate) const ODD: &str = "the-secret-of-ann-o-neil";
+
 pub(crate) struct Site {
     pub(crate) store: Store,
     pub(crate) actors: Actors,
     pub(crate) address: SocketAddr,
     pub(crate) clock: Shifted,
-    _folder: TempDir,
+    pub(crate) folder: TempDir,
+    file: PathBuf,
     server: Mutex<Server>,
 }
 
@@ -43,16 +49,18 @@ pub(crate) struct Site {
 type Server = (oneshot::Sender<()>, JoinHandle<()>);
 
 impl Site {
-    pub(crate) async fn open() -> Self {
+    /// With a file of this name in a new folder.
+    pub(crate) async fn open(name: &str) -> Self {
         let folder = TempDir::new().unwrap();
+        let file = folder.path().join(name);
         let clock = Shifted::default();
         let options = OpenOptions::new().clock(clock.clone());
-        let store = options.sqlite(folder.path().join("agent.db")).await.unwrap();
+        let store = options.sqlite(&file).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let server = Mutex::new(start(listener, &store, Access::new()));
+        let server = Mutex::new(start(listener, &store, &file, Access::new()));
         let actors = Actors::issue("agent").unwrap();
-        Self { store, actors, address, clock, _folder: folder, server }
+        Self { store, actors, address, clock, folder, file, server }
     }
 
     /// Stops the server, and what it streams.
@@ -66,13 +74,14 @@ impl Site {
     /// Starts it again at the same address, for this store.
     pub(crate) async fn start(&self, store: &Store) {
         let listener = TcpListener::bind(self.address).await.unwrap();
-        *self.server.lock().await = start(listener, store, Access::new());
+        *self.server.lock().await = start(listener, store, &self.file, Access::new());
     }
 
     /// The same, where reading needs a token, too.
     pub(crate) async fn start_closed(&self) {
         let listener = TcpListener::bind(self.address).await.unwrap();
-        *self.server.lock().await = start(listener, &self.store, Access::new().tokens_only());
+        *self.server.lock().await =
+            start(listener, &self.store, &self.file, Access::new().tokens_only());
     }
 
     /// An agent asks for a mail; returns the gate and the mail.
@@ -125,14 +134,22 @@ impl Clock for Shifted {
     }
 }
 
-fn start(listener: TcpListener, store: &Store, access: Access) -> Server {
+fn start(listener: TcpListener, store: &Store, file: &Path, access: Access) -> Server {
     let access = access
         .operator(Human::new("ann").unwrap(), ANN)
         .and_then(|access| access.operator(Human::new("tom").unwrap(), TOM))
+        .and_then(|access| access.operator(Human::new(ODD_NAME).unwrap(), ODD))
         .unwrap();
-    let http = Http::new(store, Actors::issue("inspector").unwrap())
+    let name = file.file_name().unwrap().to_str().unwrap();
+    // The commands work in the folder of the file.
+    let command = match name {
+        "agent.db" => "machine --db agent.db".to_owned(),
+        odd => format!("machine --db '{}'", odd.replace('\'', r"'\''")),
+    };
+    let http = Http::new(store, Actors::issue("machine").unwrap())
         .access(access)
-        .command("machine --db agent.db");
+        .command(command)
+        .database(name);
     let (stop, stopped) = oneshot::channel::<()>();
     let serving =
         async move { serve(listener, http, async { drop(stopped.await) }).await.unwrap() };

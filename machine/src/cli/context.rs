@@ -95,6 +95,13 @@ impl Context {
         format!("{} --db {}", quoted(&program), quoted(&self.db.to_string_lossy()))
     }
 
+    /// The name of the file, without its folder.
+    #[cfg(feature = "http")]
+    pub(super) fn database(&self) -> String {
+        let name = self.db.file_name().unwrap_or(self.db.as_os_str());
+        name.to_string_lossy().into_owned()
+    }
+
     pub(super) fn observer(&self, store: &Store) -> Observer {
         Observer::new(store).language(self.language)
     }

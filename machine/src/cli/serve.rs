@@ -43,7 +43,8 @@ impl Serve {
         let mut http = Http::new(&store, Arc::clone(&context.actors))
             .access(access)
             .language(context.language)
-            .command(context.command());
+            .command(context.command())
+            .database(context.database());
         for host in self.hosts.drain(..) {
             http = http.host(host);
         }

@@ -13,6 +13,8 @@ pub(super) struct Health {
     version: &'static str,
     /// The newest position of the store, such as `1.42`.
     position: String,
+    /// The name of the file, if the program has told it.
+    database: Option<String>,
     /// What the commands begin with that do the same on the command line.
     command: String,
     /// The caller.
@@ -48,6 +50,7 @@ pub(super) async fn health(
         status: "ok",
         version: env!("CARGO_PKG_VERSION"),
         position: position.to_string(),
+        database: http.database.clone(),
         command: http.command.trim_end().to_owned(),
         access: Access {
             role: match caller.role {

@@ -26,12 +26,14 @@ macro_rules! files {
 /// What the page loads.
 const FILES: &[(&str, &str)] = files![
     "api.js",
+    "commands.js",
     "diagram.js",
     "dialog.js",
     "dom.js",
     "forms.js",
     "history.js",
     "hold.js",
+    "icon.svg",
     "inbox.js",
     "inspector.css",
     "inspector.js",
@@ -105,6 +107,7 @@ impl File {
         let kind = match name.rsplit('.').next() {
             Some("js") => "text/javascript; charset=utf-8",
             Some("css") => "text/css; charset=utf-8",
+            Some("svg") => "image/svg+xml",
             _ => "text/html; charset=utf-8",
         };
         let digest = blake3::hash(text.as_bytes()).to_hex();

@@ -57,6 +57,8 @@ pub struct Http {
     pub(super) hosts: Vec<String>,
     /// What commands begin with.
     pub(super) command: String,
+    /// The name of the file.
+    pub(super) database: Option<String>,
     pub(super) feed: Arc<Feed>,
     language: Language,
 }
@@ -100,6 +102,7 @@ impl Http {
             access: Access::new(),
             hosts: Vec::new(),
             command: "machine ".to_owned(),
+            database: None,
             feed: Feed::new(store, Language::English),
             language: Language::English,
         }
@@ -141,6 +144,13 @@ impl Http {
     pub fn command(mut self, command: impl Into<String>) -> Self {
         self.command = command.into();
         self.command.push(' ');
+        self
+    }
+
+    /// The name of the file that the inspector shows; by default it shows what the commands begin with.
+    #[must_use]
+    pub fn database(mut self, name: impl Into<String>) -> Self {
+        self.database = Some(name.into());
         self
     }
 

@@ -2,10 +2,12 @@
 
 import { h, patch } from "./dom.js";
 import { copyButton } from "./payload.js";
-import { words } from "./text.js";
+import { moment, now, since, words } from "./text.js";
 
 /** A second click of a double click is not an answer to the dialog that the first one opened. */
 const GUARD_MS = 500;
+/** The longest pause that a timer can make. */
+const LONGEST_MS = 2 ** 31 - 1;
 
 /** What the page around offers. */
 export let shell = null;
@@ -19,15 +21,37 @@ export function useShell(value) {
   shell = value;
 }
 
-/** Opens the dialog: `{ title, body, command, ids, kind, yes, run(data), done }`; without `run` it only shows. */
+/**
+ * Opens the dialog: `{ title, body, command(data), ids, kind, until, yes, run(data), done }`; without `run` it
+ * only shows. `until` is when the time to answer ends, or a promise of that.
+ */
 export function show(form) {
   const dialog = document.getElementById("dialog");
   open = { ...form, since: performance.now(), state: "asking", problem: null };
   patch(dialog);
   render();
+  // Now there are fields, which the command is built from.
+  render();
   dialog.showModal();
   // Reading comes first: neither Enter nor a second click decides anything at once.
   dialog.querySelector("h2").focus();
+  limit(open);
+}
+
+/** Shows until when it can be answered, and says so when that has passed. */
+async function limit(form) {
+  const until = await Promise.resolve(form.until).catch(() => null);
+  if (!until) return;
+  form.until = until;
+  form.expires = until;
+  const wait = () => {
+    if (open !== form) return;
+    render();
+    const left = until - now();
+    if (left > 0) setTimeout(wait, Math.min(left, LONGEST_MS));
+    else shell.refresh();
+  };
+  wait();
 }
 
 /** Brings an open dialog up to date after a live update. */
@@ -52,28 +76,42 @@ export function showText(title, body) {
 function render() {
   const dialog = document.getElementById("dialog");
   const asks = open.state === "asking" && open.run;
+  const isLate = asks && open.expires <= now();
   const gone = asks ? open.ids.filter((id) => !shell.isOffered(open.kind, id)) : [];
+  const form = dialog.querySelector("form");
+  const command = open.command?.(form ? new FormData(form) : new FormData());
   const isDone = !open.run || open.state === "refused";
   patch(
     dialog,
     h(
       "form",
-      { key: "form", onsubmit: submit },
+      { key: "form", onsubmit: submit, oninput: render },
       h("h2", { tabindex: "-1", id: "dialog-title" }, open.title),
       h("div", { class: "body" }, open.body),
-      open.command &&
+      command &&
         h(
           "p",
           { class: "command", key: "command" },
           "Command: ",
-          h("code", { class: "data" }, open.command),
+          h("code", { class: "data" }, command),
           " ",
-          copyButton(open.command, "command"),
+          copyButton(command, "command"),
+        ),
+      open.expires &&
+        h(
+          "p",
+          { class: "note", key: "until" },
+          `It can be answered until ${moment(open.expires)} (`,
+          since(open.expires, "due"),
+          ").",
         ),
       h(
         "div",
         { role: "alert", key: "alert" },
-        gone.length > 0 &&
+        isLate &&
+          h("p", { class: "warning" }, "The time to answer has passed, so this cannot be decided any more."),
+        !isLate &&
+          gone.length > 0 &&
           h(
             "p",
             { class: "warning" },
@@ -98,7 +136,7 @@ function render() {
               type: "submit",
               key: "yes",
               class: "primary",
-              disabled: open.state === "sending" || gone.length > 0,
+              disabled: open.state === "sending" || isLate || gone.length > 0,
             },
             open.state === "sending" ? "Sending…" : open.yes,
           ),

@@ -101,12 +101,12 @@ function set(node, name, value, before) {
     node[name] = value ?? null;
   } else if (name === "style") {
     for (const property in value ?? {}) node.style.setProperty(property, value[property]);
-  } else if (name === "value" || name === "open") {
-    // What the reader typed or opened is theirs until the description itself changes.
+  } else if (name === "value" || name === "open" || name === "checked") {
+    // What the reader typed, ticked or opened is theirs until the description itself changes.
     const isTyping =
       name === "value" && node === document.activeElement && /^(text|search|textarea)$/.test(node.type);
-    if (value !== before && !isTyping) node[name] = value ?? (name === "open" ? false : "");
-  } else if (name === "checked" || name === "disabled" || name === "selected") {
+    if (value !== before && !isTyping) node[name] = value ?? (name === "value" ? "" : false);
+  } else if (name === "disabled" || name === "selected") {
     if (node[name] !== Boolean(value)) node[name] = Boolean(value);
   } else if (value === undefined || value === null || value === false) {
     node.removeAttribute(name);

@@ -2,10 +2,13 @@
 // commit whether that is still possible.
 
 import { post } from "./api.js";
+import { object } from "./commands.js";
 import { h } from "./dom.js";
 
+const typed = (data, name) => data.get(name)?.trim() ?? "";
 /** The reason that was given, if one was. */
-export const reason = (data) => (data.get("reason")?.trim() ? { reason: data.get("reason").trim() } : {});
+export const reason = (data) => (typed(data, "reason") ? { reason: typed(data, "reason") } : {});
+const options = (data, ...names) => names.map((name) => [name, typed(data, name)]);
 const text = (name, label, more = {}) =>
   h(
     "label",
@@ -19,7 +22,30 @@ const of = (id) => `api/machines/${encodeURIComponent(id)}`;
 const about = ({ id, summary }) =>
   h("p", { key: "about" }, h("strong", null, summary || "Machine"), " ", h("code", { class: "data" }, id));
 
-/** The dialog of each kind of step: its content, and what it sends. */
+const FOUND = { true: "applied", false: "not-applied" };
+/** An event is for the state that the person has seen, and for no later one. */
+const seenOf = (step, subject) => step.seen ?? subject.transitionCount ?? null;
+
+/** The values of an event that are there, or why one cannot be sent. */
+function valuesOf(names, data) {
+  const [values, problems] = [{}, []];
+  for (const name of names) {
+    const value = data.get(`value ${name}`) ?? "";
+    const isJson = data.get(`type ${name}`) === "json";
+    try {
+      if (value) values[name] = isJson ? JSON.parse(value) : value;
+      else problems.push(`“${name}” is empty. An empty text is the JSON "".`);
+    } catch {
+      problems.push(`“${name}” is not JSON. Text in JSON needs quotation marks.`);
+    }
+  }
+  return { values, problems };
+}
+
+/**
+ * The dialog of each kind of step: its content, what it sends, and what its command has besides the machine
+ * and the person.
+ */
 export const FORMS = {
   approve: (step, subject) => ({
     title: "Approve this action?",
@@ -32,6 +58,7 @@ export const FORMS = {
     title: "Decline this action?",
     body: [question(subject), text("reason", "Reason (the agent reads it)", { maxlength: 2000 })],
     yes: "Decline",
+    options: (data) => options(data, "reason"),
     run: (data) => post("api/approvals/decline", { gates: [subject.id], ...reason(data) }),
     done: "Declined",
   }),
@@ -76,11 +103,13 @@ export const FORMS = {
       ),
     ],
     yes: "Record it",
+    words: (data) => [FOUND[data.get("applied")] ?? "applied|not-applied"],
+    options: (data) => [...options(data, "receipt", "reason"), ["override", data.get("override") !== null]],
     run: (data) => {
       const applied = data.get("applied") === "true";
-      const [receipt, override] = [data.get("receipt").trim(), data.get("override") !== null];
+      const [receipt, override] = [typed(data, "receipt"), data.get("override") !== null];
       if (applied && override) throw new Error("An override is for “did not take place”.");
-      if (applied && data.get("reason").trim())
+      if (applied && typed(data, "reason"))
         throw new Error(
           "The reason is for “did not take place”; what shows that it took place is the receipt.",
         );
@@ -116,6 +145,7 @@ export const FORMS = {
       text("reason", "Reason (optional)", { maxlength: 2000 }),
     ],
     yes: "Cancel the machine",
+    options: (data) => options(data, "reason"),
     run: (data) => post(`${of(subject.id)}/cancel`, reason(data)),
     done: "Cancelled, or left for its worker to cancel",
   }),
@@ -131,6 +161,7 @@ export const FORMS = {
       text("reason", "Reason (optional)", { maxlength: 2000 }),
     ],
     yes: "Shut it out",
+    options: (data) => options(data, "reason"),
     run: (data) => post(`${of(subject.id)}/fence`, reason(data)),
     done: "The worker is shut out",
   }),
@@ -153,6 +184,7 @@ export const FORMS = {
       ),
     ],
     yes: "Try again",
+    options: (data) => data.getAll("message").map((message) => ["message", message]),
     run: (data) => post(`${of(subject.id)}/requeue`, { messages: data.getAll("message") }),
     done: "Workers try it again",
   }),
@@ -191,21 +223,18 @@ export const FORMS = {
       ),
     ],
     yes: "Send",
+    words: () => [step.trigger],
+    options: (data) => [
+      ["seen", seenOf(step, subject)?.toString()],
+      ["payload", step.payload?.length && object(step.payload, valuesOf(step.payload, data).values)],
+    ],
     run: (data) => {
-      const payload = {};
-      for (const name of step.payload ?? []) {
-        const value = data.get(`value ${name}`);
-        try {
-          payload[name] = data.get(`type ${name}`) === "json" ? JSON.parse(value) : value;
-        } catch {
-          throw new Error(`“${name}” is not JSON. Text in JSON needs quotation marks.`);
-        }
-      }
-      // It is for the state that the person has seen, and for no later one.
+      const { values, problems } = valuesOf(step.payload ?? [], data);
+      if (problems.length) throw new Error(problems.join(" "));
       return post(`${of(subject.id)}/send`, {
         trigger: step.trigger,
-        payload,
-        transition_count: subject.transitionCount ?? null,
+        payload: values,
+        transition_count: seenOf(step, subject),
       });
     },
     done: `Sent ${step.trigger}`,
@@ -214,6 +243,7 @@ export const FORMS = {
     title: "Answer this question",
     body: [question(subject), text("response", "Answer", { rows: 3, required: true })],
     yes: "Answer and resume",
+    words: (data) => [data.get("response") ?? ""],
     run: async (data) => {
       await post("ecs/respond", { execution_id: subject.id, response: data.get("response") });
       await post("ecs/continue", { execution_id: subject.id });

@@ -150,7 +150,7 @@ function gate(page, { item: one, gone }) {
     !one.stale &&
       stepList(
         one.next,
-        { id: one.gate, summary: one.summary || one.tool, question: one.question },
+        { id: one.gate, summary: one.summary || one.tool, question: one.question, until: one.expires_at },
         { gone, compact: true },
       ),
   );

@@ -98,8 +98,8 @@ function pageAt(hash) {
   };
 }
 
-/** The file, as the command that opens it names it. */
-const fileName = () => state.health.command.split(/[\s/\\]+/).at(-1);
+/** The file; a program need not name it. */
+const fileName = () => state.health.database ?? state.health.command;
 
 const personName = () => (state.health?.access.role === "operator" ? state.health.access.name : null);
 

@@ -112,13 +112,15 @@ function facts(page, { machine: one, execution }) {
     fact("Created", since(one.created_at)),
     fact("Moves made", one.transition_count.toLocaleString("en-GB")),
     fact("Kind", h("a", { class: "data", href: page.link("", { machine: one.machine }) }, one.machine)),
-    fact(
-      "Effect",
-      execution
-        ? (execution.irreversible ? "irreversible" : "can be repeated") +
-            (execution.human_confirmed ? ", approved by a person" : "")
-        : "–",
-    ),
+    // To ask a person has no effect; what a gate asks for is in its question.
+    execution?.action_type !== "ecs_request" &&
+      fact(
+        "Effect",
+        execution
+          ? (execution.irreversible ? "irreversible" : "can be repeated") +
+              (execution.human_confirmed ? ", approved by a person" : "")
+          : "–",
+      ),
     fact("Id", h("code", { class: "data" }, one.id), " ", copyButton(one.id, "id")),
   );
 }
@@ -146,6 +148,7 @@ function nextPart(page, data) {
     summary: nameOf(data),
     question: execution?.question,
     transitionCount: one.transition_count,
+    until: execution?.answer_by ?? null,
     setAside: data.messages.filter((message) => message.status === "set_aside"),
   };
   const { item, gone } = heldOne(`steps ${one.id}`, { next, subject }, document.getElementById("next"));

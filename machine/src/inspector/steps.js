@@ -1,6 +1,7 @@
 // What a person can do: buttons, and the commands that do the same.
 
-import { post } from "./api.js";
+import { get, post } from "./api.js";
+import { commandOf } from "./commands.js";
 import { shell, show } from "./dialog.js";
 import { h } from "./dom.js";
 import { FORMS, reason } from "./forms.js";
@@ -19,11 +20,20 @@ const STEPS = {
   respond: { name: "Answer", primary: true },
 };
 
-/** The command of a step, with the name of the person where the server leaves a gap for it. */
-const commandOf = (step) => {
-  const name = shell.person();
-  return name ? step.command.replace("--as NAME", `--as ${name}`) : step.command;
-};
+const NOTHING = new FormData();
+
+/** The command that does what a dialog does, with what is typed in it. */
+const written = (verb, ids, { words, options }, data) =>
+  commandOf({
+    before: shell.command(),
+    verb,
+    words: [...ids, ...(words?.(data) ?? [])],
+    person: shell.person(),
+    options: options?.(data),
+  });
+
+/** The command of a step, with gaps for what people have to say. */
+const template = (step, subject) => written(step.do, [subject.id], FORMS[step.do](step, subject), NOTHING);
 
 /** Buttons and commands of steps. `subject` is what they are about: `{ id, summary, question }`. */
 export function stepList(steps, subject, { gone = false, compact = false, isQuestionFolded = false } = {}) {
@@ -49,16 +59,23 @@ export function stepList(steps, subject, { gone = false, compact = false, isQues
   const commands = h(
     "dl",
     { class: "commands" },
-    known.map((step) => [
-      h("dt", { key: `${step.command}?` }, step.do === "send" ? `Send ${step.trigger}` : STEPS[step.do].name),
-      h(
-        "dd",
-        { key: step.command },
-        h("code", { class: "data" }, commandOf(step)),
-        " ",
-        copyButton(commandOf(step), "command"),
-      ),
-    ]),
+    known.map((step) => {
+      const command = template(step, subject);
+      return [
+        h(
+          "dt",
+          { key: `${step.command}?` },
+          step.do === "send" ? `Send ${step.trigger}` : STEPS[step.do].name,
+        ),
+        h(
+          "dd",
+          { key: step.command },
+          h("code", { class: "data" }, command),
+          " ",
+          copyButton(command, "command"),
+        ),
+      ];
+    }),
   );
   return h(
     "div",
@@ -85,14 +102,20 @@ export function readOnly() {
 
 /** Opens the dialog of a step. */
 export function ask(step, subject) {
-  show({ ...FORMS[step.do](step, subject), kind: step.do, ids: [subject.id], command: commandOf(step) });
+  const form = FORMS[step.do](step, subject);
+  const ids = [subject.id];
+  const until = step.do === "approve" || step.do === "decline" ? untilOf(subject) : null;
+  show({ ...form, kind: step.do, ids, until, command: (data) => written(step.do, ids, form, data) });
 }
+
+/** Until when a gate can be answered; not every page knows it. */
+const untilOf = async ({ id, until }) =>
+  until === undefined ? (await get(`api/machines/${encodeURIComponent(id)}`)).execution?.answer_by : until;
 
 /** Opens the dialog for several gates at once. */
 export function askAll(kind, gates) {
   const ids = gates.map((gate) => gate.gate);
-  const name = shell.person() ?? "NAME";
-  const command = `${shell.command()} ${kind} ${ids.join(" ")} --as ${name}`;
+  const ends = gates.map((gate) => gate.expires_at).filter((at) => at !== null);
   const form = FORMS[kind]({}, { id: ids[0], summary: "" });
   const what = count(gates.length, "action");
   show({
@@ -100,7 +123,8 @@ export function askAll(kind, gates) {
     kind,
     title: `${STEPS[kind].name} ${what}?`,
     ids,
-    command,
+    until: ends.length ? Math.min(...ends) : null,
+    command: (data) => written(kind, ids, form, data),
     body: [
       h(
         "p",

@@ -7,6 +7,9 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Cod
 /** The part of an emoji that asks for colour; it shows nothing by itself and turns nothing around. */
 const KEPT = new Set(["\n", "\t", "\ufe0f"]);
 
+/** Whether a character can be seen where it is written. */
+export const isSeen = (one) => one === "\ufe0f" || one.search(INVISIBLE) < 0;
+
 /** Shows what cannot be seen as `\u{202e}`; line breaks and tabs stay. */
 export function visible(text) {
   return text.replace(INVISIBLE, (one) => (KEPT.has(one) ? one : `\\u{${one.codePointAt(0).toString(16)}}`));

@@ -1,0 +1,47 @@
+// The commands that do what the dialogs do, written for a POSIX shell with what was typed.
+
+import { isSeen } from "./text.js";
+
+/** What no shell reads as anything but itself. */
+const PLAIN = /^[\w@%+:,./-]+$/;
+const UTF8 = new TextEncoder();
+const octal = (byte) => `\\${byte.toString(8).padStart(3, "0")}`;
+const unicode = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
+/**
+ * One word for a shell. What cannot be seen is written as `printf` takes it, because a terminal reads some
+ * of it as keys. Line breaks stay: a shell drops them at the end of what `printf` prints.
+ */
+export function quoted(text) {
+  if (PLAIN.test(text)) return text;
+  const parts = [];
+  for (const one of text) {
+    const isHidden = one !== "\n" && !isSeen(one);
+    const written = isHidden ? [...UTF8.encode(one)].map(octal).join("") : one.replace("'", "'\\''");
+    if (parts.at(-1)?.isHidden === isHidden) parts.at(-1).text += written;
+    else parts.push({ isHidden, text: written });
+  }
+  return parts.map((it) => (it.isHidden ? `"$(printf '${it.text}')"` : `'${it.text}'`)).join("") || "''";
+}
+
+const json = (value) =>
+  Array.from(JSON.stringify(value), (one) => (isSeen(one) ? one : one.split("").map(unicode).join(""))).join(
+    "",
+  );
+
+/** A JSON object with these names; `..`, which is no JSON, is where a value is missing. */
+export const object = (names, values) =>
+  `{${names.map((name) => `${json(name)}: ${name in values ? json(values[name]) : ".."}`).join(", ")}}`;
+
+/** An option, if it has a value. One that begins like an option has to be in the same word. */
+const option = ([name, value]) =>
+  value && `--${name}${value === true ? "" : `${value.startsWith("-") ? "=" : " "}${quoted(value)}`}`;
+
+/** A whole command. `before` names the program and its file; `options` are names with texts, or `true`. */
+export function commandOf({ before, verb, words, person, options = [] }) {
+  const named = [["as", person ?? "NAME"], ...options].map(option).filter(Boolean);
+  const plain = words.map(quoted);
+  // After `--` nothing is an option.
+  const all = words.some((word) => word.startsWith("-")) ? [...named, "--", ...plain] : [...plain, ...named];
+  return [before, verb, ...all].join(" ");
+}
