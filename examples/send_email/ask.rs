@@ -1,11 +1,12 @@
 //! The agent: it asks for a mail, and its process ends.
 
+use std::time::Duration;
+
 use anyhow::Context;
 use clap::Args;
-use jiff::SignedDuration;
 use machine::{actor::Actors, contract::Contract, store::Store, view::Observer};
 
-use crate::{mail::SendMail, show};
+use crate::{mail::SendMail, show, time};
 
 /// What the agent asks for.
 #[derive(Debug, Args)]
@@ -21,11 +22,11 @@ pub struct Ask {
     )]
     json: Option<String>,
     /// The approval has to be given, and used, within this time, such as `1h`.
-    #[arg(long, value_name = "TIME")]
-    expires: Option<SignedDuration>,
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    expires: Option<Duration>,
     /// How long to wait for the mail server, such as `10s`.
-    #[arg(long, value_name = "TIME")]
-    timeout: Option<SignedDuration>,
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    timeout: Option<Duration>,
     /// The session of the mail.
     #[arg(long)]
     session: Option<String>,
@@ -40,9 +41,9 @@ pub async fn ask(store: &Store, actors: &Actors, asked: Ask) -> anyhow::Result<(
         contract = contract.session(session);
     }
     if let Some(timeout) = asked.timeout {
-        contract = contract.timeout_after(timeout.unsigned_abs());
+        contract = contract.timeout_after(timeout);
     }
-    let expires = asked.expires.map(SignedDuration::unsigned_abs);
+    let expires = asked.expires;
     let (mut gate, mut mail) = contract.ask::<SendMail>(expires, &actors.ecs_node)?;
     store.ask(&mut gate, &mut mail).await?;
     Ok(show::execution(&Observer::new(store), &store.load(gate.id()).await?).await?)

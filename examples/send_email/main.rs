@@ -11,7 +11,7 @@ mod show;
 mod story;
 mod work;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
@@ -32,7 +32,7 @@ use crate::{
 
 /// Send mails that a person approves first. Without a command: the whole story.
 #[derive(Debug, Parser)]
-#[command(version, about)]
+#[command(version)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -52,8 +52,8 @@ enum Command {
         smtp: Option<String>,
         /// After this time other workers look after what a frozen one was doing. They never send a
         /// mail that it may have sent.
-        #[arg(long, value_name = "TIME", default_value = "2s")]
-        lease: SignedDuration,
+        #[arg(long, value_name = "TIME", value_parser = time, default_value = "2s")]
+        lease: Duration,
         /// Only do what is ready.
         #[arg(long)]
         once: bool,
@@ -89,7 +89,7 @@ async fn run(command: Command, db: PathBuf) -> anyhow::Result<ExitCode> {
                     .context("cannot start an SMTP server on loopback; pass one with --smtp")?
                     .address(),
             };
-            work(&store, actors, Smtp { address }, lease.unsigned_abs(), once).await?;
+            work(&store, actors, Smtp { address }, lease, once).await?;
         }
         Command::Operate(command) => {
             return Ok(match cli::run(command, &Context::new(db, actors)).await {
@@ -102,4 +102,10 @@ async fn run(command: Command, db: PathBuf) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A time such as `10m`.
+fn time(text: &str) -> Result<Duration, String> {
+    let time: SignedDuration = text.parse().map_err(|error: jiff::Error| error.to_string())?;
+    Duration::try_from(time).map_err(|_| "the time must not be negative".to_owned())
 }

@@ -7,7 +7,6 @@
 #![allow(unreachable_pub, reason = "`pub` marks the interface of a module, as in a library")]
 
 mod agent;
-mod answer;
 mod calls;
 mod condition;
 mod engine;
@@ -26,7 +25,7 @@ mod tools;
 mod work;
 mod workflow;
 
-use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
+use std::{net::SocketAddr, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::anyhow;
 use clap::{Parser, Subcommand};
@@ -39,7 +38,7 @@ use machine::{
 
 /// An agent works on tasks, and asks a person where it matters. Without a command: the whole story.
 #[derive(Debug, Parser)]
-#[command(version, about)]
+#[command(version)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -55,12 +54,13 @@ struct Cli {
 enum Command {
     /// Submit a task.
     Submit {
-        /// What to do, such as `greet bob`.
+        /// What to do: `greet bob`, `invite the team`, `publish the report`, `clean up`, or `pay the invoice`,
+        /// whose sum is in `engine.office/invoice.txt`.
         #[arg(long)]
         goal: String,
         /// The task is ended if it takes longer, people's answers included; such as `10m`.
-        #[arg(long, value_name = "TIME", default_value = "24h")]
-        limit: SignedDuration,
+        #[arg(long, value_name = "TIME", value_parser = time, default_value = "24h")]
+        limit: Duration,
     },
     /// Work on the tasks until Ctrl-C or SIGTERM. The files of the tools are in a folder next to the database.
     Run {
@@ -96,7 +96,6 @@ async fn run(command: Command, db: PathBuf) -> anyhow::Result<ExitCode> {
     match command {
         Command::Submit { goal, limit } => {
             let store = Store::sqlite(&db).await?;
-            let limit = limit.unsigned_abs();
             let submitted = submit::submit(&store, &goal, limit, &actors.graph_runner).await?;
             show::say(format_args!("{}  is the record of the task", submitted.record));
             show::say(format_args!("{}  is the engine that works on it", submitted.engine));
@@ -113,4 +112,10 @@ async fn run(command: Command, db: PathBuf) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A time such as `10m`.
+fn time(text: &str) -> Result<Duration, String> {
+    let time: SignedDuration = text.parse().map_err(|error: jiff::Error| error.to_string())?;
+    Duration::try_from(time).map_err(|_| "the time must not be negative".to_owned())
 }

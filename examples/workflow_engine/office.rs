@@ -11,7 +11,7 @@ use std::{
 use machine::contract::{
     Action, Answer, Applied, Attempt, Call, InvalidContract, NotDone, ToolSpec,
 };
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::{
     plan::ProposedCall,
@@ -122,8 +122,8 @@ fn append(file: &Path, line: &str) -> io::Result<()> {
 /// The line of a call. The key of a call is the same for all attempts at it.
 fn line(attempt: &Attempt<Action>) -> String {
     let key = attempt.key().map_or("", |key| key.as_str());
-    let arguments = attempt.arguments().detail().get("args").cloned().unwrap_or_default();
-    format!("{key} {arguments}\n")
+    let arguments = attempt.arguments().arguments().cloned().unwrap_or_default();
+    format!("{key} {}\n", Value::Object(arguments))
 }
 
 fn find(file: &PathBuf, line: &str) -> Answer {
@@ -132,13 +132,13 @@ fn find(file: &PathBuf, line: &str) -> Answer {
 }
 
 fn text<'a>(call: &'a Call<Action>, name: &str) -> &'a str {
-    let arguments = call.arguments().detail().get("args");
-    arguments.and_then(|arguments| arguments[name].as_str()).unwrap_or_default()
+    let argument = call.arguments().arguments().and_then(|arguments| arguments.get(name));
+    argument.and_then(Value::as_str).unwrap_or_default()
 }
 
 /// A schema: these arguments, all of them text.
-fn arguments(names: &[&str]) -> serde_json::Value {
-    let properties: serde_json::Map<_, _> =
+fn arguments(names: &[&str]) -> Value {
+    let properties: Map<_, _> =
         names.iter().map(|&name| (name.to_owned(), json!({ "type": "string" }))).collect();
     json!({
         "type": "object",

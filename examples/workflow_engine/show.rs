@@ -33,8 +33,8 @@ pub fn intervention(engine: &Snapshot<Human>) {
         return;
     }
     let field = |name| engine.state.get(name).map(text).unwrap_or_default();
-    let (number, reason, state) = (field("intervention"), field("reason"), field("paused_in"));
-    say(format_args!("  {} asks ({number}), {state}: {reason}", short(engine.id)));
+    let (reason, state) = (field("reason"), field("paused_in"));
+    say(format_args!("  {} asks, {state}: {reason}", short(engine.id)));
     for (name, label) in [
         ("explanation", "because"),
         ("goal", "goal"),

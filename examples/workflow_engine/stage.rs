@@ -13,9 +13,9 @@ use anyhow::{Context, ensure};
 use machine::{
     Id,
     store::{Query, blocking::Store},
-    view::{Human, Observer},
+    view::{Human, NextStep, Observer},
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tempfile::TempDir;
 
 use crate::{
@@ -77,20 +77,40 @@ impl Stage {
         Ok(())
     }
 
-    /// Ann sends an event to the engine that works on this task; an answer names the question.
-    pub fn send(&self, goal: &str, trigger: &str, words: &[(&str, &str)]) -> anyhow::Result<()> {
+    /// Ann answers the engine that works on this task, with the command that the library shows her.
+    pub fn answer(&self, goal: &str, trigger: &str, with: &[(&str, &str)]) -> anyhow::Result<()> {
         let id = self.task(goal)?.engine;
-        let asks = self.store.wait(Observer::new(self.store.get()).snapshot::<Human>(id))?;
-        let number =
-            asks.state.get("intervention").map(|it| ("intervention".to_owned(), it.clone()));
-        let words = words.iter().map(|&(name, text)| (name.to_owned(), text.into()));
-        let payload = Value::Object(number.into_iter().chain(words).collect()).to_string();
-        let engine = show::short(id);
-        say(format_args!(
-            "  $ workflow_engine send {engine} {trigger} --as ann --payload '{payload}'"
-        ));
+        let next = self.store.wait(Observer::new(self.store.get()).next(id))?;
+        let is_it = |step: &&NextStep| match step {
+            NextStep::SendEvent { trigger: it, .. } => it == trigger,
+            _ => false,
+        };
+        let shown = next.iter().find(is_it).context("it does not ask for that")?.to_string();
+        // Ann fills in what the command leaves open.
+        let command = shown.split(" --payload").next().unwrap_or(&shown);
+        let command = command.replace("NAME", "ann").replace(&id.to_string(), &show::short(id));
+        self.by_ann(&command, with)
+    }
+
+    /// Ann has an engine pause, whatever it does.
+    pub fn pause(&self, goal: &str, note: &str) -> anyhow::Result<()> {
+        let engine = show::short(self.task(goal)?.engine);
+        let command = format!("send {engine} request_intervention --as ann");
+        self.by_ann(&command, &[("note", note)])
+    }
+
+    fn by_ann(&self, command: &str, payload: &[(&str, &str)]) -> anyhow::Result<()> {
         let mut send = self.command();
-        send.args(["send", &engine, trigger, "--as", "ann", "--payload", &payload]);
+        send.args(command.split(' '));
+        let payload = payload.iter().map(|&(name, text)| (name.to_owned(), text.into()));
+        let payload: Map<String, Value> = payload.collect();
+        if payload.is_empty() {
+            say(format_args!("  $ workflow_engine {command}"));
+        } else {
+            let payload = Value::Object(payload).to_string();
+            say(format_args!("  $ workflow_engine {command} --payload '{payload}'"));
+            send.args(["--payload", &payload]);
+        }
         let status = send.stdout(Stdio::null()).status()?;
         ensure!(status.success(), "it ended with {status}");
         Ok(())

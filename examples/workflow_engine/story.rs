@@ -18,7 +18,7 @@ pub fn tell() -> anyhow::Result<()> {
     chapter(
         "Ann has the invoice paid. When the bank has the money, the engine is killed (SIGKILL).",
     );
-    stage.send("pay the invoice", "user_resume", &[])?;
+    stage.answer("pay the invoice", "user_resume", &[])?;
     stage.until("the bank has the money", |stage| Ok(stage.payments() == 1))?;
     stage.kill()?;
     chapter("A new engine finds the payment at the bank, and does not pay again.");
@@ -26,17 +26,17 @@ pub fn tell() -> anyhow::Result<()> {
     stage.until_ended("pay the invoice")?;
 
     chapter("Ann gives two tasks new instructions, lets one go on, and ends one.");
-    stage.send("invite the team", "user_modify", &[("instruction", "only the team")])?;
-    stage.send("publish the report", "user_modify", &[("instruction", "the final one")])?;
-    stage.send("greet bob", "user_resume", &[])?;
-    stage.send("clean up", "user_terminate", &[("why", "leave my secrets alone")])?;
+    stage.answer("invite the team", "user_modify", &[("instruction", "only the team")])?;
+    stage.answer("publish the report", "user_modify", &[("instruction", "the final one")])?;
+    stage.answer("greet bob", "user_resume", &[])?;
+    stage.answer("clean up", "user_terminate", &[("why", "leave my secrets alone")])?;
     for goal in ["invite the team", "greet bob", "clean up"] {
         stage.until_ended(goal)?;
     }
 
     chapter("The site was down, three times in a row. It is up again.");
     stage.until_waiting(1)?;
-    stage.send("publish the report", "user_resume", &[])?;
+    stage.answer("publish the report", "user_resume", &[])?;
     stage.until_ended("publish the report")?;
     stage
         .until("the engines are idle", |stage| stage.count("workflow", "idle").map(|it| it == 5))?;
@@ -86,7 +86,7 @@ fn begin() -> anyhow::Result<Stage> {
     {
         stage.submit(goal)?;
     }
-    stage.send("greet bob", "request_intervention", &[("note", "wait for me")])?;
+    stage.pause("greet bob", "wait for me")?;
     chapter("An engine works on all of them, until each needs a person.");
     stage.start()?;
     stage.until_waiting(5)?;

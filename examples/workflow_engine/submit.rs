@@ -43,7 +43,7 @@ pub async fn submit(
             Err(error) => return Err(error.into()),
         }
     }
-    let mut engine = Workflow::new(0).start_task(goal.to_owned(), work, by);
+    let mut engine = Workflow::new().start_task(goal.to_owned(), work, by);
     store.batch().create(&mut engine).create(&mut record).write().await?;
     Ok(Submitted { record: record.id(), engine: engine.id() })
 }

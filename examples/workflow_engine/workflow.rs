@@ -4,6 +4,10 @@
 //! The engine pauses with `need_intervention`; a person pauses it with `request_intervention`, which no
 //! program can send, as no person can send the other. All times in `Working` count against the limit of the
 //! task.
+//!
+//! An answer is for the intervention that the person saw: the page and the commands that `show` prints say
+//! which one that is (`--seen`), and the library refuses one that comes late, or sets it aside. It also refuses
+//! one to an engine that does not wait.
 
 use machine::{
     actor::{GraphRunner, Human, ReasoningNode},
@@ -12,7 +16,6 @@ use machine::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    answer::{Stale, modifies, resumes, terminates},
     condition::{Case, Condition, NotHere, Resume, while_executing, while_planning},
     plan::{Plan, ProposedCall},
     work::{Work, and},
@@ -30,17 +33,13 @@ pub enum Workflow {
     #[initial]
     #[stable]
     #[on(start_task(goal, work, instructions = vec![], history = vec![]) => Initializing, by = GraphRunner)]
-    Idle {
-        /// How often the engine has asked a person, whatever the task.
-        intervention: u32,
-    },
+    Idle,
 
     /// The agent looks at the task.
     #[group(Working)]
     #[on(initialization_complete => Planning, by = GraphRunner)]
     #[on(initialization_failed(error) => Failed, by = GraphRunner)]
     Initializing {
-        intervention: u32,
         #[audience(human)]
         goal: String,
         /// What people added to the goal.
@@ -56,7 +55,6 @@ pub enum Workflow {
     #[group(Working)]
     #[on(plan_ready(plan: Plan, work = work.with(plan), cleared = None) => Executing, by = ReasoningNode)]
     #[on(need_intervention(#[audience(human)] case: Case, resume: Resume,
-        intervention = intervention + 1,
         reason = case.condition,
         explanation = case.explanation.clone(),
         reasoning = case.reasoning.clone(),
@@ -67,7 +65,6 @@ pub enum Workflow {
         work = work.with(resume.plan.clone())
     ) => ManualIntervention, by = GraphRunner, guard = while_planning -> NotHere)]
     #[on(request_intervention(#[audience(human)] note: String,
-        intervention = intervention + 1,
         reason = Condition::UserRequest,
         explanation = note.clone(),
         reasoning = work.plan.reasoning.clone(),
@@ -78,7 +75,6 @@ pub enum Workflow {
     ) => ManualIntervention, by = Human)]
     #[on(planning_failed(error) => Failed, by = GraphRunner)]
     Planning {
-        intervention: u32,
         #[audience(human)]
         goal: String,
         #[audience(human)]
@@ -94,7 +90,6 @@ pub enum Workflow {
     #[on(execution_complete(result) => Completed, by = GraphRunner)]
     #[on(step_failed(error) => Failed, by = GraphRunner)]
     #[on(need_intervention(#[audience(human)] case: Case, resume: Resume,
-        intervention = intervention + 1,
         reason = case.condition,
         explanation = case.explanation.clone(),
         reasoning = case.reasoning.clone(),
@@ -106,7 +101,6 @@ pub enum Workflow {
         work = work.next_turn()
     ) => ManualIntervention, by = GraphRunner, guard = while_executing -> NotHere)]
     #[on(request_intervention(#[audience(human)] note: String,
-        intervention = intervention + 1,
         reason = Condition::UserRequest,
         explanation = note.clone(),
         reasoning = work.plan.reasoning.clone(),
@@ -114,7 +108,6 @@ pub enum Workflow {
         paused_in = "executing".to_owned()
     ) => ManualIntervention, by = Human)]
     Executing {
-        intervention: u32,
         #[audience(human)]
         goal: String,
         #[audience(human)]
@@ -129,23 +122,17 @@ pub enum Workflow {
     /// Nothing happens until a person decides.
     #[group(Working)]
     #[stable]
-    #[on(user_resume(intervention) => Executing, by = Human, guard = resumes -> Stale)]
+    #[on(user_resume => Executing, by = Human)]
     #[on(user_modify(
-        intervention,
         #[audience(human)] instruction: String,
         instructions = and(instructions, instruction),
         work = work.without_plan()
-    ) => Planning, by = Human, guard = modifies -> Stale)]
+    ) => Planning, by = Human)]
     #[on(user_terminate(
-        intervention,
         #[audience(human)] why: String,
         reason = format!("a person ended it: {why}")
-    ) => Terminated, by = Human, guard = terminates -> Stale)]
+    ) => Terminated, by = Human)]
     ManualIntervention {
-        /// Its number. Each answer names it, so that one that comes late, or twice, never answers another
-        /// question.
-        #[audience(human)]
-        intervention: u32,
         #[audience(human)]
         reason: Condition,
         /// What exactly.
@@ -172,7 +159,6 @@ pub enum Workflow {
     /// The task is done.
     #[group(Finished)]
     Completed {
-        intervention: u32,
         #[audience(human)]
         goal: String,
         #[audience(human)]
@@ -183,7 +169,6 @@ pub enum Workflow {
     /// The task cannot be done.
     #[group(Finished)]
     Failed {
-        intervention: u32,
         #[audience(human)]
         goal: String,
         #[audience(human)]
@@ -194,7 +179,6 @@ pub enum Workflow {
     /// A person ended the task, or its time is up.
     #[group(Finished)]
     Terminated {
-        intervention: u32,
         #[audience(human)]
         goal: String,
         #[audience(human)]

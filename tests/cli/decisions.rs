@@ -126,7 +126,7 @@ async fn what_failed_is_tried_again() {
     assert_eq!(place.label(attempt).await, Label::NotStarted);
     // Whoever was slower, or typed it twice, makes no second attempt.
     let twice = place.run(&["retry", &end(failed), "--as", "bob", "--yes"]);
-    twice.failed(1, "there is another attempt");
+    twice.failed(1, "is another attempt at the same action");
     let planned = place.store.planned(attempt).await.unwrap();
     let settled = place.store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap();
     assert!(matches!(settled, Settled::Completed(_)));

@@ -37,8 +37,10 @@ async fn a_worker_applies_what_a_person_sends() {
     assert_eq!(document["correlation"], "form-17");
     assert_eq!(document["warning"], json!(null));
     place.run(&[&sent[..], &["--correlation", "form-17"]].concat()).failed(1, "nothing was sent");
-    // It waits for its state.
-    let early = place.run(&["send", &end(id), "accept", "--as", "ann"]);
+    // It waits for its state, if a person says so.
+    let accept = ["send", &end(id), "accept", "--as", "ann"];
+    place.run(&accept).failed(1, "an answer to what nobody has seen");
+    let early = place.run(&[&accept[..], &["--early"]].concat());
     assert!(early.done().contains("does not take `accept`"), "{early:?}");
     let inbox = place.run(&["show", &end(id)]);
     assert!(inbox.done().contains("form-17"), "{inbox:?}");

@@ -122,7 +122,10 @@ async fn a_message_is_kept_for_its_program() {
     let sent = place.act(id, "send", &confirm).await.is(202);
     assert_eq!(sent, json!({ "id": id, "correlation": "c 1", "warning": null }));
     place.act(id, "send", &confirm).await.problem(409, "nothing was sent");
-    let early = place.act(id, "send", &json!({ "trigger": "accept" })).await.is(202);
+    let mut accept = json!({ "trigger": "accept" });
+    place.act(id, "send", &accept).await.problem(409, "what nobody has seen");
+    accept["early"] = true.into();
+    let early = place.act(id, "send", &accept).await.is(202);
     assert!(early["warning"].as_str().unwrap().contains("does not take `accept`"), "{early}");
     for (body, text) in [
         (json!({ "trigger": "fly" }), "takes `fly`"),

@@ -172,8 +172,8 @@ fn a_condition_that_comes_as_data_is_refused_where_it_cannot_arise() {
     let actors = Actors::issue("engine").unwrap();
     let runner = &actors.graph_runner;
     let planning = || {
-        let work = Work::new(Workflow::new(0).id(), Duration::from_secs(1));
-        Workflow::new(0).start_task("goal".to_owned(), work, runner).initialization_complete(runner)
+        let work = Work::new(Workflow::new().id(), Duration::from_secs(1));
+        Workflow::new().start_task("goal".to_owned(), work, runner).initialization_complete(runner)
     };
     for (condition, while_planning, while_executing) in TABLE {
         let by_engine = condition != Condition::UserRequest;

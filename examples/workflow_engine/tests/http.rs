@@ -25,6 +25,8 @@ impl Office {
         let folder = TempDir::new().unwrap();
         std::fs::create_dir(folder.path().join("engine.office")).unwrap();
         std::fs::write(folder.path().join("engine.office/invoice.txt"), "500").unwrap();
+        let down = folder.path().join("engine.office/site.down");
+        std::fs::write(down, "retry\nretry\nretry\n").unwrap();
         let mut office =
             Self { folder, address: String::new(), token: String::new(), processes: Vec::new() };
         // The server does not create the database.
@@ -80,6 +82,13 @@ impl Office {
         (head[9..12].parse().unwrap(), serde_json::from_str(body).unwrap())
     }
 
+    /// An engine as people see it.
+    fn shown(&self, engine: &str) -> Value {
+        let (status, mut shown) = self.call("GET", &format!("/api/machines/{engine}"), "", "");
+        assert_eq!(status, 200);
+        shown["machine"].take()
+    }
+
     fn send(&self, engine: &str, token: &str, event: &Value) -> (u16, Value) {
         let path = format!("/api/machines/{engine}/send");
         self.call("POST", &path, token, &event.to_string())
@@ -106,9 +115,8 @@ fn told_in_real_time_and_decides() {
 
     let engine = office.submit("pay the invoice");
     until(&mut events, &engine, "manual_intervention");
-    let (status, shown) = office.call("GET", &format!("/api/machines/{engine}"), "", "");
-    assert_eq!(status, 200);
-    let state = &shown["machine"]["state"];
+    let shown = office.shown(&engine);
+    let (state, seen) = (&shown["state"], &shown["transition_count"]);
     assert_eq!(state["reason"], "sensitive_action");
     assert_eq!(state["explanation"], "500 is more than the limit of 100");
     assert_eq!(state["proposed_action"], "pay: bank.pay(amount: 500, to: bob)");
@@ -121,10 +129,10 @@ fn told_in_real_time_and_decides() {
     let triggers: Vec<_> =
         concern["next"].as_array().unwrap().iter().map(|it| &it["trigger"]).collect();
     assert_eq!(triggers, ["user_resume", "user_modify", "user_terminate"]);
+    assert_eq!(&concern["next"][0]["seen"], seen);
 
     // Only who has a token, and only what people may do.
-    let payload = json!({ "intervention": state["intervention"] });
-    let resume = json!({ "trigger": "user_resume", "payload": payload });
+    let resume = json!({ "trigger": "user_resume", "transition_count": seen });
     assert_eq!(office.send(&engine, "", &resume).0, 401);
     let (status, problem) = office.send(&engine, &token, &json!({ "trigger": "plan_ready" }));
     assert_eq!(status, 409, "{problem}");
@@ -133,19 +141,45 @@ fn told_in_real_time_and_decides() {
     assert_eq!(office.send(&engine, &token, &resume).0, 202);
     until(&mut events, &engine, "completed");
 
-    let engine = office.submit("invite the team");
-    until(&mut events, &engine, "manual_intervention");
-    let payload = json!({ "intervention": 2, "instruction": "only the team" });
-    let modify = json!({ "trigger": "user_modify", "payload": payload });
-    assert_eq!(office.send(&engine, &token, &modify).0, 202);
-    until(&mut events, &engine, "planning");
-    until(&mut events, &engine, "completed");
-
     let engine = office.submit("clean up");
     until(&mut events, &engine, "manual_intervention");
-    let terminate =
-        json!({ "trigger": "user_terminate", "payload": { "intervention": 3, "why": "no" } });
+    let terminate = json!({ "trigger": "user_terminate", "payload": { "why": "no" } });
     assert_eq!(office.send(&engine, &token, &terminate).0, 202);
     until(&mut events, &engine, "terminated");
     until(&mut events, &engine, "idle");
+}
+
+/// An answer with the `transition_count` of one intervention never answers the next one.
+#[test]
+fn a_double_click_and_a_late_answer_are_refused() {
+    let office = Office::open();
+    let token = office.token();
+    let stream = office.ask("GET", "/api/events?events=machine_state", &token, "");
+    let mut events = BufReader::new(stream).lines().map_while(Result::ok);
+    let engine = office.submit("publish the report");
+    until(&mut events, &engine, "manual_intervention");
+    let shown = office.shown(&engine);
+    assert_eq!(shown["state"]["reason"], "ambiguity");
+    let first = &shown["transition_count"];
+
+    let payload = json!({ "instruction": "the final one" });
+    let modify = json!({ "trigger": "user_modify", "payload": payload, "transition_count": first });
+    assert_eq!(office.send(&engine, &token, &modify).0, 202);
+    // The second click: refused, or set aside, as fast as the engine is.
+    let status = office.send(&engine, &token, &modify).0;
+    assert!(matches!(status, 202 | 409), "{status}");
+    until(&mut events, &engine, "planning");
+    until(&mut events, &engine, "manual_intervention");
+    let shown = office.shown(&engine);
+    assert_eq!(shown["state"]["reason"], "high_confidence_failure");
+    assert_eq!(shown["state"]["instructions"], json!(["the final one"]));
+
+    let resume = |seen: &Value| json!({ "trigger": "user_resume", "transition_count": seen });
+    let (status, problem) = office.send(&engine, &token, &resume(first));
+    assert_eq!(status, 409, "{problem}");
+    assert!(problem.to_string().contains("has moved on"), "{problem}");
+    let second = &shown["transition_count"];
+    assert_eq!(&office.shown(&engine)["transition_count"], second);
+    assert_eq!(office.send(&engine, &token, &resume(second)).0, 202);
+    until(&mut events, &engine, "completed");
 }

@@ -5,8 +5,6 @@
 
 #[path = "../agent.rs"]
 mod agent;
-#[path = "../answer.rs"]
-mod answer;
 #[path = "../calls.rs"]
 mod calls;
 #[path = "../condition.rs"]
@@ -32,6 +30,7 @@ mod work;
 #[path = "../workflow.rs"]
 mod workflow;
 
+mod answers;
 mod conditions;
 mod crash;
 mod http;

@@ -133,39 +133,6 @@ async fn a_call_under_way_is_waited_for_before_the_next_plan() {
     assert_eq!(world.record(task).await.status().to_string(), "completed");
 }
 
-/// A second click, or an answer that comes late, does not answer the next question.
-#[tokio::test]
-async fn an_answer_is_for_one_intervention() {
-    let world = World::new(|brief| {
-        let steps = [READ, PAY, TO_ALL];
-        Ok(Reply::Can(plan(&steps[brief.done.len()..])))
-    })
-    .await;
-    std::fs::write(world.path("note.txt"), "500").unwrap();
-    let task = world.submit("pay and tell").await;
-    world.work().await;
-    world.say(task, "user_resume", json!({})).await;
-    world.say(task, "user_resume", json!({})).await;
-    world.say(task, "user_terminate", json!({ "why": "too late" })).await;
-    world.work().await;
-    let asks = world.engine(task).await;
-    let AnyWorkflow::ManualIntervention(asks) = asks else { panic!("{asks:?}") };
-    assert_eq!((asks.state().intervention, asks.state().reason), (2, Condition::SensitiveAction));
-    assert_eq!(world.file("mails.txt"), "");
-    world.say(task, "user_resume", json!({})).await;
-    world.say(task, "user_resume", json!({})).await;
-    world.work().await;
-    assert_eq!(world.record(task).await.status().to_string(), "completed");
-
-    // Nor that of another task that the same engine works on.
-    let next = world.submit("pay and tell again").await;
-    assert_eq!(next.engine, task.engine);
-    world.work().await;
-    let asks = world.engine(next).await;
-    let AnyWorkflow::ManualIntervention(asks) = asks else { panic!("{asks:?}") };
-    assert_eq!(asks.state().intervention, 3);
-}
-
 /// Nobody waits for an agent that thinks.
 #[tokio::test]
 async fn a_pause_does_not_wait_for_the_agent() {

@@ -53,6 +53,20 @@ impl Office {
     }
 }
 
+/// The command that is printed for a trigger, without its payload, for a person to use.
+fn printed(shown: &str, trigger: &str, name: &str) -> Vec<String> {
+    let is_it = |line: &&str| line.contains(&format!(" {trigger} --as NAME"));
+    let line = shown.lines().find(is_it).unwrap_or_else(|| panic!("no {trigger}:\n{shown}"));
+    let command = &line[line.find("send ").unwrap()..];
+    let command = command.split(" --payload").next().unwrap().replace("NAME", name);
+    assert!(command.contains(" --seen "), "{command}");
+    command.split(' ').map(str::to_owned).collect()
+}
+
+fn words(command: &[String]) -> Vec<&str> {
+    command.iter().map(String::as_str).collect()
+}
+
 #[test]
 fn a_person_sees_all_and_decides() {
     let office = Office::new();
@@ -61,7 +75,7 @@ fn a_person_sees_all_and_decides() {
     assert_data_eq!(
         told,
         str![[r"
-  [..] asks (1), executing: sensitive_action
+  [..] asks, executing: sensitive_action
       because   500 is more than the limit of 100
       goal      pay the invoice
       so far    files.read → invoice.txt: 500
@@ -73,7 +87,6 @@ fn a_person_sees_all_and_decides() {
     let shown = office.ok(&["show", &engine]);
     for part in [
         "MANUAL_INTERVENTION",
-        "intervention: 1",
         "reason: sensitive_action",
         "explanation: 500 is more than the limit of 100",
         "proposed_action: pay: bank.pay(amount: 500, to: bob)",
@@ -88,15 +101,7 @@ fn a_person_sees_all_and_decides() {
     }
     assert!(office.ok(&["list", "--attention-only"]).contains("waits for a person"));
 
-    office.ok(&[
-        "send",
-        &engine,
-        "user_resume",
-        "--as",
-        "ann",
-        "--payload",
-        r#"{"intervention": 1}"#,
-    ]);
+    office.ok(&words(&printed(&shown, "user_resume", "ann")));
     assert_data_eq!(
         office.ok(&["run", "--once"]),
         str![[r"
@@ -115,6 +120,40 @@ fn a_person_sees_all_and_decides() {
     office.ok(&["verify"]);
 }
 
+/// Ann and Ben look at the same intervention, and both answer it; then Ben answers once more.
+#[test]
+fn an_answer_is_for_the_intervention_that_was_shown() {
+    let office = Office::new();
+    std::fs::write(office.0.path().join("engine.office/site.down"), "retry\n".repeat(3)).unwrap();
+    let [record, engine] = office.submit("publish the report");
+    assert!(office.ok(&["run", "--once"]).contains("ambiguity"));
+    let shown = office.ok(&["show", &engine]);
+    let ann = printed(&shown, "user_modify", "ann");
+    let payload = ["--payload", r#"{"instruction": "the final one"}"#];
+    office.ok(&[words(&ann), payload.to_vec()].concat());
+    let ben = printed(&shown, "user_terminate", "ben");
+    office.ok(&[words(&ben), vec!["--payload", r#"{"why": "too late"}"#]].concat());
+    // Ann's comes first, and Ben's is not kept for the next intervention.
+    assert!(office.ok(&["run", "--once"]).contains("high_confidence_failure"));
+    let told = office.ok(&["show", &engine]);
+    let bens = told.lines().find(|line| line.contains("│ user_terminate"));
+    assert!(bens.unwrap().contains("set aside"), "{told}");
+
+    let late = office.run(&words(&printed(&shown, "user_resume", "ben")));
+    let error = String::from_utf8(late.stderr).unwrap();
+    assert_eq!(late.status.code(), Some(1));
+    assert!(error.contains("has moved on since you looked at it"), "{error}");
+    office.ok(&["run", "--once"]);
+    assert!(office.ok(&["show", &record]).contains("OPEN"));
+
+    let shown = office.ok(&["show", &engine]);
+    office.ok(&words(&printed(&shown, "user_resume", "ann")));
+    assert!(office.ok(&["run", "--once"]).contains("COMPLETED: publish the report"));
+    let timeline = office.ok(&["timeline", &engine, "--audience", "diagnostic"]);
+    assert!(!timeline.contains("ben"), "{timeline}");
+    office.ok(&["verify"]);
+}
+
 #[test]
 fn what_a_person_cannot_send_is_refused() {
     let office = Office::new();
@@ -122,7 +161,7 @@ fn what_a_person_cannot_send_is_refused() {
     for (words, part) in [
         (&["plan_ready"][..], "not for people"),
         (&["need_intervention"], "not for people"),
-        (&["user_modify"], "needs `intervention`, `instruction`"),
+        (&["user_modify"], "needs `instruction`"),
         (&["fly"], "no state of `workflow` takes `fly`"),
     ] {
         let output = office.run(&[&["send", &engine, "--as", "ann"], words].concat());
@@ -143,8 +182,8 @@ fn it_tells_in_real_time_and_stops() {
     });
     let until = |part: &str| while !told.recv_timeout(PATIENCE).unwrap().contains(part) {};
     let [_, engine] = office.submit("invite the team");
-    until("asks (1), planning: sensitive_action");
-    let payload = r#"{"intervention": 1, "instruction": "only us"}"#;
+    until("asks, planning: sensitive_action");
+    let payload = r#"{"instruction": "only us"}"#;
     office.ok(&["send", &engine, "user_modify", "--as", "ann", "--payload", payload]);
     until("COMPLETED: invite the team");
     let output = running.stop();

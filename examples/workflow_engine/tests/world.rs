@@ -14,7 +14,7 @@ use machine::{
     actor::{Actors, Human},
     clock::{self, Clock, Millis},
     contract::{NotDone, ToolSpec},
-    store::{Message, OpenOptions, Store},
+    store::{Delivery, Message, OpenOptions, Store},
     view::{self, transitions},
     worker::{Failure, Worker},
 };
@@ -124,15 +124,40 @@ impl World {
             .unwrap();
     }
 
-    /// A person sends an event; an answer is for the question that the engine asks now.
+    /// Ann sends an event; an answer is for the intervention that the engine waits in.
     pub async fn say(&self, to: Submitted, trigger: &str, payload: Value) {
+        let engine = self.engine(to).await;
+        let waits = matches!(engine, AnyWorkflow::ManualIntervention(_));
+        let seen = waits.then(|| engine.journal().summary().transitions);
+        self.send(to, "ann", seen, trigger, payload).await;
+    }
+
+    /// A person who has seen the engine after this number of transitions sends an event; returns its
+    /// correlation id.
+    pub async fn send(
+        &self,
+        to: Submitted,
+        by: &str,
+        seen: Option<u64>,
+        trigger: &str,
+        payload: Value,
+    ) -> String {
         let mut body = payload;
         body["trigger"] = json!(trigger);
-        if let AnyWorkflow::ManualIntervention(asks) = self.engine(to).await {
-            body["intervention"] = json!(asks.state().intervention);
+        let mut message = Message::new(&body, &Human::new(by).unwrap()).unwrap();
+        if let Some(seen) = seen {
+            message = message.unless_moved(seen);
         }
-        let message = Message::new(&body, &Human::new("ann").unwrap()).unwrap();
         self.store.send(to.engine, &message).await.unwrap();
+        message.correlation().to_owned()
+    }
+
+    /// How far a message to an engine is.
+    pub async fn delivery(&self, to: Submitted, correlation: &str) -> (Delivery, Option<String>) {
+        let inbox = self.store.inbox(to.engine).await.unwrap();
+        let mut messages = inbox.into_iter().map(Result::unwrap);
+        let message = messages.find(|it| it.correlation == correlation).unwrap();
+        (message.status, message.error)
     }
 
     /// The limit of all tasks has passed.

@@ -57,7 +57,8 @@ impl Confirm {
         }
         let store = context.write().await?;
         let id = Ids::read(&store).await?.find(&self.id)?;
-        let doubt = store.in_doubt(id).await?;
+        let operator = self.person.operates(context, &store);
+        let doubt = operator.in_doubt(id).await?;
         if !self.yes.yes {
             let answer = match (self.found, self.overridden) {
                 (Found::Applied, _) => "it took place",
@@ -75,7 +76,7 @@ impl Confirm {
             (Found::NotApplied, false) => Finding::NotApplied(self.reason.as_deref()),
             (Found::NotApplied, true) => Finding::Overridden(self.reason.as_deref()),
         };
-        self.person.operates(context, &store).confirm(doubt, finding).await?;
+        operator.confirm(doubt, finding).await?;
         let document = json!({ "id": id, "applied": is_applied, "overridden": self.overridden });
         let text = match self.found {
             Found::Applied => format!("{id} confirmed: it took place\n"),

@@ -6,13 +6,11 @@ use super::{
     ids::Ids,
     person::{Person, Yes},
     terminal,
-    time::local,
 };
 use crate::{
     contract::Gate,
-    id::Id,
-    operate::Decided,
-    store::{LoadError, Store},
+    operate::{Decided, Operator},
+    store::Store,
 };
 
 /// `approve`: what some gates ask for may run, once.
@@ -49,8 +47,9 @@ pub struct Decline {
 impl Approve {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.write().await?;
-        let gates = asked(&store, &self.ids, self.yes).await?;
-        let decided = self.person.operates(context, &store).approve(gates).await?;
+        let operator = self.person.operates(context, &store);
+        let gates = asked(&store, &operator, "approve", &self.ids, self.yes).await?;
+        let decided = operator.approve(gates).await?;
         let text = decided.iter().map(|Decided { gate, execution, .. }| {
             format!(
                 "{gate} approved: a worker runs {execution}, or follow it with `show {execution}`\n"
@@ -63,8 +62,8 @@ impl Approve {
 impl Decline {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.write().await?;
-        let gates = asked(&store, &self.ids, self.yes).await?;
         let operator = self.person.operates(context, &store);
+        let gates = asked(&store, &operator, "decline", &self.ids, self.yes).await?;
         let decided = operator.decline(gates, Some(&self.reason)).await?;
         let text = decided.iter().map(|Decided { gate, execution, .. }| {
             format!(
@@ -76,11 +75,15 @@ impl Decline {
 }
 
 /// The gates that a person has seen, and wants to answer.
-async fn asked(store: &Store, ids: &[String], Yes { yes }: Yes) -> Result<Vec<Gate>, Error> {
-    let mut gates = Vec::new();
-    for id in Ids::read(store).await?.find_all(ids)? {
-        gates.push(gate(store, id).await?);
-    }
+async fn asked(
+    store: &Store,
+    operator: &Operator<'_>,
+    operation: &'static str,
+    ids: &[String],
+    Yes { yes }: Yes,
+) -> Result<Vec<Gate>, Error> {
+    let ids = Ids::read(store).await?.find_all(ids)?;
+    let gates = operator.gates(operation, &ids).await?;
     if !yes {
         let questions = gates
             .iter()
@@ -88,13 +91,4 @@ async fn asked(store: &Store, ids: &[String], Yes { yes }: Yes) -> Result<Vec<Ga
         terminal::agrees(&questions.collect::<Vec<_>>().join("\n\n"))?;
     }
     Ok(gates)
-}
-
-async fn gate(store: &Store, id: Id) -> Result<Gate, Error> {
-    store.gate(id).await.map_err(|error| match error {
-        LoadError::AlreadyDecided { at, .. } => {
-            Error::from(error).hint(format_args!("that was at {}", local(at)))
-        }
-        error => error.into(),
-    })
 }

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     actor::Human,
+    operate::{self, Operator},
     store::{self, Pruned},
     view::line::OneLine,
 };
@@ -96,7 +97,13 @@ impl Prune {
                 terminal::agrees(&format!("{text}Delete them for good?"))?;
             }
             let progress = Progress::open("machines were looked at");
-            store.prune(&prune, &by, |at| progress.count(at.looked_at)).await?
+            let detail = format!("that ended {} s ago or before", ended_for.as_secs());
+            let prune = async {
+                let pruned = store.prune(&prune, &by, |at| progress.count(at.looked_at)).await;
+                pruned.map_err(operate::Error::from)
+            };
+            let operator = Operator::new(&store, &context.actors, &by, "cli");
+            operator.logged("prune", &[], &detail, prune).await?
         };
         let text = text(&pruned, if is_rehearsal { "would be deleted" } else { "were deleted" });
         Answer::new(document(&pruned, is_rehearsal), text)

@@ -127,8 +127,11 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
         for message in messages {
             let more = ["unreadable", "actor", "actor_name", "error", "body"];
             let more = more.iter().filter(|name| !message[**name].is_null());
-            let more: Vec<_> =
+            let mut more: Vec<_> =
                 more.map(|name| format!("{name}: {}", plain(&message[*name]))).collect();
+            if message["moved_on"] == true {
+                more.insert(0, "not applied: the machine has moved on".to_owned());
+            }
             let sent = message["sent_at"].as_i64();
             table.row([
                 label(terminal, &text(message, "status").replace('_', " ")),

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     id::Id,
-    operate::{self, Accepted, Cancelled, Finding},
+    operate::{self, Accepted, Cancelled, Finding, Sending},
 };
 
 /// What a person found out about an action in doubt. Its schema has what goes with what.
@@ -64,6 +64,10 @@ pub(super) struct Send {
     /// refused, and it is not applied if it moves on before. An event for a state that waits is never for
     /// the next one.
     transition_count: Option<u64>,
+    /// It is an answer to a question that will come. Without this, an answer is refused that nobody has
+    /// asked for yet.
+    #[serde(default)]
+    early: bool,
 }
 
 /// It is done.
@@ -149,7 +153,7 @@ pub(super) async fn confirm(
         (_, false) => return Err(Problem::malformed("`receipt` is for what took place")),
     };
     let confirmed = async {
-        let doubt = http.store.in_doubt(id).await?;
+        let doubt = operator.in_doubt(id).await?;
         operator.confirm(doubt, finding).await
     };
     match confirmed.await {
@@ -283,10 +287,11 @@ pub(super) async fn send(
     State(http): State<Shared>,
     caller: Caller,
     OfMachine(id): OfMachine,
-    Body(Send { trigger, payload, correlation, transition_count }): Body<Send>,
+    Body(Send { trigger, payload, correlation, transition_count, early }): Body<Send>,
 ) -> Result<(StatusCode, Json<Sent>), Problem> {
     let operator = caller.operates(&http)?;
-    match operator.send(id, &trigger, payload, correlation, transition_count).await {
+    let sending = Sending { correlation, seen: transition_count, early };
+    match operator.send(id, &trigger, payload, sending).await {
         Ok(accepted) => Ok((StatusCode::ACCEPTED, Json(Sent { id, accepted }))),
         Err(error) => Err(http.refused(id, error).await),
     }

@@ -5,7 +5,7 @@ use utoipa::IntoParams;
 
 use super::{
     caller::Caller,
-    extract::{Body, Query, limit},
+    extract::{Body, Query, limit, parsed},
     problem::Problem,
     router::Shared,
     steps::with_commands,
@@ -16,18 +16,21 @@ use crate::{
     contract::{AnyExecution, execution},
     id::Id,
     operate::{self, Decided},
-    store::{self, LoadError},
+    store::{self, Cursor, LoadError},
     view::NextStep,
 };
 
-/// How many.
+/// Which part.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Most {
-    /// The most. By default 100.
+    /// The most on a page. By default 100.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
+    /// The page after this place, which the page before has as `next`.
+    #[param(pattern = "^-?[0-9]{1,18}[.][0-9]{1,18}$")]
+    after: Option<String>,
 }
 
 /// What people are asked to approve.
@@ -35,8 +38,8 @@ pub(super) struct Most {
 pub(super) struct Approvals {
     /// Oldest first.
     approvals: Vec<Approval>,
-    /// There are more.
-    truncated: bool,
+    /// Where the next page begins.
+    next: Option<String>,
 }
 
 /// A gate that waits for an answer.
@@ -84,26 +87,27 @@ pub(super) async fn list(
     Query(most): Query<Most>,
 ) -> Result<Json<Value>, Problem> {
     let limit = limit(most.limit, 100)?;
-    let mut found = Approvals { approvals: Vec::new(), truncated: false };
-    let mut query = store::Query::new().machine(&*execution::DEFINITION.name).status("waiting");
-    'all: loop {
+    let mut query = store::Query::new();
+    query = query.machine(&*execution::DEFINITION.name).status("waiting").limit(limit);
+    if let Some(after) = parsed::<Cursor>("after", most.after.as_deref())? {
+        query = query.after(after);
+    }
+    let mut found = Approvals { approvals: Vec::new(), next: None };
+    loop {
         let page = http.store.load_all::<AnyExecution>(&query).await?;
         // What cannot be read needs attention.
         for execution in page.items.into_iter().flatten() {
-            if execution.context().approves().is_none() {
-                continue;
-            }
-            if found.approvals.len() == limit {
-                found.truncated = true;
-                break 'all;
-            }
-            if let Some(approval) = Approval::of(&http, &execution).await? {
-                found.approvals.push(approval);
+            if execution.context().approves().is_some() {
+                found.approvals.extend(Approval::of(&http, &execution).await?);
             }
         }
         match page.next {
-            Some(next) => query = query.after(next),
-            None => break,
+            // Other questions wait, too.
+            Some(next) if found.approvals.is_empty() => query = query.after(next),
+            next => {
+                found.next = next.map(|next| next.to_string());
+                break;
+            }
         }
     }
     let mut found = serde_json::to_value(&found)?;
@@ -193,7 +197,7 @@ pub(super) async fn approve(
 ) -> Result<Json<Decisions>, Problem> {
     let operator = caller.operates(&http)?;
     let ids = each_once(gates)?;
-    let decided = async { operator.approve(operator.gates(&ids).await?).await };
+    let decided = async { operator.approve(operator.gates("approve", &ids).await?).await };
     decided_or_refused(&http, &ids, decided.await).await
 }
 
@@ -217,7 +221,10 @@ pub(super) async fn decline(
 ) -> Result<Json<Decisions>, Problem> {
     let operator = caller.operates(&http)?;
     let ids = each_once(gates)?;
-    let decided = async { operator.decline(operator.gates(&ids).await?, reason.as_deref()).await };
+    let decided = async {
+        let gates = operator.gates("decline", &ids).await?;
+        operator.decline(gates, reason.as_deref()).await
+    };
     decided_or_refused(&http, &ids, decided.await).await
 }
 

@@ -12,14 +12,14 @@ const selected = new Set();
 export const inbox = {
   title: (data) => (data?.approvals.length ? `${data.approvals.length} to approve` : "Approvals"),
 
-  load: ({ params }) => get("api/approvals", { limit: params.limit ?? 100 }),
+  load: ({ params }) => get("api/approvals", { limit: 100, after: params.after }),
 
   concerns: () => true,
 
   /** What can be done about a gate; `null` if this page does not know. */
   stepsOf(data, id) {
     const one = data.approvals.find(({ gate }) => gate === id);
-    if (!one) return data.truncated ? null : [];
+    if (!one) return data.next ? null : [];
     return one.stale ? [] : one.next;
   },
 
@@ -52,13 +52,18 @@ export const inbox = {
             stale.map((row) => gate(page, row)),
           ),
         ),
-      data.truncated &&
-        h(
-          "p",
-          { class: "note" },
-          "There are more than are shown here. ",
-          !page.params.limit && h("a", { href: page.link("approvals", { limit: 1000 }) }, "Show up to 1,000"),
-        ),
+      h(
+        "nav",
+        { "aria-label": "Pages of approvals", class: "actions" },
+        page.params.after &&
+          h("a", { key: "first", class: "button", href: page.link("approvals") }, "First page"),
+        data.next &&
+          h(
+            "a",
+            { key: "next", class: "button", href: page.link("approvals", { after: data.next }) },
+            "Next page",
+          ),
+      ),
     ];
   },
 };

@@ -48,10 +48,8 @@ impl Operator<'_> {
         reason: Option<&str>,
     ) -> Result<Vec<Cancelled>, Error> {
         let reason = reason.unwrap_or("cancelled");
-        let mut plans = Vec::with_capacity(ids.len());
-        for id in ids {
-            plans.push(self.plan(*id, reason).await?);
-        }
+        let plans = self.plans(ids, reason).await;
+        let plans = self.checked("cancel", ids, reason, plans).await?;
         self.logged("cancel", ids, reason, async {
             let mut cancelled = Vec::with_capacity(ids.len());
             for (done, plan) in plans.into_iter().enumerate() {
@@ -61,6 +59,14 @@ impl Operator<'_> {
             Ok(cancelled)
         })
         .await
+    }
+
+    async fn plans(&self, ids: &[Id], reason: &str) -> Result<Vec<Plan>, Error> {
+        let mut plans = Vec::with_capacity(ids.len());
+        for id in ids {
+            plans.push(self.plan(*id, reason).await?);
+        }
+        Ok(plans)
     }
 
     async fn plan(&self, id: Id, reason: &str) -> Result<Plan, Error> {
@@ -73,7 +79,7 @@ impl Operator<'_> {
             if takes_reason {
                 payload.insert("reason".to_owned(), reason.into());
             }
-            let draft = Draft::new(self.store, id, "cancel", payload).await?;
+            let draft = Draft::new(self.store, id, "cancel", payload, true).await?;
             return Ok(Plan::Own(id, Box::new(draft)));
         }
         match self.store.load::<AnyExecution>(id).await? {

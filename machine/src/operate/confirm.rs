@@ -1,5 +1,5 @@
 use super::{Error, Operator};
-use crate::{contract::InDoubt, store::CommitError};
+use crate::{contract::InDoubt, id::Id, store::CommitError};
 
 /// What a person found out about an action in doubt.
 #[derive(Debug, Clone, Copy)]
@@ -13,6 +13,12 @@ pub(crate) enum Finding<'a> {
 }
 
 impl Operator<'_> {
+    /// The execution in doubt with this id.
+    pub(crate) async fn in_doubt(&self, id: Id) -> Result<InDoubt, Error> {
+        let doubt = self.store.in_doubt(id).await.map_err(Error::from);
+        self.checked("confirm", &[id], "", doubt).await
+    }
+
     /// Settles an execution in doubt.
     pub(crate) async fn confirm(&self, doubt: InDoubt, finding: Finding<'_>) -> Result<(), Error> {
         let id = doubt.execution().id();

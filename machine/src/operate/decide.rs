@@ -24,12 +24,16 @@ pub(crate) struct Decided {
 }
 
 impl Operator<'_> {
-    /// The gates with these ids.
-    #[cfg(feature = "http")]
-    pub(crate) async fn gates(&self, ids: &[Id]) -> Result<Vec<Gate>, Error> {
+    /// The gates with these ids, to approve or decline them.
+    pub(crate) async fn gates(
+        &self,
+        operation: &'static str,
+        ids: &[Id],
+    ) -> Result<Vec<Gate>, Error> {
         let mut gates = Vec::with_capacity(ids.len());
         for id in ids {
-            gates.push(self.store.gate(*id).await?);
+            let gate = self.store.gate(*id).await.map_err(Error::from);
+            gates.push(self.checked(operation, ids, "", gate).await?);
         }
         Ok(gates)
     }

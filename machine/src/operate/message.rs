@@ -26,6 +26,14 @@ pub(crate) struct Draft {
     seen: Option<u64>,
 }
 
+/// How an event is sent.
+#[derive(Debug, Default)]
+pub(crate) struct Sending {
+    pub(crate) correlation: Option<String>,
+    pub(crate) seen: Option<u64>,
+    pub(crate) early: bool,
+}
+
 /// A message that was sent; its machine's program applies it.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
@@ -38,21 +46,22 @@ pub(crate) struct Accepted {
 
 impl Operator<'_> {
     /// Sends a machine one of its events, for its program to apply. `seen` is the number of transitions that
-    /// the machine had when the person looked at it.
+    /// the machine had when the person looked at it. `early` is for an answer to a question that will come.
     pub(crate) async fn send(
         &self,
         id: Id,
         trigger: &str,
         payload: Map<String, Value>,
-        correlation: Option<String>,
-        seen: Option<u64>,
+        Sending { correlation, seen, early }: Sending,
     ) -> Result<Accepted, Error> {
-        let mut draft = Draft::new(self.store, id, trigger, payload).await?;
-        if seen.is_some_and(|seen| seen != draft.transitions) {
-            return Err(Error::refused(format!(
+        let draft = Draft::new(self.store, id, trigger, payload, early).await;
+        let draft = draft.and_then(|draft| match seen {
+            Some(seen) if seen != draft.transitions => Err(Error::refused(format!(
                 "{id} has moved on since you looked at it; nothing was sent; look again"
-            )));
-        }
+            ))),
+            _ => Ok(draft),
+        });
+        let mut draft = self.checked("send", &[id], trigger, draft).await?;
         // An answer is to the question that the person has seen. A state that does not wait is left at any
         // moment, and the event may be for the next one, too.
         draft.seen = seen.or(draft.answers.then_some(draft.transitions));
@@ -68,6 +77,7 @@ impl Draft {
         id: Id,
         trigger: &str,
         payload: Map<String, Value>,
+        early: bool,
     ) -> Result<Self, Error> {
         let observed = store.observed_one(id).await?;
         let written = &*observed.definition;
@@ -101,6 +111,18 @@ impl Draft {
         let is_taken = state.is_some_and(|state| {
             edges.iter().any(|edge| edge.from == state && edge.is_for::<Human>())
         });
+        // An answer that waits for a question answers one that nobody has seen.
+        let is_answer = edges
+            .iter()
+            .filter(|edge| edge.is_for::<Human>())
+            .all(|edge| newest.states[edge.from].stable);
+        if !is_taken && is_answer && !early {
+            return Err(Error::refused(format!(
+                "{label} does not take `{shown}`, and a later state that does would take it for an answer \
+                 to what nobody has seen; {}, or send it early on purpose",
+                legal(newest, state)
+            )));
+        }
         let warning = (!is_taken)
             .then(|| format!("{label} does not take `{shown}`, so it waits for a state that does"));
         let mut body = payload;

@@ -21,5 +21,5 @@ pub(crate) use decide::Decided;
 #[cfg(feature = "http")]
 pub(crate) use detail::Detail;
 pub(crate) use error::{Error, Kind};
-pub(crate) use message::{Accepted, Draft};
+pub(crate) use message::{Accepted, Draft, Sending};
 pub(crate) use operator::Operator;

@@ -1,13 +1,13 @@
 use std::future::Future;
 
-use super::Error;
+use super::{Error, Kind};
 use crate::{
     actor::{Actor, Actors, Human},
     contract::{Action, AnyExecution, Contract, Execution, InDoubt, Planned, execution::Failed},
     id::Id,
-    store::{Store, operation::NewOperation},
+    store::{Query, Store, operation::NewOperation},
     typed::State,
-    view::{Label, NextStep, Observer},
+    view::Label,
 };
 
 /// A person who acts on the machines of a store.
@@ -32,7 +32,7 @@ impl<'a> Operator<'a> {
 
     /// Tries what failed again: a new attempt with the same key. Returns its id.
     pub(crate) async fn retry(&self, id: Id) -> Result<Id, Error> {
-        let failed = self.failed(id).await?;
+        let failed = self.checked("retry", &[id], "", self.failed(id).await).await?;
         self.logged("retry", &[id], "", async {
             // If somebody else was faster, the store refuses it: the key is taken.
             let contract = Contract::retry(&failed, self.by);
@@ -47,16 +47,32 @@ impl<'a> Operator<'a> {
     pub(crate) async fn failed(&self, id: Id) -> Result<Execution<Failed>, Error> {
         let execution = self.store.load::<AnyExecution>(id).await?;
         let label = Label::of(&execution);
-        let next = Observer::new(self.store).next_of_execution(&execution).await?;
-        if label == Label::Failed && !next.contains(&NextStep::Retry { id }) {
+        // What took place already is refused by the store, which says by whom.
+        if let Some(open) = self.open_attempt(&execution).await? {
             return Err(Error::refused(format!(
-                "there is another attempt at the action of {id}, which is newer, or open, or took place; \
-                 `list` shows it"
+                "{open} is another attempt at the same action, and has not ended"
             )));
         }
         Failed::narrow(execution).map_err(|_| {
             Error::refused(format!("{id} is {label}, not FAILED, so it cannot be tried again"))
         })
+    }
+
+    /// Another attempt at the action of an execution, which has not ended.
+    async fn open_attempt(&self, execution: &AnyExecution) -> Result<Option<Id>, Error> {
+        let Some(key) = execution.context().idempotency_key() else { return Ok(None) };
+        let mut query = Query::new().key(key.as_str());
+        loop {
+            let page = self.store.load_all::<AnyExecution>(&query).await?;
+            let mut others = page.items.into_iter().flatten();
+            let open =
+                others.find(|it| it.id() != execution.id() && !it.status().definition().terminal);
+            match (open, page.next) {
+                (Some(open), _) => return Ok(Some(open.id())),
+                (None, Some(next)) => query = query.after(next),
+                (None, None) => return Ok(None),
+            }
+        }
     }
 
     /// Shuts out the worker of a call, which puts the call in doubt.
@@ -79,8 +95,24 @@ impl<'a> Operator<'a> {
         .await
     }
 
+    /// Puts on record what was refused before it was begun. What names no machine is no act.
+    pub(super) async fn checked<T>(
+        &self,
+        operation: &'static str,
+        machines: &[Id],
+        detail: &str,
+        checked: Result<T, Error>,
+    ) -> Result<T, Error> {
+        match checked {
+            Err(error) if *error.kind() == Kind::Refused => {
+                self.logged(operation, machines, detail, async { Err(error) }).await
+            }
+            checked => checked,
+        }
+    }
+
     /// Does something, on record: before it is done, so that a crash in between is visible, and after.
-    pub(super) async fn logged<T>(
+    pub(crate) async fn logged<T>(
         &self,
         operation: &'static str,
         machines: &[Id],

@@ -7,7 +7,8 @@ use crate::{
 impl Operator<'_> {
     /// The question that waits with this id.
     pub(crate) async fn question(&self, id: Id) -> Result<Question, Error> {
-        Ok(self.store.question(id).await?)
+        let question = self.store.question(id).await.map_err(Error::from);
+        self.checked("respond", &[id], "", question).await
     }
 
     /// Stores the answer to a question.

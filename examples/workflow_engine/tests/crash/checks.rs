@@ -1,0 +1,67 @@
+use std::{collections::HashSet, fs};
+
+use machine::{
+    store::Query,
+    view::{self, transitions},
+};
+
+use super::{Figures, GOALS, Round, TOO_LATE};
+use crate::{office::WRITERS, record::AnyTaskRecord};
+
+impl Round {
+    /// What must hold when all tasks have ended.
+    pub(super) fn check(&self, round: u64, figures: &mut Figures) {
+        let report = self.store.wait(self.store.get().verify_all(|_| {})).unwrap();
+        assert!(report.is_clean(), "round {round}: {report:?}");
+        let set_aside = self.store.wait(self.store.get().set_aside()).unwrap();
+        assert!(set_aside.machines.is_empty(), "round {round}: {set_aside:?}");
+        let mut effects = 0;
+        for (_, _, file) in WRITERS {
+            let text = fs::read_to_string(self.folder.path().join("engine.office").join(file))
+                .unwrap_or_default();
+            let lines: Vec<&str> = text.lines().collect();
+            let once: HashSet<&str> = lines.iter().copied().collect();
+            assert_eq!(once.len(), lines.len(), "round {round}: {file} has a line twice:\n{text}");
+            effects += lines.len();
+        }
+        let records = Query::new().machine("task_record");
+        let records =
+            self.store.wait(self.store.get().load_all::<AnyTaskRecord>(&records)).unwrap();
+        assert_eq!(records.items.len(), GOALS.len());
+        self.check_answers(round);
+        // What the records say took place is what the files have.
+        let mut told = 0;
+        for record in records.items {
+            let record = record.unwrap();
+            let (history, ended) = match &record {
+                AnyTaskRecord::Open(_) => panic!("round {round}: {record:?}"),
+                AnyTaskRecord::Completed(it) => (&it.state().history, &mut figures.completed),
+                AnyTaskRecord::Failed(it) => (&it.state().history, &mut figures.failed),
+                AnyTaskRecord::Terminated(it) => (&it.state().history, &mut figures.terminated),
+            };
+            *ended += 1;
+            if let AnyTaskRecord::Terminated(it) = &record {
+                assert!(!it.state().reason.contains(TOO_LATE), "round {round}: {record:?}");
+            }
+            let took_place = |line: &&String| line.ends_with(": done") || line.ends_with(": found");
+            told += history.iter().filter(took_place).count();
+        }
+        assert_eq!(told, effects, "round {round}");
+        figures.effects += effects;
+    }
+
+    /// Each intervention was answered once, by the answer that a person gave to it.
+    fn check_answers(&self, round: u64) {
+        let mut answered = HashSet::new();
+        for engine in self.store.list(&Query::new().machine("workflow")).unwrap().items {
+            let id = engine.unwrap().id;
+            let history = self.store.wait(self.store.get().history(id)).unwrap();
+            for (moves, it) in (0..).zip(transitions::<view::Human>(&history)) {
+                if it.from_status == "manual_intervention" {
+                    answered.insert((id, moves));
+                }
+            }
+        }
+        assert_eq!(answered, self.decided, "round {round}");
+    }
+}
