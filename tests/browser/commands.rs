@@ -5,18 +5,22 @@ use std::{
     os::unix::fs::symlink,
     process::{Command, Stdio},
     sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
 };
 
 use machine::{
     Id,
+    actor::{Actors, Human},
     contract::{Contract, Execution, NotDone},
+    store::Message,
+    worker::Worker,
 };
 use serde_json::{Value, json};
 
 use crate::{
     browser::browse_file,
     mail::{Server, work},
-    messages::Claim,
+    messages::{Claim, Waits},
     page::Page,
     site::{ODD, ODD_NAME},
 };
@@ -157,6 +161,22 @@ impl Page {
         ids.try_into().unwrap()
     }
 
+    /// Claims that workers have set aside, each with a message.
+    async fn set_aside(&self) -> [Id; 2] {
+        let claims = self.claims().await;
+        for id in claims {
+            let bad = r#"{"trigger": "settle", "cents": "none", "note": ""}"#;
+            let bad = Message::from_json(bad, &Human::new("tom").unwrap()).unwrap();
+            let bad = bad.with_correlation("-it's $(touch hacked)").unwrap();
+            self.site.store.send(id, &bad).await.unwrap();
+        }
+        let actors = Actors::issue("claims").unwrap();
+        let worker = Worker::new(&self.site.store, actors).attempts(1).handler(Waits);
+        let idle = tokio::time::timeout(Duration::from_secs(20), worker.run_until_idle());
+        idle.await.expect("the worker rests").unwrap();
+        claims
+    }
+
     async fn claims(&self) -> [Id; 2] {
         let mut ids = Vec::new();
         for _ in 0..2 {
@@ -198,6 +218,10 @@ async fn the_command_of_each_dialog_does_what_its_button_does() {
             "[name='value note']": HOSTILE,
         });
         page.both(page.claims().await, "Send settle", event).await;
+        for untick in [false, true] {
+            let fields = if untick { json!({ "[name=message]": true }) } else { json!({}) };
+            page.both(page.set_aside().await, "Try again", fields).await;
+        }
     })
     .await;
 }

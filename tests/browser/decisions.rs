@@ -119,16 +119,22 @@ async fn the_second_of_two_people_reads_who_was_faster() {
 #[tokio::test]
 async fn an_open_dialog_says_that_somebody_was_faster() {
     browse(async |page| {
-        let (gate, _) = page.site.ask("bob@example.com").await;
-        page.open_as(TOM, "#/approvals").await;
-        page.click(".card button.primary").await;
-        page.site.approve(gate, "ann").await;
-        page.until(
-            "the news",
-            "return document.querySelector('dialog').innerText.includes('cannot be decided any more')",
-        )
-        .await;
-        assert_eq!(page.run("return document.querySelector('dialog button[type=submit]').disabled").await, true);
+        page.open_as(TOM, "#/").await;
+        for view in ["#/approvals", "#/", "#/machines/"] {
+            let (gate, _) = page.site.ask("bob@example.com").await;
+            page.go(&view.replace("machines/", &format!("machines/{gate}"))).await;
+            page.click("main .steps button.primary").await;
+            page.site.approve(gate, "ann").await;
+            page.until(
+                "the news",
+                "return document.querySelector('dialog').innerText \
+                    .includes('cannot be decided any more')",
+            )
+            .await;
+            let disabled = "return document.querySelector('dialog button[type=submit]').disabled";
+            assert_eq!(page.run(disabled).await, true, "{view}");
+            page.run("document.querySelector('dialog').close()").await;
+        }
     })
     .await;
 }
@@ -170,3 +176,28 @@ async fn without_a_token_there_are_no_buttons() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_dialog_says_when_its_time_has_passed() {
+    browse(async |page| {
+        let (gate, _) = page.site.ask_within("bob@example.com", Some(LIMIT), "monday").await;
+        // The page of the gate says nothing of its own effect, which is none.
+        page.open_as(ANN, &format!("#/machines/{gate}")).await;
+        assert!(!page.text(".facts").await.to_lowercase().contains("effect"));
+        page.go("#/").await;
+        page.click(".card button.primary").await;
+        page.until(
+            "its end",
+            "return document.querySelector('dialog').innerText.includes('answered until')",
+        )
+        .await;
+        let disabled = "return document.querySelector('dialog button[type=submit]').disabled";
+        assert_eq!(page.run(disabled).await, false);
+        page.until("the end", disabled).await;
+        assert!(page.text("dialog [role=alert]").await.contains("time to answer has passed"));
+        assert_eq!(page.site.status(gate).await, "waiting");
+    })
+    .await;
+}
+
+const LIMIT: Duration = Duration::from_secs(8);

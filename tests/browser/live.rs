@@ -133,6 +133,14 @@ async fn a_lost_connection_is_said_and_found_again() {
         page.until("SUCCESS", "return document.querySelector('h1 .badge').innerText === 'SUCCESS'")
             .await;
         assert_eq!(page.text(".live").await, "Live");
+
+        // So is a page that was opened meanwhile.
+        page.site.stop().await;
+        page.click("header a[href='#/sessions']").await;
+        page.shows("no connection").await;
+        page.site.start(&page.site.store).await;
+        page.shows("monday").await;
+        assert_eq!(page.count("main [role=alert]").await, 0);
     })
     .await;
 }

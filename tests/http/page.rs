@@ -20,7 +20,11 @@ async fn a_browser_is_led_to_the_page() {
         img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
         require-trusted-types-for 'script'; trusted-types 'none'";
     assert_eq!(page.header("content-security-policy"), Some(policy));
-    for (file, kind) in [("inspector.js", "text/javascript"), ("inspector.css", "text/css")] {
+    for (file, kind) in [
+        ("inspector.js", "text/javascript"),
+        ("inspector.css", "text/css"),
+        ("icon.svg", "image/svg+xml"),
+    ] {
         let answer = place.read(&format!("/inspector/{file}")).await;
         assert_eq!(answer.status, 200, "{file}");
         assert!(answer.header("content-type").unwrap().starts_with(kind), "{file}");

@@ -94,6 +94,7 @@ async fn a_person_decides_until_the_server_is_stopped() {
     assert_eq!(token.len(), 48);
     let health = Call::get("/api/health").token(&token).send(served.address).is(200);
     assert_eq!(health["access"], json!({ "role": "operator", "name": "ann" }));
+    assert_eq!(health["database"], "agent.db");
     let command = health["command"].as_str().unwrap();
     assert!(command.contains("--db") && command.contains("agent.db"), "{command}");
     let body = json!({ "execution_id": id, "response": "8080" });

@@ -192,7 +192,10 @@ async function submit(event) {
     form.state = problem.status === 409 || problem.status === 404 ? "refused" : "asking";
     form.problem = problem;
     if (open === form) render();
-    else shell.done(`Not done: ${problem.message}`);
+    else
+      shell.done(
+        `${problem.status ? "Not done" : "Perhaps not done; look at the machine"}: ${problem.message}`,
+      );
     shell.refresh();
   }
 }

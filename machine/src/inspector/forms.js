@@ -4,6 +4,7 @@
 import { post } from "./api.js";
 import { object } from "./commands.js";
 import { h } from "./dom.js";
+import { question } from "./payload.js";
 
 const typed = (data, name) => data.get(name)?.trim() ?? "";
 /** The reason that was given, if one was. */
@@ -16,8 +17,7 @@ const text = (name, label, more = {}) =>
     `${label} `,
     h(more.rows ? "textarea" : "input", { name, autocomplete: "off", ...more }),
   );
-const question = ({ question: asked, summary }) =>
-  h("pre", { class: "question data", key: "question" }, asked || summary);
+const asked = (subject) => question(subject.question || subject.summary);
 const of = (id) => `api/machines/${encodeURIComponent(id)}`;
 const about = ({ id, summary }) =>
   h("p", { key: "about" }, h("strong", null, summary || "Machine"), " ", h("code", { class: "data" }, id));
@@ -49,14 +49,14 @@ function valuesOf(names, data) {
 export const FORMS = {
   approve: (step, subject) => ({
     title: "Approve this action?",
-    body: [question(subject)],
+    body: [asked(subject)],
     yes: "Approve",
     run: () => post("api/approvals/approve", { gates: [subject.id] }),
     done: "Approved",
   }),
   decline: (step, subject) => ({
     title: "Decline this action?",
-    body: [question(subject), text("reason", "Reason (the agent reads it)", { maxlength: 2000 })],
+    body: [asked(subject), text("reason", "Reason (the agent reads it)", { maxlength: 2000 })],
     yes: "Decline",
     options: (data) => options(data, "reason"),
     run: (data) => post("api/approvals/decline", { gates: [subject.id], ...reason(data) }),
@@ -65,7 +65,7 @@ export const FORMS = {
   confirm: (step, subject) => ({
     title: "Did this take place?",
     body: [
-      question(subject),
+      asked(subject),
       h(
         "fieldset",
         { key: "answer" },
@@ -241,7 +241,7 @@ export const FORMS = {
   }),
   respond: (step, subject) => ({
     title: "Answer this question",
-    body: [question(subject), text("response", "Answer", { rows: 3, required: true })],
+    body: [asked(subject), text("response", "Answer", { rows: 3, required: true })],
     yes: "Answer and resume",
     words: (data) => [data.get("response") ?? ""],
     run: async (data) => {

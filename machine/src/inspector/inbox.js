@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { h } from "./dom.js";
 import { held } from "./hold.js";
+import { question } from "./payload.js";
 import { askAll, readOnly, stepList } from "./steps.js";
 import { since, words } from "./text.js";
 
@@ -54,9 +55,14 @@ export const inbox = {
       h(
         "nav",
         { "aria-label": "Pages of approvals", class: "actions" },
-        page.params.after && h("a", { key: "first", class: "button", href: page.link("approvals") }, "First page"),
+        page.params.after &&
+          h("a", { key: "first", class: "button", href: page.link("approvals") }, "First page"),
         data.next &&
-          h("a", { key: "next", class: "button", href: page.link("approvals", { after: data.next }) }, "Next page"),
+          h(
+            "a",
+            { key: "next", class: "button", href: page.link("approvals", { after: data.next }) },
+            "Next page",
+          ),
       ),
     ];
   },
@@ -126,7 +132,7 @@ function gate(page, { item: one, gone }) {
       one.irreversible && h("span", { class: "badge bad" }, "irreversible"),
       h("span", { class: "right" }, "waiting for ", since(one.waiting_since, "for")),
     ),
-    h("pre", { class: "question data" }, one.question),
+    question(one.question),
     h(
       "p",
       { class: "why" },

@@ -198,6 +198,8 @@ const live = new Live({
   },
   status: (name, until) => {
     state.live = { name, until };
+    // What could not be loaded while there was no connection.
+    if (name === "live" && state.problem && !state.loading) load();
     renderHeader();
   },
 });

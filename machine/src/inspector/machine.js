@@ -7,10 +7,10 @@ import { History, entries, entry, stepper } from "./history.js";
 import { CHILDREN, findAttempts, findOffspring, initialOf, labelsOf, lanesOf, nameOf } from "./lanes.js";
 import { heldOne } from "./hold.js";
 import { FILTERS } from "./overview.js";
-import { copyButton, fields, payload } from "./payload.js";
+import { copyButton, fields, payload, question } from "./payload.js";
 import { picture } from "./picture.js";
 import { definitionOf } from "./records.js";
-import { readOnly, stepList } from "./steps.js";
+import { readOnly, setAside, stepList } from "./steps.js";
 import { badge, count, since, words } from "./text.js";
 
 /** What an execution has only for some audiences. */
@@ -23,8 +23,10 @@ const RESTRICTED = [
   "metadata",
 ];
 
+const labelOf = (data) => data.execution?.label ?? data.machine.label;
+
 export const machine = {
-  title: (data) => (data ? `${data.machine.label} ${nameOf(data)}` : "Machine"),
+  title: (data) => (data ? `${labelOf(data)} ${nameOf(data)}` : "Machine"),
 
   async load(page, before) {
     const { id, audience } = page;
@@ -57,8 +59,7 @@ export const machine = {
   stepsOf: (data, id) => (data.machine.id === id ? data.next : null),
 
   /** What a live update is announced with, if it is worth it. */
-  news: (before, data) =>
-    before.machine.label === data.machine.label ? null : `Now ${words(data.machine.label)}`,
+  news: (before, data) => (labelOf(before) === labelOf(data) ? null : `Now ${words(labelOf(data))}`),
 
   render(page, data) {
     const { params } = page;
@@ -84,13 +85,7 @@ export const machine = {
             ]
           : "",
       ),
-      h(
-        "h1",
-        { tabindex: "-1" },
-        h("span", { class: "data" }, nameOf(data)),
-        " ",
-        badge(data.execution?.label ?? data.machine.label),
-      ),
+      h("h1", { tabindex: "-1" }, h("span", { class: "data" }, nameOf(data)), " ", badge(labelOf(data))),
       facts(page, data),
       nextPart(page, data),
       historyPart(page, data, step),
@@ -149,7 +144,7 @@ function nextPart(page, data) {
     question: execution?.question,
     transitionCount: one.transition_count,
     until: execution?.answer_by ?? null,
-    setAside: data.messages.filter((message) => message.status === "set_aside"),
+    setAside: setAside(data.messages),
   };
   const { item, gone } = heldOne(`steps ${one.id}`, { next, subject }, document.getElementById("next"));
   const labels = labelsOf(data);
@@ -166,7 +161,7 @@ function nextPart(page, data) {
       { class: "why" },
       gone ? "It has changed since these buttons were shown. “Show held” brings the new ones." : whyOf(data),
     ),
-    execution?.question && h("pre", { class: "question data", key: "question" }, execution.question),
+    execution?.question && question(execution.question),
     item.next.length > 0 && readOnly(),
     stepList(item.next, item.subject, { gone }) ??
       h("p", { class: "none" }, "There is nothing that a person can do here."),

@@ -26,6 +26,14 @@ export function copyButton(text, what = "") {
   return h("button", { type: "button", class: "small", "aria-label": label, onclick }, "Copy");
 }
 
+/** What a person is asked, exactly; a long one scrolls, also by keys. */
+export const question = (text, key = "question") =>
+  h(
+    "pre",
+    { class: "question data", key, tabindex: "0", role: "group", "aria-label": "Exact question" },
+    text,
+  );
+
 /** A value: short ones as they are, others folded. `key` makes it the same one after an update. */
 export function payload(value, key, refresh, what = "value") {
   const text = written(value) ?? "";

@@ -5,7 +5,7 @@ import { commandOf } from "./commands.js";
 import { shell, show } from "./dialog.js";
 import { h } from "./dom.js";
 import { FORMS, reason } from "./forms.js";
-import { copyButton } from "./payload.js";
+import { copyButton, question } from "./payload.js";
 import { count, short } from "./text.js";
 
 const STEPS = {
@@ -81,9 +81,7 @@ export function stepList(steps, subject, { gone = false, compact = false, isQues
     "div",
     { class: compact ? "steps compact" : "steps" },
     shell.person() && h("p", { class: "actions", key: "buttons" }, known.map(button)),
-    isQuestionFolded &&
-      subject.question &&
-      folded("question", "Exact question", h("pre", { class: "question data" }, subject.question)),
+    isQuestionFolded && subject.question && folded("question", "Exact question", question(subject.question)),
     compact ? folded("commands", known.length === 1 ? "Command" : "Commands", commands) : commands,
   );
 }
@@ -101,12 +99,23 @@ export function readOnly() {
 }
 
 /** Opens the dialog of a step. */
-export function ask(step, subject) {
+export async function ask(step, about) {
+  const subject = step.do === "requeue" ? await withMessages(about) : about;
   const form = FORMS[step.do](step, subject);
   const ids = [subject.id];
   const until = step.do === "approve" || step.do === "decline" ? untilOf(subject) : null;
   show({ ...form, kind: step.do, ids, until, command: (data) => written(step.do, ids, form, data) });
 }
+
+/** With the messages that were set aside; not every page knows them. */
+async function withMessages(subject) {
+  if (subject.setAside) return subject;
+  const shown = await get(`api/machines/${encodeURIComponent(subject.id)}`).catch(() => null);
+  return { ...subject, setAside: setAside(shown?.messages ?? []) };
+}
+
+/** The messages that can be tried again. */
+export const setAside = (messages) => messages.filter((one) => one.status === "set_aside" && !one.moved_on);
 
 /** Until when a gate can be answered; not every page knows it. */
 const untilOf = async ({ id, until }) =>
@@ -131,7 +140,7 @@ export function askAll(kind, gates) {
         null,
         `All ${gates.length} or none: if one of them cannot be answered any more, nothing is decided.`,
       ),
-      gates.map((gate) => h("pre", { class: "question data", key: gate.gate }, gate.question)),
+      gates.map((gate) => question(gate.question, gate.gate)),
       ...(kind === "decline" ? form.body.slice(-1) : []),
     ],
     run: (data) => post(`api/approvals/${kind}`, { gates: ids, ...reason(data) }),

@@ -9,7 +9,7 @@ use crate::{
     actor::Category,
     contract::{AnyExecution, Progress, execution, waits_for},
     id::Id,
-    store::{LoadError, Query},
+    store::{LoadError, Query, observe::Observed},
     stored::Durable,
 };
 
@@ -248,6 +248,18 @@ impl Observer {
     /// Those of [`Store::load`](crate::store::Store::load).
     pub async fn next(&self, id: Id) -> Result<Vec<NextStep>, LoadError> {
         let observed = self.store.observed_one(id).await?;
+        let mut next = self.next_of(id, &observed).await?;
+        let set_aside = self.store.set_aside().await?;
+        let mut messages = set_aside.messages.iter().filter(|message| message.to == id);
+        if set_aside.machines.iter().any(|(machine, _)| *machine == id)
+            || messages.any(|message| !observed.has_ended() && !observed.has_moved_since(message))
+        {
+            next.insert(0, NextStep::Requeue { id });
+        }
+        Ok(next)
+    }
+
+    async fn next_of(&self, id: Id, observed: &Observed) -> Result<Vec<NextStep>, LoadError> {
         if observed.definition.name == execution::DEFINITION.name {
             let execution = self.store.load::<AnyExecution>(id).await?;
             return self.next_of_execution(&execution).await;
