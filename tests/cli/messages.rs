@@ -119,6 +119,7 @@ async fn a_message_that_was_set_aside_is_requeued() {
     let listed = place.run(&["list"]);
     assert!(listed.done().contains("set aside"), "{listed:?}");
     assert!(listed.out.contains(&format!("requeue {}", &end(id)[4..])), "{listed:?}");
+    assert_eq!(place.json(&["show", &end(id)])["next"][0]["do"], "requeue");
     place
         .run(&["requeue", &end(id), "--as", "ann", "--message", "form-18"])
         .failed(1, "has no message `form-18`");
