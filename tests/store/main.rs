@@ -34,6 +34,7 @@ mod late;
 mod leftovers;
 mod live_worker;
 mod lock_files;
+mod moved;
 mod observer;
 mod odd_rows;
 mod open_at_once;

@@ -109,5 +109,7 @@ fn is_local(request: &Request) -> bool {
     });
     peer.is_some_and(|ConnectInfo(peer)| peer.ip().to_canonical().is_loopback())
         && !is_forwarded
+        // Browsers do not send it, and proxies do, by default.
+        && request.version() > axum::http::Version::HTTP_10
         && guard::host(request).as_ref().is_some_and(guard::is_loopback)
 }

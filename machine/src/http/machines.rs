@@ -139,6 +139,8 @@ pub(super) async fn list(
         query = query.session(name(session)?);
     }
     if let Some(key) = &which.key {
+        // Whether a machine has a key tells its arguments to who can guess them.
+        caller.may_see(Some(Audience::Diagnostic))?;
         query = query.key(name(key)?);
     }
     if let Some(after) = parsed::<Cursor>("after", which.after.as_deref())? {

@@ -70,6 +70,14 @@ impl Unavailable {
         }
     }
 
+    /// Another file has taken the place of the database, or none.
+    pub(crate) fn moved() -> Self {
+        Self::other(
+            "the database file was moved, deleted or replaced while it was open; nothing was written; \
+             restart the programs that use it",
+        )
+    }
+
     pub(crate) fn busy() -> Self {
         Self(Kind::Busy)
     }

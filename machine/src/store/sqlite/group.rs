@@ -8,6 +8,7 @@ use super::{
     definitions::Numbers,
     fail::{fail_point, fail_point_with_error},
     failure::{Failure, reopening, unavailable},
+    inode::Inode,
     places::Places,
     precondition::{self, Verdict},
     schema::FORMAT,
@@ -29,6 +30,8 @@ pub(super) type Opened = Box<dyn Fn(&mut Connection) -> rusqlite::Result<()> + S
 pub(super) struct Group {
     path: PathBuf,
     settings: Settings,
+    /// What was opened, to notice that another file has taken its place; `None` where that cannot be told.
+    file: Option<Inode>,
     /// None after an error that left the connection in doubt; it is opened again for the next group.
     connection: Option<Connection>,
     numbers: Numbers,
@@ -55,6 +58,7 @@ impl Group {
     ) -> rusqlite::Result<Self> {
         opened(&mut connection)?;
         Ok(Self {
+            file: Inode::of(&path),
             path,
             settings,
             connection: Some(connection),
@@ -92,6 +96,11 @@ impl Group {
         if let Err(failure) = check_format(connection) {
             self.roll_back();
             return Err(Failed::Begin(failure.into()));
+        }
+        // What is written to a file that nobody finds any more is lost.
+        if self.file.is_some() && self.file != Inode::of(&self.path) {
+            self.roll_back();
+            return Err(Failed::Begin(Unavailable::moved()));
         }
         let written =
             write(connection, &self.settings, (&mut self.numbers, &mut self.places), batches);

@@ -14,6 +14,7 @@ mod failure;
 mod format;
 mod group;
 mod inbox;
+mod inode;
 mod inspect;
 mod journal;
 mod observed;
