@@ -6,11 +6,12 @@ use super::{
     ids::Ids,
     person::{Person, Yes},
     terminal,
+    time::local,
 };
 use crate::{
     contract::Gate,
-    operate::{Decided, Operator},
-    store::Store,
+    operate::{self, Decided, Operator},
+    store::{LoadError, Store},
 };
 
 /// `approve`: what some gates ask for may run, once.
@@ -83,7 +84,7 @@ async fn asked(
     Yes { yes }: Yes,
 ) -> Result<Vec<Gate>, Error> {
     let ids = Ids::read(store).await?.find_all(ids)?;
-    let gates = operator.gates(operation, &ids).await?;
+    let gates = operator.gates(operation, &ids).await.map_err(told)?;
     if !yes {
         let questions = gates
             .iter()
@@ -91,4 +92,18 @@ async fn asked(
         terminal::agrees(&questions.collect::<Vec<_>>().join("\n\n"))?;
     }
     Ok(gates)
+}
+
+/// An answer of somebody else, with its time.
+fn told(error: operate::Error) -> Error {
+    let source = std::error::Error::source(&error);
+    let at = match source.and_then(|source| source.downcast_ref()) {
+        Some(LoadError::AlreadyDecided { at, .. }) => Some(*at),
+        _ => None,
+    };
+    let told = Error::from(error);
+    match at {
+        Some(at) => told.hint(format_args!("that was at {}", local(at))),
+        None => told,
+    }
 }

@@ -53,6 +53,12 @@ impl Error {
         self.code == Code::Closed
     }
 
+    /// The same, with more about it.
+    pub(super) fn hint(mut self, hint: impl fmt::Display) -> Self {
+        self.text = format!("{}; {hint}", self.text);
+        self
+    }
+
     /// The same, with the place that is wrong.
     #[cfg(feature = "http")]
     pub(super) fn at(mut self, place: impl fmt::Display) -> Self {
