@@ -165,7 +165,11 @@ async fn an_answer_names_the_state_that_it_is_for() {
     let problem = place.act(id, "send", &answer(1)).await.problem(409, "has moved on");
     assert_eq!(problem["legal_moves"][0]["trigger"], "confirm", "{problem}");
     assert!(place.store.inbox(id).await.unwrap().is_empty());
-    place.act(id, "send", &answer(0)).await.is(202);
+    let mut whole = answer(0);
+    whole["transition_count"] = json!(0.0);
+    place.act(id, "send", &whole).await.is(202);
+    whole["transition_count"] = json!(0.5);
+    place.act(id, "send", &whole).await.problem(400, "not a number of transitions");
     // Without the number it is for the state that it finds, because that waits.
     let confirm = json!({ "trigger": "confirm", "payload": { "amount": 6 } });
     place.act(id, "send", &confirm).await.is(202);

@@ -63,11 +63,29 @@ pub(super) struct Send {
     /// The `transition_count` of the machine that the person has seen. If it has moved on, the event is
     /// refused, and it is not applied if it moves on before. An event for a state that waits is never for
     /// the next one.
+    #[serde(default, deserialize_with = "whole")]
+    #[schema(maximum = 9_007_199_254_740_991_u64)]
     transition_count: Option<u64>,
     /// It is an answer to a question that will come. Without this, an answer is refused that nobody has
     /// asked for yet.
     #[serde(default)]
     early: bool,
+}
+
+/// A whole number. In JSON, `7.0` is one, too.
+fn whole<'de, D: serde::Deserializer<'de>>(number: D) -> Result<Option<u64>, D::Error> {
+    use serde::de::Error as _;
+
+    let Some(number) = Option::<serde_json::Number>::deserialize(number)? else { return Ok(None) };
+    let text = number.to_string();
+    let digits = text.strip_suffix(".0").unwrap_or(&text);
+    let digits = if digits == "-0" { "0" } else { digits };
+    digits.parse().map(Some).map_err(|_| {
+        D::Error::custom(format!(
+            "`{}` is not a number of transitions",
+            crate::id::shortened(&text)
+        ))
+    })
 }
 
 /// It is done.
