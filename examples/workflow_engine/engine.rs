@@ -4,7 +4,7 @@
 //! a row in a file; so there is no fixed number of engines: [`submit`](crate::submit::submit) gives a task
 //! to one that is idle, or makes another one. A worker drives all of them at the same time.
 //!
-//! A task has a record of its own. When the engine lets go of the task, it sends the record the outcome in
+//! A task has a record of its own. When the engine has finished the task, it sends the record the outcome in
 //! the batch that makes the engine idle, and the record ends for good.
 
 use std::sync::Arc;

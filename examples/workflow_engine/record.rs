@@ -1,7 +1,7 @@
 use machine::{actor::GraphRunner, definition::Mark, machine, stored::Context};
 use serde::{Deserialize, Serialize};
 
-/// The record of a task: open from its submission on, ended for good when its engine lets go of it.
+/// The record of a task: open from its submission on, closed for good when its engine has finished it.
 #[machine(durable, context = Submission)]
 #[derive(Debug, Serialize, Deserialize)]
 pub enum TaskRecord {

@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Stage {
     folder: TempDir,
     pub store: Store,
-    /// What people are told, whichever engine does it.
+    /// The notifications for people, from any engine.
     log: Log,
     pub tasks: Vec<Submitted>,
     /// The engine, and the server of the page.
@@ -158,7 +158,7 @@ impl Stage {
         self.folder.path().join("engine.db")
     }
 
-    /// Prints what people are told since the last time.
+    /// Prints the notifications since the last call.
     pub fn tell(&mut self) -> anyhow::Result<()> {
         Ok(self.store.wait(self.log.finish())?)
     }
@@ -197,7 +197,7 @@ impl Stage {
         })
     }
 
-    /// Prints what people are told, until this has happened.
+    /// Prints the notifications until this has happened.
     pub fn until(
         &mut self,
         what: &str,

@@ -42,7 +42,7 @@ pub fn tell() -> anyhow::Result<()> {
         .until("the engines are idle", |stage| stage.count("workflow", "idle").map(|it| it == 5))?;
     stage.kill()?;
 
-    chapter("What became of the tasks.");
+    chapter("The outcome of each task.");
     for task in &stage.tasks {
         let observer = Observer::new(stage.store.get());
         show::ended(&stage.store.wait(observer.snapshot::<Human>(task.record))?);

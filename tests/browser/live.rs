@@ -1,4 +1,4 @@
-//! What happens elsewhere arrives, and does not disturb whoever is at work.
+//! What happens elsewhere arrives, and does not disturb a person at work.
 
 use std::time::Duration;
 

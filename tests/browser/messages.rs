@@ -59,7 +59,7 @@ async fn an_event_with_what_it_takes_is_sent() {
         page.find("dialog [name='value cents']").await.send_keys("1700").await.unwrap();
         page.find("dialog [name='value note']").await.send_keys("1700").await.unwrap();
         page.answer_dialog().await;
-        // Text is no number, and nothing was sent.
+        // Text is not a number, and nothing was sent.
         page.until("a refusal", "return document.querySelector('dialog .warning') !== null").await;
         assert!(page.site.store.inbox(id).await.unwrap().is_empty());
         page.click("dialog button[type=button]:last-of-type").await;

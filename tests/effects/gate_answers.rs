@@ -84,7 +84,7 @@ async fn the_others_are_told_who_won() {
     let losers = answers.iter().filter_map(|answer| answer.as_ref().err());
     assert_eq!(losers.map(String::as_str).collect::<Vec<_>>(), [*winner; 3]);
 
-    // A later person is told so when loading the gate, and cannot answer the next question by accident.
+    // A later person gets this error when loading the gate, and cannot answer the next question by accident.
     let loaded = store.gate(gate.id()).await;
     assert_err!(loaded, LoadError::AlreadyDecided { by, approved: true, .. } if by == winner);
     let declined = store.decline(gate, "wrong address", ann()).await;

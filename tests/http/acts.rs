@@ -1,4 +1,4 @@
-//! What people do to a machine, and what they are told when it is refused.
+//! Acts on machines, and the answers when they are refused.
 
 use machine::{Id, contract::AnyExecution, view::Label};
 use machine_tests::{
@@ -123,7 +123,7 @@ async fn a_message_is_kept_for_its_program() {
     assert_eq!(sent, json!({ "id": id, "correlation": "c 1", "warning": null }));
     place.act(id, "send", &confirm).await.problem(409, "nothing was sent");
     let mut accept = json!({ "trigger": "accept" });
-    place.act(id, "send", &accept).await.problem(409, "what nobody has seen");
+    place.act(id, "send", &accept).await.problem(409, "a later question that nobody has seen");
     accept["early"] = true.into();
     let early = place.act(id, "send", &accept).await.is(202);
     assert!(early["warning"].as_str().unwrap().contains("does not take `accept`"), "{early}");

@@ -92,7 +92,7 @@ async fn ended(store: &Store, number: usize) -> Id {
     done.id()
 }
 
-/// A driver that runs until it is told to stop.
+/// A driver that runs until it is stopped.
 struct Driver {
     stop: oneshot::Sender<()>,
     task: tokio::task::JoinHandle<Result<Remembered, LoadError>>,

@@ -196,7 +196,7 @@ fn the_story_ends_well() {
     let output = Command::new(env!("CARGO_BIN_EXE_workflow_engine")).output().unwrap();
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{told}\n{}", String::from_utf8_lossy(&output.stderr));
-    let account = told.split_once("What became of the tasks.\n").unwrap().1;
+    let account = told.split_once("The outcome of each task.\n").unwrap().1;
     assert_data_eq!(
         account,
         str![[r"

@@ -1,4 +1,4 @@
-//! What subscribers are told of a journal entry.
+//! The event that subscribers get for a journal entry.
 
 use std::{
     collections::HashMap,
@@ -189,7 +189,7 @@ impl Changes {
             }
             Ok(observed) => Subject { session: observed.session().map(str::to_owned), ..nothing },
             Err(LoadError::Unavailable(error)) => return Err(error.into()),
-            // It was pruned, or cannot be read: its transitions are told all the same.
+            // Pruned or unreadable: its transitions are still sent.
             Err(_) => nothing,
         };
         let subject = Arc::new(subject);

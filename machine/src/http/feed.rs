@@ -1,4 +1,4 @@
-//! What subscribers are told, read from the journal once for all of them.
+//! One reader of the journal for all subscribers.
 
 use std::{
     collections::VecDeque,
@@ -147,7 +147,7 @@ impl Feed {
 async fn tail(feed: Arc<Feed>, from: Position) {
     let mut after = from;
     loop {
-        // The position was the newest one; if the file lost it since, subscribers are told when they read.
+        // The position was the newest one; if the file has lost it since, subscribers get the error when they read.
         let mut entries = match feed.store.subscribe(Some(after)).await {
             Ok(entries) => entries,
             Err(LoadError::Unavailable(error)) if !error.is_stopped() && feed.is_wanted() => {

@@ -49,7 +49,7 @@ impl Problem {
     }
 
     pub(super) fn malformed(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "malformed", "The request makes no sense", detail)
+        Self::new(StatusCode::BAD_REQUEST, "malformed", "Malformed request", detail)
     }
 
     pub(super) fn unauthorized(detail: impl Into<String>) -> Self {
@@ -57,11 +57,11 @@ impl Problem {
     }
 
     pub(super) fn forbidden(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::FORBIDDEN, "forbidden", "This is not allowed", detail)
+        Self::new(StatusCode::FORBIDDEN, "forbidden", "Not allowed", detail)
     }
 
     pub(super) fn not_found(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::NOT_FOUND, "not-found", "There is no such thing", detail)
+        Self::new(StatusCode::NOT_FOUND, "not-found", "Not found", detail)
     }
 
     pub(super) fn method_not_allowed() -> Self {
@@ -70,7 +70,7 @@ impl Problem {
     }
 
     pub(super) fn refused(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::CONFLICT, "refused", "It was refused", detail)
+        Self::new(StatusCode::CONFLICT, "refused", "Refused", detail)
     }
 
     pub(super) fn gone(detail: impl Into<String>) -> Self {
@@ -86,8 +86,8 @@ impl Problem {
     }
 
     pub(super) fn slow() -> Self {
-        let detail = "it took too long, so it was given up; whether it happened can be read";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "slow", "It took too long", detail)
+        let detail = "the request timed out; it may have taken effect, so look at the machine before you send it again";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "slow", "Timed out", detail)
     }
 
     /// The server has a bug.

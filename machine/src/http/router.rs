@@ -257,7 +257,8 @@ async fn in_time(request: Request, next: Next) -> Result<Response, Problem> {
     tokio::time::timeout(LONGEST, answer).await.unwrap_or_else(|_| Err(Problem::slow()))
 }
 
-/// What every answer says to browsers. There is no `Access-Control-Allow-Origin`: other pages read nothing.
+/// Security headers of every response. Without `Access-Control-Allow-Origin`, pages of other origins cannot read
+/// any.
 async fn plain(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();

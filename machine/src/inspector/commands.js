@@ -29,7 +29,7 @@ const json = (value) =>
     "",
   );
 
-/** A JSON object with these names; `..`, which is no JSON, is where a value is missing. */
+/** A JSON object with these names; `..`, which is not valid JSON, marks a missing value. */
 export const object = (names, values) =>
   `{${names.map((name) => `${json(name)}: ${name in values ? json(values[name]) : ".."}`).join(", ")}}`;
 

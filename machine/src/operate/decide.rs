@@ -13,7 +13,7 @@ use crate::{
 pub(crate) struct Decided {
     /// The gate.
     pub(crate) gate: Id,
-    /// The execution that it stands before.
+    /// The execution that it guards.
     pub(crate) execution: Id,
     /// It may run.
     pub(crate) approved: bool,

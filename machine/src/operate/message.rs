@@ -118,8 +118,8 @@ impl Draft {
             .all(|edge| newest.states[edge.from].stable);
         if !is_taken && is_answer && !early {
             return Err(Error::refused(format!(
-                "{label} does not take `{shown}`, and a later state that does would take it for an answer \
-                 to what nobody has seen; {}, or send it early on purpose",
+                "{label} does not take `{shown}`; sent now, it would answer a later question that nobody has seen; \
+                 {}, or allow it with `early`",
                 legal(newest, state)
             )));
         }

@@ -95,7 +95,7 @@ impl<'a> Operator<'a> {
         .await
     }
 
-    /// Puts on record what was refused before it was begun. What names no machine is no act.
+    /// Logs an operation that was refused before it began. Requests for unknown machines are not logged.
     pub(super) async fn checked<T>(
         &self,
         operation: &'static str,

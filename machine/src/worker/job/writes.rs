@@ -110,7 +110,7 @@ impl<H: Handler> Job<'_, H> {
         }
     }
 
-    /// A transition is on disk, with what became of messages.
+    /// A transition is on disk, with the outcome of its messages.
     fn written(&self, handled: bool) {
         if handled {
             telemetry::MessageHandled { kind: kind::<H>(), id: display(self.id()) }.emit();
