@@ -144,8 +144,6 @@ impl Http {
         (status = 200, description = "It is done.", body = Done),
         (status = 409, description = "Refused, with the legal moves.", body = Problem,
             content_type = "application/problem+json"),
-        (status = "default", description = "Why not.", body = Problem,
-            content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn confirm(
@@ -189,8 +187,6 @@ pub(super) async fn confirm(
         (status = 200, description = "The new attempt.", body = Retried),
         (status = 409, description = "Refused, with the legal moves.", body = Problem,
             content_type = "application/problem+json"),
-        (status = "default", description = "Why not.", body = Problem,
-            content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn retry(
@@ -215,8 +211,6 @@ pub(super) async fn retry(
     responses(
         (status = 200, description = "It is cancelled, or will be.", body = Cancelled),
         (status = 409, description = "Refused, with the legal moves.", body = Problem,
-            content_type = "application/problem+json"),
-        (status = "default", description = "Why not.", body = Problem,
             content_type = "application/problem+json"),
     )
 )]
@@ -245,8 +239,6 @@ pub(super) async fn cancel(
         (status = 200, description = "The call is in doubt.", body = Fenced),
         (status = 409, description = "Refused, with the legal moves.", body = Problem,
             content_type = "application/problem+json"),
-        (status = "default", description = "Why not.", body = Problem,
-            content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn fence(
@@ -271,8 +263,6 @@ pub(super) async fn fence(
         (status = 200, description = "It is done.", body = Done),
         (status = 409, description = "Refused, with the legal moves.", body = Problem,
             content_type = "application/problem+json"),
-        (status = "default", description = "Why not.", body = Problem,
-            content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn requeue(
@@ -296,8 +286,6 @@ pub(super) async fn requeue(
     responses(
         (status = 202, description = "The message is kept.", body = Sent),
         (status = 409, description = "Refused, with the legal moves.", body = Problem,
-            content_type = "application/problem+json"),
-        (status = "default", description = "Why not.", body = Problem,
             content_type = "application/problem+json"),
     )
 )]

@@ -77,8 +77,6 @@ struct Approval {
     get, path = "/api/approvals", tag = "approvals", params(Most),
     responses(
         (status = 200, description = "The gates.", body = Approvals),
-        (status = "default", description = "Why not.", body = Problem,
-            content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn list(
@@ -186,8 +184,6 @@ pub(super) struct Decisions {
         (status = 200, description = "The answers, as they are on record.", body = Decisions),
         (status = 409, description = "One of them cannot be approved, so none was.", body = Problem,
             content_type = "application/problem+json"),
-        (status = "default", description = "Why not.", body = Problem,
-            content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn approve(
@@ -209,8 +205,6 @@ pub(super) async fn approve(
     responses(
         (status = 200, description = "The answers, as they are on record.", body = Decisions),
         (status = 409, description = "One of them cannot be declined, so none was.", body = Problem,
-            content_type = "application/problem+json"),
-        (status = "default", description = "Why not.", body = Problem,
             content_type = "application/problem+json"),
     )
 )]

@@ -136,8 +136,6 @@ struct Step {
     get, path = "/api/definitions", tag = "definitions",
     responses(
         (status = 200, description = "The definitions.", body = Definitions),
-        (status = "default", description = "Why not.", body = Problem,
-            content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn list(
@@ -171,8 +169,6 @@ pub(super) async fn list(
         (status = 200, description = "The definition.", body = Shown),
         (status = 404, description = "There is no such definition.", body = Problem,
             content_type = "application/problem+json"),
-        (status = "default", description = "Why not.", body = Problem,
-            content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn show(
@@ -200,8 +196,6 @@ pub(super) async fn show(
             body = String),
         (status = 404, description = "There is no such definition.", body = Problem,
             content_type = "application/problem+json"),
-        (status = "default", description = "Why not.", body = Problem,
-            content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn svg(
@@ -228,8 +222,6 @@ pub(super) async fn svg(
     responses(
         (status = 200, description = "The states and moves.", body = Topology),
         (status = 404, description = "No machine of this kind was ever stored.", body = Problem,
-            content_type = "application/problem+json"),
-        (status = "default", description = "Why not.", body = Problem,
             content_type = "application/problem+json"),
     )
 )]

@@ -43,8 +43,6 @@ pub(super) struct Now {
         (status = 200, description = "The execution now.", body = Now),
         (status = 409, description = "Refused, with the legal moves.", body = Problem,
             content_type = "application/problem+json"),
-        (status = "default", description = "Why not.", body = Problem,
-            content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn respond(
@@ -71,8 +69,6 @@ pub(super) async fn respond(
     responses(
         (status = 200, description = "The execution now.", body = Now),
         (status = 409, description = "Refused, with the legal moves.", body = Problem,
-            content_type = "application/problem+json"),
-        (status = "default", description = "Why not.", body = Problem,
             content_type = "application/problem+json"),
     )
 )]

@@ -34,8 +34,6 @@ pub(super) struct For {
         (status = 200, description = "The executions of the session.", body = ExecutionTimeline<Internal>),
         (status = 404, description = "No machine has this session.", body = Problem,
             content_type = "application/problem+json"),
-        (status = "default", description = "Why not.", body = Problem,
-            content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn timeline(
@@ -61,8 +59,6 @@ pub(super) async fn timeline(
     responses(
         (status = 200, description = "The execution.", body = ExecutionSnapshot<Internal>),
         (status = 404, description = "No execution has this id.", body = Problem,
-            content_type = "application/problem+json"),
-        (status = "default", description = "Why not.", body = Problem,
             content_type = "application/problem+json"),
     )
 )]

@@ -37,8 +37,6 @@ struct Access {
     get, path = "/api/health", tag = "health",
     responses(
         (status = 200, description = "The store can be read.", body = Health),
-        (status = "default", description = "Why not.", body = Problem,
-            content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn health(

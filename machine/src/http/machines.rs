@@ -46,8 +46,6 @@ pub(super) struct Urgent {
     get, path = "/api/attention", tag = "machines", params(Urgent),
     responses(
         (status = 200, description = "The concerns.", body = Attention<Internal>),
-        (status = "default", description = "Why not.", body = Problem,
-            content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn attention(
@@ -115,8 +113,6 @@ pub(super) struct Machines {
     get, path = "/api/machines", tag = "machines", params(Which),
     responses(
         (status = 200, description = "A page of machines.", body = Machines),
-        (status = "default", description = "Why not.", body = Problem,
-            content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn list(
@@ -185,8 +181,6 @@ async fn page<A: view::Audience>(
         (status = 200, description = "The machine.", body = Detail<Internal>),
         (status = 404, description = "No machine has this id.", body = Problem,
             content_type = "application/problem+json"),
-        (status = "default", description = "Why not.", body = Problem,
-            content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn show(
@@ -235,8 +229,6 @@ pub(super) struct TimelinePart {
     responses(
         (status = 200, description = "A part of the history.", body = TimelinePart),
         (status = 404, description = "No machine has this id.", body = Problem,
-            content_type = "application/problem+json"),
-        (status = "default", description = "Why not.", body = Problem,
             content_type = "application/problem+json"),
     )
 )]

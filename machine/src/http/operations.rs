@@ -42,8 +42,6 @@ pub(super) struct Operations {
     get, path = "/api/operations", tag = "operations", params(Which),
     responses(
         (status = 200, description = "A page of the log.", body = Operations),
-        (status = "default", description = "Why not.", body = Problem,
-            content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn list(

@@ -11,7 +11,7 @@ use axum::{
 use utoipa::{
     Modify, OpenApi,
     openapi::{
-        OpenApi as Document,
+        ContentBuilder, OpenApi as Document, Ref, ResponseBuilder,
         security::{Http as HttpScheme, HttpAuthScheme, SecurityScheme},
     },
 };
@@ -165,7 +165,9 @@ impl Http {
     #[must_use]
     pub fn openapi() -> String {
         // Texts and numbers can always be written.
-        let document = described().split_for_parts().1.to_pretty_json().unwrap_or_default();
+        let mut document = described().split_for_parts().1;
+        add_problems(&mut document);
+        let document = document.to_pretty_json().unwrap_or_default();
         // One schema for all audiences: it has the fields of the one that sees most.
         document.replace("_Internal\"", "\"")
     }
@@ -240,6 +242,21 @@ fn described() -> OpenApiRouter<Shared> {
 async fn openapi() -> Response {
     let json = HeaderValue::from_static("application/json");
     ([(header::CONTENT_TYPE, json)], Http::openapi()).into_response()
+}
+
+/// Every route can answer with a problem.
+fn add_problems(document: &mut Document) {
+    let problem = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
+    let problem = ResponseBuilder::new()
+        .description("Why not.")
+        .content("application/problem+json", problem)
+        .build();
+    for path in document.paths.paths.values_mut() {
+        for operation in [&mut path.get, &mut path.post].into_iter().flatten() {
+            let responses = &mut operation.responses.responses;
+            responses.insert("default".to_owned(), problem.clone().into());
+        }
+    }
 }
 
 /// Gives up a request that takes too long. A write goes on, also if its client hangs up, so that the

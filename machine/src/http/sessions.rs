@@ -38,8 +38,6 @@ pub(super) struct Sessions {
     get, path = "/api/sessions", tag = "sessions", params(Which),
     responses(
         (status = 200, description = "A page of sessions.", body = Sessions),
-        (status = "default", description = "Why not.", body = Problem,
-            content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn sessions(
