@@ -53,16 +53,19 @@ pub(super) fn cannot_open(path: &Path, error: &std::io::Error) -> OpenError {
 
 /// Without the database, a write-ahead log is somebody's: that of a database that was moved, or no log
 /// at all. SQLite would overwrite it.
-fn refuse_leftovers(path: &Path, suffixes: &[&str]) -> Result<(), OpenError> {
+pub(super) fn refuse_leftovers(path: &Path, suffixes: &[&str]) -> Result<(), OpenError> {
     let is_empty = |path: &Path| fs::metadata(path).map_or(true, |file| file.len() == 0);
     for suffix in suffixes {
         let mut other = path.as_os_str().to_owned();
         other.push(suffix);
         let other = PathBuf::from(other);
-        // Another process may be creating the database: then it is there, and a log only when it is
-        // no longer empty.
+        if is_empty(&other) {
+            continue;
+        }
+        // Looks for the database last. Another process may be creating it: then it was there before
+        // its journal, and it was no longer empty before its log.
         let is_missing = if *suffix == "-wal" { is_empty(path) } else { !path.exists() };
-        if !is_empty(&other) && is_missing {
+        if is_missing {
             return Err(OpenError::Leftover { path: path.to_owned(), other });
         }
     }

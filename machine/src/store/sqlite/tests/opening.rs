@@ -1,3 +1,5 @@
+use std::sync::Barrier;
+
 use super::*;
 use crate::store::OpenError;
 
@@ -131,5 +133,28 @@ fn opening_a_file_keeps_the_locks_of_this_process() {
         let (pid, file) = (format!(" {} ", std::process::id()), format!(":{inode} "));
         let held = locks.lines().any(|line| line.contains(&pid) && line.contains(&file));
         assert!(locks.is_empty() || held, "{inode}: {locks}");
+    }
+}
+
+/// SQLite creates the database, then its journal: who sees the journal must find the database.
+#[test]
+fn the_journal_of_a_database_that_is_being_created_is_no_leftover() {
+    let folder = tempfile::tempdir().unwrap();
+    for round in 0..2000 {
+        let path = folder.path().join(format!("{round}.db"));
+        let journal = folder.path().join(format!("{round}.db-journal"));
+        let together = Barrier::new(2);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                together.wait();
+                std::fs::write(&path, "").unwrap();
+                std::fs::write(&journal, "changes").unwrap();
+            });
+            together.wait();
+            for _ in 0..20 {
+                let found = super::super::inspect::refuse_leftovers(&path, &["-journal"]);
+                assert!(found.is_ok(), "round {round}: {found:?}");
+            }
+        });
     }
 }
