@@ -8,10 +8,11 @@ use std::{
 };
 
 use machine::{
-    contract::execution::Status,
-    store::{BackupError, CommitError, OpenOptions, Query, Store},
+    contract::{Execution, execution::Status},
+    store::{BackupError, CommitError, LoadError, OpenOptions, Position, Query, Store},
 };
 use machine_tests::{
+    actors::tool_node,
     assert_err,
     samples::{Ticket, mail, pending_mail, read},
 };
@@ -58,7 +59,8 @@ async fn a_copy_has_everything() {
     let backup = place.store.backup(&copy, |step| steps.push(step)).await.unwrap();
     assert_eq!(backup.path, fs::canonicalize(&copy).unwrap());
     assert_eq!(backup.bytes, fs::metadata(&copy).unwrap().len());
-    assert_eq!(backup.position, place.store.position().await.unwrap());
+    let sequence = |position: Position| position.to_string().split_once('.').unwrap().1.to_owned();
+    assert_eq!(sequence(backup.position), sequence(place.store.position().await.unwrap()));
     assert!(steps.is_sorted_by_key(|step| step.bytes), "{steps:?}");
     assert_eq!(
         steps.last().map(|step| (step.bytes, step.total_bytes)),
@@ -74,6 +76,36 @@ async fn a_copy_has_everything() {
     assert_ne!(store.position().await.unwrap(), place.store.position().await.unwrap());
     let others = names(place.folder()).into_iter().filter(|name| name.contains("-backup-")).count();
     assert_eq!(others, 0);
+}
+
+/// A copy that is put to use gives the numbers of the original's later entries to entries of its own. No
+/// position in one of them is a position in another, and fencing tokens rise all the same.
+#[tokio::test]
+async fn a_copy_that_grows_is_told_apart() {
+    let place = Place::new().await;
+    let _ = place.done(mail("bob")).await;
+    let copies = ["early", "late", "of-a-copy"].map(|name| place.folder().join(name));
+    let early = place.store.backup(&copies[0], |_| {}).await.unwrap();
+    let (_running, permit) = place.begun(mail("ann")).await;
+    let late = place.store.backup(&copies[1], |_| {}).await.unwrap();
+    let of_a_copy = opened(&copies[1]).await.backup(&copies[2], |_| {}).await.unwrap();
+
+    let restored = opened(&copies[0]).await;
+    assert_eq!(restored.position().await.unwrap(), early.position);
+    let mut pending = Execution::new(mail("eve"));
+    restored.create(&mut pending).await.unwrap();
+    let (_running, later_permit) = restored.begin(pending, tool_node()).await.unwrap();
+    assert!(later_permit.token() > permit.token());
+    assert!(later_permit.token().to_string() > permit.token().to_string());
+    for _ in 0..10 {
+        restored.create(&mut Ticket::new()).await.unwrap();
+    }
+    let original = place.store.position().await.unwrap();
+    for position in [original, late.position, of_a_copy.position] {
+        let refused = restored.subscribe(Some(position)).await;
+        assert_err!(refused, LoadError::UnknownPosition { position: it, .. } if *it == position);
+    }
+    assert!(restored.subscribe(Some(early.position)).await.is_ok());
 }
 
 /// While other processes and tasks write, a copy has everything that was acknowledged before it began.

@@ -3,8 +3,11 @@
 
 use std::{
     fs::{self, Permissions},
+    io::ErrorKind,
     os::unix::{fs::PermissionsExt, process::CommandExt},
     path::Path,
+    thread,
+    time::Duration,
 };
 
 use machine::store::{OpenError, OpenOptions, Query, Store};
@@ -25,17 +28,27 @@ fn runs_as_nobody(folder: &TempDir, file: &Path, test: &str) -> Option<String> {
     fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
     let mut command = child::command(&program, test, file);
-    let child = command.uid(NOBODY).gid(NOBODY).current_dir("/").output();
+    command.uid(NOBODY).gid(NOBODY).current_dir("/");
+    // Until a child of another test has replaced itself, it has this file open for writing as well.
+    let child = loop {
+        match command.output() {
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
+                thread::sleep(Duration::from_millis(1));
+            }
+            ended => break ended,
+        }
+    };
     match child {
         Ok(output) => {
             let text = String::from_utf8(output.stdout).unwrap();
             let (_, said) = text.split_once("said ").unwrap_or_else(|| panic!("{text}"));
             Some(said.lines().next().unwrap().to_owned())
         }
-        Err(error) => {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
             child::say(&format!("skipped: needs the right to run a child as nobody ({error})"));
             None
         }
+        Err(error) => panic!("{error}"),
     }
 }
 

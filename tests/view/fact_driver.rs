@@ -92,6 +92,27 @@ async fn ended(store: &Store, number: usize) -> Id {
     done.id()
 }
 
+/// What the original had delivered when a backup was made, the backup does not deliver again.
+#[tokio::test]
+async fn a_backup_goes_on_where_it_was_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::sqlite(folder.path().join("agent.db")).await.unwrap();
+    let sink = Arc::new(Kept::default());
+    let _ = ended(&store, 0).await;
+    let driver = Driver::start(&store, &sink);
+    sink.wait_for(1).await;
+    driver.stop().await;
+    let copy = folder.path().join("copy.db");
+    store.backup(&copy, |_| {}).await.unwrap();
+
+    let restored = Store::sqlite(&copy).await.unwrap();
+    let later = ended(&restored, 1).await;
+    let driver = Driver::start(&restored, &sink);
+    sink.wait_for(2).await;
+    driver.stop().await;
+    assert_eq!(sink.ids()[1..], [later]);
+}
+
 /// A driver that runs until it is stopped.
 struct Driver {
     stop: oneshot::Sender<()>,

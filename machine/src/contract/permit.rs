@@ -63,7 +63,8 @@ impl Token {
         Self { generation, sequence }
     }
 
-    /// The generation of the store: it rises when an older copy of the store is put to use.
+    /// The generation of the store: a backup has a higher one than its original, so
+    /// tokens rise as well when a backup is put to use.
     #[must_use]
     pub fn generation(self) -> u64 {
         self.generation
@@ -78,7 +79,7 @@ impl Token {
 
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:010}-{:020}", self.generation, self.sequence)
+        write!(f, "{:020}-{:020}", self.generation, self.sequence)
     }
 }
 

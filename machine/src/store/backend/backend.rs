@@ -126,7 +126,7 @@ pub(crate) type Doorbell = Arc<dyn Fn() + Send + Sync>;
 /// An operation, with its number.
 pub(crate) type Operated = (u64, Result<Operation, Broken>);
 
-/// Which store it is. The generation rises when an older copy of the file is accepted.
+/// Which store it is. Each copy that a backup makes has a higher generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Identity {
     pub(crate) store: Id,

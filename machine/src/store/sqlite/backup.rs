@@ -10,6 +10,7 @@ use async_channel::Sender;
 use rusqlite::{
     Connection, ErrorCode,
     backup::{Backup, StepResult},
+    params,
 };
 
 use super::{
@@ -19,7 +20,7 @@ use super::{
     partial::Partial,
     readers::Source,
 };
-use crate::store::{BackupError, BackupProgress, Unavailable, backup::Copied};
+use crate::store::{BackupError, BackupProgress, Unavailable, backend::Identity, backup::Copied};
 
 /// How many pages are copied between two reports: 1 MiB.
 const STEP: i32 = 256;
@@ -32,7 +33,7 @@ pub(super) fn run(
 ) -> Result<Copied, BackupError> {
     let partial = Partial::create(to)?;
     fail_point!("backup-created");
-    let (bytes, newest) = loop {
+    let copied = loop {
         let (connection, stamp) = source.open().map_err(reopening)?;
         let copied = copy(&connection, source, &partial, steps);
         // What was copied while somebody began to write may be half of the old and half of the new.
@@ -42,9 +43,9 @@ pub(super) fn run(
         partial.empty()?;
     };
     fail_point!("backup-copied");
-    let path = partial.finish()?;
+    partial.finish()?;
     fail_point!("backup-finished");
-    Ok(Copied { path, bytes, newest })
+    Ok(copied)
 }
 
 fn copy(
@@ -52,7 +53,7 @@ fn copy(
     of: &Source,
     partial: &Partial,
     steps: &Sender<BackupProgress>,
-) -> Result<(u64, u64), BackupError> {
+) -> Result<Copied, BackupError> {
     let unread = |error: rusqlite::Error| BackupError::from(unavailable(&error));
     // In a read transaction, all pages are of one moment, and the copy never starts again.
     source.execute_batch("BEGIN").map_err(unread)?;
@@ -90,8 +91,29 @@ fn copy(
         }
     };
     drop(copying);
+    let identity = renewed(&target, of).map_err(unwritten)?;
     target.close().map_err(|(_, error)| unwritten(error))?;
-    Ok((total, newest.and_then(|newest| u64::try_from(newest).ok()).unwrap_or(0)))
+    let newest = newest.and_then(|newest| u64::try_from(newest).ok()).unwrap_or(0);
+    Ok(Copied { path: partial.target().to_owned(), bytes: total, identity, newest })
+}
+
+/// Gives the copy a generation of its own. When the copy is put to use, its journal goes on from
+/// there: the same sequence numbers then stand for other entries than in the original, and positions
+/// and tokens of the one must mean nothing in the other.
+fn renewed(copy: &Connection, of: &Source) -> rusqlite::Result<Identity> {
+    // By the clock, so that two copies of one original differ as well.
+    let now = u64::try_from(crate::clock::now()).unwrap_or(0);
+    let generation = now.max(of.identity.generation.saturating_add(1));
+    let identity = Identity { generation, ..of.identity };
+    let stored = i64::try_from(generation).unwrap_or(i64::MAX);
+    let seal = identity.seal(&of.settings.key);
+    let transaction = copy.unchecked_transaction()?;
+    transaction
+        .execute("UPDATE store SET generation = ?1, seal = ?2", params![stored, seal.bytes()])?;
+    // What the readers of the journal have read is in the copy as well.
+    transaction.execute("UPDATE consumer SET generation = ?1", [stored])?;
+    transaction.commit()?;
+    Ok(identity)
 }
 
 fn step(copying: &Backup<'_, '_>) -> rusqlite::Result<StepResult> {

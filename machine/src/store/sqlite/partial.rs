@@ -73,7 +73,7 @@ impl Partial {
     }
 
     /// Syncs the copy and gives it its name. Every connection to it is closed.
-    pub(super) fn finish(self) -> Result<PathBuf, BackupError> {
+    pub(super) fn finish(self) -> Result<(), BackupError> {
         let says = |error: &io::Error| unwritten(&self.target, error);
         // Not read-only: some systems sync only files that are open for writing.
         let file = File::options().read(true).write(true).open(&self.copy);
@@ -90,13 +90,14 @@ impl Partial {
             let synced = File::open(folder).and_then(|folder| folder.sync_all());
             synced.map_err(|error| says(&error))?;
         }
-        Ok(self.target.clone())
+        Ok(())
     }
 }
 
 impl Drop for Partial {
     fn drop(&mut self) {
         // After `finish`, the copy is no longer there. What cannot be removed, the next backup removes.
+        let _ = fs::remove_file(with_suffix(&self.copy, "-wal"));
         let _ = fs::remove_file(&self.copy);
         let _ = fs::remove_file(&self.lock);
     }
@@ -154,7 +155,9 @@ fn sweep(folder: &Path, name: &OsStr) {
         let Some(id) = id_of(&file.file_name(), name) else { continue };
         if was_left(&file.path()) {
             let target = folder.join(name);
-            let _ = fs::remove_file(path_of(&target, id, COPY));
+            let copy = path_of(&target, id, COPY);
+            let _ = fs::remove_file(with_suffix(&copy, "-wal"));
+            let _ = fs::remove_file(copy);
             let _ = fs::remove_file(path_of(&target, id, LOCK));
         }
     }
