@@ -26,6 +26,7 @@ on_both! {
     a_page_says_whether_there_is_another,
     a_cursor_stays_valid_while_machines_come_and_change,
     a_cursor_that_was_made_up_is_a_place_like_any_other,
+    a_cursor_of_another_order_is_refused,
     newest_first_is_the_reverse,
     newest_first_pages_stay_valid_while_machines_come_and_change,
     most_overdue_comes_first,
@@ -312,9 +313,17 @@ async fn a_cursor_that_was_made_up_is_a_place_like_any_other(place: Place) {
     let due = list(Query::new().due()).await;
     for due_at in [Millis::MIN, -1, 0, 1, filled.start + 1000, filled.start + 1001, Millis::MAX] {
         for number in [0, 1, 5, 6, 7, 30, 31, 32, i64::MAX as u64, i64::MAX as u64 + 1, u64::MAX] {
-            let cursor: Cursor = format!("{due_at}.{number}").parse().unwrap();
+            let cursor: Cursor = format!("oldest.{number}").parse().unwrap();
             let skipped = usize::try_from(number).unwrap().min(all.len());
             assert_eq!(list(Query::new().after(cursor)).await, all[skipped..], "{cursor}");
+            let cursor: Cursor = format!("newest.{number}").parse().unwrap();
+            let mut expected = all[..skipped.saturating_sub(1)].to_vec();
+            expected.reverse();
+            if skipped < usize::try_from(number).unwrap() {
+                expected.insert(0, all[skipped - 1]);
+            }
+            assert_eq!(list(Query::new().newest_first().after(cursor)).await, expected, "{cursor}");
+            let cursor: Cursor = format!("due.{due_at}.{number}").parse().unwrap();
             let expected: Vec<_> = filled
                 .place
                 .lines(&Query::new().due())
@@ -332,23 +341,47 @@ async fn a_cursor_that_was_made_up_is_a_place_like_any_other(place: Place) {
     assert_eq!(due.len(), 8);
 }
 
+/// The place would mean something else.
+async fn a_cursor_of_another_order_is_refused(place: Place) {
+    let filled = Filled::new(place).await;
+    let orders = [Query::new(), Query::new().newest_first(), Query::new().due()];
+    for (n, text) in ["oldest.1", "newest.1", "due.5.1"].into_iter().enumerate() {
+        let cursor: Cursor = text.parse().unwrap();
+        for (m, query) in orders.iter().enumerate() {
+            let found = filled.place.store.list(&query.clone().after(cursor)).await;
+            if n == m {
+                found.unwrap();
+            } else {
+                assert_err!(found, LoadError::OtherOrder { cursor: it } if *it == cursor);
+            }
+        }
+    }
+}
+
 #[test]
 fn what_is_not_a_cursor_is_refused() {
     for text in [
         "",
         ".",
         "1",
-        "1.",
+        "1.2",
+        "oldest",
+        "oldest.",
         ".1",
-        "1.x",
-        "x.1",
-        "1.2.3",
-        "1.-2",
-        " 1.2",
-        "1.2 ",
-        "１.２",
-        "99999999999999999999.1",
-        "1.99999999999999999999",
+        "oldest.x",
+        "Oldest.1",
+        "oldest.1.2",
+        "oldest.-2",
+        "oldest.+2",
+        "oldest.02",
+        " oldest.2",
+        "oldest.2 ",
+        "oldest.２",
+        "newest.99999999999999999999",
+        "due.1",
+        "due.+1.1",
+        "due.99999999999999999999.1",
+        "due.1.99999999999999999999",
     ] {
         let refused = text.parse::<Cursor>().unwrap_err().to_string();
         assert!(refused.contains("is not a cursor"), "{refused}");

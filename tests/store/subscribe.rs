@@ -169,9 +169,21 @@ async fn a_position_that_the_store_does_not_have_is_refused(place: Place) {
 
 #[test]
 fn what_is_not_a_position_is_refused() {
-    for text in
-        ["", ".", "1", "1.", ".1", "1.x", "1.-1", "-1.1", "1.2.3", " 1.2", "1.99999999999999999999"]
-    {
+    for text in [
+        "",
+        ".",
+        "1",
+        "1.",
+        ".1",
+        "1.x",
+        "1.-1",
+        "-1.1",
+        "1.2.3",
+        " 1.2",
+        "1.99999999999999999999",
+        "+1.2",
+        "1.02",
+    ] {
         let refused = text.parse::<Position>().unwrap_err().to_string();
         assert!(refused.contains("is not a position"), "{refused}");
     }

@@ -80,7 +80,7 @@ pub(super) struct Which {
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
     /// The page after this place, which the page before has as `next`.
-    #[param(pattern = "^-?[0-9]{1,18}[.][0-9]{1,18}$")]
+    #[param(pattern = "^(oldest|newest)[.](0|[1-9][0-9]{0,18})$")]
     after: Option<String>,
     /// By default people.
     #[param(inline)]

@@ -33,6 +33,15 @@ pub enum LoadError {
         /// The newest position.
         newest: super::Position,
     },
+    /// The cursor is of a list in another order.
+    #[error(
+        "the cursor `{cursor}` is of a list in another order; use the one that the previous page of this \
+         list has, or none for the first page"
+    )]
+    OtherOrder {
+        /// The cursor.
+        cursor: super::Cursor,
+    },
     /// The machine is not in the requested state.
     #[error("{id} is {found}, not {expected}; {legal}")]
     OtherState {

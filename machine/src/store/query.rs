@@ -1,15 +1,11 @@
-use std::{fmt, str::FromStr};
+use std::mem::discriminant;
 
 use super::{
-    LoadError, Store,
+    Cursor, LoadError, Store,
     backend::{Filter, Found},
+    cursor::Order,
 };
-use crate::{
-    clock::Millis,
-    definition::Fingerprint,
-    id::{Id, shortened},
-    stored::VerifyError,
-};
+use crate::{clock::Millis, definition::Fingerprint, id::Id, stored::VerifyError};
 
 /// Which machines to list. Without a condition, all of them, in the order in which they were created.
 ///
@@ -129,7 +125,8 @@ impl Query {
         self.limit.unwrap_or(Self::DEFAULT_LIMIT).max(1)
     }
 
-    /// The page after this cursor, which the previous page has as [`Page::next`].
+    /// The page after this cursor, which the previous page has as [`Page::next`]. One of a query with
+    /// another order is refused.
     #[must_use]
     pub fn after(mut self, cursor: Cursor) -> Self {
         self.after = Some(cursor);
@@ -145,38 +142,6 @@ pub struct Page<T, C = Cursor> {
     pub items: Vec<T>,
     /// Where the next page begins; `None` after the last one.
     pub next: Option<C>,
-}
-
-/// A place in the result of a [`Query`]. It stays valid while machines are created and changed. It is for
-/// queries with the same order. As text it can be a part of a URL.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cursor {
-    due_at: Millis,
-    number: u64,
-}
-
-impl fmt::Display for Cursor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.due_at, self.number)
-    }
-}
-
-/// The text is not a cursor.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` is not a cursor; use the one that the previous page has, or none for the first page"
-)]
-pub struct InvalidCursor(pub(super) String);
-
-impl FromStr for Cursor {
-    type Err = InvalidCursor;
-
-    fn from_str(text: &str) -> Result<Self, InvalidCursor> {
-        let parts = text.split_once('.').and_then(|(due_at, number)| {
-            Some(Self { due_at: due_at.parse().ok()?, number: number.parse().ok()? })
-        });
-        parts.ok_or_else(|| InvalidCursor(shortened(text)))
-    }
 }
 
 /// One machine in a list, from its row alone. Not verified: [`Store::load`] does that.
@@ -247,7 +212,17 @@ impl Store {
         filter.unchanged_since = query
             .unchanged_ms
             .map(|ms| now.saturating_sub(Millis::try_from(ms).unwrap_or(Millis::MAX)));
-        filter.after = query.after.map(|cursor| (cursor.due_at, cursor.number));
+        let order = |due_at: Option<Millis>| match (query.due, query.newest_first) {
+            (true, _) => Order::Due(due_at.unwrap_or(Millis::MIN)),
+            (false, true) => Order::Newest,
+            (false, false) => Order::Oldest,
+        };
+        filter.after = match query.after {
+            Some(cursor) if discriminant(&cursor.order) != discriminant(&order(None)) => {
+                return Err(LoadError::OtherOrder { cursor });
+            }
+            after => after.map(Cursor::place),
+        };
         // One more, to know whether there is another page.
         filter.limit = limit.saturating_add(1);
         filter.whole = whole;
@@ -260,7 +235,7 @@ impl Store {
                 Found::Broken(broken) => broken.due_at,
                 Found::Missing(_) => None,
             };
-            Cursor { due_at: due_at.unwrap_or(Millis::MIN), number: *number }
+            Cursor { order: order(due_at), number: *number }
         });
         Ok((rows, next))
     }

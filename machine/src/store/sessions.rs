@@ -20,16 +20,18 @@ pub struct SessionLine {
     pub updated_at: Millis,
 }
 
-/// A place in the list of [`Store::sessions`]. As text it can be a part of a URL.
+/// A place in the list of [`Store::sessions`]. As text, such as `100.42`, it can be a part of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionCursor {
-    /// The number of the newest machine of the last session.
-    number: u64,
+    /// What has come since the first page began is left out: the number of the newest machine then.
+    pub(crate) upto: u64,
+    /// The number of the newest machine of the last session of the page, of those up to there.
+    pub(crate) number: u64,
 }
 
 impl fmt::Display for SessionCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.number.fmt(f)
+        write!(f, "{}.{}", self.upto, self.number)
     }
 }
 
@@ -37,8 +39,12 @@ impl FromStr for SessionCursor {
     type Err = InvalidCursor;
 
     fn from_str(text: &str) -> Result<Self, InvalidCursor> {
-        let number = text.parse().map_err(|_| InvalidCursor(shortened(text)))?;
-        Ok(Self { number })
+        let cursor = text.split_once('.').and_then(|(upto, number)| {
+            Some(Self { upto: upto.parse().ok()?, number: number.parse().ok()? })
+        });
+        // A number has other spellings, such as `+1`; a cursor has one.
+        let cursor = cursor.filter(|cursor| cursor.to_string() == text);
+        cursor.ok_or_else(|| InvalidCursor(shortened(text)))
     }
 }
 
@@ -46,8 +52,8 @@ impl Store {
     /// A page of the sessions of all machines: the session with the newest machine first. At most `limit`
     /// of them, and at least one.
     ///
-    /// No session is on two pages. One that gets a machine between two pages moves to the front, so it
-    /// may be missing on the pages that follow.
+    /// Each session is on one page, whatever comes while they are read: the pages are those of the moment
+    /// at which the first one was read, in the order of that moment. What they say of a session is of now.
     ///
     /// ```
     /// # async fn example(store: &machine::store::Store) -> Result<(), machine::store::Unavailable> {
@@ -69,13 +75,13 @@ impl Store {
         after: Option<SessionCursor>,
     ) -> Result<Page<SessionLine, SessionCursor>, Unavailable> {
         let limit = limit.max(1);
-        let before = after.map(|cursor| cursor.number);
         // One more, to know whether there is another page.
-        let mut found = self.inner.backend.sessions(before, limit.saturating_add(1)).await?;
+        let mut found = self.inner.backend.sessions(after, limit.saturating_add(1)).await?;
         let more = found.len() > limit;
         found.truncate(limit);
-        let last = found.last().filter(|_| more);
-        let next = last.map(|(number, _)| SessionCursor { number: *number });
+        let upto = after.map(|cursor| cursor.upto).or(found.first().map(|(newest, _)| *newest));
+        let last = found.last().filter(|_| more).map(|(number, _)| *number);
+        let next = upto.zip(last).map(|(upto, number)| SessionCursor { upto, number });
         Ok(Page { items: found.into_iter().map(|(_, line)| line).collect(), next })
     }
 }

@@ -34,7 +34,9 @@ impl FromStr for Position {
         let parts = text.split_once('.').and_then(|(generation, sequence)| {
             Some(Self { generation: generation.parse().ok()?, sequence: sequence.parse().ok()? })
         });
-        parts.ok_or_else(|| InvalidPosition(shortened(text)))
+        // A number has other spellings, such as `+1`; a position has one.
+        let position = parts.filter(|position| position.to_string() == text);
+        position.ok_or_else(|| InvalidPosition(shortened(text)))
     }
 }
 

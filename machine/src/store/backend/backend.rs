@@ -14,7 +14,7 @@ use crate::{
     id::Id,
     journal::{Digest, DigestKey, Line},
     store::{
-        BackupError, BackupProgress, Operation, SessionLine, Unavailable,
+        BackupError, BackupProgress, Operation, SessionCursor, SessionLine, Unavailable,
         attempt::Attempt,
         backup::Copied,
         consumer::Offset,
@@ -41,9 +41,13 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
     /// A page of rows, with state, summary and context where `filter.whole` asks for them.
     fn select(&self, filter: Filter) -> Answer<Vec<(u64, Found)>>;
 
-    /// A page of the sessions: those whose newest machine has a smaller number, the one with the newest
-    /// machine first, each with the number of that machine.
-    fn sessions(&self, before: Option<u64>, limit: usize) -> Answer<Vec<(u64, SessionLine)>>;
+    /// A page of the sessions, the one with the newest machine first, each with the number of that machine.
+    /// After a cursor, machines with numbers above `upto` count only for what is said of a session.
+    fn sessions(
+        &self,
+        after: Option<SessionCursor>,
+        limit: usize,
+    ) -> Answer<Vec<(u64, SessionLine)>>;
 
     /// At most `limit` journal lines of a machine, from this number on. An entry that cannot be read
     /// ends the page with its error.

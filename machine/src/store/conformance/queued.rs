@@ -15,7 +15,7 @@ use crate::{
     id::Id,
     journal::Line,
     store::{
-        SessionLine, Unavailable,
+        SessionCursor, SessionLine, Unavailable,
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
@@ -80,8 +80,12 @@ impl Backend for Queued {
         self.ask(|memory| memory.select(filter))
     }
 
-    fn sessions(&self, before: Option<u64>, limit: usize) -> Answer<Vec<(u64, SessionLine)>> {
-        self.ask(move |memory| memory.sessions(before, limit))
+    fn sessions(
+        &self,
+        after: Option<SessionCursor>,
+        limit: usize,
+    ) -> Answer<Vec<(u64, SessionLine)>> {
+        self.ask(move |memory| memory.sessions(after, limit))
     }
 
     fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>> {

@@ -6,7 +6,7 @@ use super::{
     sample::{Machine, batch},
     subject::{Subject, text},
 };
-use crate::store::SessionLine;
+use crate::store::{SessionCursor, SessionLine};
 
 const SEED: u64 = 20_261_122;
 const MACHINES: usize = 60;
@@ -77,20 +77,25 @@ fn add(model: &mut Vec<SessionLine>, machine: &Machine) {
 /// Compares the list to the model, at several page sizes.
 async fn pages(store: &Subject, model: &[SessionLine]) -> Result<(), String> {
     for limit in [1, 2, 5, usize::MAX] {
-        let (mut found, mut before) = (Vec::new(), None);
+        let (mut found, mut after) = (Vec::new(), None::<SessionCursor>);
         for _ in 0..=model.len() {
-            let page = store.0.sessions(before, limit).await.map_err(text)?;
+            let page = store.0.sessions(after, limit).await.map_err(text)?;
             ensure!(page.len() <= limit, "a page of {limit} sessions has {}", page.len());
-            let Some((last, _)) = page.last() else { break };
-            before = Some(*last);
+            let (Some((first, _)), Some((last, _))) = (page.first(), page.last()) else { break };
+            let upto = after.map_or(*first, |after| after.upto);
+            after = Some(SessionCursor { upto, number: *last });
             found.extend(page.into_iter().map(|(_, line)| line));
         }
         ensure!(found == model, "{limit} at a time the sessions are {found:#?}, not {model:#?}");
     }
     // Numbers that no page ends with are places like any other.
-    for (before, expected) in [(Some(0), 0), (Some(u64::MAX), model.len()), (None, model.len())] {
-        let count = store.0.sessions(before, usize::MAX).await.map_err(text)?.len();
-        ensure!(count == expected, "{count} sessions before {before:?}");
+    let at = |upto, number| Some(SessionCursor { upto, number });
+    let all = model.len();
+    for (after, expected) in
+        [(at(u64::MAX, 0), 0), (at(0, u64::MAX), 0), (at(u64::MAX, u64::MAX), all), (None, all)]
+    {
+        let count = store.0.sessions(after, usize::MAX).await.map_err(text)?.len();
+        ensure!(count == expected, "{count} sessions after {after:?}, not {expected}");
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use crate::{
     id::Id,
     journal::Line,
     store::{
-        SessionLine,
+        SessionCursor, SessionLine,
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
@@ -115,11 +115,15 @@ impl Backend for Twin {
         self.memory.select(filter)
     }
 
-    fn sessions(&self, mut before: Option<u64>, limit: usize) -> Answer<Vec<(u64, SessionLine)>> {
+    fn sessions(
+        &self,
+        mut after: Option<SessionCursor>,
+        limit: usize,
+    ) -> Answer<Vec<(u64, SessionLine)>> {
         if self.has(Defect::IgnoresSessionCursor) {
-            before = None;
+            after = None;
         }
-        self.memory.sessions(before, limit)
+        self.memory.sessions(after, limit)
     }
 
     fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>> {

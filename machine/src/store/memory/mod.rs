@@ -18,7 +18,7 @@ use std::{
 pub(in crate::store) use data::{Data, Stored};
 
 use super::{
-    SessionLine, Unavailable,
+    SessionCursor, SessionLine, Unavailable,
     attempt::Attempt,
     backend::{
         Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions, Doorbell,
@@ -109,8 +109,12 @@ impl Backend for Memory {
         self.answer(|data| data.select(&filter))
     }
 
-    fn sessions(&self, before: Option<u64>, limit: usize) -> Answer<Vec<(u64, SessionLine)>> {
-        self.answer(|data| data.sessions(before, limit))
+    fn sessions(
+        &self,
+        after: Option<SessionCursor>,
+        limit: usize,
+    ) -> Answer<Vec<(u64, SessionLine)>> {
+        self.answer(|data| data.sessions(after, limit))
     }
 
     fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>> {

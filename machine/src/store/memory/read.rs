@@ -6,7 +6,7 @@ use crate::{
     id::Id,
     journal::Line,
     store::{
-        SessionLine,
+        SessionCursor, SessionLine,
         backend::{Filter, Found, JournalOf, Row, Sequenced},
     },
 };
@@ -30,7 +30,11 @@ impl Data {
         selected.into_iter().map(|stored| (stored.no, self.found(stored, filter.whole))).collect()
     }
 
-    pub(super) fn sessions(&self, before: Option<u64>, limit: usize) -> Vec<(u64, SessionLine)> {
+    pub(super) fn sessions(
+        &self,
+        after: Option<SessionCursor>,
+        limit: usize,
+    ) -> Vec<(u64, SessionLine)> {
         let mut newest: BTreeMap<&str, (u64, SessionLine)> = BTreeMap::new();
         for Stored { no, row, .. } in &self.machines {
             let Some(session) = &row.session else { continue };
@@ -38,13 +42,16 @@ impl Data {
                 let (created_at, updated_at) = (row.created_at, row.updated_at);
                 (0, SessionLine { session: session.clone(), machines: 0, created_at, updated_at })
             });
-            *newest = *no;
+            if after.is_none_or(|after| *no <= after.upto) {
+                *newest = *no;
+            }
             line.machines += 1;
             line.created_at = line.created_at.min(row.created_at);
             line.updated_at = line.updated_at.max(row.updated_at);
         }
         let mut found: Vec<_> = newest.into_values().collect();
-        found.retain(|(newest, _)| before.is_none_or(|before| *newest < before));
+        // Those that have only come since the first page have none.
+        found.retain(|(newest, _)| *newest > 0 && after.is_none_or(|after| *newest < after.number));
         found.sort_by_key(|(newest, _)| Reverse(*newest));
         found.truncate(limit);
         found

@@ -1,31 +1,32 @@
 use rusqlite::{Connection, params, types::ToSqlOutput};
 
 use super::journal::bounded;
-use crate::store::SessionLine;
+use crate::store::{SessionCursor, SessionLine};
 
-/// The newest machine of each session, newest first. It steps over older machines of sessions, with a look
+/// The newest machine of each session up to a number, newest first. It steps over older machines of sessions, with a look
 /// into the index for each.
 const NEWEST: &str = "
     SELECT i.no, i.session FROM instance i
-    WHERE i.no < ?1 AND i.session IS NOT NULL AND NOT EXISTS (
+    WHERE i.no < ?1 AND i.no <= ?2 AND i.session IS NOT NULL AND NOT EXISTS (
         SELECT 1 FROM instance n INDEXED BY instance_session
-        WHERE n.session = i.session AND n.no > i.no)
-    ORDER BY i.no DESC LIMIT ?2";
+        WHERE n.session = i.session AND n.no > i.no AND n.no <= ?2)
+    ORDER BY i.no DESC LIMIT ?3";
 
 const OF_SESSION: &str = "
     SELECT count(*), min(created_at), max(updated_at)
     FROM instance INDEXED BY instance_session WHERE session = ?1";
 
-/// A page of the sessions whose newest machine has a smaller number, each with that number.
+/// A page of the sessions after a place, each with the number of its newest machine up to there.
 pub(super) fn sessions(
     connection: &Connection,
-    before: Option<u64>,
+    after: Option<SessionCursor>,
     limit: usize,
 ) -> rusqlite::Result<Vec<(u64, SessionLine)>> {
     let mut newest = connection.prepare_cached(NEWEST)?;
     let mut of_session = connection.prepare_cached(OF_SESSION)?;
-    let before = before.map_or(i64::MAX, bounded);
-    let mut rows = newest.query(params![before, bounded(limit as u64)])?;
+    let upto = after.map_or(i64::MAX, |after| bounded(after.upto));
+    let before = after.map_or(i64::MAX, |after| bounded(after.number));
+    let mut rows = newest.query(params![before, upto, bounded(limit as u64)])?;
     let mut page = Vec::new();
     while let Some(row) = rows.next()? {
         let session = row.get_ref(1)?;
@@ -50,11 +51,11 @@ mod tests {
 
     #[test]
     fn sessions_are_found_without_sorting_and_without_reading_all_machines() {
-        let steps = plan(NEWEST, &[&9, &9]);
+        let steps = plan(NEWEST, &[&9, &9, &9]);
         let expected = [
             "SEARCH i USING INTEGER PRIMARY KEY (rowid<?)",
             "CORRELATED SCALAR SUBQUERY 1",
-            "SEARCH n USING COVERING INDEX instance_session (session=? AND rowid>?)",
+            "SEARCH n USING COVERING INDEX instance_session (session=? AND rowid>? AND rowid<?)",
         ];
         assert_eq!(steps, expected);
         let steps = plan(OF_SESSION, &[&"s"]);

@@ -23,7 +23,7 @@ use crate::{
     id::Id,
     journal::Line,
     store::{
-        BackupError, BackupProgress, OpenError, SessionLine, Unavailable,
+        BackupError, BackupProgress, OpenError, SessionCursor, SessionLine, Unavailable,
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
@@ -132,8 +132,12 @@ impl Backend for Sqlite {
         self.readers.read(move |reader| select::select(reader, &filter))
     }
 
-    fn sessions(&self, before: Option<u64>, limit: usize) -> Answer<Vec<(u64, SessionLine)>> {
-        self.readers.read(move |reader| sessions::sessions(&reader.connection, before, limit))
+    fn sessions(
+        &self,
+        after: Option<SessionCursor>,
+        limit: usize,
+    ) -> Answer<Vec<(u64, SessionLine)>> {
+        self.readers.read(move |reader| sessions::sessions(&reader.connection, after, limit))
     }
 
     fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>> {

@@ -56,6 +56,7 @@ impl LoadError {
             Self::Unreadable(_) => "unreadable",
             Self::BrokenEntry { .. } => "broken_entry",
             Self::UnknownPosition { .. } => "unknown_position",
+            Self::OtherOrder { .. } => "other_order",
             Self::OtherState { .. } => "other_state",
             Self::Expired { .. } => "expired",
             Self::Contract { .. } => "contract",

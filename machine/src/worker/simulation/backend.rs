@@ -17,7 +17,7 @@ use crate::{
     id::Id,
     journal::Line,
     store::{
-        Kept, Received, SessionLine, Unavailable,
+        Kept, Received, SessionCursor, SessionLine, Unavailable,
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
@@ -162,8 +162,12 @@ impl Backend for Faulty {
         self.read(self.shared.memory.select(filter))
     }
 
-    fn sessions(&self, before: Option<u64>, limit: usize) -> Answer<Vec<(u64, SessionLine)>> {
-        self.read(self.shared.memory.sessions(before, limit))
+    fn sessions(
+        &self,
+        after: Option<SessionCursor>,
+        limit: usize,
+    ) -> Answer<Vec<(u64, SessionLine)>> {
+        self.read(self.shared.memory.sessions(after, limit))
     }
 
     fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>> {
