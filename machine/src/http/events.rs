@@ -32,7 +32,7 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 pub(super) struct Wanted {
     /// Everything after this position, such as `1.42`. The header `Last-Event-ID` comes first. Without
     /// either, what happens from now on.
-    #[param(pattern = "^[0-9]{1,18}[.][0-9]{1,18}$")]
+    #[param(pattern = "^(0|[1-9][0-9]{0,18})[.](0|[1-9][0-9]{0,18})$")]
     after: Option<String>,
     /// The events, separated by commas: `execution_state`, `machine_state`, `changed`. By default
     /// `execution_state` alone.
@@ -113,6 +113,8 @@ async fn next(reader: &mut Reader, filter: &Filter) -> Option<Event> {
         let changed = tokio::select! {
             changed = reader.next() => changed?,
             () = &mut heartbeat => {
+                // Without the file there is nothing to wait for. The client reconnects, and learns why it cannot.
+                reader.check().await.ok()?;
                 return Some(alive(reader));
             }
         };

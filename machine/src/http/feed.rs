@@ -209,6 +209,11 @@ async fn next(feed: &Feed, entries: &mut Subscription) -> Option<Result<Change, 
 }
 
 impl Reader {
+    /// Whether the store can be read.
+    pub(super) async fn check(&self) -> Result<(), LoadError> {
+        self.feed.store.position().await.map(drop)
+    }
+
     /// The next change; `None` when the feed is closed. If the future is dropped, nothing is lost.
     pub(super) async fn next(&mut self) -> Option<Result<Arc<Change>, LoadError>> {
         loop {

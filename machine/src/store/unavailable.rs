@@ -20,6 +20,7 @@ enum Kind {
     Full,
     Stopped,
     ReadOnly,
+    Moved,
     Indeterminate(String),
     Format { found: i64, known: i64 },
     Other(String),
@@ -50,6 +51,13 @@ impl Unavailable {
         self.0 == Kind::ReadOnly
     }
 
+    /// The database file was moved, deleted or replaced while it was open. What the store has open is a
+    /// file that nobody finds any more, so it is neither read nor written.
+    #[must_use]
+    pub fn is_moved(&self) -> bool {
+        self.0 == Kind::Moved
+    }
+
     /// The commit may or may not be durable. Commit the same machines again: the store recognizes
     /// the same commit and answers that it has succeeded, if it has.
     #[must_use]
@@ -64,6 +72,7 @@ impl Unavailable {
             Kind::Full => "full",
             Kind::Stopped => "stopped",
             Kind::ReadOnly => "read_only",
+            Kind::Moved => "moved",
             Kind::Indeterminate(_) => "indeterminate",
             Kind::Format { .. } => "format",
             Kind::Other(_) => "storage",
@@ -72,10 +81,7 @@ impl Unavailable {
 
     /// Another file has taken the place of the database, or none.
     pub(crate) fn moved() -> Self {
-        Self::other(
-            "the database file was moved, deleted or replaced while it was open; nothing was written; \
-             restart the programs that use it",
-        )
+        Self(Kind::Moved)
     }
 
     pub(crate) fn busy() -> Self {
@@ -130,6 +136,10 @@ impl fmt::Display for Unavailable {
             Kind::ReadOnly => f.write_str(
                 "the store was opened for reading only; nothing was written; open it with \
                  `OpenOptions::sqlite` to write",
+            ),
+            Kind::Moved => f.write_str(
+                "the database file was moved, deleted or replaced while it was open, so it is neither \
+                 read nor written any more; restart the programs that use it",
             ),
             Kind::Indeterminate(reason) => write!(
                 f,

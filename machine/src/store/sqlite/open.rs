@@ -9,6 +9,7 @@ use super::{
     Sqlite,
     connection::{self, Role},
     failure,
+    inode::Inode,
     inspect::{cannot_open, inspect},
     observed,
     readers::Source,
@@ -56,7 +57,8 @@ fn open_for_writing(
     let path = std::fs::canonicalize(&path).unwrap_or(path);
     let identity = identity(&connection, &path, &settings.key)?;
     let reader = connection::open(&path, Role::Reader, settings.busy_ms)?;
-    let source = Source { path, settings, identity, observes: false };
+    let file = Inode::of(&path);
+    let source = Source { path, settings, identity, file, observes: false };
     Sqlite::start(source, connection, reader)
 }
 
@@ -65,13 +67,14 @@ pub(crate) fn open_for_reading(given: &Path, settings: Settings) -> Result<Sqlit
     let path = std::fs::canonicalize(given).map_err(|error| cannot_open(given, &error))?;
     inspect(&path).map_err(|error| observed::explain(&path, error))?;
     loop {
+        let file = Inode::of(&path);
         let (connection, stamp) = observed::open(&path, settings.busy_ms)?;
         let identity = known(&connection, &path, &settings.key);
         // Somebody began to write in between: what was read may be anything.
         if !observed::is_current(&path, stamp.as_ref()) {
             continue;
         }
-        let source = Source { path, settings, identity: identity?, observes: true };
+        let source = Source { path, settings, identity: identity?, file, observes: true };
         return Sqlite::start_for_reading(source, (connection, stamp));
     }
 }

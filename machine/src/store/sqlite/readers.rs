@@ -17,6 +17,7 @@ use super::{
     definitions::Names,
     failure::{reopening, unavailable},
     inbox::Inbox,
+    inode::Inode,
     observed::{self, Stamp},
     open,
 };
@@ -57,6 +58,8 @@ pub(super) struct Source {
     pub(super) path: PathBuf,
     pub(super) settings: Settings,
     pub(super) identity: Identity,
+    /// Which file was opened first.
+    pub(super) file: Option<Inode>,
     /// The store must not change the file, nor create one next to it.
     pub(super) observes: bool,
 }
@@ -67,6 +70,8 @@ pub(super) struct Reader {
     pub(super) names: Names,
     pub(super) key: DigestKey,
     source: Source,
+    /// Which file it is.
+    file: Option<Inode>,
     /// See [`observed::open`].
     stamp: Option<Stamp>,
 }
@@ -154,7 +159,8 @@ impl Pool {
 
     fn serve(self, first: Option<(Connection, Option<Stamp>)>) {
         let inbox = Inbox(self.jobs.clone());
-        let mut reader = first.map(|opened| Reader::new(self.source.clone(), opened));
+        let file = self.source.file;
+        let mut reader = first.map(|opened| Reader::new(self.source.clone(), file, opened));
         while let Ok(job) = inbox.0.recv_blocking() {
             self.idle.fetch_sub(1, Ordering::AcqRel);
             let open = match reader.take() {
@@ -206,19 +212,31 @@ impl Source {
 }
 
 impl Reader {
-    fn new(source: Source, (connection, stamp): (Connection, Option<Stamp>)) -> Self {
+    fn new(
+        source: Source,
+        file: Option<Inode>,
+        (connection, stamp): (Connection, Option<Stamp>),
+    ) -> Self {
         let key = source.settings.key;
-        Self { connection, names: Names::default(), key, source, stamp }
+        Self { connection, names: Names::default(), key, source, file, stamp }
     }
 
     fn open(source: Source) -> Result<Self, OpenError> {
+        // Before it is opened: if another file takes its place in between, that is noticed.
+        let file = if source.observes { Inode::of(&source.path) } else { source.file };
         let opened = source.open()?;
-        Ok(Self::new(source, opened))
+        Ok(Self::new(source, file, opened))
+    }
+
+    /// Whether the path still leads to the file. What is read from one that nobody finds any more is not
+    /// true any more.
+    fn is_in_place(&self) -> bool {
+        self.file.is_none() || self.file == Inode::of(&self.source.path)
     }
 
     /// Whether the connection sees the file as it is.
     fn is_current(&self) -> bool {
-        observed::is_current(&self.source.path, self.stamp.as_ref())
+        self.is_in_place() && observed::is_current(&self.source.path, self.stamp.as_ref())
     }
 
     fn transaction<T>(
@@ -226,6 +244,9 @@ impl Reader {
         mut query: impl FnMut(&mut Self) -> rusqlite::Result<T>,
     ) -> Result<T, Unavailable> {
         loop {
+            if !self.source.observes && !self.is_in_place() {
+                return Err(Unavailable::moved());
+            }
             if !self.is_current() {
                 *self = Self::open(self.source.clone()).map_err(reopening)?;
             }

@@ -12,7 +12,7 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::{observed::Stamp, readers::Source};
+use super::{inode::Inode, observed::Stamp, readers::Source};
 use crate::store::{backend::Doorbell, telemetry};
 
 /// How often other processes' commits are looked for without a sign of them.
@@ -93,7 +93,7 @@ impl Watch {
             let watcher = notifier::start(&source, move || {
                 let _ = writes.try_send(Sign);
             });
-            serve(&Eye::new(source), &stopping, &signs, &doorbells);
+            serve(&mut Eye::new(source), &stopping, &signs, &doorbells);
             drop(watcher);
         });
         match spawned {
@@ -116,7 +116,7 @@ impl Watch {
     }
 }
 
-fn serve(eye: &Eye, stopping: &AtomicBool, signs: &Receiver<Sign>, doorbells: &Doorbells) {
+fn serve(eye: &mut Eye, stopping: &AtomicBool, signs: &Receiver<Sign>, doorbells: &Doorbells) {
     let mut connection = None;
     let mut seen = None;
     let mut wait = Duration::ZERO;
@@ -148,7 +148,11 @@ fn serve(eye: &Eye, stopping: &AtomicBool, signs: &Receiver<Sign>, doorbells: &D
 }
 
 /// Looks whether the file has changed.
-struct Eye(Source);
+struct Eye {
+    source: Source,
+    /// Which file is open.
+    file: Option<Inode>,
+}
 
 /// Changes with each commit of any other connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,14 +165,23 @@ enum Version {
 
 impl Eye {
     fn new(source: Source) -> Self {
-        Self(source)
+        Self { file: source.file, source }
     }
 
-    fn version(&self, connection: &mut Option<Connection>) -> Option<Version> {
+    /// `None` if that cannot be told. Then the readers are the ones who find out why.
+    fn version(&mut self, connection: &mut Option<Connection>) -> Option<Version> {
         let failed = |status| telemetry::StoragePostponed { operation: "watch", status }.emit();
-        if connection.is_none() && self.0.observes {
+        if self.file.is_some() && self.file != Inode::of(&self.source.path) {
+            // Whoever only observes may find the same store in its place.
+            if !self.source.observes {
+                failed(None);
+                return None;
+            }
+            *connection = None;
+        }
+        if connection.is_none() && self.source.observes {
             // Opening it is not needed to see that nothing happens.
-            match Stamp::of(&self.0.path) {
+            match Stamp::of(&self.source.path) {
                 Ok(Some(stamp)) => return Some(Version::AtRest(stamp)),
                 Ok(None) => {}
                 Err(_) => {
@@ -178,7 +191,10 @@ impl Eye {
             }
         }
         if connection.is_none() {
-            let opened = self.0.open().inspect_err(|_| failed(None)).ok();
+            if self.source.observes {
+                self.file = Inode::of(&self.source.path);
+            }
+            let opened = self.source.open().inspect_err(|_| failed(None)).ok();
             // Without a stamp, it sees what others commit.
             *connection = opened.filter(|(_, stamp)| stamp.is_none()).map(|(opened, _)| opened);
         }
