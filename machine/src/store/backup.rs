@@ -34,6 +34,15 @@ pub enum BackupError {
         /// The file.
         path: PathBuf,
     },
+    /// A name that SQLite gives to the files of a database.
+    #[error(
+        "{path} has a name that SQLite uses for files beside a database; give one that does not end in \
+         -wal, -journal or -shm"
+    )]
+    Reserved {
+        /// The copy that was to be made.
+        path: PathBuf,
+    },
     /// A log of another database of that name exists, and SQLite would apply it to the copy.
     #[error(
         "{path} would take {other} for its log: was a database moved without it? Give another name, or \

@@ -39,9 +39,9 @@ fn begin(
     now: Millis,
 ) -> rusqlite::Result<u64> {
     let newest: i64 = connection
-        .prepare_cached("SELECT coalesce(max(no), 0) FROM operation")?
-        .query_row([], |row| row.get(0))?;
-    // Numbers begin at 1, and an edit to the greatest one makes the insertion fail.
+        .prepare_cached("SELECT coalesce(max(no), 0) FROM operation WHERE no BETWEEN 1 AND ?1")?
+        // An edit may have made any number of one: there is always a next one.
+        .query_row([i64::MAX - 1], |row| row.get(0))?;
     let operation = operation.clone().begun(newest.cast_unsigned() + 1, now);
     let machines: Vec<u8> = operation.machines.iter().flat_map(|id| *id.bytes()).collect();
     connection
@@ -90,10 +90,11 @@ pub(super) fn operations(
     before: Option<u64>,
     limit: usize,
 ) -> rusqlite::Result<Vec<Operated>> {
-    let mut select = connection
-        .prepare_cached(&format!("SELECT {COLUMNS} WHERE no < ?1 ORDER BY no DESC LIMIT ?2"))?;
-    let before = before.map_or(i64::MAX, bounded);
-    let mut rows = select.query(params![before, bounded(limit as u64)])?;
+    let mut select = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} WHERE no BETWEEN 1 AND ?1 ORDER BY no DESC LIMIT ?2"
+    ))?;
+    let most = before.map_or(i64::MAX, |before| bounded(before).saturating_sub(1));
+    let mut rows = select.query(params![most, bounded(limit as u64)])?;
     let mut page = Vec::new();
     while let Some(row) = rows.next()? {
         let row = Columns(row);

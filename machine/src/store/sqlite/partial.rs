@@ -38,6 +38,7 @@ impl Partial {
         };
         let folder = fs::canonicalize(folder).map_err(|error| says(&error))?;
         let target = folder.join(name);
+        refuse_reserved(&target)?;
         refuse_taken(&target)?;
         sweep(&folder, name);
         let id = Id::fresh();
@@ -114,6 +115,15 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
+}
+
+/// A copy with such a name would be taken for a part of another database, and overwritten or deleted.
+fn refuse_reserved(target: &Path) -> Result<(), BackupError> {
+    let name = target.file_name().map(OsStr::as_encoded_bytes).unwrap_or_default();
+    if ["-wal", "-journal", "-shm"].iter().any(|suffix| name.ends_with(suffix.as_bytes())) {
+        return Err(BackupError::Reserved { path: target.to_owned() });
+    }
+    Ok(())
 }
 
 fn refuse_taken(target: &Path) -> Result<(), BackupError> {
