@@ -121,7 +121,7 @@ impl From<operate::Error> for Error {
             operate::Kind::Refused => Code::Refused,
             operate::Kind::Invalid => Code::Usage,
             operate::Kind::NotFound => Code::Id,
-            operate::Kind::Unavailable(_) => Code::File,
+            operate::Kind::Unavailable => Code::File,
         };
         Self::of(code, error)
     }

@@ -68,8 +68,11 @@ impl Serve {
             terminal::print(&text)?;
         }
         end.await.map_err(|_| Error::refused("the server has ended"))??;
-        store.close().await?;
-        Ok(Exit::Done)
+        match store.close().await {
+            // Another process has the file locked. Nothing is lost by that.
+            Err(error) if error.is_busy() => Ok(Exit::Done),
+            closed => closed.map(|()| Exit::Done).map_err(Error::from),
+        }
     }
 
     /// Who may do what, and the token of the person who starts it.

@@ -46,6 +46,10 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
                 Problem::malformed("the body ended early")
             }
         })?;
+        // Otherwise the fields of an array would be taken by their places.
+        if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+            return Err(Problem::malformed("the body is not a JSON object"));
+        }
         let body = serde_json::from_slice(&bytes).map_err(|error| {
             Problem::malformed(format!("the body does not fit: {}", OneLine(&error.to_string())))
         })?;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::{
     id::Id,
     operate,
-    store::{LoadError, Unavailable},
+    store::LoadError,
     view::{Human, LegalMove, NextStep, Observer, line::OneLine},
 };
 
@@ -96,7 +96,7 @@ impl Problem {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "broken", "The server failed", detail)
     }
 
-    pub(super) fn unavailable(error: &Unavailable) -> Self {
+    pub(super) fn unavailable(error: &impl std::fmt::Display) -> Self {
         let detail = OneLine(&error.to_string()).to_string();
         let title = "The storage cannot do it now";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", title, detail)
@@ -128,6 +128,7 @@ impl From<LoadError> for Problem {
             LoadError::Unavailable(error) => Self::unavailable(&error),
             LoadError::NotFound { .. } => Self::not_found(detail),
             LoadError::UnknownPosition { .. } => Self::gone(detail),
+            LoadError::OtherOrder { .. } => Self::malformed(detail),
             LoadError::Unreadable(_) | LoadError::BrokenRow { .. } => {
                 let title = "The stored data cannot be read";
                 // The reason may quote data that are not for everybody.
@@ -145,7 +146,7 @@ impl From<operate::Error> for Problem {
             operate::Kind::Refused => Self::refused(error.to_string()),
             operate::Kind::Invalid => Self::malformed(error.to_string()),
             operate::Kind::NotFound => Self::not_found(error.to_string()),
-            operate::Kind::Unavailable(error) => Self::unavailable(error),
+            operate::Kind::Unavailable => Self::unavailable(&error),
         }
     }
 }

@@ -17,8 +17,9 @@ use super::Http;
 /// How long a client may take to send its headers.
 const HEADERS: Duration = Duration::from_secs(10);
 
-/// How long requests may go on when the server stops.
-const GRACE: Duration = Duration::from_secs(2);
+/// How long requests may go on when the server stops: longer than a write waits for a locked file, so
+/// that it gets its answer.
+const GRACE: Duration = Duration::from_secs(7);
 
 /// How long to wait when no connection can be accepted, such as without file descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -28,7 +29,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[error("cannot listen: {0}; is another program using the port?")]
 pub struct ServeError(#[from] io::Error);
 
-/// Serves the routes until `stop` completes. Streams end then; other requests have two seconds.
+/// Serves the routes until `stop` completes. Streams end then; other requests have seven seconds.
 ///
 /// ```no_run
 /// use machine::actor::Actors;

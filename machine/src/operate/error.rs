@@ -27,7 +27,7 @@ pub(crate) enum Kind {
     /// No machine has this id.
     NotFound,
     /// The storage cannot do it now.
-    Unavailable(Unavailable),
+    Unavailable,
 }
 
 impl Error {
@@ -63,9 +63,21 @@ impl Error {
     /// In one word, for the operator log.
     pub(super) fn outcome(&self) -> &'static str {
         match self.kind {
-            Kind::Unavailable(_) => "failed",
+            Kind::Unavailable => "failed",
             _ => "refused",
         }
+    }
+
+    /// It was not put on record, so it was not done.
+    pub(super) fn not_begun(error: Unavailable) -> Self {
+        let text = if error.is_indeterminate() {
+            // Whether the record is there does not matter: it would say that nothing came of it.
+            "the operator log cannot be written, so nothing was done; check the disk and try again"
+                .to_owned()
+        } else {
+            error.to_string()
+        };
+        Self { text, ..error.into() }
     }
 
     fn of(kind: Kind, error: impl error::Error + Send + Sync + 'static) -> Self {
@@ -88,7 +100,7 @@ impl error::Error for Error {
 
 impl From<Unavailable> for Error {
     fn from(error: Unavailable) -> Self {
-        Self::of(Kind::Unavailable(error.clone()), error)
+        Self::of(Kind::Unavailable, error)
     }
 }
 

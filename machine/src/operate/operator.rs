@@ -126,7 +126,7 @@ impl<'a> Operator<'a> {
             machines: machines.to_vec(),
             detail: detail.to_owned(),
         };
-        let number = self.store.operation_begun(&new).await?;
+        let number = self.store.operation_begun(&new).await.map_err(Error::not_begun)?;
         let done = act.await;
         let outcome = match &done {
             Ok(_) => "done".to_owned(),
