@@ -11,6 +11,8 @@ use machine_tests::{
     samples::{asked_in, mail, pending_mail, receipt},
 };
 
+use serde_json::json;
+
 use crate::support::{Place, end};
 
 #[tokio::test]
@@ -99,6 +101,46 @@ async fn what_is_not_needed_is_cancelled() {
     let ran = place.run(&["cancel", &end(planned.id()), &texts[0], "--as", "ann"]);
     ran.failed(1, "nothing to cancel");
     assert_eq!(place.label(planned.id()).await, Label::NotStarted);
+}
+
+/// Nothing is left to approve, so nobody is asked, and each command that is offered works.
+#[tokio::test]
+async fn a_gate_ends_with_the_mail_that_it_guards() {
+    let place = Place::new().await;
+    let (gate, planned) = place.ask("bob@example.com").await;
+    place.run(&["cancel", &end(planned.id()), "--as", "ann", "--reason", "wrong address"]).done();
+    assert_eq!(place.label(gate.id()).await, Label::Cancelled);
+    let attention = place.json(&["list", "--attention-only"]);
+    assert_eq!(attention["attention"]["concerns"], json!([]), "{attention}");
+    let late = place.run(&["approve", &end(gate.id()), "--as", "bob", "--yes"]);
+    late.failed(1, "is CANCELLED (wrong address)");
+
+    // Both at once, in either order.
+    for is_gate_first in [true, false] {
+        let (gate, planned) = place.ask("eve@example.com").await;
+        let mut ids = [end(planned.id()), end(gate.id())];
+        if is_gate_first {
+            ids.reverse();
+        }
+        place.run(&["cancel", &ids[0], &ids[1], "--as", "ann"]).done();
+        assert_eq!(place.label(gate.id()).await, Label::Cancelled);
+        assert_eq!(place.label(planned.id()).await, Label::Cancelled);
+    }
+}
+
+/// What it asks for is not there: an older program may have cancelled it alone.
+#[tokio::test]
+async fn a_gate_with_nothing_behind_it_is_only_cancelled() {
+    let place = Place::new().await;
+    let (mut gate, _never_stored) =
+        mail("bob@example.com").ask::<Action>(None, ecs_node()).unwrap();
+    place.store.batch().create(gate.machine()).write().await.unwrap();
+    let shown = place.json(&["show", &end(gate.id())]);
+    let steps: Vec<_> = shown["next"].as_array().unwrap().iter().map(|step| &step["do"]).collect();
+    assert_eq!(steps, ["cancel"], "{shown}");
+    let refused = place.run(&["approve", &end(gate.id()), "--as", "ann", "--yes"]);
+    refused.failed(1, &format!("`cancel {}`", gate.id()));
+    place.run(&["cancel", &end(gate.id()), "--as", "ann"]).done();
 }
 
 /// Nobody is told to answer what can no longer be answered.

@@ -191,7 +191,7 @@ pub enum CommitError {
         found: String,
     },
     /// What waits behind the gate is not what it asks for.
-    #[error("{id} cannot be answered: {reason}; withdraw it, and ask again")]
+    #[error("{id} cannot be answered: {reason}; `cancel {id}` ends it; ask again")]
     GateChanged {
         /// The gate.
         id: Id,
