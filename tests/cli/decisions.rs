@@ -176,3 +176,41 @@ async fn what_failed_is_tried_again() {
     assert_eq!(again.code, 1, "{again:?}");
     place.run(&["retry", &end(attempt), "--as", "ann", "--yes"]).failed(1, "is SUCCESS");
 }
+
+/// A script must not take what was done for what failed.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_is_done_is_done_although_nobody_can_be_told() {
+    let place = Place::new().await;
+    let untold = |arguments: &[&str]| {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        // The same as `Ran::of`, with another output.
+        let output = place.command(arguments).stdout(full).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (gate, planned) = place.ask("bob@example.com").await;
+    let (id, mail) = (end(gate.id()), end(planned.id()));
+    let (doubt, failed) =
+        (place.doubt("eve@example.com").await, place.failed("joe@example.com").await);
+    let order = place.order().await;
+    let copy = place.folder().join("copy.db");
+    for arguments in [
+        &["approve", &id, "--as", "ann", "--yes"][..],
+        &["cancel", &mail, "--as", "ann", "--json"],
+        &["confirm", &end(doubt), "applied", "--as", "ann", "--yes"],
+        &["retry", &end(failed), "--as", "ann", "--yes"],
+        &["send", &end(order), "confirm", "--as", "ann", "--payload", r#"{"amount": 1}"#],
+        &["backup", copy.to_str().unwrap()],
+        &["prune", "--ended-for", "0s", "--as", "ann", "--yes"],
+    ] {
+        let (code, text) = untold(arguments);
+        assert_eq!(code, Some(6), "{arguments:?}: {text}");
+        assert!(text.contains("it is done, but the output could not be written"), "{text}");
+    }
+    assert_err!(place.store.gate(gate.id()).await, LoadError::NotFound { .. });
+    assert!(copy.exists());
+    // What only reads has failed.
+    for arguments in [&["list"][..], &["prune", "--ended-for", "0s", "--dry-run"]] {
+        assert_eq!(untold(arguments).0, Some(1), "{arguments:?}");
+    }
+}
