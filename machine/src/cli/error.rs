@@ -119,7 +119,9 @@ impl From<LoadError> for Error {
     fn from(error: LoadError) -> Self {
         match error {
             LoadError::Unavailable(error) => error.into(),
-            error @ LoadError::NotFound { .. } => Self::of(Code::Id, error),
+            error @ (LoadError::NotFound { .. } | LoadError::Pruned { .. }) => {
+                Self::of(Code::Id, error)
+            }
             error => Self::of(Code::Refused, error),
         }
     }

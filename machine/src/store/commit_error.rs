@@ -87,8 +87,8 @@ pub enum CommitError {
     // Irreversible actions.
     /// The action of the key was already completed.
     #[error(
-        "{by} has already done what {id} would do; cancel {id}, or plan the action with an \
-         `occurrence` to do it again on purpose"
+        "{by} has already done what {id} would do; plan the action with an `occurrence` to do it \
+         again on purpose"
     )]
     AlreadyDone {
         /// The refused machine.
