@@ -20,8 +20,6 @@ const STEPS = {
   respond: { name: "Answer", primary: true },
 };
 
-const NOTHING = new FormData();
-
 /** The command that does what a dialog does, with what is typed in it. */
 const written = (verb, ids, { words, options }, data) =>
   commandOf({
@@ -33,7 +31,11 @@ const written = (verb, ids, { words, options }, data) =>
   });
 
 /** The command of a step, with gaps for what people have to say. */
-const template = (step, subject) => written(step.do, [subject.id], FORMS[step.do](step, subject), NOTHING);
+function template(step, subject) {
+  const data = new FormData();
+  for (const message of step.messages ?? []) data.append("message", message);
+  return written(step.do, [subject.id], FORMS[step.do](step, subject), data);
+}
 
 /** Buttons and commands of steps. `subject` is what they are about: `{ id, summary, question }`. */
 export function stepList(steps, subject, { gone = false, compact = false, isQuestionFolded = false } = {}) {

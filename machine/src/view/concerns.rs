@@ -70,6 +70,7 @@ impl Observer {
     async fn set_aside<A: Audience>(&self, found: &mut Found<A>) -> Result<(), LoadError> {
         let set_aside = self.store.set_aside().await?;
         let mut errors: BTreeMap<Id, Option<String>> = set_aside.machines.into_iter().collect();
+        let mut messages: BTreeMap<Id, Vec<String>> = BTreeMap::new();
         for message in set_aside.messages {
             // A machine that has ended takes no message any more, and one that has moved on not this one,
             // so there is nothing to do.
@@ -81,11 +82,13 @@ impl Observer {
             let error =
                 message.error.map(|error| format!("message {}: {error}", message.correlation));
             errors.entry(message.to).or_insert(error);
+            messages.entry(message.to).or_default().push(message.correlation);
         }
         for (id, error) in errors {
             if let Some(mut concern) = self.concern::<A>(Reason::SetAside, id, found).await? {
                 concern.error = A::__internal(|| error);
-                concern.next.insert(0, NextStep::Requeue { id });
+                let messages = messages.remove(&id).unwrap_or_default();
+                concern.next.insert(0, NextStep::Requeue { id, messages });
                 found.add(concern);
             }
         }
@@ -250,11 +253,13 @@ impl Observer {
         let observed = self.store.observed_one(id).await?;
         let mut next = self.next_of(id, &observed).await?;
         let set_aside = self.store.set_aside().await?;
-        let mut messages = set_aside.messages.iter().filter(|message| message.to == id);
-        if set_aside.machines.iter().any(|(machine, _)| *machine == id)
-            || messages.any(|message| !observed.has_ended() && !observed.has_moved_since(message))
-        {
-            next.insert(0, NextStep::Requeue { id });
+        let messages = set_aside.messages.into_iter().filter(|message| {
+            message.to == id && !observed.has_ended() && !observed.has_moved_since(message)
+        });
+        let messages: Vec<_> = messages.map(|message| message.correlation).collect();
+        let is_aside = set_aside.machines.iter().any(|(machine, _)| *machine == id);
+        if is_aside || !messages.is_empty() {
+            next.insert(0, NextStep::Requeue { id, messages });
         }
         Ok(next)
     }
