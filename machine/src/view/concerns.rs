@@ -294,7 +294,14 @@ impl Observer {
                 }
             }
             Label::Waiting => vec![NextStep::Respond { id }, NextStep::Cancel { id }],
-            Label::NotStarted => vec![NextStep::Cancel { id }],
+            Label::NotStarted => match contract.behind() {
+                Some(gate) if self.store.open_gate(gate).await?.is_some() => vec![
+                    NextStep::Approve { id: gate },
+                    NextStep::Decline { id: gate },
+                    NextStep::Cancel { id },
+                ],
+                _ => vec![NextStep::Cancel { id }],
+            },
             // A worker is running it. Fence it only once it is overdue.
             Label::InProgress if self.is_overdue(execution) && contract.is_irreversible() => {
                 vec![NextStep::Fence { id }]
