@@ -12,7 +12,7 @@ use super::{
 use crate::{
     definition::Definition,
     id::Id,
-    journal::{Digest, DigestKey, Line},
+    journal::{DigestKey, Line},
     store::{
         BackupError, BackupProgress, Operation, SessionCursor, SessionLine, Unavailable,
         attempt::Attempt,
@@ -130,18 +130,11 @@ pub(crate) type Doorbell = Arc<dyn Fn() + Send + Sync>;
 /// An operation, with its number.
 pub(crate) type Operated = (u64, Result<Operation, Broken>);
 
-/// Which store it is. Each copy that a backup makes has a higher generation.
+/// Which store it is. The generation rises when a backup is put to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Identity {
     pub(crate) store: Id,
     pub(crate) generation: u64,
-}
-
-impl Identity {
-    /// Shows whether a store is opened with the key that it was created with.
-    pub(crate) fn seal(&self, key: &DigestKey) -> Digest {
-        key.digest(&[b"store", self.store.bytes(), &self.generation.to_le_bytes()])
-    }
 }
 
 /// What a backend has of definitions.
