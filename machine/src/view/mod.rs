@@ -12,6 +12,7 @@ mod audience;
 #[cfg(feature = "sqlite")]
 mod concerns;
 mod consequence;
+mod consequences;
 mod data;
 mod execution;
 mod fact;
@@ -46,6 +47,7 @@ pub use attention::{Attention, Concern, Reason};
 pub(crate) use audience::is_hidden;
 pub use audience::{Audience, Diagnostic, Hidden, Human, Internal, Shown};
 pub use consequence::ConsequenceView;
+pub use consequences::Consequences;
 pub use execution::ExecutionSnapshot;
 pub use fact::{ExecutionFact, FinalStatus};
 pub use fields::Fields;

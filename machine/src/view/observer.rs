@@ -3,8 +3,8 @@ use std::sync::Arc;
 use futures_util::future::join;
 
 use super::{
-    Audience, ConsequenceView, ExecutionSnapshot, ExecutionTimeline, Language, Overview, Snapshot,
-    Timeline, Topology, marks::Marks, prompt::needs_attention,
+    Audience, ConsequenceView, Consequences, ExecutionSnapshot, ExecutionTimeline, Language,
+    Overview, Snapshot, Timeline, Topology, marks::Marks, prompt::needs_attention,
 };
 use crate::{
     contract::{AnyExecution, execution},
@@ -38,8 +38,8 @@ use crate::{
 /// let observer = Observer::new(&store);
 /// let snapshot = observer.snapshot::<Human>(done.id()).await?;
 /// assert_eq!(snapshot.label, "COMPLETED");
-/// let views = observer.consequence_views("notes").await?;
-/// assert_eq!(views[0].to_string(), "[SUCCESS] files.read: 12 lines");
+/// let notes = observer.consequences("notes").await?;
+/// assert_eq!(notes.prompt().to_string(), "[SUCCESS] files.read: 12 lines");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -133,30 +133,32 @@ impl Observer {
         Ok(ConsequenceView::in_language(&execution, self.language))
     }
 
-    /// The executions of a session, for a reasoner: contradicted and doubtful ones first, then in the
-    /// order of their creation.
+    /// The executions of a session, for a reasoner.
     ///
     /// # Errors
     ///
-    /// The first of [`Store::load_all`]: a reasoner that is not told of one execution may do it again.
-    pub async fn consequence_views(
-        &self,
-        session: &str,
-    ) -> Result<Vec<ConsequenceView>, LoadError> {
-        let mut views = Vec::new();
+    /// [`LoadError::Unavailable`] if the storage cannot be read now.
+    pub async fn consequences(&self, session: &str) -> Result<Consequences, LoadError> {
+        let mut found = Consequences { executions: Vec::new(), unreadable: Vec::new() };
         let mut query = Query::new().session(session).limit(1000);
         loop {
             let page = self.store.load_all::<AnyExecution>(&query).await?;
             for execution in page.items {
-                views.push(ConsequenceView::in_language(&execution?, self.language));
+                match execution {
+                    Ok(execution) => {
+                        let view = ConsequenceView::in_language(&execution, self.language);
+                        found.executions.push(view);
+                    }
+                    Err(error) => found.unreadable.push(error),
+                }
             }
             match page.next {
                 Some(next) => query = query.after(next),
                 None => break,
             }
         }
-        views.sort_by_key(|view| !needs_attention(view));
-        Ok(views)
+        found.executions.sort_by_key(|view| !needs_attention(view));
+        Ok(found)
     }
 
     /// The history of a machine of any kind.

@@ -109,23 +109,10 @@ fn place(stored: &Stored, filter: &Filter) -> (Millis, u64) {
 }
 
 fn is_selected(stored: &Stored, filter: &Filter) -> bool {
-    let row = &stored.row;
-    let equals = |wanted: &Option<String>, value: Option<&String>| {
-        wanted.as_ref().is_none_or(|wanted| Some(wanted) == value)
-    };
     let is_after = filter.after.is_none_or(|(due_at, no)| match filter.due_by {
         Some(_) => place(stored, filter) > (due_at, no),
         None if filter.newest_first => stored.no < no,
         None => stored.no > no,
     });
-    is_after
-        && equals(&filter.machine, Some(&row.machine))
-        && filter.definition.is_none_or(|definition| row.definition == definition)
-        && equals(&filter.status, Some(&row.status))
-        && equals(&filter.session, row.session.as_ref())
-        && equals(&filter.key, row.key.as_ref())
-        && filter.behind.is_none_or(|behind| row.behind == Some(behind))
-        && (row.ended || !filter.ended)
-        && filter.due_by.is_none_or(|by| row.due_at.is_some_and(|at| at <= by))
-        && filter.unchanged_since.is_none_or(|since| row.updated_at <= since)
+    is_after && filter.selects(&stored.row)
 }
