@@ -123,7 +123,8 @@ fn whole_number(number: &Number) -> Number {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let number = plain_number(number);
     match number.as_f64() {
-        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT => {
+        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT =>
+        {
             #[allow(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
             Number::from(float as i64)
         }

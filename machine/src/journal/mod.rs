@@ -17,6 +17,8 @@ pub use digest::Digest;
 pub(crate) use digest::DigestKey;
 pub use entry::Entry;
 pub use fact::{Due, Fact};
+#[cfg(feature = "sqlite")]
+pub(crate) use line::LineRef;
 pub(crate) use line::{Kind, Line};
 pub use log::Journal;
 #[doc(hidden)]

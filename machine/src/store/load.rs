@@ -52,6 +52,16 @@ impl Store {
         &self,
         query: &Query,
     ) -> Result<Page<Result<M, LoadError>>, LoadError> {
+        self.project_all(query, |machine: M| machine).await
+    }
+
+    /// What a view shows of the machines on a page of a query. The machines live no longer than it takes
+    /// to project each, on a thread of the store.
+    pub(crate) async fn project_all<M: Restore + 'static, T: Send + 'static>(
+        &self,
+        query: &Query,
+        project: impl Fn(M) -> T + Clone + Send + 'static,
+    ) -> Result<Page<Result<T, LoadError>>, LoadError> {
         let query = query.clone().machine(M::DEFINITION.name.as_ref());
         let mut left = query.page_limit();
         let mut items = Vec::new();
@@ -66,8 +76,8 @@ impl Store {
                 let query = query.clone().limit(left.min(AT_ONCE)).after(next);
                 self.rows(&query, true).await.map(Some)
             };
-            let (read, restored) = join(reading, self.restore_all(found)).await;
-            items.extend(restored?);
+            let (read, projected) = join(reading, self.restore_all(found, project.clone())).await;
+            items.extend(projected?);
             rows = match read? {
                 Some(rows) => rows,
                 None => break next,
@@ -76,25 +86,35 @@ impl Store {
         Ok(Page { items, next })
     }
 
-    /// Makes machines of rows on a thread of the store.
-    pub(super) async fn restore_all<M: Restore + 'static>(
+    /// Makes machines of rows on a thread of the store, and projects each there.
+    pub(super) async fn restore_all<M: Restore + 'static, T: Send + 'static>(
         &self,
         rows: Vec<(u64, Found)>,
-    ) -> Result<Vec<Result<M, LoadError>>, LoadError> {
+        project: impl Fn(M) -> T + Clone + Send + 'static,
+    ) -> Result<Vec<Result<T, LoadError>>, LoadError> {
         let definitions = self.definitions_of(&rows).await?;
-        let store = self.clone();
+        let (store, projecting) = (self.clone(), project.clone());
         let restored = self.run(move || {
-            let rows = rows.into_iter();
-            rows.map(|(_, found)| store.restore_safely(found, &definitions)).collect::<Vec<_>>()
+            let restored = rows.into_iter().map(|(_, found)| {
+                let machine: M = store.restore_safely(found, &definitions)?;
+                let is_current = is_current(&machine);
+                Ok(if is_current {
+                    Restored::Now(projecting(machine))
+                } else {
+                    Restored::Older(machine)
+                })
+            });
+            restored.collect::<Vec<_>>()
         });
-        let mut machines = Vec::new();
-        for machine in restored.await? {
-            machines.push(match machine {
-                Ok(machine) => self.current(machine).await,
+        let mut items = Vec::new();
+        for restored in restored.await? {
+            items.push(match restored {
+                Ok(Restored::Now(item)) => Ok(item),
+                Ok(Restored::Older(machine)) => self.current(machine).await.map(&project),
                 Err(error) => Err(error),
             });
         }
-        Ok(machines)
+        Ok(items)
     }
 
     /// Loads a waiting machine to resume it (EX-7). It must exist, pass verification, be in state `S`
@@ -303,10 +323,10 @@ impl Store {
     /// The machine with a summary in the format of this program: one of another format is folded
     /// again from the whole journal.
     pub(super) async fn current<M: Restore>(&self, mut machine: M) -> Result<M, LoadError> {
-        let stored = machine.journal().stored();
-        if stored.summary.format == machine.__rules().__format() {
+        if is_current(&machine) {
             return Ok(machine);
         }
+        let stored = machine.journal().stored();
         let id = machine.journal().id();
         let history = self.history(id).await?;
         let (summary, _) = fold(machine.__rules(), &Summary::NEW, &history.entries)
@@ -315,6 +335,19 @@ impl Store {
         machine.__journal_mut(crate::journal::Pass::new()).mark_stored(stored);
         Ok(machine)
     }
+}
+
+/// A machine from a row.
+enum Restored<M, T> {
+    /// What is shown of it.
+    Now(T),
+    /// Its summary has the format of another program.
+    Older(M),
+}
+
+/// Whether the summary has the format of this program.
+fn is_current<M: Restore>(machine: &M) -> bool {
+    machine.journal().stored().summary.format == machine.__rules().__format()
 }
 
 pub(super) fn history(id: Id, reason: String) -> VerifyError {
