@@ -52,20 +52,21 @@ impl Store {
         &self,
         query: &Query,
     ) -> Result<Page<Result<M, LoadError>>, LoadError> {
-        self.project_all(query, |machine: M| machine).await
+        let query = query.clone().machine(M::DEFINITION.name.as_ref());
+        self.in_parts(&query, |rows| self.restore_all(rows, |machine| machine)).await
     }
 
-    /// What a view shows of the machines on a page of a query. The machines live no longer than it takes
-    /// to project each, on a thread of the store.
-    pub(crate) async fn project_all<M: Restore + 'static, T: Send + 'static>(
+    /// Reads the rows on a page of a query in parts, and works on each part while the next one is read.
+    pub(super) async fn in_parts<T, W>(
         &self,
         query: &Query,
-        project: impl Fn(M) -> T + Clone + Send + 'static,
-    ) -> Result<Page<Result<T, LoadError>>, LoadError> {
-        let query = query.clone().machine(M::DEFINITION.name.as_ref());
+        work: impl Fn(Vec<(u64, Found)>) -> W,
+    ) -> Result<Page<T>, LoadError>
+    where
+        W: Future<Output = Result<Vec<T>, LoadError>>,
+    {
         let mut left = query.page_limit();
         let mut items = Vec::new();
-        // Some rows are read while those before them become machines.
         let mut rows = self.rows(&query.clone().limit(left.min(AT_ONCE)), true).await?;
         let next = loop {
             let (found, next) = rows;
@@ -76,8 +77,8 @@ impl Store {
                 let query = query.clone().limit(left.min(AT_ONCE)).after(next);
                 self.rows(&query, true).await.map(Some)
             };
-            let (read, projected) = join(reading, self.restore_all(found, project.clone())).await;
-            items.extend(projected?);
+            let (read, done) = join(reading, work(found)).await;
+            items.extend(done?);
             rows = match read? {
                 Some(rows) => rows,
                 None => break next,
@@ -90,16 +91,16 @@ impl Store {
     pub(super) async fn restore_all<M: Restore + 'static, T: Send + 'static>(
         &self,
         rows: Vec<(u64, Found)>,
-        project: impl Fn(M) -> T + Clone + Send + 'static,
+        project: impl Fn(M) -> T + Copy + Send + 'static,
     ) -> Result<Vec<Result<T, LoadError>>, LoadError> {
         let definitions = self.definitions_of(&rows).await?;
-        let (store, projecting) = (self.clone(), project.clone());
+        let store = self.clone();
         let restored = self.run(move || {
             let restored = rows.into_iter().map(|(_, found)| {
                 let machine: M = store.restore_safely(found, &definitions)?;
                 let is_current = is_current(&machine);
                 Ok(if is_current {
-                    Restored::Now(projecting(machine))
+                    Restored::Now(project(machine))
                 } else {
                     Restored::Older(machine)
                 })
@@ -110,7 +111,7 @@ impl Store {
         for restored in restored.await? {
             items.push(match restored {
                 Ok(Restored::Now(item)) => Ok(item),
-                Ok(Restored::Older(machine)) => self.current(machine).await.map(&project),
+                Ok(Restored::Older(machine)) => self.current(machine).await.map(project),
                 Err(error) => Err(error),
             });
         }

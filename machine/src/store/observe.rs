@@ -12,7 +12,6 @@ use super::{
     attempt::CONTRACTS,
     backend::{Attempts, Found, Row},
     load::history,
-    transitions::{Selected, Transitions},
 };
 use crate::{
     clock::Millis,
@@ -249,16 +248,5 @@ impl Store {
             }
         }
         Ok(suspects)
-    }
-
-    /// The transitions of some machines of a session, and the definitions that they were written under.
-    pub(crate) async fn transitions(
-        &self,
-        of: Selected,
-    ) -> Result<(Transitions, Arc<Vec<Arc<Definition>>>), LoadError> {
-        let transitions = self.inner.backend.transitions(of).await?;
-        let wanted = transitions.definitions();
-        let known = self.inner.definitions.with(&*self.inner.backend, &wanted).await?;
-        Ok((transitions, known))
     }
 }

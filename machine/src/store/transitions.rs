@@ -7,13 +7,19 @@ use std::{
     sync::Arc,
 };
 
+use futures_util::{
+    future::join,
+    stream::{self, StreamExt, TryStreamExt},
+};
 use serde::Deserialize;
 
+use super::{LoadError, Page, Query, Store, backend::Found};
 use crate::{
     clock::Millis,
-    definition::Fingerprint,
+    definition::{Definition, Fingerprint},
     id::Id,
     journal::{Digest, DigestKey, Kind, LineRef},
+    stored::Restore,
 };
 
 /// Some machines of a session.
@@ -21,9 +27,9 @@ use crate::{
 pub(crate) struct Selected {
     pub(crate) session: String,
     /// The kind of the machines.
-    pub(crate) machine: String,
-    /// The places in the order of creation: those after the first one, up to the second one.
-    pub(crate) after: u64,
+    pub(crate) machine: &'static str,
+    /// Their places in the order of creation, from the first to the last.
+    pub(crate) first: u64,
     pub(crate) last: u64,
     /// Also read the names of the actors.
     pub(crate) with_names: bool,
@@ -50,22 +56,84 @@ pub(crate) struct Transitions {
     machines: BTreeMap<Id, Result<Range<usize>, String>>,
 }
 
-impl Transitions {
-    pub(crate) fn len(&self) -> usize {
-        self.steps.len()
-    }
+/// Machines, with the journals that they had then or later.
+#[derive(Debug)]
+pub(crate) struct WithTransitions<T> {
+    pub(crate) machines: Vec<Result<T, LoadError>>,
+    transitions: Vec<Transitions>,
+    /// The definitions that these were written under.
+    pub(crate) definitions: Arc<Vec<Arc<Definition>>>,
+}
 
-    /// Those of a machine, oldest first; `None` if it has no journal.
+/// How many lines are read at once, and how often at the same time: other reads need a thread, too.
+const LINES: u64 = 4096;
+const READS: usize = 2;
+
+impl Store {
+    /// The machines of a session on a page of a query, each projected on a thread of the store, with their
+    /// transitions.
+    pub(crate) async fn with_transitions<M: Restore + 'static, T: Send + 'static>(
+        &self,
+        session: &str,
+        query: &Query,
+        with_names: bool,
+        project: impl Fn(M) -> T + Copy + Send + 'static,
+    ) -> Result<Page<WithTransitions<T>>, LoadError> {
+        let machine = M::DEFINITION.name();
+        let selected = |(first, last)| {
+            let session = session.to_owned();
+            self.inner.backend.transitions(Selected { session, machine, first, last, with_names })
+        };
+        let query = query.clone().session(session).machine(machine);
+        self.in_parts(&query, |rows| async move {
+            // A journal is read after its row, so it has all that the row has.
+            let journals: Vec<_> = parts(&rows).into_iter().map(selected).collect();
+            let journals = stream::iter(journals).buffered(READS).try_collect::<Vec<_>>();
+            let (machines, transitions) = join(self.restore_all(rows, project), journals).await;
+            let (machines, transitions) = (machines?, transitions?);
+            let wanted: Vec<_> = transitions.iter().flat_map(Transitions::definitions).collect();
+            let definitions = self.inner.definitions.with(&*self.inner.backend, &wanted).await?;
+            Ok(vec![WithTransitions { machines, transitions, definitions }])
+        })
+        .await
+    }
+}
+
+/// The places of rows, in parts whose journals are about equally long.
+fn parts(rows: &[(u64, Found)]) -> Vec<(u64, u64)> {
+    let mut parts = Vec::new();
+    let (mut first, mut lines) = (None, 0);
+    for (at, (no, found)) in rows.iter().enumerate() {
+        let start = *first.get_or_insert(*no);
+        if let Found::Row(row, _) = found {
+            lines += row.version;
+        }
+        if lines >= LINES || at + 1 == rows.len() {
+            parts.push((start, *no));
+            (first, lines) = (None, 0);
+        }
+    }
+    parts
+}
+
+impl<T> WithTransitions<T> {
+    /// The transitions of a machine, oldest first, or what is wrong with its journal; `None` if it has none.
     pub(crate) fn of(&self, id: Id) -> Option<Result<&[Step], &str>> {
-        let found = self.machines.get(&id)?;
-        Some(match found {
-            Ok(place) => Ok(&self.steps[place.clone()]),
-            Err(reason) => Err(reason),
+        let found = self.transitions.iter().find_map(|part| Some((part, part.machines.get(&id)?)));
+        found.map(|(part, place)| match place {
+            Ok(place) => Ok(&part.steps[place.clone()]),
+            Err(reason) => Err(reason.as_str()),
         })
     }
 
-    /// The definitions that they were written under.
-    pub(crate) fn definitions(&self) -> Vec<Fingerprint> {
+    /// The number of transitions.
+    pub(crate) fn len(&self) -> usize {
+        self.transitions.iter().map(|part| part.steps.len()).sum()
+    }
+}
+
+impl Transitions {
+    fn definitions(&self) -> Vec<Fingerprint> {
         let mut definitions: Vec<_> = self.steps.iter().map(|step| step.definition).collect();
         definitions.dedup();
         definitions

@@ -2,30 +2,19 @@
 
 use std::sync::Arc;
 
-use futures_util::future::join;
-
 use super::{
-    Audience, ExecutionTimeline, Observer, TransitionRecord,
+    Audience, ExecutionSnapshot, ExecutionTimeline, Observer, TransitionRecord,
     audience::is_hidden,
     session::{WithKey, age, with_key},
 };
 use crate::{
     contract::{AnyExecution, execution},
     definition::{Definition, Fingerprint},
-    store::{
-        LoadError, Query,
-        transitions::{Selected, Transitions},
-    },
+    store::{LoadError, Query, transitions::WithTransitions},
 };
 
-/// How many executions are read at once.
-const PAGE: usize = 10_000;
-
-/// Executions with their keys, and what is wrong with those that cannot be read.
-type Snapshots<A> = (Vec<WithKey<A>>, Vec<String>);
-
-/// Transitions, and the definitions that they were written under.
-type Journals = (Transitions, Arc<Vec<Arc<Definition>>>);
+/// Executions with their keys, and their transitions.
+type Part<A> = WithTransitions<WithKey<A>>;
 
 impl Observer {
     /// The executions of a session, with their transitions. What cannot be read is named in it.
@@ -37,92 +26,64 @@ impl Observer {
         &self,
         session: &str,
     ) -> Result<ExecutionTimeline<A>, LoadError> {
-        let journals = || self.store.transitions(executions_of::<A>(session));
-        let (snapshots, journals_read) = join(self.snapshots_of(session), journals()).await;
-        let (snapshots, mut read) = (snapshots?, journals_read?);
-        // Both were read at once. If a machine moved in between, its journal is read again.
-        if !is_complete(&snapshots, &read) {
-            read = journals().await?;
-        }
-        let session = session.to_owned();
-        Ok(self.store.run(move || timeline(&session, snapshots, &read)).await?)
-    }
-
-    async fn snapshots_of<A: Audience>(&self, session: &str) -> Result<Snapshots<A>, LoadError> {
         let (now, language) = (self.store.now(), self.language);
-        let project = move |execution: AnyExecution| with_key(&execution, now, language);
-        let (mut snapshots, mut errors) = (Vec::new(), Vec::new());
-        let mut query = Query::new().session(session).limit(PAGE);
-        loop {
-            let page = self.store.project_all(&query, project).await?;
-            for execution in page.items {
-                match execution {
-                    Ok(execution) => snapshots.push(execution),
-                    Err(error) => errors.push(error.to_string()),
-                }
-            }
-            match page.next {
-                Some(next) => query = query.after(next),
-                None => return Ok((snapshots, errors)),
+        let project = move |execution: AnyExecution| with_key::<A>(&execution, now, language);
+        let with_names = !is_hidden(&A::__diagnostic(|| ()));
+        let all = Query::new().limit(usize::MAX);
+        let page = self.store.with_transitions(session, &all, with_names, project).await?;
+        let session = session.to_owned();
+        Ok(self.store.run(move || timeline(&session, page.items)).await?)
+    }
+}
+
+fn timeline<A: Audience>(session: &str, mut parts: Vec<Part<A>>) -> ExecutionTimeline<A> {
+    let (mut executions, mut errors) = (Vec::new(), Vec::new());
+    for (number, part) in parts.iter_mut().enumerate() {
+        for machine in part.machines.drain(..) {
+            match machine {
+                Ok(execution) => executions.push((execution, number)),
+                Err(error) => errors.push(error.to_string()),
             }
         }
     }
-}
-
-/// All executions of a session.
-fn executions_of<A: Audience>(session: &str) -> Selected {
-    Selected {
-        session: session.to_owned(),
-        machine: execution::DEFINITION.name.to_string(),
-        after: 0,
-        last: u64::MAX,
-        with_names: !is_hidden(&A::__diagnostic(|| ())),
-    }
-}
-
-/// Whether each execution has all of its transitions, unless its journal cannot be read.
-fn is_complete<A: Audience>(snapshots: &Snapshots<A>, (transitions, _): &Journals) -> bool {
-    snapshots.0.iter().all(|(snapshot, _)| {
-        let steps = transitions.of(snapshot.execution_id);
-        steps.is_some_and(|steps| {
-            steps.map_or(true, |it| it.len() as u64 >= snapshot.transition_count)
-        })
-    })
-}
-
-fn timeline<A: Audience>(
-    session: &str,
-    (mut snapshots, mut errors): Snapshots<A>,
-    (transitions, known): &Journals,
-) -> ExecutionTimeline<A> {
-    snapshots.sort_by_key(|(snapshot, _)| age(snapshot));
-    let mut records: Vec<TransitionRecord<A>> = Vec::with_capacity(transitions.len());
-    snapshots.retain(|(snapshot, _)| {
-        let id = snapshot.execution_id;
-        let count = usize::try_from(snapshot.transition_count).unwrap_or(usize::MAX);
-        let before = records.len();
-        let steps = match transitions.of(id) {
-            Some(Ok(steps)) => steps.get(..count).ok_or("the end of its journal is missing"),
-            Some(Err(reason)) => Err(reason),
+    executions.sort_by_key(|((snapshot, _), _)| age(snapshot));
+    let mut transitions = Vec::with_capacity(parts.iter().map(WithTransitions::len).sum());
+    let mut contracts = Vec::with_capacity(executions.len());
+    for (execution, number) in executions {
+        match add(&execution.0, &parts[number], &mut transitions) {
+            Some(Ok(())) => contracts.push(execution),
+            Some(Err(reason)) => errors.push(format!("{}: {reason}", execution.0.execution_id)),
             // Pruned in between.
-            None => return false,
-        };
-        let projected = steps.map_err(str::to_owned).and_then(|steps| {
-            for (number, step) in steps.iter().enumerate() {
-                let written = definition(step.definition, known).ok_or_else(|| {
-                    format!("entry {}: it was written under an unknown definition", step.number)
-                })?;
-                records.push(TransitionRecord::of_step(id, number, step, written)?);
-            }
-            Ok(())
-        });
-        if let Err(reason) = &projected {
-            records.truncate(before);
-            errors.push(format!("{id}: {reason}"));
+            None => {}
         }
-        projected.is_ok()
+    }
+    ExecutionTimeline::of_sorted(session, contracts, transitions, errors)
+}
+
+/// Adds the transitions of an execution, up to its snapshot; or says what is wrong with its journal.
+fn add<A: Audience>(
+    execution: &ExecutionSnapshot<A>,
+    part: &Part<A>,
+    transitions: &mut Vec<TransitionRecord<A>>,
+) -> Option<Result<(), String>> {
+    let (id, before) = (execution.execution_id, transitions.len());
+    let count = usize::try_from(execution.transition_count).unwrap_or(usize::MAX);
+    let steps = part
+        .of(id)?
+        .and_then(|steps| steps.get(..count).ok_or("the end of its journal is missing"));
+    let added = steps.map_err(str::to_owned).and_then(|steps| {
+        for (number, step) in steps.iter().enumerate() {
+            let written = definition(step.definition, &part.definitions).ok_or_else(|| {
+                format!("entry {}: it was written under an unknown definition", step.number)
+            })?;
+            transitions.push(TransitionRecord::of_step(id, number, step, written)?);
+        }
+        Ok(())
     });
-    ExecutionTimeline::of_sorted(session, snapshots, records, errors)
+    if added.is_err() {
+        transitions.truncate(before);
+    }
+    Some(added)
 }
 
 /// The program's own definition, whose names need no copies, or a stored one.

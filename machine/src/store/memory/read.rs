@@ -66,7 +66,7 @@ impl Data {
         let machines = self.machines.iter().filter(|Stored { no, row, .. }| {
             row.session.as_ref() == Some(&of.session)
                 && row.machine == of.machine
-                && (of.after < *no && *no <= of.last)
+                && (of.first..=of.last).contains(no)
         });
         for machine in machines {
             transitions.begin(machine.row.id);

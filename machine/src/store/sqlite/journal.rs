@@ -50,11 +50,11 @@ pub(super) fn transitions(reader: &mut Reader, of: &Selected) -> rusqlite::Resul
     let mut select = connection.prepare_cached(
         "SELECT j.number, j.at, j.definition, j.actor, j.kind, j.edge, j.body, j.digest, i.no, i.id
          FROM instance i JOIN journal j ON j.instance = i.no
-         WHERE i.session = ?1 AND i.no > ?2 AND i.no <= ?3
+         WHERE i.session = ?1 AND i.no >= ?2 AND i.no <= ?3
          AND +i.definition IN (SELECT no FROM definition WHERE machine = ?4)
          ORDER BY i.no, j.number",
     )?;
-    let range = [of.after, of.last].map(bounded);
+    let range = [of.first, of.last].map(bounded);
     let mut rows = select.query(params![of.session, range[0], range[1], of.machine])?;
     let mut transitions = Reading::new(*key, of.with_names);
     let (mut machine, mut is_known) = (None, false);
