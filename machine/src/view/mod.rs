@@ -26,6 +26,8 @@ pub(crate) mod marks;
 mod next;
 mod note;
 #[cfg(feature = "sqlite")]
+mod observe_session;
+#[cfg(feature = "sqlite")]
 mod observer;
 #[cfg(feature = "sqlite")]
 mod overview;

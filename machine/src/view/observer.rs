@@ -1,10 +1,8 @@
 use std::sync::Arc;
 
-use futures_util::future::join;
-
 use super::{
-    Audience, ConsequenceView, Consequences, ExecutionSnapshot, ExecutionTimeline, Language,
-    Overview, Snapshot, Timeline, Topology, marks::Marks, prompt::needs_attention,
+    Audience, ConsequenceView, Consequences, ExecutionSnapshot, Language, Overview, Snapshot,
+    Timeline, Topology, marks::Marks, prompt::needs_attention,
 };
 use crate::{
     contract::{AnyExecution, execution},
@@ -50,9 +48,6 @@ pub struct Observer {
     pub(super) language: Language,
     pub(super) own: Vec<&'static Definition>,
 }
-
-/// Executions with their keys, and what is wrong with those that cannot be read.
-type Snapshots<A> = (Vec<(ExecutionSnapshot<A>, Option<String>)>, Vec<String>);
 
 impl Observer {
     /// The views of a store, with texts in English.
@@ -193,71 +188,6 @@ impl Observer {
         let own = self.own.iter().copied().find(|own| own.name == written.name);
         let marks = Marks::of(newest.as_deref().unwrap_or(written)).and(own);
         Ok(Timeline::project(&history, part, Some(marks), self.language))
-    }
-
-    /// The executions of a session, with their transitions. What cannot be read is named in it.
-    ///
-    /// # Errors
-    ///
-    /// [`LoadError::Unavailable`] if the storage cannot be read now.
-    pub async fn session<A: Audience>(
-        &self,
-        session: &str,
-    ) -> Result<ExecutionTimeline<A>, LoadError> {
-        let journals = || self.store.transitions_of_session::<A>(session);
-        let (snapshots, histories) = join(self.snapshots_of(session), journals()).await;
-        let ((snapshots, mut errors), mut histories) = (snapshots?, histories?);
-        // Both were read at once. If a machine moved in between, its journal is read again.
-        let is_complete = |(snapshot, _): &(ExecutionSnapshot<A>, _)| {
-            let history = histories.get(&snapshot.execution_id);
-            history.is_some_and(|history| {
-                history.as_ref().map_or(true, |it| it.len() as u64 >= snapshot.transition_count)
-            })
-        };
-        if !snapshots.iter().all(is_complete) {
-            histories = journals().await?;
-        }
-        let mut executions = Vec::with_capacity(snapshots.len());
-        for (snapshot, key) in snapshots {
-            let id = snapshot.execution_id;
-            let count = usize::try_from(snapshot.transition_count).unwrap_or(usize::MAX);
-            match histories.remove(&id) {
-                Some(Ok(mut transitions)) if transitions.len() >= count => {
-                    transitions.truncate(count);
-                    executions.push((snapshot, key, transitions));
-                }
-                Some(Ok(_)) => errors.push(format!("{id}: the end of its journal is missing")),
-                Some(Err(reason)) => errors.push(reason),
-                // Pruned in between.
-                None => {}
-            }
-        }
-        Ok(ExecutionTimeline::of_snapshots(session, executions, errors))
-    }
-
-    /// The executions of a session with their keys, and what is wrong with those that cannot be read.
-    async fn snapshots_of<A: Audience>(&self, session: &str) -> Result<Snapshots<A>, LoadError> {
-        let now = self.store.now();
-        let (mut snapshots, mut errors) = (Vec::new(), Vec::new());
-        let mut query = Query::new().session(session).limit(1000);
-        loop {
-            let page = self.store.load_all::<AnyExecution>(&query).await?;
-            for execution in page.items {
-                match execution {
-                    Ok(execution) => {
-                        let key = execution.context().idempotency_key().map(ToString::to_string);
-                        let snapshot =
-                            ExecutionSnapshot::in_language(&execution, now, self.language);
-                        snapshots.push((snapshot, key));
-                    }
-                    Err(error) => errors.push(error.to_string()),
-                }
-            }
-            match page.next {
-                Some(next) => query = query.after(next),
-                None => return Ok((snapshots, errors)),
-            }
-        }
     }
 
     /// The states and moves of a kind of machine that was stored, under its newest definition; `None`
