@@ -11,6 +11,8 @@ use machine_tests::{
     samples::{asked_in, mail, pending_mail, receipt},
 };
 
+use serde_json::json;
+
 use crate::support::{Place, end};
 
 #[tokio::test]
@@ -101,6 +103,46 @@ async fn what_is_not_needed_is_cancelled() {
     assert_eq!(place.label(planned.id()).await, Label::NotStarted);
 }
 
+/// Nothing is left to approve, so nobody is asked, and each command that is offered works.
+#[tokio::test]
+async fn a_gate_ends_with_the_mail_that_it_guards() {
+    let place = Place::new().await;
+    let (gate, planned) = place.ask("bob@example.com").await;
+    place.run(&["cancel", &end(planned.id()), "--as", "ann", "--reason", "wrong address"]).done();
+    assert_eq!(place.label(gate.id()).await, Label::Cancelled);
+    let attention = place.json(&["list", "--attention-only"]);
+    assert_eq!(attention["attention"]["concerns"], json!([]), "{attention}");
+    let late = place.run(&["approve", &end(gate.id()), "--as", "bob", "--yes"]);
+    late.failed(1, "is CANCELLED (wrong address)");
+
+    // Both at once, in either order.
+    for is_gate_first in [true, false] {
+        let (gate, planned) = place.ask("eve@example.com").await;
+        let mut ids = [end(planned.id()), end(gate.id())];
+        if is_gate_first {
+            ids.reverse();
+        }
+        place.run(&["cancel", &ids[0], &ids[1], "--as", "ann"]).done();
+        assert_eq!(place.label(gate.id()).await, Label::Cancelled);
+        assert_eq!(place.label(planned.id()).await, Label::Cancelled);
+    }
+}
+
+/// What it asks for is not there: an older program may have cancelled it alone.
+#[tokio::test]
+async fn a_gate_with_nothing_behind_it_is_only_cancelled() {
+    let place = Place::new().await;
+    let (mut gate, _never_stored) =
+        mail("bob@example.com").ask::<Action>(None, ecs_node()).unwrap();
+    place.store.batch().create(gate.machine()).write().await.unwrap();
+    let shown = place.json(&["show", &end(gate.id())]);
+    let steps: Vec<_> = shown["next"].as_array().unwrap().iter().map(|step| &step["do"]).collect();
+    assert_eq!(steps, ["cancel"], "{shown}");
+    let refused = place.run(&["approve", &end(gate.id()), "--as", "ann", "--yes"]);
+    refused.failed(1, &format!("`cancel {}`", gate.id()));
+    place.run(&["cancel", &end(gate.id()), "--as", "ann"]).done();
+}
+
 /// Nobody is told to answer what can no longer be answered.
 #[tokio::test]
 async fn an_expired_gate_is_not_offered() {
@@ -133,4 +175,42 @@ async fn what_failed_is_tried_again() {
     let again = place.run(&["retry", &end(failed), "--as", "ann", "--yes"]);
     assert_eq!(again.code, 1, "{again:?}");
     place.run(&["retry", &end(attempt), "--as", "ann", "--yes"]).failed(1, "is SUCCESS");
+}
+
+/// A script must not take what was done for what failed.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_is_done_is_done_although_nobody_can_be_told() {
+    let place = Place::new().await;
+    let untold = |arguments: &[&str]| {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        // The same as `Ran::of`, with another output.
+        let output = place.command(arguments).stdout(full).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (gate, planned) = place.ask("bob@example.com").await;
+    let (id, mail) = (end(gate.id()), end(planned.id()));
+    let (doubt, failed) =
+        (place.doubt("eve@example.com").await, place.failed("joe@example.com").await);
+    let order = place.order().await;
+    let copy = place.folder().join("copy.db");
+    for arguments in [
+        &["approve", &id, "--as", "ann", "--yes"][..],
+        &["cancel", &mail, "--as", "ann", "--json"],
+        &["confirm", &end(doubt), "applied", "--as", "ann", "--yes"],
+        &["retry", &end(failed), "--as", "ann", "--yes"],
+        &["send", &end(order), "confirm", "--as", "ann", "--payload", r#"{"amount": 1}"#],
+        &["backup", copy.to_str().unwrap()],
+        &["prune", "--ended-for", "0s", "--as", "ann", "--yes"],
+    ] {
+        let (code, text) = untold(arguments);
+        assert_eq!(code, Some(6), "{arguments:?}: {text}");
+        assert!(text.contains("it is done, but the output could not be written"), "{text}");
+    }
+    assert_err!(place.store.gate(gate.id()).await, LoadError::NotFound { .. });
+    assert!(copy.exists());
+    // What only reads has failed.
+    for arguments in [&["list"][..], &["prune", "--ended-for", "0s", "--dry-run"]] {
+        assert_eq!(untold(arguments).0, Some(1), "{arguments:?}");
+    }
 }

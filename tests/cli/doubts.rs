@@ -1,5 +1,7 @@
 //! Actions in doubt, and calls whose worker is shut out.
 
+use std::process::Stdio;
+
 use machine::{
     store::{OpenOptions, Store},
     view::Label,
@@ -20,7 +22,7 @@ async fn a_person_confirms_that_it_took_place() {
     assert_eq!(place.label(doubt).await, Label::Success);
     let shown = place.run(&["show", &end(doubt)]);
     assert!(shown.done().contains("result       seen"), "{shown:?}");
-    place.run(&done).failed(1, "is not in doubt");
+    place.run(&done).failed(1, "is not in doubt: ann has already confirmed that it took place");
 }
 
 #[tokio::test]
@@ -82,4 +84,34 @@ async fn a_worker_is_shut_out() {
     assert!(place.json(&["fence", &end(id), "--as", "ann"])["question"].is_string());
     assert_eq!(place.label(id).await, Label::InDoubt);
     drop(permit);
+}
+
+/// Several people at once: one finding is recorded, and the others learn whose it is.
+#[tokio::test]
+async fn who_is_slower_learns_what_was_confirmed() {
+    let place = Place::new().await;
+    for round in 0..4 {
+        let doubt = place.doubt(&format!("bob{round}@example.com")).await;
+        let confirm = |by: &str, found: &str| {
+            let mut command = place.command(&["confirm", &end(doubt), found, "--as", by, "--yes"]);
+            if found == "not-applied" {
+                command.arg("--override");
+            }
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        };
+        let people = [("ann", "applied"), ("bob", "not-applied"), ("eve", "applied")];
+        let running = people.map(|(by, found)| confirm(by, found));
+        let ended = running.map(|child| child.wait_with_output().unwrap());
+        let winners = || people.iter().zip(&ended).filter(|(_, ended)| ended.status.success());
+        assert_eq!(winners().count(), 1, "{ended:?}");
+        let ((winner, found), _) = winners().next().unwrap();
+        let found = if *found == "applied" { "took place" } else { "did not take place" };
+        for loser in ended.iter().filter(|ended| !ended.status.success()) {
+            assert_eq!(loser.status.code(), Some(1), "{loser:?}");
+            let told = String::from_utf8_lossy(&loser.stderr);
+            let expected = format!("{winner} has already confirmed that it {found}");
+            assert!(told.contains(&expected), "{expected}: {told}");
+            assert!(told.contains(&format!("`show {doubt}`")), "{told}");
+        }
+    }
 }

@@ -4,13 +4,17 @@ use std::fs;
 
 use machine::{
     Id,
-    contract::AnyExecution,
+    contract::{Action, AnyExecution},
     store::{OpenOptions, Store},
     stored::{Restore, Unverified},
 };
+use machine_tests::{
+    actors::tool_node,
+    samples::{pending_mail as mail_to, receipt},
+};
 use serde_json::{Value, json};
 
-use crate::support::{AnyOrder, Place, Ran, bare, end};
+use crate::support::{AnyOrder, Order, Place, Ran, bare, end};
 
 #[tokio::test]
 async fn a_sound_file_verifies() {
@@ -75,12 +79,38 @@ async fn what_has_ended_is_pruned_by_name() {
     assert_eq!(kept["machines"], 0);
     let pruned = place.json(&["prune", "--ended-for", "0s", "--as", "ann", "--yes"]);
     assert_eq!(pruned["machines"], 1);
-    place.run(&["show", &failed.to_string()]).failed(4, "there is no machine");
+    let gone = place.run(&["show", &failed.to_string()]);
+    gone.failed(4, &format!("{failed} was pruned, so its history is gone"));
+    assert!(!gone.err.contains("took place"), "{gone:?}");
+    let unknown = place.run(&["show", &Order::new().id().to_string()]);
+    unknown.failed(4, "there is no machine");
     place.run(&["show", &order.to_string()]).done();
     let log = place.run(&["prune", "--log"]);
     assert!(log.done().contains("│ ann │ 1"), "{log:?}");
     assert_eq!(place.json(&["prune", "--log"])["prunings"][0]["by"], "ann");
     assert!(place.run(&["verify"]).done().contains("entries were pruned"));
+}
+
+/// Whoever plans the same again learns what has done it, and can look at that also after a prune.
+#[tokio::test]
+async fn what_was_done_by_a_pruned_machine_is_not_done_again() {
+    let place = Place::new().await;
+    let (failed, mut pending) = (place.failed("bob@example.com").await, mail_to("bob@example.com"));
+    place.store.create(&mut pending).await.unwrap();
+    let done = pending.id();
+    let planned = place.store.planned::<Action>(done).await.unwrap();
+    let _ = place.store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap();
+    let again = place.run(&["retry", &end(failed), "--as", "ann", "--yes"]);
+    again.failed(1, &format!("{done} has already done what"));
+    assert!(again.err.contains(&format!("`show {done}`")), "{again:?}");
+    // It was never stored, so nobody can cancel it.
+    let mut third = mail_to("bob@example.com");
+    let error = place.store.create(&mut third).await.unwrap_err().to_string();
+    assert!(error.contains(&done.to_string()) && !error.contains("cancel"), "{error}");
+    place.order().await;
+    place.run(&["prune", "--ended-for", "0s", "--as", "ann", "--yes"]).done();
+    let gone = place.run(&["show", &done.to_string()]);
+    gone.failed(4, "was pruned, so its history is gone; its action took place");
 }
 
 #[tokio::test]

@@ -189,8 +189,8 @@ async fn behind_a_gate(place: &Place, name: &str) -> Bad {
             Bad::begin(place.stored(mail.execution().context().clone()).await)
         }
         "GateChanged" => {
-            let (gate, mail) = place.asked(mail("bob")).await;
-            let _ = store.cancel(mail.into_execution(), "no", tool_node()).await.unwrap();
+            let (mut gate, _never_stored) = gated(mail("bob"));
+            store.batch().create(gate.machine()).write().await.unwrap();
             Bad::Decide(Box::new(Decide::approve(gate, ann())))
         }
         "decided NeverStored" => {

@@ -2,7 +2,7 @@
 
 use machine::{
     contract::{CallFact, Execution, execution::Status},
-    store::CommitError,
+    store::{CommitError, LoadError},
     typed::Refused,
     view::Label,
 };
@@ -17,6 +17,8 @@ use crate::support::{Place, applied, begin, not_applied, on_both};
 on_both! {
     the_loser_of_a_key_is_cancelled,
     what_waits_behind_a_refused_gate_is_cancelled,
+    a_gate_ends_with_what_waits_behind_it,
+    a_gate_that_was_answered_stays_as_it_is,
     an_idempotent_action_is_cancelled,
     one_that_was_never_stored_is_stored_as_cancelled,
     what_was_begun_is_not_cancelled,
@@ -78,6 +80,43 @@ async fn what_waits_behind_a_refused_gate_is_cancelled(place: Place) {
     }
     // The key was never taken.
     let _ = place.done(mail("bob")).await;
+}
+
+/// Nothing is left to approve, so nobody is asked any more.
+async fn a_gate_ends_with_what_waits_behind_it(place: Place) {
+    let (gate, planned) = place.asked(mail("bob")).await;
+    let _ = place.store.cancel(planned.into_execution(), "not needed", tool_node()).await.unwrap();
+    assert_eq!(place.status(gate.id()).await, Status::Cancelled);
+    assert_err!(place.store.gate(gate.id()).await, LoadError::NotAGate { found, .. }
+        if found == "CANCELLED (not needed)");
+    let refused = place.store.approve(gate, ann()).await.unwrap_err();
+    assert_err!(Err::<(), _>(refused.reason), CommitError::GateEnded { .. });
+    assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
+}
+
+async fn a_gate_that_was_answered_stays_as_it_is(place: Place) {
+    let (gate, planned) = place.asked(mail("bob")).await;
+    let id = gate.id();
+    let _ = place.store.approve(gate, ann()).await.unwrap();
+    let _ = place.store.cancel(planned.into_execution(), "not needed", tool_node()).await.unwrap();
+    assert_eq!(place.status(id).await, Status::Completed);
+}
+
+/// Approved and cancelled at once: the execution ends in any case, and the gate is answered or withdrawn.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_race_of_an_answer_and_a_cancel_ends_both() {
+    let place = Place::new().await;
+    for _ in 0..20 {
+        let (gate, planned) = place.asked(mail("bob")).await;
+        let (id, mail) = (gate.id(), planned.id());
+        let store = place.store.clone();
+        let approval = tokio::spawn(async move { store.approve(gate, ann()).await.is_ok() });
+        let pending = planned.into_execution();
+        let _ = place.store.cancel(pending, "not needed", tool_node()).await.unwrap();
+        let expected = if approval.await.unwrap() { Status::Completed } else { Status::Cancelled };
+        assert_eq!(place.status(id).await, expected);
+        assert_eq!(place.status(mail).await, Status::Cancelled);
+    }
 }
 
 async fn an_idempotent_action_is_cancelled(place: Place) {

@@ -9,11 +9,18 @@ pub(super) struct Answer {
     document: Value,
     text: String,
     exit: Exit,
+    /// The command has changed something.
+    is_act: bool,
 }
 
 impl Answer {
     pub(super) fn new(document: Value, text: String) -> Self {
-        Self { document, text, exit: Exit::Done }
+        Self { document, text, exit: Exit::Done, is_act: false }
+    }
+
+    /// What was done, which stays done even if nobody can be told.
+    pub(super) fn of_act(document: Value, text: String) -> Self {
+        Self { is_act: true, ..Self::new(document, text) }
     }
 
     /// With what it found wrong in the file.
@@ -25,9 +32,12 @@ impl Answer {
     }
 
     pub(super) fn print(self, format: Format) -> Result<Exit, Error> {
-        let text = if format.json { json::line(&self.document)? } else { self.text };
-        terminal::print(&text)?;
-        Ok(self.exit)
+        let text = if format.json { json::line(&self.document) } else { Ok(self.text) };
+        match text.and_then(|text| terminal::print(&text)) {
+            Ok(()) => Ok(self.exit),
+            Err(error) if self.is_act => Err(error.after_act()),
+            Err(error) => Err(error),
+        }
     }
 }
 

@@ -29,6 +29,6 @@ impl Backup {
         let text = format!("{}: {bytes} bytes\n", OneLine(&path));
         let document =
             json!({ "path": path, "bytes": bytes, "position": copied.position.to_string() });
-        Answer::new(document, text).print(self.format)
+        Answer::of_act(document, text).print(self.format)
     }
 }

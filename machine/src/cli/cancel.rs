@@ -43,6 +43,6 @@ impl Cancel {
                 },
             };
         }
-        Answer::new(json!({ "cancelled": cancelled }), text).print(self.format)
+        Answer::of_act(json!({ "cancelled": cancelled }), text).print(self.format)
     }
 }

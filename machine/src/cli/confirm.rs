@@ -86,6 +86,6 @@ impl Confirm {
                 )
             }
         };
-        Answer::new(document, text).print(self.format)
+        Answer::of_act(document, text).print(self.format)
     }
 }

@@ -56,7 +56,7 @@ impl Approve {
                 "{gate} approved: a worker runs {execution}, or follow it with `show {execution}`\n"
             )
         });
-        Answer::new(json!({ "decided": decided }), text.collect()).print(self.format)
+        Answer::of_act(json!({ "decided": decided }), text.collect()).print(self.format)
     }
 }
 
@@ -71,7 +71,7 @@ impl Decline {
                 "{gate} declined: a worker ends {execution}, or `cancel {execution} --as NAME`\n"
             )
         });
-        Answer::new(json!({ "decided": decided }), text.collect()).print(self.format)
+        Answer::of_act(json!({ "decided": decided }), text.collect()).print(self.format)
     }
 }
 

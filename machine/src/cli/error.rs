@@ -23,11 +23,12 @@ enum Code {
     Usage = 2,
     Id = 4,
     File = 5,
+    Untold = 6,
 }
 
 impl Error {
     /// The exit code: 1 refused or failed, 2 wrong usage, 4 unknown or ambiguous id, 5 the file cannot
-    /// be opened or read now.
+    /// be opened or read now, 6 done, but the output could not be written.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         self.code as u8
@@ -46,6 +47,15 @@ impl Error {
     /// No machine has this id, or several have.
     pub(super) fn id(text: impl Into<String>) -> Self {
         Self { code: Code::Id, text: text.into(), source: None }
+    }
+
+    /// The output could not be written after something was done, which stays done.
+    pub(super) fn after_act(self) -> Self {
+        if self.is_closed() {
+            return self;
+        }
+        let text = format!("it is done, but the output could not be written: {}", self.text);
+        Self { code: Code::Untold, text, ..self }
     }
 
     /// The reader closed the output.
@@ -109,7 +119,9 @@ impl From<LoadError> for Error {
     fn from(error: LoadError) -> Self {
         match error {
             LoadError::Unavailable(error) => error.into(),
-            error @ LoadError::NotFound { .. } => Self::of(Code::Id, error),
+            error @ (LoadError::NotFound { .. } | LoadError::Pruned { .. }) => {
+                Self::of(Code::Id, error)
+            }
             error => Self::of(Code::Refused, error),
         }
     }

@@ -27,4 +27,5 @@ Exit codes:
   2  wrong usage
   3  done, and `verify` or `check` found problems
   4  unknown or ambiguous id
-  5  the file cannot be opened or read now: missing, locked, busy, of another version";
+  5  the file cannot be opened or read now: missing, locked, busy, of another version
+  6  done, but the output could not be written";

@@ -34,6 +34,6 @@ impl Fence {
              {shown}\nnext: confirm {id} applied|not-applied --as NAME\n"
         );
         let document = json!({ "id": id, "question": question });
-        Answer::new(document, text).print(self.format)
+        Answer::of_act(document, text).print(self.format)
     }
 }

@@ -106,9 +106,10 @@ impl Prune {
             operator.logged("prune", &[], &detail, prune).await?
         };
         let text = text(&pruned, if is_rehearsal { "would be deleted" } else { "were deleted" });
-        Answer::new(document(&pruned, is_rehearsal), text)
-            .problems(!pruned.problems.is_empty())
-            .print(self.format)
+        let document = document(&pruned, is_rehearsal);
+        let answer =
+            if is_rehearsal { Answer::new(document, text) } else { Answer::of_act(document, text) };
+        answer.problems(!pruned.problems.is_empty()).print(self.format)
     }
 
     async fn log(&self, context: &Context) -> Result<Exit, Error> {

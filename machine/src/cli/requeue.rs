@@ -33,6 +33,6 @@ impl Requeue {
         operator.requeue(&ids, &self.messages).await?;
         let text = ids.iter().map(|id| format!("{id}: workers try it again"));
         let text = text.collect::<Vec<_>>().join("\n");
-        Answer::new(json!({ "requeued": ids }), text).print(self.format)
+        Answer::of_act(json!({ "requeued": ids }), text).print(self.format)
     }
 }

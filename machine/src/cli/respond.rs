@@ -47,6 +47,6 @@ impl Respond {
             _ => "it is done",
         };
         let text = format!("{id} is {label} with the answer: {goes_on}\n");
-        Answer::new(json!({ "id": id, "status": label }), text).print(self.format)
+        Answer::of_act(json!({ "id": id, "status": label }), text).print(self.format)
     }
 }

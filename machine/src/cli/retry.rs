@@ -35,6 +35,6 @@ impl Retry {
         }
         let attempt = operator.retry(id).await?;
         let text = format!("{id} is tried again as {attempt}: a worker runs it\n");
-        Answer::new(json!({ "failed": id, "attempt": attempt }), text).print(self.format)
+        Answer::of_act(json!({ "failed": id, "attempt": attempt }), text).print(self.format)
     }
 }

@@ -53,6 +53,6 @@ impl Send {
         let more = warning.as_deref().map(|warning| format!("; {warning}")).unwrap_or_default();
         let text = format!("{id}: sent{more}\n");
         let document = json!({ "id": id, "correlation": correlation, "warning": warning });
-        Answer::new(document, text).print(self.format)
+        Answer::of_act(document, text).print(self.format)
     }
 }

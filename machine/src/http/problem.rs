@@ -126,7 +126,7 @@ impl From<LoadError> for Problem {
         let detail = OneLine(&error.to_string()).to_string();
         match error {
             LoadError::Unavailable(error) => Self::unavailable(&error),
-            LoadError::NotFound { .. } => Self::not_found(detail),
+            LoadError::NotFound { .. } | LoadError::Pruned { .. } => Self::not_found(detail),
             LoadError::UnknownPosition { .. } => Self::gone(detail),
             LoadError::OtherOrder { .. } => Self::malformed(detail),
             LoadError::Unreadable(_) | LoadError::BrokenRow { .. } => {

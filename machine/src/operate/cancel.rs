@@ -30,8 +30,8 @@ pub(crate) enum How {
 
 /// What is cancelled, and how.
 enum Plan {
-    /// It has not started.
-    Pending(Id),
+    /// It has not started; its gate ends with it.
+    Pending(Id, Option<Id>),
     /// A gate that nobody needs to answer.
     Gate(Id),
     /// A question that nobody needs to answer.
@@ -52,8 +52,20 @@ impl Operator<'_> {
         let plans = self.checked("cancel", ids, reason, plans).await?;
         self.logged("cancel", ids, reason, async {
             let mut cancelled = Vec::with_capacity(ids.len());
+            let mut withdrawn = Vec::new();
             for (done, plan) in plans.into_iter().enumerate() {
-                let applied = self.apply(plan, reason).await;
+                let applied = match plan {
+                    // It ended with its execution.
+                    Plan::Gate(id) if withdrawn.contains(&id) => {
+                        Ok(Cancelled { id, how: How::AtOnce })
+                    }
+                    plan => {
+                        if let Plan::Pending(_, gate) = &plan {
+                            withdrawn.extend(*gate);
+                        }
+                        self.apply(plan, reason).await
+                    }
+                };
                 cancelled.push(applied.map_err(|error| error.after(&ids[..done]))?);
             }
             Ok(cancelled)
@@ -83,7 +95,7 @@ impl Operator<'_> {
             return Ok(Plan::Own(id, Box::new(draft)));
         }
         match self.store.load::<AnyExecution>(id).await? {
-            AnyExecution::Pending(_) => Ok(Plan::Pending(id)),
+            AnyExecution::Pending(pending) => Ok(Plan::Pending(id, pending.context().behind())),
             AnyExecution::Waiting(waiting) if waiting.context().approves().is_some() => {
                 Ok(Plan::Gate(id))
             }
@@ -109,7 +121,7 @@ impl Operator<'_> {
                 let accepted = draft.send(store, None, self.by).await?;
                 return Ok(Cancelled { id, how: How::Message(accepted) });
             }
-            Plan::Pending(id) => {
+            Plan::Pending(id, _) => {
                 let pending = store.resume::<execution::Pending>(id).await?;
                 drop(store.cancel(pending, reason, &actors.tool_node).await?);
                 id

@@ -1,5 +1,10 @@
 use super::{Error, Operator};
-use crate::{contract::InDoubt, id::Id, store::CommitError};
+use crate::{
+    contract::{CallFact, InDoubt},
+    id::Id,
+    store::{CommitError, LoadError},
+    view::line::OneLine,
+};
 
 /// What a person found out about an action in doubt.
 #[derive(Debug, Clone, Copy)]
@@ -15,8 +20,52 @@ pub(crate) enum Finding<'a> {
 impl Operator<'_> {
     /// The execution in doubt with this id.
     pub(crate) async fn in_doubt(&self, id: Id) -> Result<InDoubt, Error> {
-        let doubt = self.store.in_doubt(id).await.map_err(Error::from);
+        let doubt = match self.store.in_doubt(id).await {
+            Err(LoadError::NotInDoubt { id }) => Err(self.not_in_doubt(id).await),
+            doubt => doubt.map_err(Error::from),
+        };
         self.checked("confirm", &[id], "", doubt).await
+    }
+
+    /// What has become of an execution that a person wants to confirm, and that is not in doubt.
+    async fn not_in_doubt(&self, id: Id) -> Error {
+        let confirmed = match self.confirmed(id).await {
+            Ok(confirmed) => confirmed,
+            Err(error) => return error.into(),
+        };
+        match confirmed {
+            Some((by, applied)) => Error::refused(format!(
+                "{id} is not in doubt: {} has already confirmed that it {}; look at it with `show {id}`",
+                OneLine(&by),
+                if applied { "took place" } else { "did not take place" },
+            )),
+            None => LoadError::NotInDoubt { id }.into(),
+        }
+    }
+
+    /// Who has settled a doubt, and whether the action took place.
+    async fn confirmed(&self, id: Id) -> Result<Option<(String, bool)>, LoadError> {
+        let history = self.store.history(id).await?;
+        let mut entries = history.entries.iter().rev();
+        Ok(entries.find_map(|entry| match CallFact::of(entry)? {
+            CallFact::Confirmed { applied, .. } => {
+                let by = entry.by.as_deref().or(entry.actor.as_deref());
+                Some((by.unwrap_or("a program").to_owned(), applied))
+            }
+            _ => None,
+        }))
+    }
+
+    /// Somebody else has changed the execution since it was looked at.
+    async fn faster(&self, id: Id) -> Error {
+        match self.store.in_doubt(id).await {
+            Err(LoadError::NotInDoubt { id }) => self.not_in_doubt(id).await,
+            Ok(_) => Error::refused(format!(
+                "{id} has changed since you looked at it, and is still in doubt; nothing was confirmed; \
+                 look again with `show {id}`"
+            )),
+            Err(error) => error.into(),
+        }
     }
 
     /// Settles an execution in doubt.
@@ -41,16 +90,18 @@ impl Operator<'_> {
                     self.store.override_not_applied(doubt, text, self.by).await.map(drop)
                 }
             };
-            settled.map_err(|refused| {
-                let early = matches!(
-                    refused.reason,
-                    CommitError::WorkerAlive { .. }
-                        | CommitError::WorkerUnknown { .. }
-                        | CommitError::NotSettled { .. }
-                );
-                let error = Error::from(refused.reason);
-                if early { error.hint("`--override` does so") } else { error }
-            })
+            let Err(refused) = settled else { return Ok(()) };
+            if matches!(refused.reason, CommitError::Conflict { .. }) {
+                return Err(self.faster(id).await);
+            }
+            let early = matches!(
+                refused.reason,
+                CommitError::WorkerAlive { .. }
+                    | CommitError::WorkerUnknown { .. }
+                    | CommitError::NotSettled { .. }
+            );
+            let error = Error::from(refused.reason);
+            Err(if early { error.hint("`--override` does so") } else { error })
         })
         .await
     }

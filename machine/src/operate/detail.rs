@@ -90,7 +90,7 @@ struct Child {
 impl Observer {
     /// One machine with all that belongs to it.
     pub(crate) async fn detail<A: view::Audience>(&self, id: Id) -> Result<Detail<A>, LoadError> {
-        let observed = self.store.observed_one(id).await?;
+        let observed = self.store.observed_or_pruned(id).await?;
         let definition = observed.definition.fingerprint.to_string();
         let is_execution = observed.definition.name == execution::DEFINITION.name;
         let machine = self.snapshot::<A>(id).await?;

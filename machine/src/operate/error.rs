@@ -108,7 +108,9 @@ impl From<LoadError> for Error {
     fn from(error: LoadError) -> Self {
         match error {
             LoadError::Unavailable(error) => error.into(),
-            error @ LoadError::NotFound { .. } => Self::of(Kind::NotFound, error),
+            error @ (LoadError::NotFound { .. } | LoadError::Pruned { .. }) => {
+                Self::of(Kind::NotFound, error)
+            }
             error => Self::of(Kind::Refused, error),
         }
     }

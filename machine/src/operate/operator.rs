@@ -5,7 +5,7 @@ use crate::{
     actor::{Actor, Actors, Human},
     contract::{Action, AnyExecution, Contract, Execution, InDoubt, Planned, execution::Failed},
     id::Id,
-    store::{Query, Store, operation::NewOperation},
+    store::{CommitError, Query, Store, operation::NewOperation},
     typed::State,
     view::Label,
 };
@@ -37,7 +37,14 @@ impl<'a> Operator<'a> {
             // If somebody else was faster, the store refuses it: the key is taken.
             let contract = Contract::retry(&failed, self.by);
             let mut again = Planned::<Action>::from(Execution::new(contract));
-            self.store.plan(&mut again).await?;
+            self.store.plan(&mut again).await.map_err(|error| match error {
+                CommitError::AlreadyDone { by, .. } => Error::refused(format!(
+                    "{by} has already done what {} was to do, so there is nothing to try again; \
+                     look at it with `show {by}`",
+                    if by == id { "it".to_owned() } else { id.to_string() }
+                )),
+                error => error.into(),
+            })?;
             Ok(again.id())
         })
         .await

@@ -1,11 +1,12 @@
-use super::{CommitError, Store, retry::Retry};
+use super::{CommitError, LoadError, Store, retry::Retry};
 use crate::{
     __private::who,
-    actor::ToolNode,
+    actor::{GraphRunner, ToolNode},
     contract::{
         AnyExecution, CallFact, Execution, append, bounded,
         execution::{Cancelled, Pending},
     },
+    id::Id,
     stored::Snapshot,
     typed::{Refused, State},
 };
@@ -13,7 +14,8 @@ use crate::{
 impl Store {
     /// Ends an execution that will never be called: the loser of a key, or one whose gate was
     /// declined. It goes from PENDING through RUNNING to CANCELLED in one commit, without a permit,
-    /// and without taking its key.
+    /// and without taking its key. If its gate still waits for an answer, the same commit withdraws the
+    /// gate, because there is nothing left to approve.
     ///
     /// # Errors
     ///
@@ -33,27 +35,62 @@ impl Store {
             }
         };
         let is_new = pending.journal().version() == 0;
+        let behind = pending.context().behind();
         let reason = bounded(reason.to_owned());
         let mut pending = pending;
         append(&mut pending, who(by), CallFact::Closed { reason: reason.clone() });
-        let mut cancelled = pending.start(by).cancel(reason, by);
-        let mut retry = Retry::default();
+        let mut cancelled = pending.start(by).cancel(reason.clone(), by);
         let error = loop {
-            let batch = self.batch();
-            let batch =
-                if is_new { batch.create(&mut cancelled) } else { batch.commit(&mut cancelled) };
-            match batch.write().await {
-                Ok(()) => return Ok(cancelled),
-                Err(error) => {
-                    if let Some(error) = retry.after(error) {
-                        break error;
+            let mut gate = match self.withdrawn_gate(behind, id, &reason).await {
+                Ok(gate) => gate,
+                Err(error) => break error,
+            };
+            let mut retry = Retry::default();
+            let error = loop {
+                let batch = self.batch();
+                let batch = if is_new {
+                    batch.create(&mut cancelled)
+                } else {
+                    batch.commit(&mut cancelled)
+                };
+                let batch = gate.iter_mut().fold(batch, |batch, gate| batch.commit(gate));
+                match batch.write().await {
+                    Ok(()) => return Ok(cancelled),
+                    Err(error) => {
+                        if let Some(error) = retry.after(error) {
+                            break error;
+                        }
                     }
                 }
+            };
+            match error {
+                // Somebody answered the gate first, which does not keep the execution from ending.
+                CommitError::Conflict { id } if Some(id) == behind => {}
+                error => break error,
             }
         };
         match snapshot.restore::<AnyExecution>().map(Pending::narrow) {
             Ok(Ok(pending)) => Err(Refused::new(pending, error)),
             _ => unreachable!("the snapshot was taken from a pending execution"),
+        }
+    }
+
+    /// The gate of an execution, withdrawn but not committed; `None` if it does not wait for an answer.
+    async fn withdrawn_gate(
+        &self,
+        gate: Option<Id>,
+        execution: Id,
+        reason: &str,
+    ) -> Result<Option<Execution<Cancelled>>, CommitError> {
+        let Some(gate) = gate else { return Ok(None) };
+        match self.gate(gate).await {
+            Ok(gate) if gate.approval().execution() == execution => {
+                let waiting = gate.into_execution();
+                Ok(Some(waiting.cancel(reason.to_owned(), &GraphRunner::STORE)))
+            }
+            Err(LoadError::Unavailable(error)) => Err(error.into()),
+            // A gate that has ended, or cannot be read, does not keep the execution from ending.
+            _ => Ok(None),
         }
     }
 }

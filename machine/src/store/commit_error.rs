@@ -87,8 +87,8 @@ pub enum CommitError {
     // Irreversible actions.
     /// The action of the key was already completed.
     #[error(
-        "{by} has already done what {id} would do; cancel {id}, or plan the action with an \
-         `occurrence` to do it again on purpose"
+        "{by} has already done what {id} would do; plan the action with an `occurrence` to do it \
+         again on purpose"
     )]
     AlreadyDone {
         /// The refused machine.
@@ -191,7 +191,7 @@ pub enum CommitError {
         found: String,
     },
     /// What waits behind the gate is not what it asks for.
-    #[error("{id} cannot be answered: {reason}; withdraw it, and ask again")]
+    #[error("{id} cannot be answered: {reason}; `cancel {id}` ends it; ask again")]
     GateChanged {
         /// The gate.
         id: Id,

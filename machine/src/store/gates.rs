@@ -353,7 +353,6 @@ impl Decide {
 
 impl Store {
     /// Why a gate can no longer be approved; `None` if it can.
-    #[cfg(feature = "http")]
     pub(crate) async fn why_stale(&self, gate: &Gate) -> Result<Option<String>, LoadError> {
         if let Some(at) = gate.expires_at().filter(|at| *at <= self.now()) {
             let id = gate.id();
@@ -364,6 +363,16 @@ impl Store {
             Err(CommitError::Unavailable(error)) => Err(error.into()),
             Err(error) => Ok(Some(error.to_string())),
         }
+    }
+
+    /// The gate with this id, if it waits for an answer that can still be given.
+    pub(crate) async fn open_gate(&self, id: Id) -> Result<Option<Gate>, LoadError> {
+        let gate = match self.gate(id).await {
+            Ok(gate) => gate,
+            Err(LoadError::Unavailable(error)) => return Err(error.into()),
+            Err(_) => return Ok(None),
+        };
+        Ok(self.why_stale(&gate).await?.is_none().then_some(gate))
     }
 
     /// Whether the execution behind a gate is still the one that it asks for.

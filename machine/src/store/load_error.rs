@@ -11,6 +11,18 @@ pub enum LoadError {
         /// The id.
         id: Id,
     },
+    /// The machine was deleted by [`Store::prune`](super::Store::prune), and its attempt at an
+    /// idempotency key is kept. Only views say so: to load it, it is [`NotFound`](Self::NotFound).
+    #[error(
+        "{id} was pruned, so its history is gone{}",
+        if *applied { "; its action took place, and is not done again" } else { "" }
+    )]
+    Pruned {
+        /// The id.
+        id: Id,
+        /// Its action took place.
+        applied: bool,
+    },
     /// The stored machine failed verification, or is incompatible with this program.
     #[error(transparent)]
     Unreadable(#[from] VerifyError),

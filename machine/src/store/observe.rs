@@ -96,6 +96,21 @@ impl Store {
         self.observed(found, &definitions)
     }
 
+    /// The same; an id that is unknown because its machine was pruned is told apart, as far as an attempt
+    /// at a key keeps it.
+    #[cfg(any(feature = "cli", feature = "http"))]
+    pub(crate) async fn observed_or_pruned(&self, id: Id) -> Result<Observed, LoadError> {
+        let found = self.observed_one(id).await;
+        if !matches!(found, Err(LoadError::NotFound { .. })) {
+            return found;
+        }
+        let attempts = self.inner.backend.attempts(Attempts::All).await?;
+        match attempts.into_iter().flatten().find(|attempt| attempt.by == id) {
+            Some(attempt) => Err(LoadError::Pruned { id, applied: attempt.hold == Hold::Applied }),
+            None => found,
+        }
+    }
+
     /// The history of a machine of any kind with its newest state, unless its row cannot be read.
     pub(crate) async fn observed_history(&self, id: Id) -> Result<History, LoadError> {
         let mut history = self.history(id).await?;

@@ -291,12 +291,12 @@ impl Observer {
         let (id, contract) = (execution.id(), execution.context());
         Ok(match Label::of(execution) {
             Label::InDoubt => vec![NextStep::Confirm { id }],
-            // Nobody can answer it any more; the next worker ends it.
-            Label::Waiting if contract.approves().is_some() && self.is_expired(execution) => {
-                vec![NextStep::Cancel { id }]
-            }
             Label::Waiting if contract.approves().is_some() => {
-                vec![NextStep::Approve { id }, NextStep::Decline { id }]
+                match self.store.open_gate(id).await? {
+                    Some(_) => vec![NextStep::Approve { id }, NextStep::Decline { id }],
+                    // It has expired, or what it asks for has ended: nobody can answer it any more.
+                    None => vec![NextStep::Cancel { id }],
+                }
             }
             Label::Waiting => vec![NextStep::Respond { id }, NextStep::Cancel { id }],
             Label::NotStarted => vec![NextStep::Cancel { id }],
@@ -307,10 +307,6 @@ impl Observer {
             Label::Failed if !self.is_superseded(execution).await? => vec![NextStep::Retry { id }],
             _ => Vec::new(),
         })
-    }
-
-    fn is_expired(&self, gate: &AnyExecution) -> bool {
-        gate.journal().summary().due_at().is_some_and(|at| at <= self.store.now())
     }
 
     fn is_overdue(&self, running: &AnyExecution) -> bool {

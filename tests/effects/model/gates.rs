@@ -3,7 +3,7 @@
 use machine::clock::Millis;
 
 use super::{
-    reference::{Gate, Model, Reply, Status},
+    reference::{Gate, Model, Reply},
     step::{Answer, At},
 };
 
@@ -21,18 +21,15 @@ impl Model {
     }
 
     pub(super) fn decide(&mut self, at: At, answer: Reply) -> Answer {
-        let (now, status) = (self.now, self.attempts[at].status);
+        let now = self.now;
         let gate = self.attempts[at].gate.as_mut().unwrap();
         match gate.answer {
             Reply::Approved | Reply::Declined => return Answer::refused("AlreadyDecided"),
             Reply::Ended => return Answer::refused("NotAGate"),
             Reply::Waiting => {}
         }
-        let expired = gate.until.is_some_and(|until| until <= now).then_some("GateExpired");
-        let changed = (status != Status::Pending).then_some("GateChanged");
-        let reasons: Vec<_> = expired.into_iter().chain(changed).collect();
-        if !reasons.is_empty() {
-            return Answer::Refused(reasons);
+        if gate.until.is_some_and(|until| until <= now) {
+            return Answer::refused("GateExpired");
         }
         gate.answer = answer;
         Answer::Done

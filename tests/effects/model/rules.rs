@@ -86,7 +86,13 @@ impl Model {
             Step::Expire(at) => {
                 self.end_gate(at, |gate, now| gate.until.is_some_and(|until| until <= now))
             }
-            Step::Cancel(at) => self.done(at, |one| one.status = Status::Cancelled),
+            Step::Cancel(at) => self.done(at, |one| {
+                one.status = Status::Cancelled;
+                // Nothing is left to approve.
+                if let Some(gate @ Gate { answer: Reply::Waiting, .. }) = &mut one.gate {
+                    gate.answer = Reply::Ended;
+                }
+            }),
             Step::Wait(ms) => {
                 self.now += Millis::from(ms);
                 Answer::Done

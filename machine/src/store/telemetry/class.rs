@@ -53,6 +53,7 @@ impl LoadError {
     pub(crate) fn class(&self) -> &'static str {
         match self {
             Self::NotFound { .. } => "not_found",
+            Self::Pruned { .. } => "pruned",
             Self::Unreadable(_) => "unreadable",
             Self::BrokenEntry { .. } => "broken_entry",
             Self::UnknownPosition { .. } => "unknown_position",
