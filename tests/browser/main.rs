@@ -33,6 +33,8 @@ mod messages;
 #[cfg(feature = "browser")]
 mod page;
 #[cfg(feature = "browser")]
+mod replaced;
+#[cfg(feature = "browser")]
 mod screenshot;
 #[cfg(feature = "browser")]
 mod site;
