@@ -37,6 +37,8 @@ mod replaced;
 #[cfg(feature = "browser")]
 mod screenshot;
 #[cfg(feature = "browser")]
+mod sessions;
+#[cfg(feature = "browser")]
 mod site;
 
 /// Says that a check is skipped, also where the output of tests is captured.
