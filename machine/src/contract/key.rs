@@ -1,10 +1,9 @@
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
 
-use super::{Action, action::plain};
-use crate::journal::{Digest, canonical};
+use super::Action;
+use crate::journal::{Digest, canonical_whole, canonical_whole_object};
 
 /// The key under which an irreversible action runs at most once (EX-5).
 ///
@@ -23,8 +22,10 @@ impl IdempotencyKey {
         let Some(call) = action.tool() else {
             return Self(format!("{}:{}", action.action_type(), action.digest()));
         };
-        let arguments = || Value::Object(call.arguments.clone());
-        let identity = canonical(&plain(call.identity.cloned().unwrap_or_else(arguments)));
+        let identity = match call.identity {
+            Some(identity) => canonical_whole(identity),
+            None => canonical_whole_object(call.arguments),
+        };
         let digest = match call.occurrence {
             None => Digest::of(&[identity.as_bytes()]),
             Some(occurrence) => Digest::of(&[identity.as_bytes(), occurrence.as_bytes()]),

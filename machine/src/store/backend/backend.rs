@@ -7,7 +7,7 @@ use super::{
     claim::Attempts,
     filter::Filter,
     inbox::{Agenda, Child, Messages, Task},
-    row::{Broken, Found, JournalOf, Sequenced},
+    row::{Broken, Found, Sequenced},
 };
 use crate::{
     definition::Definition,
@@ -21,6 +21,7 @@ use crate::{
         message::Received,
         pruned::Kept,
         pruning::{Candidate, Link, Pruning},
+        transitions::{Selected, Transitions},
     },
 };
 
@@ -53,9 +54,8 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
     /// ends the page with its error.
     fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>>;
 
-    /// The lines of all machines of a session, each machine's together and in order. One that cannot
-    /// be read ends those of its machine with its error.
-    fn journals(&self, session: String) -> Answer<Vec<JournalOf>>;
+    /// The transitions of some machines of a session, with their digests checked.
+    fn transitions(&self, of: Selected) -> Answer<Transitions>;
 
     /// At most `limit` lines of the whole journal after this sequence number.
     fn entries(&self, after: u64, limit: usize) -> Answer<Vec<Sequenced>>;
