@@ -235,8 +235,8 @@ impl Observer {
             summary: contract.summary_in(self.language.code()).to_owned(),
             question,
             error: A::__internal(|| None),
-            since: Some(execution.journal().summary().entered_at),
-            transition_count: Some(execution.journal().summary().transitions),
+            since: Some(execution.journal().past().entered_at),
+            transition_count: Some(execution.journal().past().transitions),
             next: self.next_of_execution(execution).await?,
         })
     }
@@ -300,7 +300,7 @@ impl Observer {
     }
 
     fn is_expired(&self, gate: &AnyExecution) -> bool {
-        gate.journal().summary().due_at().is_some_and(|at| at <= self.store.now())
+        gate.journal().past().due_at().is_some_and(|at| at <= self.store.now())
     }
 
     fn is_overdue(&self, running: &AnyExecution) -> bool {
