@@ -1,4 +1,4 @@
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -30,9 +30,7 @@ impl IdempotencyKey {
             None => Digest::of(&[identity.as_bytes()]),
             Some(occurrence) => Digest::of(&[identity.as_bytes(), occurrence.as_bytes()]),
         };
-        // Escape the separator, so that two tools cannot share a key.
-        let name = |name: &str| name.replace('%', "%25").replace(':', "%3A");
-        Self(format!("{}:{}:{digest}", name(call.service), name(call.method)))
+        Self(format!("{}:{}:{digest}", escaped(call.service), escaped(call.method)))
     }
 
     /// The key as text, for a service that deduplicates too.
@@ -40,6 +38,14 @@ impl IdempotencyKey {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// A name without the separator, so that two tools cannot share a key.
+fn escaped(name: &str) -> Cow<'_, str> {
+    if name.contains(['%', ':']) {
+        return Cow::Owned(name.replace('%', "%25").replace(':', "%3A"));
+    }
+    Cow::Borrowed(name)
 }
 
 impl fmt::Display for IdempotencyKey {

@@ -245,8 +245,8 @@ impl Observer {
             summary: contract.summary_in(self.language.code()).to_owned(),
             question,
             error: A::__internal(|| None),
-            since: Some(execution.journal().summary().entered_at),
-            transition_count: Some(execution.journal().summary().transitions),
+            since: Some(execution.journal().past().entered_at),
+            transition_count: Some(execution.journal().past().transitions),
             next: self.next_of_execution(execution).await?,
         })
     }

@@ -48,8 +48,8 @@ pub struct ExecutionTimeline<A: Audience = Human> {
     pub errors: A::Internal<Vec<String>>,
 }
 
-/// An execution with its key.
-pub(super) type WithKey<A> = (ExecutionSnapshot<A>, Option<String>);
+/// An execution with its key. It is large, and is moved some times before it is in its place.
+pub(super) type WithKey<A> = (Box<ExecutionSnapshot<A>>, Option<String>);
 
 impl<A: Audience> ExecutionTimeline<A> {
     /// The timeline of some executions, each with its transitions, as
@@ -100,7 +100,7 @@ impl<A: Audience> ExecutionTimeline<A> {
             if let Some(key) = key {
                 attempts.entry(key).or_default().push(snapshot.execution_id);
             }
-            contracts.push(snapshot);
+            contracts.push(*snapshot);
         }
         // Stable, so that the transitions of one execution stay in order.
         transitions.sort_by_key(|transition| transition.timestamp);
@@ -138,7 +138,7 @@ pub(super) fn with_key<A: Audience>(
     language: Language,
 ) -> WithKey<A> {
     let key = execution.context().idempotency_key().map(ToString::to_string);
-    (ExecutionSnapshot::in_language(execution, now, language), key)
+    (Box::new(ExecutionSnapshot::in_language(execution, now, language)), key)
 }
 
 /// Ids rise with time, and tell those of one millisecond apart.
