@@ -33,7 +33,11 @@ mod messages;
 #[cfg(feature = "browser")]
 mod page;
 #[cfg(feature = "browser")]
+mod replaced;
+#[cfg(feature = "browser")]
 mod screenshot;
+#[cfg(feature = "browser")]
+mod sessions;
 #[cfg(feature = "browser")]
 mod site;
 

@@ -77,6 +77,22 @@ impl Site {
         *self.server.lock().await = start(listener, store, &self.file, Access::new());
     }
 
+    /// The same for another file, which this folder has then.
+    pub(crate) async fn start_other(&self, name: &str, store: &Store) {
+        let listener = TcpListener::bind(self.address).await.unwrap();
+        let file = self.folder.path().join(name);
+        *self.server.lock().await = start(listener, store, &file, Access::new());
+    }
+
+    /// The same, where the token of Ann is one of Tom.
+    pub(crate) async fn start_for_tom(&self) {
+        let listener = TcpListener::bind(self.address).await.unwrap();
+        let http = Http::new(&self.store, Actors::issue("machine").unwrap())
+            .access(Access::new().operator(Human::new("tom").unwrap(), ANN).unwrap());
+        *self.server.lock().await =
+            run(listener, http.command("machine --db agent.db").database("agent.db"));
+    }
+
     /// The same, where reading needs a token, too.
     pub(crate) async fn start_closed(&self) {
         let listener = TcpListener::bind(self.address).await.unwrap();
@@ -150,6 +166,10 @@ fn start(listener: TcpListener, store: &Store, file: &Path, access: Access) -> S
         .access(access)
         .command(command)
         .database(name);
+    run(listener, http)
+}
+
+fn run(listener: TcpListener, http: Http) -> Server {
     let (stop, stopped) = oneshot::channel::<()>();
     let serving =
         async move { serve(listener, http, async { drop(stopped.await) }).await.unwrap() };

@@ -32,6 +32,64 @@ async fn what_needs_attention_comes_first() {
     assert!(!only.done().contains("Machines"), "{only:?}");
 }
 
+/// A filter selects before the limit cuts.
+#[tokio::test]
+async fn what_needs_attention_elsewhere_hides_nothing() {
+    let place = Place::new().await;
+    let question = async |session: &str| {
+        let contract = Contract::ecs_request("Which port?", reasoning_node()).unwrap();
+        let mut asked = asked_in(contract.session(session));
+        place.store.create(&mut asked).await.unwrap();
+        asked.id()
+    };
+    for _ in 0..4 {
+        question("loud").await;
+    }
+    let doubt = place.doubt("bob@example.com").await;
+    let quiet = question("quiet").await;
+    for arguments in [&["--limit", "2"][..], &["--limit", "2", "--attention-only"]] {
+        let arguments = [&["list", "--session", "quiet"], arguments].concat();
+        let listed = place.run(&arguments);
+        assert!(listed.done().contains("waits for a person"), "{listed:?}");
+        assert!(!listed.out.contains("There are more"), "{listed:?}");
+        let concerns = &place.json(&arguments)["attention"]["concerns"];
+        assert_eq!(concerns.as_array().unwrap().len(), 1, "{concerns}");
+        assert_eq!(concerns[0]["id"], quiet.to_string());
+    }
+    let loud = place.json(&["list", "--session", "loud", "--limit", "2"]);
+    assert_eq!(loud["attention"]["concerns"].as_array().unwrap().len(), 2);
+    assert_eq!(loud["attention"]["truncated"], true);
+    let waiting = place.json(&["list", "--status", "waiting", "--limit", "9"]);
+    assert_eq!(waiting["attention"]["concerns"].as_array().unwrap().len(), 6, "{waiting}");
+    let doubtful = place.json(&["list", "--key", &mail_key(), "--limit", "1"]);
+    assert_eq!(doubtful["attention"]["concerns"][0]["id"], doubt.to_string(), "{doubtful}");
+    let none = place.run(&["list", "--machine", "order", "--attention-only"]);
+    assert_eq!(none.done(), "Nothing needs attention.\n");
+}
+
+/// Who reads about a session is told that there is more than can be read.
+#[tokio::test]
+async fn what_cannot_be_read_is_not_left_out_in_silence() {
+    let place = Place::new().await;
+    let mut ids = Vec::new();
+    for about in ["ports", "hosts"] {
+        let contract = Contract::ecs_request("Which?", reasoning_node()).unwrap();
+        let mut asked = asked_in(contract.about(about).session("notes"));
+        place.store.create(&mut asked).await.unwrap();
+        ids.push(asked.id());
+    }
+    place.edit(ids[0], "UPDATE instance SET state = '{\"evil\": 1}' WHERE id = ID");
+    let timeline = place.run(&["timeline", "--session", "notes"]);
+    assert!(timeline.done().contains("1 more cannot be read"), "{timeline:?}");
+    let prompt = place.run(&["prompt", "--session", "notes"]);
+    let (first, rest) = prompt.done().split_once('\n').unwrap();
+    assert!(first.starts_with("(executions that cannot be read: 1;"), "{prompt:?}");
+    assert!(rest.starts_with("[WAITING] ecs.confirm → hosts"), "{prompt:?}");
+    assert_eq!(place.json(&["prompt", "--session", "notes"])["unreadable"], 1);
+    let listed = place.run(&["list", "--session", "notes"]);
+    assert!(listed.done().contains("unreadable"), "{listed:?}");
+}
+
 #[tokio::test]
 async fn an_empty_file_has_nothing() {
     let place = Place::new().await;

@@ -10,6 +10,7 @@ mod large;
 mod lists;
 mod maintenance;
 mod messages;
+mod operations;
 mod questions;
 mod support;
 mod terminal;

@@ -4,7 +4,7 @@ use std::{
     io::{BufRead, BufReader},
     process::Stdio,
     sync::mpsc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use serde_json::Value;
@@ -22,6 +22,19 @@ impl Drop for Ended {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
+    }
+}
+
+/// It ends soon.
+#[cfg(unix)]
+fn ended(child: &mut std::process::Child) -> std::process::ExitStatus {
+    let asked = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        assert!(asked.elapsed() < SOON, "it goes on");
+        std::thread::sleep(Duration::from_millis(10));
     }
 }
 
@@ -54,8 +67,8 @@ async fn a_watch_shows_each_commit_until_it_is_stopped() {
             assert_eq!(second["machines"].as_array().unwrap().len(), 2, "{second}");
         }
         kill_process(Pid::from_child(child), Signal::INT).unwrap();
-        let status = child.wait().unwrap();
-        assert_eq!(status.code(), Some(0), "{arguments:?}");
+        // A shell without job control lets what it starts in the background ignore the signal.
+        assert_eq!(ended(child).code(), Some(0), "{arguments:?}");
         reader.join().unwrap();
     }
 }
@@ -71,5 +84,31 @@ async fn a_closed_output_is_no_error() {
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{arguments:?}");
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
+    }
+}
+
+/// A file that is replaced or deleted is not shown on as if nothing had happened.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_watch_ends_when_the_file_is_gone() {
+    for replaced in [false, true] {
+        let place = Place::new().await;
+        place.order().await;
+        let backup = place.folder().join("backup.db");
+        place.store.backup(&backup, |_| {}).await.unwrap();
+        let mut command = place.command(&["list", "--watch", "--json"]);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = Ended(child);
+        let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines();
+        assert!(lines.next().unwrap().is_ok());
+        for suffix in ["", "-wal", "-shm"] {
+            let _ = std::fs::remove_file(place.file().with_extension(format!("db{suffix}")));
+        }
+        if replaced {
+            std::fs::rename(&backup, place.file()).unwrap();
+            let restored = machine::store::Store::sqlite(place.file()).await.unwrap();
+            drop(restored);
+        }
+        assert_eq!(ended(&mut child.0).code(), Some(5), "replaced: {replaced}");
     }
 }

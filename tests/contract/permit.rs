@@ -62,7 +62,7 @@ async fn the_service_gets_the_call() {
     )
     .await;
     // The permit is the fourth entry of a new store: created, held, moved, permitted.
-    let expected = format!("{key} 0000000001-00000000000000000004");
+    let expected = format!("{key} 00000000000000000001-00000000000000000004");
     assert_eq!(outcome.evidence(), &Evidence::Applied(expected));
 }
 

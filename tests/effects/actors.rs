@@ -87,15 +87,13 @@ async fn the_journal_names_the_actor() {
     assert!(by.into_iter().any(|by| by == (Some("human"), Some("ann@example.com"))));
 
     let history = store.history(planned.id()).await.unwrap();
-    let all: Vec<_> = transitions::<Diagnostic>(&history)
-        .into_iter()
-        .map(|step| (step.trigger, step.actor_category, step.actor_name))
+    let all = transitions::<Diagnostic>(&history);
+    let all: Vec<_> = all
+        .iter()
+        .map(|step| (&*step.trigger, step.actor_category, step.actor_name.as_deref()))
         .collect();
-    let test = Some("test".to_owned());
-    let expected = [
-        ("start".to_owned(), Category::Tool, test.clone()),
-        ("succeed".to_owned(), Category::Tool, test),
-    ];
+    let expected =
+        [("start", Category::Tool, Some("test")), ("succeed", Category::Tool, Some("test"))];
     assert_eq!(all, expected);
 }
 

@@ -125,3 +125,19 @@ async fn a_machine_that_cannot_be_read_does_not_hide_the_others() {
     assert!(answer.status >= 400, "{answer:?}");
     answer.problem(answer.status, "");
 }
+
+/// A file that was replaced or deleted is not read on: the monitor sees it, and streams end.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_is_gone_is_unavailable() {
+    let place = Place::new().await;
+    let (gate, _) = place.gate("bob@example.com").await;
+    place.read("/api/health").await.is(200);
+    std::fs::remove_file(place.file()).unwrap();
+    let one = format!("/api/machines/{}", gate.id());
+    for path in ["/api/health", "/api/machines", "/api/attention", "/api/events", &one] {
+        place.read(path).await.problem(503, "moved, deleted or replaced");
+    }
+    let body = json!({ "gates": [gate.id()] });
+    place.post("/api/approvals/approve", &body).await.problem(503, "moved, deleted or replaced");
+}

@@ -11,7 +11,8 @@ use crate::support::{OPERATOR, access, actors, raw};
 
 /// The answer of a server that is nested under `/agent`, to a client of an address.
 async fn status(peer: Option<&str>, headers: &str) -> u16 {
-    let http = Http::new(&Store::memory(), actors()).access(access()).host("agents.example.com");
+    let http =
+        Http::new(&Store::memory(), actors()).access(access()).host("agents.example.com").unwrap();
     let mut app = Router::new().nest("/agent", http.router());
     if let Some(peer) = peer {
         let peer: SocketAddr = peer.parse().unwrap();

@@ -4,7 +4,9 @@ use std::net::SocketAddr;
 
 use serde_json::json;
 
-use crate::support::{Call, OPERATOR, Place, raw};
+use machine::{http::Http, store::Store};
+
+use crate::support::{Call, OPERATOR, Place, actors, raw};
 
 /// The status of a request with these header lines.
 async fn status(place: &Place, target: &str, headers: &[String]) -> u16 {
@@ -19,7 +21,7 @@ async fn status(place: &Place, target: &str, headers: &[String]) -> u16 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_for_another_host_is_refused() {
-    let place = Place::with(|http| http.host("agents.example.com")).await;
+    let place = Place::with(|http| http.host("agents.example.com").unwrap()).await;
     let port = place.address.port();
     for (hosts, expected) in [
         (vec!["localhost".to_owned()], 200),
@@ -66,7 +68,7 @@ async fn a_request_for_another_host_is_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_of_another_page_is_refused() {
-    let place = Place::with(|http| http.host("agents.example.com")).await;
+    let place = Place::with(|http| http.host("agents.example.com").unwrap()).await;
     let address: SocketAddr = place.address;
     let other = if address.port() == 1 { 2 } else { address.port() - 1 };
     let before = place.contents().await;
@@ -146,5 +148,39 @@ async fn every_answer_says_what_browsers_must_not_do() {
         assert!(policy.contains("frame-ancestors 'none'"), "{path}: {policy}");
         let cache = if path == "/inspector/" { "no-cache" } else { "no-store" };
         assert_eq!(answer.header("cache-control"), Some(cache), "{path}");
+    }
+}
+
+#[test]
+fn what_no_request_can_name_is_not_a_host() {
+    let store = Store::memory();
+    let with = |name: &str| Http::new(&store, actors()).host(name).map(drop);
+    for name in [
+        "agents.example.com",
+        "agents",
+        "xn--bcher-kva.example.",
+        "a_b",
+        "192.0.2.7",
+        "[::1]",
+        "::1",
+    ] {
+        with(name).unwrap();
+    }
+    let long = format!("{}.example", "a".repeat(253));
+    for name in [
+        "",
+        ".",
+        "a..b",
+        "evil.com:1",
+        "http://good.com/",
+        "good.com/",
+        "a b",
+        "[::1]:80",
+        "büro.de",
+        "*.com",
+        &long,
+    ] {
+        let error = with(name).unwrap_err().to_string();
+        assert!(error.contains("without scheme, port and path"), "{name}: {error}");
     }
 }

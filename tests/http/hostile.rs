@@ -65,6 +65,8 @@ async fn a_body_that_does_not_fit_is_a_problem() {
         b"null".to_vec(),
         b"[]".to_vec(),
         b"\"x\"".to_vec(),
+        format!(r#"[["{}"]]"#, gate.id()).into_bytes(),
+        format!(r#" [["{}"]]"#, gate.id()).into_bytes(),
         b"\xff\xfe".to_vec(),
         b"{\"gates\":[\"\xff\"]}".to_vec(),
         format!("{{{gates}}} x").into_bytes(),

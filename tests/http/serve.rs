@@ -4,6 +4,7 @@
 use std::{
     io::{BufRead, BufReader, Read},
     net::{SocketAddr, TcpListener},
+    os::unix::fs::PermissionsExt,
     path::Path,
     process::{Child, ChildStdout, Command, Stdio},
     time::Instant,
@@ -193,6 +194,25 @@ async fn tokens_are_read_from_a_file() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn tokens_that_others_can_read_are_warned_of() {
+    let (folder, file, _) = file().await;
+    let tokens = folder.path().join("tokens");
+    std::fs::write(&tokens, "operator ann 0123456789abcdef\n").unwrap();
+    for (mode, is_warned) in
+        [(0o600, false), (0o400, false), (0o640, true), (0o604, true), (0o620, true)]
+    {
+        std::fs::set_permissions(&tokens, std::fs::Permissions::from_mode(mode)).unwrap();
+        let mut served = start(&file, &["--tokens", tokens.to_str().unwrap()]);
+        assert_eq!(served.stop(Signal::TERM), 0);
+        let mut said = String::new();
+        served.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!(said.contains("chmod 600"), is_warned, "{mode:o}: {said}");
+        assert_eq!(said.contains(tokens.to_str().unwrap()), is_warned, "{said}");
+        assert!(!said.contains("0123456789abcdef"), "{said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_served_is_refused() {
     let (folder, file, _) = file().await;
     let db = file.to_str().unwrap();
@@ -208,6 +228,11 @@ async fn what_cannot_be_served_is_refused() {
     }
     for wrong in ["localhost", "127.0.0.1", "127.0.0.1:99999", "x"] {
         assert_eq!(failed(&["serve", db, "--listen", wrong]).0, 2, "{wrong}");
+    }
+    for wrong in ["evil.com:1", "http://good.com/", ""] {
+        let (code, text) = failed(&["serve", db, "--listen", "127.0.0.1:0", "--host", wrong]);
+        assert_eq!(code, 2, "{wrong}: {text}");
+        assert!(text.contains("--host") && text.contains("without scheme, port"), "{text}");
     }
     let nothing = folder.path().join("nothing.db");
     let (code, text) = failed(&["serve", nothing.to_str().unwrap(), "--listen", "127.0.0.1:0"]);

@@ -70,11 +70,12 @@ fn derived(raw: &Connection, key: Option<&Bytes>) -> Result<Derived> {
     seals_of_rows(raw, key, &digests, &mut derived)?;
     seals_of_attempts(raw, key, &mut derived)?;
     seals_of_definitions(raw, key, &mut derived)?;
-    let (row, store, generation) =
-        raw.query_row("SELECT rowid, id, generation FROM store", [], |row| {
-            Ok((row.get(0)?, row.get::<_, [u8; 16]>(1)?, row.get::<_, i64>(2)?))
+    let (row, store, generation, copied) =
+        raw.query_row("SELECT rowid, id, generation, copied FROM store", [], |row| {
+            let (store, generation) = (row.get::<_, [u8; 16]>(1)?, row.get::<_, i64>(2)?);
+            Ok((row.get(0)?, store, generation, row.get::<_, bool>(3)?))
         })?;
-    let seal = hash(key, &[b"store", &store, &generation.to_le_bytes()]);
+    let seal = hash(key, &[b"store", &store, &generation.to_le_bytes(), &[u8::from(copied)]]);
     derived.insert(("store", row), seal.to_vec().into());
     Ok(derived)
 }

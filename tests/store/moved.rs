@@ -5,7 +5,7 @@ use std::fs;
 
 use machine::{
     contract::{AnyExecution, Execution},
-    store::{CommitError, Store},
+    store::{CommitError, LoadError, OpenOptions, Query, Store},
 };
 use machine_tests::samples::pending_mail;
 
@@ -18,7 +18,7 @@ enum Change {
 }
 
 #[tokio::test]
-async fn nothing_is_written_to_a_file_that_nobody_finds() {
+async fn a_file_that_nobody_finds_is_neither_read_nor_written() {
     for change in [Change::Moved, Change::Deleted, Change::Replaced] {
         let folder = tempfile::tempdir().unwrap();
         let (file, elsewhere) = (folder.path().join("agent.db"), folder.path().join("old.db"));
@@ -39,6 +39,9 @@ async fn nothing_is_written_to_a_file_that_nobody_finds() {
             assert!(error.to_string().contains("moved, deleted or replaced"), "{error}");
             assert!(matches!(error, CommitError::Unavailable(_)));
         }
+        let read = store.load::<AnyExecution>(first.id()).await.unwrap_err();
+        assert!(matches!(&read, LoadError::Unavailable(error) if error.is_moved()), "{read}");
+        assert!(store.position().await.is_err());
         // It is the file that counts, not the name.
         if let Change::Moved = change {
             fs::rename(&elsewhere, &file).unwrap();
@@ -46,5 +49,34 @@ async fn nothing_is_written_to_a_file_that_nobody_finds() {
             store.create(&mut second).await.unwrap();
             assert!(store.load::<AnyExecution>(second.id()).await.is_ok());
         }
+    }
+}
+
+/// Who only observes a file goes on with the one in its place, if that is the same store.
+#[tokio::test]
+async fn an_observer_follows_the_name() {
+    for in_use in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let writer = Store::sqlite(path("agent.db")).await.unwrap();
+        writer.create(&mut pending_mail("a@example.com")).await.unwrap();
+        writer.backup(path("backup.db"), |_| {}).await.unwrap();
+        writer.create(&mut pending_mail("b@example.com")).await.unwrap();
+        if !in_use {
+            writer.close().await.unwrap();
+        }
+        let observer = OpenOptions::new().read_only(path("agent.db")).await.unwrap();
+        assert_eq!(observer.list(&Query::new()).await.unwrap().items.len(), 2);
+        for suffix in ["", "-wal", "-shm"] {
+            let _ = fs::remove_file(path(&format!("agent.db{suffix}")));
+        }
+        assert!(observer.list(&Query::new()).await.is_err(), "in use: {in_use}");
+        // The same store, as it was.
+        fs::copy(path("backup.db"), path("agent.db")).unwrap();
+        assert_eq!(observer.list(&Query::new()).await.unwrap().items.len(), 1);
+        // Put to use, it is another one.
+        let restored = Store::sqlite(path("agent.db")).await.unwrap();
+        restored.create(&mut pending_mail("c@example.com")).await.unwrap();
+        assert!(observer.list(&Query::new()).await.is_err(), "in use: {in_use}");
     }
 }

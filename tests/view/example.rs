@@ -284,8 +284,8 @@ async fn the_prompts() {
         drop(refused_then_sent(store).await);
         let prompt = async |language| {
             let observer = Observer::new(store).language(language);
-            let views = observer.consequence_views("mails").await.unwrap();
-            Prompt::new(&views).language(language).to_string()
+            let found = observer.consequences("mails").await.unwrap();
+            found.prompt().language(language).to_string()
         };
         assert_eq!(
             prompt(Language::English).await,

@@ -16,6 +16,7 @@ mod observed;
 mod position;
 mod prompt;
 mod secrets;
+mod sessions;
 mod shop;
 mod stopped;
 mod trace;

@@ -54,6 +54,31 @@ fn the_note_is_there_when_it_is_needed() {
     assert_eq!(Prompt::new(&[]).to_string(), "");
 }
 
+/// What took effect is the last to be left out, however many others there are and whatever they say;
+/// of those the newest are shown.
+#[tokio::test]
+async fn a_limit_leaves_out_what_matters_least() {
+    let tool = ToolSpec::idempotent("calendar", "create").unwrap();
+    let other = |number: usize| -> AnyExecution {
+        let about = format!("{number} {}", "x".repeat(150));
+        let contract = Contract::tool_call(&tool, "{}", reasoning_node()).unwrap().about(&about);
+        Execution::new(contract).start(tool_node()).cancel("why".to_owned(), tool_node()).into()
+    };
+    let sent = sent().await;
+    for place in [0, 100, 200] {
+        let mut all: Vec<_> = (0..200).map(|number| ConsequenceView::of(&other(number))).collect();
+        all.insert(place, ConsequenceView::of(&sent));
+        let prompt = Prompt::new(&all).to_string();
+        assert!(
+            prompt.contains("[SUCCESS ⚠️ IRREVERSIBLE (human-confirmed)]"),
+            "{place}: {prompt}"
+        );
+        assert!(prompt.contains("199 x"), "{prompt}");
+        assert!(!prompt.contains(" 0 x"), "{prompt}");
+        assert!(prompt.contains("more executions are not shown") && prompt.ends_with(NOTE));
+    }
+}
+
 /// EX-14, the failure branch: the mail was confirmed and failed.
 #[tokio::test]
 async fn a_failed_mail_has_no_effect() {

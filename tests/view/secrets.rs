@@ -88,11 +88,11 @@ async fn views<A: Audience>(store: &Store, ids: &[Id], session: &str) -> Shown {
             shown.add(&line.unwrap());
         }
         shown.add(&observer.session::<A>(session).await.unwrap());
-        shown.add(&observer.attention::<A>(100).await.unwrap());
+        shown.add(&observer.attention::<A>(&Query::new()).await.unwrap());
         // What reasoners see is never more than what people see.
-        let views = observer.consequence_views(session).await.unwrap();
-        shown.add(&views);
-        shown.0 += &Prompt::new(&views).language(language).to_string();
+        let found = observer.consequences(session).await.unwrap();
+        shown.add(&found.executions);
+        shown.0 += &found.prompt().language(language).to_string();
     }
     shown
 }

@@ -178,6 +178,6 @@ impl World {
     pub async fn moves(&self, task: Submitted) -> Vec<(String, String, String)> {
         let history = self.store.history(task.engine).await.unwrap();
         let moves = transitions::<view::Human>(&history).into_iter();
-        moves.map(|it| (it.from_status, it.trigger, it.to_status)).collect()
+        moves.map(|it| (it.from_status.into(), it.trigger.into(), it.to_status.into())).collect()
     }
 }

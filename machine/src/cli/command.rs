@@ -11,6 +11,7 @@ use super::{
     export::Export,
     fence::Fence,
     list::List,
+    operations::Operations,
     prompt::Prompt,
     prune::Prune,
     requeue::Requeue,
@@ -76,6 +77,8 @@ pub enum Command {
     Requeue(Requeue),
     /// Send a machine one of its events; its program applies it.
     Send(Send),
+    /// Show who did what, by the command line and over HTTP: the operator log.
+    Operations(Operations),
     /// Show it all in a browser, and decide there.
     #[cfg(feature = "http")]
     Serve(Serve),
@@ -151,6 +154,7 @@ pub async fn run(command: Command, context: &Context) -> Result<Exit, Error> {
         Command::Timeline(timeline) => timeline.run(context).await,
         Command::Topology(topology) => topology.run(context).await,
         Command::Prompt(prompt) => prompt.run(context).await,
+        Command::Operations(operations) => operations.run(context).await,
         Command::Verify(verify) => verify.run(context).await,
         Command::Check(check) => check.run(context).await,
         Command::Prune(prune) => prune.run(context).await,

@@ -69,7 +69,7 @@ impl List {
     async fn answer(&self, context: &Context, store: &Store) -> Result<Answer, Error> {
         let observer = context.observer(store);
         let attention = match self.after {
-            None => self.attention(&observer, store).await?,
+            None => for_audience!(self.audience, observer, attention(&self.query()))??,
             Some(_) => Value::Null,
         };
         let mut document = json!({
@@ -86,27 +86,8 @@ impl List {
         Ok(Answer::new(document, text))
     }
 
-    async fn attention(&self, observer: &Observer, store: &Store) -> Result<Value, Error> {
-        let mut attention = for_audience!(self.audience, observer, attention(self.limit))??;
-        let of_key = match &self.key {
-            Some(key) => Some(ids_of_key(store, key).await?),
-            None => None,
-        };
-        let is_wanted = |concern: &Value| {
-            // Nobody knows the kind of a machine that cannot be read.
-            let fields = [("machine", &self.machine), ("status", &self.status)];
-            fields.into_iter().chain([("session", &self.session)]).all(|(name, wanted)| {
-                let Some(wanted) = wanted else { return true };
-                concern[name] == **wanted || concern["reason"] == "unreadable"
-            }) && of_key.as_ref().is_none_or(|ids| id(concern).is_some_and(|id| ids.contains(&id)))
-        };
-        if let Some(concerns) = attention["concerns"].as_array_mut() {
-            concerns.retain(is_wanted);
-        }
-        Ok(attention)
-    }
-
-    async fn machines(&self, observer: &Observer, document: &mut Value) -> Result<(), Error> {
+    /// What is selected.
+    fn query(&self) -> Query {
         let mut query = Query::new().limit(self.limit);
         if let Some(machine) = &self.machine {
             query = query.machine(machine);
@@ -120,6 +101,11 @@ impl List {
         if let Some(key) = &self.key {
             query = query.key(key);
         }
+        query
+    }
+
+    async fn machines(&self, observer: &Observer, document: &mut Value) -> Result<(), Error> {
+        let mut query = self.query();
         if let Some(after) = self.after {
             query = query.after(after);
         }
@@ -219,19 +205,6 @@ async fn page<A: crate::view::Audience>(
         }
     }
     Ok((machines, unreadable, page.next))
-}
-
-async fn ids_of_key(store: &Store, key: &str) -> Result<BTreeSet<Id>, Error> {
-    let mut ids = BTreeSet::new();
-    let mut query = Query::new().key(key).limit(1000);
-    loop {
-        let page = store.list(&query).await?;
-        ids.extend(page.items.into_iter().flatten().map(|line| line.id));
-        match page.next {
-            Some(next) => query = query.after(next),
-            None => return Ok(ids),
-        }
-    }
 }
 
 fn id(document: &Value) -> Option<Id> {

@@ -16,6 +16,7 @@ mod fence;
 mod ids;
 mod json;
 mod list;
+mod operations;
 mod person;
 mod program;
 mod progress;

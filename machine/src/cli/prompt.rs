@@ -22,10 +22,14 @@ pub struct Prompt {
 impl Prompt {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.read().await?;
-        let views = context.observer(&store).consequence_views(&self.session).await?;
-        let prompt = view::Prompt::new(&views).language(context.language).limit(self.limit);
-        let text = prompt.to_string();
-        let document = json!({ "session": self.session, "executions": views, "prompt": text });
+        let found = context.observer(&store).consequences(&self.session).await?;
+        let text = found.prompt().language(context.language).limit(self.limit).to_string();
+        let document = json!({
+            "session": self.session,
+            "executions": found.executions,
+            "unreadable": found.unreadable.len(),
+            "prompt": text,
+        });
         Answer::new(document, text).print(self.format)
     }
 }

@@ -1,4 +1,12 @@
-use std::{fmt::Write, fs, net::SocketAddr, path::PathBuf, sync::Arc, thread};
+use std::{
+    fmt::Write as _,
+    fs,
+    io::{self, Write as _},
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread,
+};
 
 use futures_channel::oneshot;
 use tokio::net::TcpListener;
@@ -27,7 +35,8 @@ pub struct Serve {
     /// A file with a line for each token: `operator NAME TOKEN`, or `reader NAME TOKEN`.
     #[arg(long, value_name = "FILE")]
     tokens: Option<PathBuf>,
-    /// The name of a host that this is served as, such as `agents.example.com`; more than once for several.
+    /// The name of a host that this is served as, such as `agents.example.com`, without scheme and port;
+    /// more than once for several.
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
     /// Reading needs a token, also on this computer.
@@ -46,7 +55,8 @@ impl Serve {
             .command(context.command())
             .database(context.database());
         for host in self.hosts.drain(..) {
-            http = http.host(host);
+            let with = http.host(host);
+            http = with.map_err(|error| Error::usage(format!("`--host`: {error}")))?;
         }
         let (started, address) = oneshot::channel();
         let (ended, end) = oneshot::channel();
@@ -83,6 +93,7 @@ impl Serve {
             let text = fs::read_to_string(file).map_err(|error| {
                 Error::usage(format!("cannot read the file of tokens {shown}: {error}"))
             })?;
+            warn_of_readers(file, &shown);
             for (number, line) in text.lines().enumerate() {
                 access = with_line(access, line)
                     .map_err(|error| error.at(format_args!("{shown}, line {}", number + 1)))?;
@@ -111,6 +122,25 @@ impl Serve {
         Ok((access, token))
     }
 }
+
+/// Whoever reads a token can decide under the name of its person.
+#[cfg(unix)]
+fn warn_of_readers(file: &Path, shown: &str) {
+    use std::os::unix::fs::PermissionsExt;
+
+    let Ok(known) = fs::metadata(file) else { return };
+    if known.is_file() && known.permissions().mode() & 0o077 != 0 {
+        // Nobody may be there to read it.
+        let _ = writeln!(
+            io::stderr(),
+            "warning: other users of this computer can read or write the tokens in {shown}; \
+             `chmod 600` keeps them from that"
+        );
+    }
+}
+
+#[cfg(not(unix))]
+fn warn_of_readers(_file: &Path, _shown: &str) {}
 
 /// Serves until a signal comes.
 fn served(

@@ -74,6 +74,9 @@ impl Timeline {
     }
 
     fn session_text(terminal: Terminal, now: i64, timeline: &Value) -> String {
+        // People get their number, others also what is wrong with them.
+        let errors = array(&timeline["unreadable"]);
+        let unreadable = timeline["unreadable"].as_u64().unwrap_or(errors.len() as u64);
         let mut shown = format!(
             "{}: {} executions, {} ended, {} not ended\n",
             OneLine(text(timeline, "session_id")),
@@ -81,6 +84,10 @@ impl Timeline {
             timeline["terminal"],
             timeline["active"]
         );
+        if unreadable > 0 {
+            let _ =
+                writeln!(shown, "{unreadable} more cannot be read; `list --session` names them");
+        }
         let mut table = Table::new(terminal, &["Id", "State", "Since", "Took", "About", "Outcome"]);
         for execution in array(&timeline["contracts"]) {
             let (created, entered) = (&execution["created_at"], &execution["entered_at"]);
@@ -122,7 +129,7 @@ impl Timeline {
             let ids: Vec<_> = array(attempts).iter().filter_map(Value::as_str).collect();
             let _ = writeln!(shown, "attempts at the same action: {}", ids.join(", "));
         }
-        for error in array(&timeline["unreadable"]) {
+        for error in errors {
             let _ = writeln!(shown, "unreadable: {}", OneLine(error.as_str().unwrap_or_default()));
         }
         shown

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::InvalidContract;
 use crate::actor::is_invisible;
-use crate::journal::{Digest, canonical, depth, plain_numbers};
+use crate::journal::{Digest, canonical, canonical_whole_object, depth, plain_numbers};
 
 /// What to do: type and parameters. Progress and result belong to the
 /// [`Execution`](super::Execution).
@@ -122,7 +122,10 @@ impl Action {
         action_detail: Map<String, Value>,
     ) -> Result<Self, InvalidContract> {
         // A known type may be written as any text.
-        let action_type = ActionType::from(String::from(action_type));
+        let action_type = match action_type {
+            ActionType::Other(name) => ActionType::from(name),
+            known => known,
+        };
         let detail = Value::Object(action_detail);
         if depth(&detail) > Self::MAX_DETAIL_DEPTH {
             return Err(InvalidContract::TooDeep);
@@ -211,31 +214,8 @@ impl Action {
     /// written as `1` or `1.0`.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        let detail = canonical(&plain(Value::Object(self.action_detail.clone())));
+        let detail = canonical_whole_object(&self.action_detail);
         Digest::of(&[self.action_type.to_string().as_bytes(), detail.as_bytes()])
-    }
-}
-
-/// Normalizes whole numbers: models write both `1` and `1.0` for the same value.
-pub(super) fn plain(value: Value) -> Value {
-    whole(plain_numbers(value))
-}
-
-fn whole(value: Value) -> Value {
-    // 2^53: a double represents every whole number up to here exactly.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    match value {
-        Value::Number(number) => match number.as_f64() {
-            Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT =>
-            {
-                #[allow(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
-                Value::from(float as i64)
-            }
-            _ => Value::Number(number),
-        },
-        Value::Array(items) => items.into_iter().map(whole).collect(),
-        Value::Object(map) => map.into_iter().map(|(key, value)| (key, whole(value))).collect(),
-        other => other,
     }
 }
 

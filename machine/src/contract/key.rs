@@ -1,10 +1,9 @@
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
 
-use super::{Action, action::plain};
-use crate::journal::{Digest, canonical};
+use super::Action;
+use crate::journal::{Digest, canonical_whole, canonical_whole_object};
 
 /// The key under which an irreversible action runs at most once (EX-5).
 ///
@@ -23,15 +22,15 @@ impl IdempotencyKey {
         let Some(call) = action.tool() else {
             return Self(format!("{}:{}", action.action_type(), action.digest()));
         };
-        let arguments = || Value::Object(call.arguments.clone());
-        let identity = canonical(&plain(call.identity.cloned().unwrap_or_else(arguments)));
+        let identity = match call.identity {
+            Some(identity) => canonical_whole(identity),
+            None => canonical_whole_object(call.arguments),
+        };
         let digest = match call.occurrence {
             None => Digest::of(&[identity.as_bytes()]),
             Some(occurrence) => Digest::of(&[identity.as_bytes(), occurrence.as_bytes()]),
         };
-        // Escape the separator, so that two tools cannot share a key.
-        let name = |name: &str| name.replace('%', "%25").replace(':', "%3A");
-        Self(format!("{}:{}:{digest}", name(call.service), name(call.method)))
+        Self(format!("{}:{}:{digest}", escaped(call.service), escaped(call.method)))
     }
 
     /// The key as text, for a service that deduplicates too.
@@ -39,6 +38,14 @@ impl IdempotencyKey {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// A name without the separator, so that two tools cannot share a key.
+fn escaped(name: &str) -> Cow<'_, str> {
+    if name.contains(['%', ':']) {
+        return Cow::Owned(name.replace('%', "%25").replace(':', "%3A"));
+    }
+    Cow::Borrowed(name)
 }
 
 impl fmt::Display for IdempotencyKey {

@@ -63,8 +63,7 @@ impl Token {
         Self { generation, sequence }
     }
 
-    /// The generation of the store: a backup has a higher one than its original, so
-    /// tokens rise as well when a backup is put to use.
+    /// The generation of the store: it rises when a backup is put to use.
     #[must_use]
     pub fn generation(self) -> u64 {
         self.generation

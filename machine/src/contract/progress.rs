@@ -91,13 +91,14 @@ impl Progress {
     /// The same for an execution in a state that is known.
     pub(crate) fn read(execution: &dyn Durable) -> Self {
         let journal = execution.journal();
-        let folded = execution
-            .__rules()
-            .__fold(&journal.stored().summary.context, journal.uncommitted())
-            .map(|folded| folded.part);
+        let committed = &journal.stored().summary.context;
+        if journal.uncommitted().is_empty() {
+            return Self::deserialize(committed).unwrap_or_default();
+        }
         // A history that breaks a rule is refused at the commit; the views show what was committed.
-        let part = folded.unwrap_or_else(|_| journal.stored().summary.context.clone());
-        Self::deserialize(&part).unwrap_or_default()
+        let folded = execution.__rules().__fold(committed, journal.uncommitted());
+        let part = folded.as_ref().map_or(committed, |folded| &folded.part);
+        Self::deserialize(part).unwrap_or_default()
     }
 
     /// Whether the execution has waited.

@@ -3,8 +3,8 @@ use std::fmt::Write;
 use serde_json::Value;
 use unicode_script::{Script, UnicodeScript};
 
-use super::{Action, Contract, action::plain};
-use crate::{actor::is_invisible, journal::canonical};
+use super::{Action, Contract};
+use crate::{actor::is_invisible, journal::canonical_whole};
 
 /// The longest text of one argument in a question, in characters.
 const LONGEST: usize = 2000;
@@ -52,7 +52,7 @@ pub(super) fn describe(action: &Action, text: &mut String) {
         name(argument, &mut lines);
         lines.push_str(": ");
         // As JSON, line breaks are escaped and quotes cannot be forged.
-        cut(&canonical(&plain((*value).clone())), LONGEST, &mut lines);
+        cut(&canonical_whole(value), LONGEST, &mut lines);
         shown += 1;
     }
     if shown < arguments.len() {

@@ -10,6 +10,33 @@ use axum::{
 };
 
 use super::{problem::Problem, router::Shared};
+use crate::id::shortened;
+
+/// Something that no request can have as the name of its host, such as an address with a scheme or a port.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is not the name of a host; give the name alone, without scheme, port and path, such as \
+     `agents.example.com`"
+)]
+pub struct InvalidHost(String);
+
+/// The longest name in the domain name system.
+const LONGEST_HOST: usize = 253;
+
+/// A name that a request can be for.
+pub(super) fn valid(name: String) -> Result<String, InvalidHost> {
+    let is_label = |label: &str| {
+        !label.is_empty()
+            && label.bytes().all(|it| it.is_ascii_alphanumeric() || b"-_".contains(&it))
+    };
+    // With a dot at its end a name is the same, but a request has it as it was typed.
+    let labels = name.strip_suffix('.').unwrap_or(&name);
+    let is_address = bare(&name).parse::<IpAddr>().is_ok();
+    if is_address || (name.len() <= LONGEST_HOST && labels.split('.').all(is_label)) {
+        return Ok(name);
+    }
+    Err(InvalidHost(shortened(&name)))
+}
 
 /// Refuses a request for another host (DNS rebinding), and one that another page sends.
 pub(super) async fn guard(

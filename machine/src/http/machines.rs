@@ -54,8 +54,8 @@ pub(super) async fn attention(
     Query(some): Query<Urgent>,
 ) -> Result<Json<Value>, Problem> {
     let audience = caller.may_see(some.audience)?;
-    let limit = limit(some.limit, 100)?;
-    let mut attention = for_audience!(audience, http.observer, attention(limit))??;
+    let query = store::Query::new().limit(limit(some.limit, 100)?);
+    let mut attention = for_audience!(audience, http.observer, attention(&query))??;
     with_commands(&mut attention, &http.command);
     Ok(Json(attention))
 }

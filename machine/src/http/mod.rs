@@ -24,5 +24,6 @@ mod sessions;
 mod steps;
 
 pub use access::{Access, InvalidToken};
+pub use guard::InvalidHost;
 pub use router::Http;
 pub use server::{ServeError, serve};

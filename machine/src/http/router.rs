@@ -18,9 +18,15 @@ use utoipa::{
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
-    Access, acts, approvals, caller::authenticate, definitions, ecs, events, executions,
-    extract::LARGEST, feed::Feed, guard::guard, health, machines, operations, page,
-    problem::Problem, sessions,
+    Access, acts, approvals,
+    caller::authenticate,
+    definitions, ecs, events, executions,
+    extract::LARGEST,
+    feed::Feed,
+    guard::{InvalidHost, guard, valid},
+    health, machines, operations, page,
+    problem::Problem,
+    sessions,
 };
 use crate::{
     actor::Actors,
@@ -133,10 +139,13 @@ impl Http {
 
     /// The name of a host that this is served as, such as `agents.example.com`. Requests for other names
     /// than `localhost` are refused, because any page can make its own name point to this server.
-    #[must_use]
-    pub fn host(mut self, name: impl Into<String>) -> Self {
-        self.hosts.push(name.into());
-        self
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidHost`] unless it is a name alone: a request could never be for it. A port does not matter.
+    pub fn host(mut self, name: impl Into<String>) -> Result<Self, InvalidHost> {
+        self.hosts.push(valid(name.into())?);
+        Ok(self)
     }
 
     /// What the commands begin with that the inspector shows, such as `machine --db agent.db`.

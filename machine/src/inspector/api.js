@@ -15,14 +15,15 @@ export class Problem extends Error {
   }
 }
 
-/** Takes the token out of the address. */
+/** Takes the token out of the address; whether there was one, or an empty one, which forgets it. */
 export function takeToken() {
   const fragment = new URLSearchParams(location.hash.slice(1));
   const token = fragment.get("token");
-  if (token === null) return;
+  if (token === null) return false;
   if (token) setToken(token);
   else forgetToken();
   history.replaceState(null, "", `${location.pathname}${location.search}#/`);
+  return true;
 }
 
 export function setToken(token) {

@@ -5,7 +5,7 @@ import { h } from "./dom.js";
 import { held } from "./hold.js";
 import { question } from "./payload.js";
 import { askAll, readOnly, stepList } from "./steps.js";
-import { since, words } from "./text.js";
+import { sessionName, since, words } from "./text.js";
 
 const selected = new Set();
 
@@ -141,13 +141,13 @@ function gate(page, { item: one, gone }) {
             "It has been answered, or it has changed, since this was shown. Nothing that you press here has an effect on it.")
         : [
             `Asked by ${article(one.asked_by)}`,
-            one.session
+            typeof one.session === "string"
               ? [
                   " in session ",
                   h(
                     "a",
                     { class: "data", href: page.link(`sessions/${encodeURIComponent(one.session)}`) },
-                    one.session,
+                    sessionName(one.session),
                   ),
                 ]
               : "",

@@ -44,6 +44,8 @@ const state = {
   loading: false,
   dirty: false,
   toast: "",
+  /** Counts the changes of the server's file and of the caller: what was asked before is not shown after. */
+  era: 0,
 };
 const main = document.getElementById("main");
 const scrolls = new Map();
@@ -73,7 +75,8 @@ function pageAt(hash) {
   });
   const params = Object.fromEntries(new URLSearchParams(query));
   const found = PAGES.find((page) => page.path === first) ?? PAGES[0];
-  const view = second ? (found.one ?? found.view) : (found.view ?? overview);
+  // A session may have an empty name.
+  const view = second === undefined ? (found.view ?? overview) : (found.one ?? found.view);
   const allowed = AUDIENCES[state.health?.access.role ?? "local"];
   const audience = allowed.includes(params.audience) ? params.audience : "human";
   const loaded = new URLSearchParams(params);
@@ -143,26 +146,32 @@ async function navigate({ focus = false, top = null }) {
 
 /** Loads the page again; what comes while it does is loaded afterwards. */
 async function load() {
-  const { page } = state;
+  const { page, era } = state;
+  const isCurrent = () => page.address === state.page.address && era === state.era;
   state.loading = true;
   state.dirty = false;
   if (!state.data) render();
   try {
+    if (state.live.name !== "live" && state.live.name !== "connecting") {
+      // Nobody has said that the server is still the one that the page knows.
+      const health = await get("api/health");
+      if (era !== state.era || adopt(health)) return;
+    }
     const before = state.data;
     const data = await page.view.load(page, before);
-    if (page.address !== state.page.address) return;
+    if (!isCurrent()) return;
     state.data = data;
     state.problem = null;
     const news = before && page.view.news?.(before, data);
     if (news) say(news);
   } catch (problem) {
-    if (page.address !== state.page.address) return;
+    if (!isCurrent()) return;
     if (problem.status === 401) return askForToken(problem);
     state.problem = problem;
     // What is shown stays; it is only not the newest.
     if (problem.status === 404) state.data = null;
   } finally {
-    if (page.address === state.page.address) state.loading = false;
+    if (isCurrent()) state.loading = false;
   }
   render();
   refreshDialog();
@@ -190,11 +199,13 @@ async function refresh() {
 
 const live = new Live({
   changed,
-  lost: (why) => {
-    say(`Everything was loaded again, because the stream could not go on where it was: ${why}`);
-    state.data = null;
-    release();
-    load();
+  connected: (health) => adopt(health),
+  lost: (health, why) => {
+    const again = `Everything was loaded again, because the stream could not go on where it was: ${why}`;
+    if (!adopt(health, again)) {
+      say(again);
+      reload();
+    }
   },
   status: (name, until) => {
     state.live = { name, until };
@@ -203,6 +214,35 @@ const live = new Live({
     renderHeader();
   },
 });
+
+/**
+ * Takes over what the server says about itself and the caller. If its file, its commands or the caller are
+ * others than before, nothing that is shown holds any more; returns whether that is so.
+ */
+function adopt(health, why) {
+  const before = state.health;
+  const differs = (...names) => names.some((name) => before[name] !== health[name]);
+  const isOther = differs("database", "command");
+  const isOtherCaller = ["role", "name"].some((name) => before.access[name] !== health.access[name]);
+  state.health = health;
+  if (!isOther && !isOtherCaller) return false;
+  say(
+    isOther
+      ? `The server serves another store now: ${fileName()}. Everything was loaded again.`
+      : (why ?? "The server knows this tab as somebody else now. Everything was loaded again."),
+  );
+  reload();
+  return true;
+}
+
+/** Forgets what is shown, and loads it again. */
+function reload() {
+  state.era += 1;
+  state.data = null;
+  closeDialog();
+  release();
+  navigate({});
+}
 
 // --- The frame ---
 
@@ -288,7 +328,7 @@ function changeAudience(event) {
   const audience = event.currentTarget.value;
   const { path, id, params } = state.page;
   state.page.audience = audience;
-  go(link(id ? `${path}/${encodeURIComponent(id)}` : path, params));
+  go(link(id === undefined ? path : `${path}/${encodeURIComponent(id)}`, params));
 }
 
 function render() {
@@ -348,7 +388,7 @@ function askForToken(problem) {
   const onsubmit = (event) => {
     event.preventDefault();
     setToken(new FormData(event.currentTarget).get("token").trim());
-    start();
+    restart();
   };
   patch(
     main,
@@ -373,9 +413,8 @@ function askForToken(problem) {
 }
 
 function signOut() {
-  closeDialog();
   forgetToken();
-  start();
+  restart();
 }
 
 function showHelp() {
@@ -438,16 +477,32 @@ function onLeave() {
   });
 }
 
+/** Begins again with the token of now, as a reload does: nothing of another caller stays. */
+function restart() {
+  live.stop();
+  state.era += 1;
+  Object.assign(state, { health: null, data: null, problem: null, live: { name: "connecting" } });
+  closeDialog();
+  release();
+  state.page = pageAt(location.hash);
+  render();
+  start();
+}
+
 async function start() {
+  const { era } = state;
   try {
     // The position first: what changes while the page loads comes with the stream.
-    state.health = await get("api/health");
+    const health = await get("api/health");
+    if (era !== state.era) return;
+    state.health = health;
   } catch (problem) {
+    if (era !== state.era) return;
     if (problem.status === 401) return askForToken(problem);
     state.page = pageAt(location.hash);
     state.problem = problem;
     render();
-    setTimeout(start, 3000);
+    setTimeout(() => era === state.era && start(), 3000);
     return;
   }
   navigate({ focus: false });
@@ -474,7 +529,8 @@ useShell({
 takeToken();
 history.scrollRestoration = "manual";
 addEventListener("popstate", () => {
-  takeToken();
+  // A link with a token, followed in a tab that was open before.
+  if (takeToken()) return restart();
   // A field that has the focus would keep its own text.
   if (document.activeElement?.closest(".filters")) document.activeElement.blur();
   navigate({ top: scrolls.get(location.hash) ?? 0 });

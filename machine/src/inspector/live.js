@@ -15,11 +15,15 @@ export class Live {
   #timer = null;
   #abort = null;
   #wake = () => {};
-  #running = false;
+  /** The loop that reads; a new one for each start. */
+  #run = null;
 
-  /** `changed(ids)` after a batch, `lost(why)` when events are missing, `status(name, at)`. */
-  constructor({ changed, lost, status }) {
-    Object.assign(this, { changed, lost, status });
+  /**
+   * `connected(health)` whenever the stream begins, `changed(ids)` after a batch, `lost(health, why)` when
+   * events are missing, `status(name, at)`.
+   */
+  constructor({ connected, changed, lost, status }) {
+    Object.assign(this, { connected, changed, lost, status });
     // A page that nobody sees asks for nothing; it catches up from its position when it is seen again.
     document.addEventListener("visibilitychange", () => {
       if (document.hidden) this.#abort?.abort();
@@ -31,37 +35,40 @@ export class Live {
 
   /** Starts at a position that is not newer than what the page shows. */
   start(position) {
+    this.stop();
     this.#position = position;
-    if (!this.#running) this.#run();
+    this.#run = {};
+    this.#goOn(this.#run);
   }
 
   stop() {
-    this.#running = false;
+    this.#run = null;
+    this.#changed.clear();
     this.#abort?.abort();
     this.#wake();
   }
 
-  async #run() {
-    this.#running = true;
+  async #goOn(run) {
     let failures = 0;
-    while (this.#running) {
+    while (this.#run === run) {
       if (document.hidden) {
         this.status("paused");
         await this.#sleep(Infinity);
         continue;
       }
       try {
-        await this.#read(() => (failures = 0));
+        await this.#read(run, () => (failures = 0));
       } catch (problem) {
+        if (this.#run !== run) return;
         if (problem.status === 410) {
-          await this.#forget(problem).catch(() => {});
+          await this.#forget(run, problem).catch(() => {});
         } else if (problem.status === 401 || problem.status === 403) {
-          this.#running = false;
+          this.#run = null;
           this.status("refused");
           return;
         }
       }
-      if (!this.#running || document.hidden) continue;
+      if (this.#run !== run || document.hidden) continue;
       failures += 1;
       // A little chance, so that many pages do not come back at the same moment.
       const wait =
@@ -72,32 +79,41 @@ export class Live {
   }
 
   /** The server does not know the position: another file, or an older copy of it. */
-  async #forget(problem) {
-    this.#position = (await get("api/health")).position;
+  async #forget(run, problem) {
+    const health = await get("api/health");
+    if (this.#run !== run) return;
+    this.#position = health.position;
     this.#changed.clear();
-    this.lost(problem.message);
+    this.lost(health, problem.message);
   }
 
-  async #read(alive) {
-    this.#abort = new AbortController();
+  async #read(run, alive) {
+    const abort = new AbortController();
+    this.#abort = abort;
     let silence;
     const heard = () => {
       clearTimeout(silence);
-      silence = setTimeout(() => this.#abort.abort(), SILENCE_MS);
+      silence = setTimeout(() => abort.abort(), SILENCE_MS);
     };
     try {
       heard();
       const response = await request("api/events", {
         query: { events: "execution_state,machine_state,changed" },
         headers: { Accept: "text/event-stream", "Last-Event-ID": this.#position },
-        signal: this.#abort.signal,
+        signal: abort.signal,
       });
+      // The server may have been started again for another file, or with other tokens. A stream that is
+      // open says that this server is still there after it has answered.
+      const health = await get("api/health");
+      if (this.#run !== run || abort.signal.aborted) return;
+      this.connected(health);
+      if (this.#run !== run) return;
       this.status("live");
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       let text = "";
       for (;;) {
         const { value, done } = await reader.read();
-        if (done) return;
+        if (done || this.#run !== run) return;
         heard();
         alive();
         const blocks = (text + value).split(/\r?\n\r?\n/);
@@ -106,7 +122,7 @@ export class Live {
       }
     } finally {
       clearTimeout(silence);
-      this.#abort.abort();
+      abort.abort();
     }
   }
 

@@ -11,7 +11,7 @@ import { copyButton, fields, payload, question } from "./payload.js";
 import { picture } from "./picture.js";
 import { definitionOf } from "./records.js";
 import { readOnly, setAside, stepList } from "./steps.js";
-import { badge, count, since, words } from "./text.js";
+import { badge, count, sessionName, since, words } from "./text.js";
 
 /** What an execution has only for some audiences. */
 const RESTRICTED = [
@@ -77,13 +77,13 @@ export const machine = {
         "p",
         { class: "crumbs" },
         h("a", { href: page.link("", filters) }, "Machines"),
-        data.machine.session
+        typeof data.machine.session === "string"
           ? [
               " / ",
               h(
                 "a",
                 { class: "data", href: page.link(`sessions/${encodeURIComponent(data.machine.session)}`) },
-                data.machine.session,
+                sessionName(data.machine.session),
               ),
             ]
           : "",

@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { h } from "./dom.js";
 import { held } from "./hold.js";
 import { readOnly, stepList } from "./steps.js";
-import { badge, count, short, since } from "./text.js";
+import { badge, count, sessionName, short, since } from "./text.js";
 
 export const FILTERS = ["machine", "status", "session", "key", "order"];
 const TYPING_MS = 300;
@@ -178,11 +178,11 @@ function machineRow(page, one, gone, list) {
     h(
       "td",
       null,
-      one.session
+      typeof one.session === "string"
         ? h(
             "a",
             { class: "data", href: page.link(`sessions/${encodeURIComponent(one.session)}`) },
-            one.session,
+            sessionName(one.session),
           )
         : "–",
     ),

@@ -1,13 +1,18 @@
 // The sessions, and the executions of one, side by side over time.
 
-import { get } from "./api.js";
+import { get, Problem } from "./api.js";
+import { quoted } from "./commands.js";
+import { shell } from "./dialog.js";
 import { h } from "./dom.js";
 import { executionLanes } from "./lanes.js";
+import { copyButton } from "./payload.js";
 import { picture } from "./picture.js";
-import { badge, count, exact, length, short, since } from "./text.js";
+import { badge, count, exact, length, sessionName, short, since } from "./text.js";
 
 /** How many executions are drawn and listed at once. */
 const AT_ONCE = 50;
+/** Names that are no part of a path: a browser takes them out of an address, however they are written. */
+const NO_PATH = ["", ".", ".."];
 
 export const sessions = {
   title: () => "Sessions",
@@ -45,7 +50,7 @@ export const sessions = {
                   h(
                     "a",
                     { class: "data", href: page.link(`sessions/${encodeURIComponent(one.session)}`) },
-                    one.session,
+                    sessionName(one.session),
                   ),
                 ),
                 h("td", null, one.machines.toLocaleString("en-GB")),
@@ -67,32 +72,27 @@ export const sessions = {
 };
 
 export const session = {
-  title: (data) => data?.session_id ?? "Session",
+  title: (data) => (data ? sessionName(data.session_id) : "Session"),
 
-  async load({ id, audience }) {
-    const [timeline, topology] = await Promise.all([
-      get(`api/execution/${encodeURIComponent(id)}/timeline`, { audience }).catch((problem) => {
-        // A session may have machines of other kinds only.
-        if (problem.status !== 404) throw problem;
-        return {
-          session_id: id,
-          contracts: [],
-          transitions: [],
-          attempts: [],
-          total: 0,
-          active: 0,
-          terminal: 0,
-          unreadable: 0,
-        };
-      }),
-      get("api/execution/topology"),
-    ]);
-    return { ...timeline, topology };
+  async load({ id, audience, params }) {
+    if (NO_PATH.includes(id)) return machinesOf(id, { audience, params });
+    try {
+      const [timeline, topology] = await Promise.all([
+        get(`api/execution/${encodeURIComponent(id)}/timeline`, { audience }),
+        get("api/execution/topology"),
+      ]);
+      return { ...timeline, topology };
+    } catch (problem) {
+      // A session may have machines of other kinds only.
+      if (problem.status !== 404) throw problem;
+      return machinesOf(id, { audience, params });
+    }
   },
 
   concerns: () => true,
 
   render(page, data) {
+    if (data.machines) return machineList(page, data);
     const from = Math.max(0, Number(page.params.from) || 0);
     const groups = new Map(
       data.attempts.flatMap((ids) =>
@@ -191,6 +191,83 @@ export const session = {
     ];
   },
 };
+
+/** The machines of a session without a timeline. */
+async function machinesOf(id, { audience, params }) {
+  const query = { audience, limit: AT_ONCE, after: params.after, order: "newest" };
+  const page = await get(`api/machines?session=${encodeURIComponent(id)}`, query);
+  if (page.machines.length === 0 && !page.unreadable?.length && !params.after) {
+    throw new Problem({ title: "Not found", detail: "No machine has this session.", status: 404 });
+  }
+  return { ...page, session_id: id };
+}
+
+function machineList(page, { session_id: id, machines, unreadable, next }) {
+  const path = `sessions/${encodeURIComponent(id)}`;
+  const command = `${shell.command()} timeline --session ${quoted(id)}`;
+  return [
+    h("p", { class: "crumbs" }, h("a", { href: page.link("sessions") }, "Sessions")),
+    h("h1", { tabindex: "-1", class: "data" }, sessionName(id)),
+    NO_PATH.includes(id)
+      ? h(
+          "p",
+          { class: "warning" },
+          "A browser cannot ask for the timeline of a session with this name, so only its machines are listed. This shows it: ",
+          h("code", { class: "data" }, command),
+          " ",
+          copyButton(command, "command"),
+        )
+      : h("p", { class: "note" }, "No machine of this session is an execution, so there is no timeline."),
+    h("h2", null, "Machines"),
+    h(
+      "div",
+      { class: "wide", tabindex: "0", role: "group", "aria-label": "Machines, scrollable" },
+      h(
+        "table",
+        null,
+        h(
+          "thead",
+          null,
+          h(
+            "tr",
+            null,
+            ["State", "About", "Kind", "In this state", "Id"].map((name) => h("th", { scope: "col" }, name)),
+          ),
+        ),
+        h(
+          "tbody",
+          null,
+          machines.map((one) =>
+            h(
+              "tr",
+              { key: one.id },
+              h("td", null, badge(one.label)),
+              h(
+                "th",
+                { scope: "row" },
+                h(
+                  "a",
+                  { class: "data", href: page.link(`machines/${one.id}`) },
+                  one.summary || `${one.machine} ${short(one.id)}`,
+                ),
+              ),
+              h("td", { class: "data" }, one.machine),
+              h("td", null, since(one.entered_at, "for")),
+              h("td", null, h("code", { title: one.id }, short(one.id))),
+            ),
+          ),
+        ),
+      ),
+    ),
+    unreadable?.map((error) => h("p", { class: "warning data", key: error }, error)),
+    h(
+      "nav",
+      { "aria-label": "Pages of machines", class: "actions" },
+      page.params.after && h("a", { key: "first", class: "button", href: page.link(path) }, "Newest"),
+      next && h("a", { key: "next", class: "button", href: page.link(path, { after: next }) }, "Older"),
+    ),
+  ];
+}
 
 /** Attempts at the same action stand together, where the first one began. */
 function grouped(executions, groups) {

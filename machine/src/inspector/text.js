@@ -87,6 +87,8 @@ export function tick() {
 export const short = (id) => String(id).slice(-8);
 
 /** `IN_DOUBT` as words, for reading aloud and for headings. */
+/** A session may have an empty name, which a link could not show. */
+export const sessionName = (name) => name || "(empty name)";
 export const words = (name) => String(name ?? "").replaceAll("_", " ");
 
 /** A number with its noun. */

@@ -8,45 +8,86 @@ use serde_json::{Map, Number, Value};
 /// with `preserve_order` maps are not sorted, and with `arbitrary_precision` numbers keep the text
 /// that they were read from.
 pub(crate) fn canonical(value: &Value) -> String {
-    let mut text = String::new();
-    write(value, &mut text);
+    text_of(value, plain_number)
+}
+
+/// The same, with whole numbers written as integers: models write both `1` and `1.0` for the same value.
+pub(crate) fn canonical_whole(value: &Value) -> String {
+    text_of(value, whole_number)
+}
+
+/// The same of an object.
+pub(crate) fn canonical_whole_object(map: &Map<String, Value>) -> String {
+    let mut text = String::with_capacity(USUAL);
+    object(map, &mut text, whole_number);
     text
 }
 
-fn write(value: &Value, text: &mut String) {
+/// Appends an object in canonical form.
+pub(super) fn write_object(map: &Map<String, Value>, text: &mut String) {
+    object(map, text, plain_number);
+}
+
+/// How long a text usually is, in bytes.
+const USUAL: usize = 128;
+
+/// What a number is written as.
+type Form = fn(&Number) -> Number;
+
+fn text_of(value: &Value, form: Form) -> String {
+    let mut text = String::with_capacity(USUAL);
+    write(value, &mut text, form);
+    text
+}
+
+fn write(value: &Value, text: &mut String, form: Form) {
     match value {
-        Value::Object(map) => write_object(map, text),
+        Value::Object(map) => object(map, text, form),
         Value::Array(items) => {
             text.push('[');
             for (at, value) in items.iter().enumerate() {
                 if at > 0 {
                     text.push(',');
                 }
-                write(value, text);
+                write(value, text, form);
             }
             text.push(']');
         }
-        Value::Number(number) => self::number(number, text),
+        Value::Number(number) => {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{}", form(number));
+        }
         Value::String(value) => string(value, text),
         Value::Bool(value) => text.push_str(if *value { "true" } else { "false" }),
         Value::Null => text.push_str("null"),
     }
 }
 
-/// Appends an object in canonical form.
-pub(super) fn write_object(map: &Map<String, Value>, text: &mut String) {
-    let mut entries: Vec<_> = map.iter().collect();
-    entries.sort_unstable_by_key(|(key, _)| *key);
+fn object(map: &Map<String, Value>, text: &mut String, form: Form) {
     text.push('{');
-    for (at, (key, value)) in entries.into_iter().enumerate() {
+    if map.keys().is_sorted() {
+        members(map.iter(), text, form);
+    } else {
+        let mut entries: Vec<_> = map.iter().collect();
+        entries.sort_unstable_by_key(|(key, _)| *key);
+        members(entries.into_iter(), text, form);
+    }
+    text.push('}');
+}
+
+fn members<'a>(
+    entries: impl Iterator<Item = (&'a String, &'a Value)>,
+    text: &mut String,
+    form: Form,
+) {
+    for (at, (key, value)) in entries.enumerate() {
         if at > 0 {
             text.push(',');
         }
         string(key, text);
         text.push(':');
-        write(value, text);
+        write(value, text, form);
     }
-    text.push('}');
 }
 
 fn string(value: &str, text: &mut String) {
@@ -59,11 +100,6 @@ fn string(value: &str, text: &mut String) {
         // Writing to a string cannot fail.
         let _ = write!(text, "{}", Value::from(value));
     }
-}
-
-fn number(number: &Number, text: &mut String) {
-    // Writing to a string cannot fail.
-    let _ = write!(text, "{}", plain_number(number));
 }
 
 /// The number in the form that `serde_json` gives it without `arbitrary_precision`: an integer of 64
@@ -81,15 +117,33 @@ fn plain_number(number: &Number) -> Number {
     .unwrap_or_else(|| number.clone())
 }
 
-/// The value with every number in its plain form.
-pub(crate) fn plain_numbers(value: Value) -> Value {
-    match value {
-        Value::Number(number) => Value::Number(plain_number(&number)),
-        Value::Array(items) => items.into_iter().map(plain_numbers).collect(),
-        Value::Object(map) => {
-            map.into_iter().map(|(key, value)| (key, plain_numbers(value))).collect()
+/// The plain form, as an integer if the number is whole.
+fn whole_number(number: &Number) -> Number {
+    // 2^53: a double represents every whole number up to here exactly.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let number = plain_number(number);
+    match number.as_f64() {
+        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT =>
+        {
+            #[allow(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
+            Number::from(float as i64)
         }
-        other => other,
+        _ => number,
+    }
+}
+
+/// The value with every number in its plain form.
+pub(crate) fn plain_numbers(mut value: Value) -> Value {
+    make_plain(&mut value);
+    value
+}
+
+fn make_plain(value: &mut Value) {
+    match value {
+        Value::Number(number) => *number = plain_number(number),
+        Value::Array(items) => items.iter_mut().for_each(make_plain),
+        Value::Object(map) => map.values_mut().for_each(make_plain),
+        Value::String(_) | Value::Bool(_) | Value::Null => {}
     }
 }
 

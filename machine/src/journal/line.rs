@@ -41,8 +41,54 @@ impl Kind {
     }
 }
 
+/// The same with its texts where they were read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LineRef<'a> {
+    pub(crate) number: u64,
+    pub(crate) at: Millis,
+    pub(crate) actor: Option<&'a str>,
+    pub(crate) definition: Fingerprint,
+    pub(crate) kind: Kind,
+    pub(crate) edge: Option<u32>,
+    pub(crate) body: Option<&'a str>,
+    pub(crate) digest: Digest,
+}
+
 impl Line {
+    pub(crate) fn borrowed(&self) -> LineRef<'_> {
+        LineRef {
+            number: self.number,
+            at: self.at,
+            actor: self.actor.as_deref(),
+            definition: self.definition,
+            kind: self.kind,
+            edge: self.edge,
+            body: self.body.as_deref(),
+            digest: self.digest,
+        }
+    }
+
     /// The digest of this line after a line with the digest `previous`.
+    pub(crate) fn expected_digest(&self, key: &DigestKey, previous: &Digest) -> Digest {
+        self.borrowed().expected_digest(key, previous)
+    }
+}
+
+impl LineRef<'_> {
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn to_line(self) -> Line {
+        Line {
+            number: self.number,
+            at: self.at,
+            actor: self.actor.map(|actor| Cow::Owned(actor.to_owned())),
+            definition: self.definition,
+            kind: self.kind,
+            edge: self.edge,
+            body: self.body.map(str::to_owned),
+            digest: self.digest,
+        }
+    }
+
     pub(crate) fn expected_digest(&self, key: &DigestKey, previous: &Digest) -> Digest {
         let edge = self.edge.map(u32::to_le_bytes);
         key.digest(&[
@@ -51,11 +97,11 @@ impl Line {
             &self.at.to_le_bytes(),
             &self.definition.as_u64().to_le_bytes(),
             &[u8::from(self.actor.is_some())],
-            self.actor.as_deref().unwrap_or_default().as_bytes(),
+            self.actor.unwrap_or_default().as_bytes(),
             &[self.kind as u8],
             edge.as_ref().map_or(&[], <[u8; 4]>::as_slice),
             &[u8::from(self.body.is_some())],
-            self.body.as_deref().unwrap_or_default().as_bytes(),
+            self.body.unwrap_or_default().as_bytes(),
         ])
     }
 }

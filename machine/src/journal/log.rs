@@ -276,8 +276,13 @@ impl Journal {
     /// What is known of the past, with the entries that are not stored yet.
     #[must_use]
     pub fn summary(&self) -> Summary {
-        let mut summary = self.stored.summary.clone();
-        self.entries.iter().for_each(|entry| summary.add(entry));
+        self.past().into_owned()
+    }
+
+    /// The same without a copy, if everything is stored.
+    pub(crate) fn past(&self) -> Cow<'_, Summary> {
+        let mut summary = Cow::Borrowed(&self.stored.summary);
+        self.entries.iter().for_each(|entry| summary.to_mut().add(entry));
         summary
     }
 

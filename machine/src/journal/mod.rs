@@ -10,11 +10,15 @@ mod log;
 mod payload;
 mod summary;
 
-pub(crate) use canonical::{canonical, depth, plain_numbers};
+pub(crate) use canonical::{
+    canonical, canonical_whole, canonical_whole_object, depth, plain_numbers,
+};
 pub use digest::Digest;
 pub(crate) use digest::DigestKey;
 pub use entry::Entry;
 pub use fact::{Due, Fact};
+#[cfg(feature = "sqlite")]
+pub(crate) use line::LineRef;
 pub(crate) use line::{Kind, Line};
 pub use log::Journal;
 #[doc(hidden)]

@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use super::{Position, Store, Unavailable, backend::Identity};
+use super::{Position, Store, Unavailable};
 
 /// A copy that [`Store::backup`] made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct Backup {
     pub path: PathBuf,
     /// Its size, in bytes.
     pub bytes: u64,
-    /// The position of its newest entry, in the copy.
+    /// The newest entry in it.
     pub position: Position,
 }
 
@@ -79,9 +79,10 @@ pub enum BackupError {
 impl Store {
     /// Copies the whole store to a new file, while any number of processes write to it. The copy is of
     /// one moment: it has every commit that was acknowledged before the call, and each one as a whole.
-    /// It is a store like any other, with the same key; [`verify_all`](Self::verify_all) checks it. It has
-    /// a generation of its own, higher than that of the original: once it is put to use, no position in
-    /// the journal and no fencing token of the one is taken for one of the other.
+    /// It is a store like any other, with the same key; [`verify_all`](Self::verify_all) checks it. Whoever
+    /// opens it for writing puts it to use: it gets a generation of its own, higher than that of the
+    /// original, so that no position in the journal and no fencing token of the one is taken for one of the
+    /// other.
     ///
     /// The copy gets its name when it is complete and on disk. Until then it is a file
     /// `NAME-backup-ID.partial`; one that a process left when it was killed is removed by the next backup
@@ -127,8 +128,8 @@ impl Store {
         while let Ok(step) = steps.recv().await {
             progress(step);
         }
-        let Copied { path, bytes, identity, newest } = answer.await??;
-        let position = Position { generation: identity.generation, sequence: newest };
+        let Copied { path, bytes, newest } = answer.await??;
+        let position = Position { generation: self.inner.identity.generation, sequence: newest };
         Ok(Backup { path, bytes, position })
     }
 }
@@ -138,8 +139,6 @@ impl Store {
 pub(crate) struct Copied {
     pub(crate) path: PathBuf,
     pub(crate) bytes: u64,
-    /// Which store the copy is.
-    pub(crate) identity: Identity,
     /// The sequence number of the newest line.
     pub(crate) newest: u64,
 }

@@ -136,7 +136,7 @@ impl Store {
     }
 
     /// Runs work that may block on a thread of the store.
-    pub(super) async fn run<T: Send + 'static>(
+    pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Unavailable> {

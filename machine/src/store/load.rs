@@ -53,9 +53,20 @@ impl Store {
         query: &Query,
     ) -> Result<Page<Result<M, LoadError>>, LoadError> {
         let query = query.clone().machine(M::DEFINITION.name.as_ref());
+        self.in_parts(&query, |rows| self.restore_all(rows, |machine| machine)).await
+    }
+
+    /// Reads the rows on a page of a query in parts, and works on each part while the next one is read.
+    pub(super) async fn in_parts<T, W>(
+        &self,
+        query: &Query,
+        work: impl Fn(Vec<(u64, Found)>) -> W,
+    ) -> Result<Page<T>, LoadError>
+    where
+        W: Future<Output = Result<Vec<T>, LoadError>>,
+    {
         let mut left = query.page_limit();
         let mut items = Vec::new();
-        // Some rows are read while those before them become machines.
         let mut rows = self.rows(&query.clone().limit(left.min(AT_ONCE)), true).await?;
         let next = loop {
             let (found, next) = rows;
@@ -66,8 +77,8 @@ impl Store {
                 let query = query.clone().limit(left.min(AT_ONCE)).after(next);
                 self.rows(&query, true).await.map(Some)
             };
-            let (read, restored) = join(reading, self.restore_all(found)).await;
-            items.extend(restored?);
+            let (read, done) = join(reading, work(found)).await;
+            items.extend(done?);
             rows = match read? {
                 Some(rows) => rows,
                 None => break next,
@@ -76,25 +87,35 @@ impl Store {
         Ok(Page { items, next })
     }
 
-    /// Makes machines of rows on a thread of the store.
-    pub(super) async fn restore_all<M: Restore + 'static>(
+    /// Makes machines of rows on a thread of the store, and projects each there.
+    pub(super) async fn restore_all<M: Restore + 'static, T: Send + 'static>(
         &self,
         rows: Vec<(u64, Found)>,
-    ) -> Result<Vec<Result<M, LoadError>>, LoadError> {
+        project: impl Fn(M) -> T + Copy + Send + 'static,
+    ) -> Result<Vec<Result<T, LoadError>>, LoadError> {
         let definitions = self.definitions_of(&rows).await?;
         let store = self.clone();
         let restored = self.run(move || {
-            let rows = rows.into_iter();
-            rows.map(|(_, found)| store.restore_safely(found, &definitions)).collect::<Vec<_>>()
+            let restored = rows.into_iter().map(|(_, found)| {
+                let machine: M = store.restore_safely(found, &definitions)?;
+                let is_current = is_current(&machine);
+                Ok(if is_current {
+                    Restored::Now(project(machine))
+                } else {
+                    Restored::Older(machine)
+                })
+            });
+            restored.collect::<Vec<_>>()
         });
-        let mut machines = Vec::new();
-        for machine in restored.await? {
-            machines.push(match machine {
-                Ok(machine) => self.current(machine).await,
+        let mut items = Vec::new();
+        for restored in restored.await? {
+            items.push(match restored {
+                Ok(Restored::Now(item)) => Ok(item),
+                Ok(Restored::Older(machine)) => self.current(machine).await.map(project),
                 Err(error) => Err(error),
             });
         }
-        Ok(machines)
+        Ok(items)
     }
 
     /// Loads a waiting machine to resume it (EX-7). It must exist, pass verification, be in state `S`
@@ -303,10 +324,10 @@ impl Store {
     /// The machine with a summary in the format of this program: one of another format is folded
     /// again from the whole journal.
     pub(super) async fn current<M: Restore>(&self, mut machine: M) -> Result<M, LoadError> {
-        let stored = machine.journal().stored();
-        if stored.summary.format == machine.__rules().__format() {
+        if is_current(&machine) {
             return Ok(machine);
         }
+        let stored = machine.journal().stored();
         let id = machine.journal().id();
         let history = self.history(id).await?;
         let (summary, _) = fold(machine.__rules(), &Summary::NEW, &history.entries)
@@ -315,6 +336,19 @@ impl Store {
         machine.__journal_mut(crate::journal::Pass::new()).mark_stored(stored);
         Ok(machine)
     }
+}
+
+/// A machine from a row.
+enum Restored<M, T> {
+    /// What is shown of it.
+    Now(T),
+    /// Its summary has the format of another program.
+    Older(M),
+}
+
+/// Whether the summary has the format of this program.
+fn is_current<M: Restore>(machine: &M) -> bool {
+    machine.journal().stored().summary.format == machine.__rules().__format()
 }
 
 pub(super) fn history(id: Id, reason: String) -> VerifyError {

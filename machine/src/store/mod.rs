@@ -48,6 +48,7 @@ mod settle;
 mod sqlite;
 mod subscribe;
 pub mod telemetry;
+pub(crate) mod transitions;
 mod unavailable;
 mod verify;
 mod verify_attempts;

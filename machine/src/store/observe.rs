@@ -16,11 +16,11 @@ use super::{
 use crate::{
     clock::Millis,
     contract::{AnyExecution, execution},
-    definition::{Definition, Fingerprint},
+    definition::Definition,
     id::Id,
-    journal::{Digest, DigestKey, Line, Summary},
+    journal::{Digest, Summary},
     stored::{History, Hold, Newest, VerifyError},
-    view::{Audience, TransitionRecord, marks::Marks, subject::Subject},
+    view::{marks::Marks, subject::Subject},
 };
 
 /// A stored machine of any kind, checked as `load` checks it.
@@ -162,7 +162,7 @@ impl Store {
     ) -> Result<Vec<Result<AnyExecution, LoadError>>, LoadError> {
         let rows = self.inner.backend.rows(ids).await?;
         let rows: Vec<_> = rows.into_iter().map(|found| (0, found)).collect();
-        self.restore_all(rows).await
+        self.restore_all(rows, |execution| execution).await
     }
 
     /// The ids of all machines, in the order in which they were created. Rows without one are left out.
@@ -264,55 +264,4 @@ impl Store {
         }
         Ok(suspects)
     }
-
-    /// The transitions of the machines of a session, or what is wrong with their journal.
-    pub(crate) async fn transitions_of_session<A: Audience>(
-        &self,
-        session: &str,
-    ) -> Result<BTreeMap<Id, Result<Vec<TransitionRecord<A>>, String>>, LoadError> {
-        let journals = self.inner.backend.journals(session.to_owned()).await?;
-        let lines = journals.iter().filter_map(|(_, lines)| lines.as_ref().ok()).flatten();
-        let wanted: BTreeSet<Fingerprint> = lines.map(|line| line.definition).collect();
-        let wanted: Vec<_> = wanted.into_iter().collect();
-        let known = self.inner.definitions.with(&*self.inner.backend, &wanted).await?;
-        let key = self.inner.key;
-        let projected = self.run(move || {
-            let known: BTreeMap<Fingerprint, &Definition> =
-                known.iter().map(|known| (known.fingerprint, &**known)).collect();
-            let journals = journals.into_iter().map(|(id, lines)| {
-                let transitions = lines.map_err(|broken| broken.reason);
-                let transitions =
-                    transitions.and_then(|lines| transitions_of(id, &lines, &key, &known));
-                (id, transitions.map_err(|reason| format!("{id}: {reason}")))
-            });
-            journals.collect()
-        });
-        Ok(projected.await?)
-    }
-}
-
-/// The transitions in a journal, whose digests are checked; or what is wrong with it.
-fn transitions_of<A: Audience>(
-    id: Id,
-    lines: &[Line],
-    key: &DigestKey,
-    known: &BTreeMap<Fingerprint, &Definition>,
-) -> Result<Vec<TransitionRecord<A>>, String> {
-    let mut head = Digest::ZERO;
-    let mut transitions = Vec::with_capacity(lines.len());
-    for (number, line) in lines.iter().enumerate() {
-        if line.number != number as u64 {
-            return Err(format!("entry {number} of its journal is missing"));
-        }
-        if line.digest != line.expected_digest(key, &head) {
-            return Err(format!("entry {number} of its journal was changed"));
-        }
-        head = line.digest;
-        let Some(definition) = known.get(&line.definition) else {
-            return Err(format!("entry {number}: it was written under an unknown definition"));
-        };
-        let transition = TransitionRecord::of_line(id, transitions.len(), line, definition);
-        transitions.extend(transition.map_err(|reason| format!("entry {number}: {reason}"))?);
-    }
-    Ok(transitions)
 }

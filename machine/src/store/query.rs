@@ -121,8 +121,37 @@ impl Query {
         self
     }
 
-    pub(super) fn page_limit(&self) -> usize {
+    /// The first page, oldest first.
+    pub(crate) fn from_the_start(mut self) -> Self {
+        self.after = None;
+        self.newest_first = false;
+        self
+    }
+
+    /// Only what is in this state of machines of this kind; `None` if this selects nothing.
+    pub(crate) fn in_state(mut self, machine: String, status: String) -> Option<Self> {
+        let narrowed = |wanted: &mut Option<String>, to| match wanted {
+            Some(wanted) => *wanted == to,
+            None => {
+                *wanted = Some(to);
+                true
+            }
+        };
+        let Filter { machine: kind, status: state, .. } = &mut self.filter;
+        (narrowed(kind, machine) && narrowed(state, status)).then_some(self)
+    }
+
+    pub(crate) fn page_limit(&self) -> usize {
         self.limit.unwrap_or(Self::DEFAULT_LIMIT).max(1)
+    }
+
+    fn conditions(&self, now: Millis) -> Filter {
+        let unchanged = |ms| now.saturating_sub(Millis::try_from(ms).unwrap_or(Millis::MAX));
+        Filter {
+            due_by: self.due.then_some(now),
+            unchanged_since: self.unchanged_ms.map(unchanged),
+            ..self.filter.clone()
+        }
     }
 
     /// The page after this cursor, which the previous page has as [`Page::next`]. One of a query with
@@ -198,6 +227,20 @@ impl Store {
         Ok(Page { items: items.collect(), next })
     }
 
+    /// Those of some machines that a query selects, in the same order. With those that cannot be read,
+    /// because nobody knows whether it does; without those that are not there.
+    pub(crate) async fn selected(&self, query: &Query, ids: Vec<Id>) -> Result<Vec<Id>, LoadError> {
+        let conditions = query.conditions(self.now());
+        let rows = self.inner.backend.rows(ids.clone()).await?;
+        let is_selected = |found: &Found| match found {
+            Found::Row(row, _) => conditions.selects(row),
+            Found::Broken(_) => true,
+            Found::Missing(_) => false,
+        };
+        let found = ids.into_iter().zip(rows).filter(|(_, found)| is_selected(found));
+        Ok(found.map(|(id, _)| id).collect())
+    }
+
     /// The rows of a page, and where the next page begins.
     pub(super) async fn rows(
         &self,
@@ -205,13 +248,8 @@ impl Store {
         whole: bool,
     ) -> Result<(Vec<(u64, Found)>, Option<Cursor>), LoadError> {
         let limit = query.page_limit();
-        let mut filter = query.filter.clone();
-        let now = self.now();
-        filter.due_by = query.due.then_some(now);
+        let mut filter = query.conditions(self.now());
         filter.newest_first = query.newest_first;
-        filter.unchanged_since = query
-            .unchanged_ms
-            .map(|ms| now.saturating_sub(Millis::try_from(ms).unwrap_or(Millis::MAX)));
         let order = |due_at: Option<Millis>| match (query.due, query.newest_first) {
             (true, _) => Order::Due(due_at.unwrap_or(Millis::MIN)),
             (false, true) => Order::Newest,

@@ -17,19 +17,22 @@ use crate::{
 const PAGE: usize = 256;
 
 impl Observer {
-    /// What needs attention, most urgent first. At most `limit` machines that wait for a person, and as
-    /// many that are overdue, are named; whatever is contradicted, in doubt or set aside always is.
+    /// What needs attention of the machines that a query selects, most urgent first. At most as many as
+    /// the query's limit that wait for a person, and as many that are overdue, are named; whatever is
+    /// contradicted, in doubt or set aside always is, and so is what cannot be read, because nobody knows
+    /// whether it is selected. There are no pages: the place and the order of the query are ignored.
     ///
     /// # Errors
     ///
     /// [`LoadError::Unavailable`] if the storage cannot be read now. A machine that cannot be read is
     /// a concern of its own.
-    pub async fn attention<A: Audience>(&self, limit: usize) -> Result<Attention<A>, LoadError> {
+    pub async fn attention<A: Audience>(&self, query: &Query) -> Result<Attention<A>, LoadError> {
         let mut found = Found { seen: BTreeSet::new(), concerns: Vec::new(), truncated: false };
-        self.executions_in_doubt(&mut found).await?;
-        self.set_aside(&mut found).await?;
-        self.overdue(&mut found, limit).await?;
-        self.waiting(&mut found, limit).await?;
+        let query = query.clone().from_the_start();
+        self.executions_in_doubt(&mut found, &query).await?;
+        self.set_aside(&mut found, &query).await?;
+        self.overdue(&mut found, &query).await?;
+        self.waiting(&mut found, &query).await?;
         found.concerns.sort_by_key(|concern| (concern.reason, concern.since, concern.id));
         Ok(Attention { concerns: found.concerns, truncated: found.truncated })
     }
@@ -38,10 +41,11 @@ impl Observer {
     async fn executions_in_doubt<A: Audience>(
         &self,
         found: &mut Found<A>,
+        query: &Query,
     ) -> Result<(), LoadError> {
         let now = self.store.now();
         let suspects = self.store.suspects().await?;
-        let ids: Vec<Id> = suspects.keys().copied().collect();
+        let ids = self.store.selected(query, suspects.keys().copied().collect()).await?;
         for ids in ids.chunks(PAGE) {
             let executions = self.store.executions(ids.to_vec()).await?;
             for (id, execution) in ids.iter().zip(executions) {
@@ -67,7 +71,11 @@ impl Observer {
         Ok(())
     }
 
-    async fn set_aside<A: Audience>(&self, found: &mut Found<A>) -> Result<(), LoadError> {
+    async fn set_aside<A: Audience>(
+        &self,
+        found: &mut Found<A>,
+        query: &Query,
+    ) -> Result<(), LoadError> {
         let set_aside = self.store.set_aside().await?;
         let mut errors: BTreeMap<Id, Option<String>> = set_aside.machines.into_iter().collect();
         let mut messages: BTreeMap<Id, Vec<String>> = BTreeMap::new();
@@ -84,7 +92,8 @@ impl Observer {
             errors.entry(message.to).or_insert(error);
             messages.entry(message.to).or_default().push(message.correlation);
         }
-        for (id, error) in errors {
+        for id in self.store.selected(query, errors.keys().copied().collect()).await? {
+            let error = errors.remove(&id).flatten();
             if let Some(mut concern) = self.concern::<A>(Reason::SetAside, id, found).await? {
                 concern.error = A::__internal(|| error);
                 let messages = messages.remove(&id).unwrap_or_default();
@@ -101,9 +110,9 @@ impl Observer {
     async fn overdue<A: Audience>(
         &self,
         found: &mut Found<A>,
-        limit: usize,
+        query: &Query,
     ) -> Result<(), LoadError> {
-        let page = self.store.list(&Query::new().due().limit(limit)).await?;
+        let page = self.store.list(&query.clone().due()).await?;
         found.truncated |= page.next.is_some();
         for line in page.items {
             match line {
@@ -122,7 +131,7 @@ impl Observer {
     async fn waiting<A: Audience>(
         &self,
         found: &mut Found<A>,
-        limit: usize,
+        query: &Query,
     ) -> Result<(), LoadError> {
         // Nobody knows which machines of theirs wait for a person.
         for reason in self.store.broken_definitions().await? {
@@ -139,9 +148,10 @@ impl Observer {
                 }
             }
         }
-        let mut left = limit;
+        let mut left = query.page_limit();
         for (machine, status) in states {
-            let mut query = Query::new().machine(machine).status(status).limit(PAGE);
+            let Some(query) = query.clone().in_state(machine, status) else { continue };
+            let mut query = query.limit(PAGE);
             loop {
                 let page = self.store.list(&query).await?;
                 for line in page.items {
@@ -238,8 +248,8 @@ impl Observer {
             summary: contract.summary_in(self.language.code()).to_owned(),
             question,
             error: A::__internal(|| None),
-            since: Some(execution.journal().summary().entered_at),
-            transition_count: Some(execution.journal().summary().transitions),
+            since: Some(execution.journal().past().entered_at),
+            transition_count: Some(execution.journal().past().transitions),
             next: self.next_of_execution(execution).await?,
         })
     }

@@ -75,7 +75,7 @@ impl ConsequenceView {
         let contract = execution.context();
         let progress = Progress::of(execution);
         let (result, error_message) = outcome(execution, &progress, language);
-        let summary = execution.journal().summary();
+        let summary = execution.journal().past();
         Self {
             execution_id: execution.id(),
             action_type: contract.action().action_type().clone(),

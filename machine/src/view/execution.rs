@@ -128,7 +128,7 @@ impl<A: Audience> ExecutionSnapshot<A> {
         let progress = Progress::of(execution);
         let label = Label::from_parts(execution, &progress);
         let (result, error_message) = outcome(execution, &progress, language);
-        let summary = execution.journal().summary();
+        let summary = execution.journal().past();
         let state = execution.status().definition();
         let question = match execution {
             AnyExecution::Waiting(waiting) => Some(waits_for(waiting)),

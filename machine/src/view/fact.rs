@@ -87,7 +87,7 @@ impl ExecutionFact {
         };
         let is_contradicted = Progress::of(execution).is_contradicted();
         let view = ConsequenceView::of(execution);
-        let summary = execution.journal().summary();
+        let summary = execution.journal().past();
         let duration = summary.entered_at.saturating_sub(summary.created_at);
         Some(Self {
             kind: Self::TYPE,

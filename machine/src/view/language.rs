@@ -68,6 +68,13 @@ impl Language {
                 format!("({count} more executions are not shown)"),
                 format!("（另有 {count} 个执行未显示）"),
             ),
+            S::Unreadable(count) => (
+                format!(
+                    "(executions that cannot be read: {count}; whether they took effect is unknown, so \
+                     their actions must not be repeated)"
+                ),
+                format!("（无法读取的执行：{count} 个；不确定是否已经生效，请勿重复其操作）"),
+            ),
         };
         match self {
             Self::English => english,
@@ -88,6 +95,7 @@ pub(super) enum Sentence<'a> {
     WorkerDenies(&'a str),
     IrreversibleNote,
     Omitted(usize),
+    Unreadable(usize),
 }
 
 impl fmt::Display for Language {

@@ -12,6 +12,7 @@ mod audience;
 #[cfg(feature = "sqlite")]
 mod concerns;
 mod consequence;
+mod consequences;
 mod data;
 mod execution;
 mod fact;
@@ -24,6 +25,8 @@ pub(crate) mod marks;
 #[cfg(feature = "sqlite")]
 mod next;
 mod note;
+#[cfg(feature = "sqlite")]
+mod observe_session;
 #[cfg(feature = "sqlite")]
 mod observer;
 #[cfg(feature = "sqlite")]
@@ -46,6 +49,7 @@ pub use attention::{Attention, Concern, Reason};
 pub(crate) use audience::is_hidden;
 pub use audience::{Audience, Diagnostic, Hidden, Human, Internal, Shown};
 pub use consequence::ConsequenceView;
+pub use consequences::Consequences;
 pub use execution::ExecutionSnapshot;
 pub use fact::{ExecutionFact, FinalStatus};
 pub use fields::Fields;

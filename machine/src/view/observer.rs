@@ -1,9 +1,7 @@
 use std::sync::Arc;
 
-use futures_util::future::join;
-
 use super::{
-    Audience, ConsequenceView, ExecutionSnapshot, ExecutionTimeline, Language, Overview, Snapshot,
+    Audience, ConsequenceView, Consequences, ExecutionSnapshot, Language, Overview, Snapshot,
     Timeline, Topology, marks::Marks, prompt::needs_attention,
 };
 use crate::{
@@ -38,8 +36,8 @@ use crate::{
 /// let observer = Observer::new(&store);
 /// let snapshot = observer.snapshot::<Human>(done.id()).await?;
 /// assert_eq!(snapshot.label, "COMPLETED");
-/// let views = observer.consequence_views("notes").await?;
-/// assert_eq!(views[0].to_string(), "[SUCCESS] files.read: 12 lines");
+/// let notes = observer.consequences("notes").await?;
+/// assert_eq!(notes.prompt().to_string(), "[SUCCESS] files.read: 12 lines");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -50,9 +48,6 @@ pub struct Observer {
     pub(super) language: Language,
     pub(super) own: Vec<&'static Definition>,
 }
-
-/// Executions with their keys, and what is wrong with those that cannot be read.
-type Snapshots<A> = (Vec<(ExecutionSnapshot<A>, Option<String>)>, Vec<String>);
 
 impl Observer {
     /// The views of a store, with texts in English.
@@ -133,30 +128,32 @@ impl Observer {
         Ok(ConsequenceView::in_language(&execution, self.language))
     }
 
-    /// The executions of a session, for a reasoner: contradicted and doubtful ones first, then in the
-    /// order of their creation.
+    /// The executions of a session, for a reasoner.
     ///
     /// # Errors
     ///
-    /// The first of [`Store::load_all`]: a reasoner that is not told of one execution may do it again.
-    pub async fn consequence_views(
-        &self,
-        session: &str,
-    ) -> Result<Vec<ConsequenceView>, LoadError> {
-        let mut views = Vec::new();
+    /// [`LoadError::Unavailable`] if the storage cannot be read now.
+    pub async fn consequences(&self, session: &str) -> Result<Consequences, LoadError> {
+        let mut found = Consequences { executions: Vec::new(), unreadable: Vec::new() };
         let mut query = Query::new().session(session).limit(1000);
         loop {
             let page = self.store.load_all::<AnyExecution>(&query).await?;
             for execution in page.items {
-                views.push(ConsequenceView::in_language(&execution?, self.language));
+                match execution {
+                    Ok(execution) => {
+                        let view = ConsequenceView::in_language(&execution, self.language);
+                        found.executions.push(view);
+                    }
+                    Err(error) => found.unreadable.push(error),
+                }
             }
             match page.next {
                 Some(next) => query = query.after(next),
                 None => break,
             }
         }
-        views.sort_by_key(|view| !needs_attention(view));
-        Ok(views)
+        found.executions.sort_by_key(|view| !needs_attention(view));
+        Ok(found)
     }
 
     /// The history of a machine of any kind.
@@ -191,71 +188,6 @@ impl Observer {
         let own = self.own.iter().copied().find(|own| own.name == written.name);
         let marks = Marks::of(newest.as_deref().unwrap_or(written)).and(own);
         Ok(Timeline::project(&history, part, Some(marks), self.language))
-    }
-
-    /// The executions of a session, with their transitions. What cannot be read is named in it.
-    ///
-    /// # Errors
-    ///
-    /// [`LoadError::Unavailable`] if the storage cannot be read now.
-    pub async fn session<A: Audience>(
-        &self,
-        session: &str,
-    ) -> Result<ExecutionTimeline<A>, LoadError> {
-        let journals = || self.store.transitions_of_session::<A>(session);
-        let (snapshots, histories) = join(self.snapshots_of(session), journals()).await;
-        let ((snapshots, mut errors), mut histories) = (snapshots?, histories?);
-        // Both were read at once. If a machine moved in between, its journal is read again.
-        let is_complete = |(snapshot, _): &(ExecutionSnapshot<A>, _)| {
-            let history = histories.get(&snapshot.execution_id);
-            history.is_some_and(|history| {
-                history.as_ref().map_or(true, |it| it.len() as u64 >= snapshot.transition_count)
-            })
-        };
-        if !snapshots.iter().all(is_complete) {
-            histories = journals().await?;
-        }
-        let mut executions = Vec::with_capacity(snapshots.len());
-        for (snapshot, key) in snapshots {
-            let id = snapshot.execution_id;
-            let count = usize::try_from(snapshot.transition_count).unwrap_or(usize::MAX);
-            match histories.remove(&id) {
-                Some(Ok(mut transitions)) if transitions.len() >= count => {
-                    transitions.truncate(count);
-                    executions.push((snapshot, key, transitions));
-                }
-                Some(Ok(_)) => errors.push(format!("{id}: the end of its journal is missing")),
-                Some(Err(reason)) => errors.push(reason),
-                // Pruned in between.
-                None => {}
-            }
-        }
-        Ok(ExecutionTimeline::of_snapshots(session, executions, errors))
-    }
-
-    /// The executions of a session with their keys, and what is wrong with those that cannot be read.
-    async fn snapshots_of<A: Audience>(&self, session: &str) -> Result<Snapshots<A>, LoadError> {
-        let now = self.store.now();
-        let (mut snapshots, mut errors) = (Vec::new(), Vec::new());
-        let mut query = Query::new().session(session).limit(1000);
-        loop {
-            let page = self.store.load_all::<AnyExecution>(&query).await?;
-            for execution in page.items {
-                match execution {
-                    Ok(execution) => {
-                        let key = execution.context().idempotency_key().map(ToString::to_string);
-                        let snapshot =
-                            ExecutionSnapshot::in_language(&execution, now, self.language);
-                        snapshots.push((snapshot, key));
-                    }
-                    Err(error) => errors.push(error.to_string()),
-                }
-            }
-            match page.next {
-                Some(next) => query = query.after(next),
-                None => return Ok((snapshots, errors)),
-            }
-        }
     }
 
     /// The states and moves of a kind of machine that was stored, under its newest definition; `None`

@@ -65,7 +65,7 @@ impl<A: Audience> Overview<A> {
     /// An execution, in memory or loaded.
     #[must_use]
     pub fn of(execution: &AnyExecution, language: Language) -> Self {
-        let (contract, summary) = (execution.context(), execution.journal().summary());
+        let (contract, summary) = (execution.context(), execution.journal().past());
         let state = execution.status().definition();
         Self {
             id: execution.id(),

@@ -1,4 +1,4 @@
-use std::fmt::{self, Write};
+use std::{cmp::Reverse, fmt};
 
 use super::{ConsequenceView, Language, language::Sentence};
 
@@ -6,7 +6,9 @@ use super::{ConsequenceView, Language, language::Sentence};
 /// and doubtful ones first, and a note if any of them is irreversible.
 ///
 /// What tools returned is escaped: it makes no line of its own, so it can forge neither a line with a
-/// label nor the end of the section. The text has a greatest length; what does not fit is counted.
+/// label nor the end of the section. The text has a greatest length. Contradicted and
+/// doubtful executions are the last to be left out, before them those that have taken effect, and before
+/// them the others, of each the oldest first; what is left out is counted.
 ///
 /// ```
 /// use machine::actor::Actors;
@@ -30,6 +32,7 @@ pub struct Prompt<'a> {
     views: &'a [ConsequenceView],
     language: Language,
     limit: usize,
+    unreadable: usize,
 }
 
 impl<'a> Prompt<'a> {
@@ -39,7 +42,7 @@ impl<'a> Prompt<'a> {
     /// The section about these executions, in English.
     #[must_use]
     pub fn new(views: &'a [ConsequenceView]) -> Self {
-        Self { views, language: Language::English, limit: Self::DEFAULT_LIMIT }
+        Self { views, language: Language::English, limit: Self::DEFAULT_LIMIT, unreadable: 0 }
     }
 
     /// With the note in this language.
@@ -49,8 +52,15 @@ impl<'a> Prompt<'a> {
         self
     }
 
-    /// The lines take at most this many bytes together; notes come in addition. The first line is
-    /// always shown.
+    /// With a line, before all others, that says how many executions cannot be read: whether they have
+    /// taken effect is unknown.
+    #[must_use]
+    pub fn unreadable(mut self, count: usize) -> Self {
+        self.unreadable = count;
+        self
+    }
+
+    /// The lines take at most this many bytes together; notes come in addition. At least one is shown.
     #[must_use]
     pub fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
@@ -58,32 +68,44 @@ impl<'a> Prompt<'a> {
     }
 }
 
+impl Prompt<'_> {
+    /// The lines that fit, in the order in which they are shown.
+    fn lines(&self) -> Vec<String> {
+        let mut by_weight: Vec<_> = self.views.iter().enumerate().collect();
+        by_weight.sort_by_key(|(age, view)| {
+            (!needs_attention(view), !view.has_side_effects, Reverse(*age))
+        });
+        // The first line has no line break before it.
+        let mut left = self.limit.saturating_add(1);
+        let mut shown = Vec::new();
+        for (place, view) in by_weight {
+            let line = view.to_string();
+            let needed = line.len() + 1;
+            if needed <= left || shown.is_empty() {
+                left = left.saturating_sub(needed);
+                shown.push((!needs_attention(view), place, line));
+            }
+        }
+        shown.sort();
+        shown.into_iter().map(|(.., line)| line).collect()
+    }
+}
+
 impl fmt::Display for Prompt<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut views: Vec<_> = self.views.iter().collect();
-        views.sort_by_key(|view| !needs_attention(view));
-        let mut text = String::new();
-        let mut shown = 0;
-        for view in &views {
-            let line = view.to_string();
-            if shown > 0 {
-                if text.len() + line.len() >= self.limit {
-                    break;
-                }
-                text.push('\n');
-            }
-            text.push_str(&line);
-            shown += 1;
+        let mut lines = self.lines();
+        let omitted = self.views.len() - lines.len();
+        if self.unreadable > 0 {
+            lines.insert(0, self.language.say(&Sentence::Unreadable(self.unreadable)).to_string());
         }
-        if shown < views.len() {
-            let omitted = Sentence::Omitted(views.len() - shown);
-            write!(text, "\n{}", self.language.say(&omitted))?;
+        if omitted > 0 {
+            lines.push(self.language.say(&Sentence::Omitted(omitted)).to_string());
         }
         // Also if the line itself did not fit.
-        if views.iter().any(|view| view.has_side_effects) {
-            write!(text, "\n{}", self.language.say(&Sentence::IrreversibleNote))?;
+        if self.views.iter().any(|view| view.has_side_effects) {
+            lines.push(self.language.say(&Sentence::IrreversibleNote).to_string());
         }
-        f.write_str(&text)
+        f.write_str(&lines.join("\n"))
     }
 }
 

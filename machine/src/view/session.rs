@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use serde::Serialize;
 
@@ -48,9 +48,8 @@ pub struct ExecutionTimeline<A: Audience = Human> {
     pub errors: A::Internal<Vec<String>>,
 }
 
-/// An execution with its transitions.
-pub(super) type WithTransitions<A> =
-    (ExecutionSnapshot<A>, Option<String>, Vec<TransitionRecord<A>>);
+/// An execution with its key. It is large, and is moved some times before it is in its place.
+pub(super) type WithKey<A> = (Box<ExecutionSnapshot<A>>, Option<String>);
 
 impl<A: Audience> ExecutionTimeline<A> {
     /// The timeline of some executions, each with its transitions, as
@@ -73,30 +72,35 @@ impl<A: Audience> ExecutionTimeline<A> {
         now: Millis,
         language: Language,
     ) -> Self {
-        let executions = executions.into_iter().map(|(execution, transitions)| {
-            let key = execution.context().idempotency_key().map(ToString::to_string);
-            (ExecutionSnapshot::in_language(execution, now, language), key, transitions)
-        });
-        Self::of_snapshots(session, executions.collect(), Vec::new())
+        let mut executions: Vec<_> = executions
+            .into_iter()
+            .map(|(execution, own)| (with_key(execution, now, language), own))
+            .collect();
+        executions.sort_by_key(|((snapshot, _), _)| age(snapshot));
+        let mut transitions = Vec::new();
+        let mut contracts = Vec::with_capacity(executions.len());
+        for (execution, own) in executions {
+            contracts.push(execution);
+            transitions.extend(own);
+        }
+        Self::of_sorted(session, contracts, transitions, Vec::new())
     }
 
+    /// `executions` are in the order of their age, `transitions` are those of each in this order, and
     /// `errors` are those of the executions that cannot be read.
-    pub(super) fn of_snapshots(
+    pub(super) fn of_sorted(
         session: &str,
-        mut executions: Vec<WithTransitions<A>>,
+        executions: Vec<WithKey<A>>,
+        mut transitions: Vec<TransitionRecord<A>>,
         errors: Vec<String>,
     ) -> Self {
-        // Ids rise with time, and tell those of one millisecond apart.
-        executions.sort_by_key(|(snapshot, ..)| (snapshot.created_at, snapshot.execution_id));
-        let mut attempts: BTreeMap<String, Vec<Id>> = BTreeMap::new();
+        let mut attempts: HashMap<String, Vec<Id>> = HashMap::new();
         let mut contracts = Vec::with_capacity(executions.len());
-        let mut transitions: Vec<TransitionRecord<A>> = Vec::new();
-        for (snapshot, key, own) in executions {
+        for (snapshot, key) in executions {
             if let Some(key) = key {
                 attempts.entry(key).or_default().push(snapshot.execution_id);
             }
-            transitions.extend(own);
-            contracts.push(snapshot);
+            contracts.push(*snapshot);
         }
         // Stable, so that the transitions of one execution stay in order.
         transitions.sort_by_key(|transition| transition.timestamp);
@@ -125,4 +129,19 @@ impl<A: Audience> ExecutionTimeline<A> {
             errors: A::__internal(|| errors),
         }
     }
+}
+
+/// An execution with its key.
+pub(super) fn with_key<A: Audience>(
+    execution: &AnyExecution,
+    now: Millis,
+    language: Language,
+) -> WithKey<A> {
+    let key = execution.context().idempotency_key().map(ToString::to_string);
+    (Box::new(ExecutionSnapshot::in_language(execution, now, language)), key)
+}
+
+/// Ids rise with time, and tell those of one millisecond apart.
+pub(super) fn age<A: Audience>(snapshot: &ExecutionSnapshot<A>) -> (Millis, Id) {
+    (snapshot.created_at, snapshot.execution_id)
 }

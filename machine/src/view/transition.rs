@@ -1,12 +1,14 @@
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::{Audience, Human, audience::is_hidden};
 #[cfg(feature = "sqlite")]
-use crate::journal::{Kind, Line};
+use crate::store::transitions::Step;
 use crate::{
     actor::Category,
     clock::Millis,
-    definition::Definition,
+    definition::{Definition, Text},
     id::Id,
     journal::{Entry, Fact},
     stored::History,
@@ -27,19 +29,22 @@ pub struct TransitionRecord<A: Audience = Human> {
     /// The position among the machine's transitions, from 0.
     pub sequence_number: usize,
     /// The source state.
-    pub from_status: String,
+    #[cfg_attr(feature = "http", schema(value_type = String))]
+    pub from_status: Text,
     /// The target state.
-    pub to_status: String,
+    #[cfg_attr(feature = "http", schema(value_type = String))]
+    pub to_status: Text,
     /// The trigger.
-    pub trigger: String,
+    #[cfg_attr(feature = "http", schema(value_type = String))]
+    pub trigger: Text,
     /// The kind of the actor; `None` if any actor may make the move.
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
-    pub actor: A::Diagnostic<Option<String>>,
+    pub actor: A::Diagnostic<Option<Text>>,
     /// The name of the actor, such as `mailer`.
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
-    pub actor_name: A::Diagnostic<Option<String>>,
+    pub actor_name: A::Diagnostic<Option<Arc<str>>>,
     /// The category of the actor.
     pub actor_category: Category,
     /// When (milliseconds since the Unix epoch).
@@ -85,17 +90,16 @@ impl<A: Audience> TransitionRecord<A> {
         definition: Option<&Definition>,
     ) -> Option<Self> {
         let Fact::Moved { from, to, trigger, .. } = &entry.fact else { return None };
-        let actor = entry.actor.as_deref();
         let target = definition.and_then(|known| Some(&known.states[known.state(to)?]));
         Some(Self {
             execution_id: id,
             sequence_number,
-            from_status: from.to_string(),
-            to_status: to.to_string(),
-            trigger: trigger.to_string(),
-            actor: A::__diagnostic(|| actor.map(str::to_owned)),
-            actor_name: A::__diagnostic(|| entry.by.as_deref().map(str::to_owned)),
-            actor_category: category(definition, actor),
+            from_status: from.clone(),
+            to_status: to.clone(),
+            trigger: trigger.clone(),
+            actor: A::__diagnostic(|| entry.actor.clone()),
+            actor_name: A::__diagnostic(|| entry.by.as_deref().map(Arc::from)),
+            actor_category: category(definition, entry.actor.as_deref()),
             timestamp: entry.at,
             is_terminal_transition: target.is_some_and(|state| state.terminal),
         })
@@ -104,42 +108,40 @@ impl<A: Audience> TransitionRecord<A> {
 
 #[cfg(feature = "sqlite")]
 impl<A: Audience> TransitionRecord<A> {
-    /// The same of an entry as a store keeps it. Only what is shown is read.
+    /// The same of a transition as a store keeps it.
     ///
     /// # Errors
     ///
-    /// What is wrong with the line.
-    pub(crate) fn of_line(
+    /// If the definition has no such transition.
+    pub(super) fn of_step(
         id: Id,
         sequence_number: usize,
-        line: &Line,
+        step: &Step,
         definition: &Definition,
-    ) -> Result<Option<Self>, String> {
-        #[derive(serde::Deserialize)]
-        struct Body {
-            by: Option<String>,
-        }
-        if line.kind != Kind::Moved {
-            return Ok(None);
-        }
-        let edge = line.edge.and_then(|edge| definition.edges.get(edge as usize));
-        let edge = edge.ok_or("its transition is unknown")?;
-        // The digest has shown that it is as it was written.
-        let name = || serde_json::from_str(line.body.as_deref()?).ok().and_then(|Body { by }| by);
-        let (from, target) = (&definition.states[edge.from], &definition.states[edge.to]);
-        let actor = line.actor.as_deref();
-        Ok(Some(Self {
+    ) -> Result<Self, String> {
+        let edge = step.edge.and_then(|edge| definition.edges.get(edge as usize));
+        let edge =
+            edge.ok_or_else(|| format!("entry {}: its transition is unknown", step.number))?;
+        let target = &definition.states[edge.to];
+        let actor = step.actor.as_deref();
+        let declared = definition.actors.iter().find(|known| Some(&*known.kind) == actor);
+        let kind = || match declared {
+            Some(declared) => Some(declared.kind.clone()),
+            None => actor.map(|actor| Text::Owned(actor.to_owned())),
+        };
+        let undeclared = || Category::of_kind(actor.unwrap_or_default());
+        Ok(Self {
             execution_id: id,
             sequence_number,
-            from_status: from.name.to_string(),
-            to_status: target.name.to_string(),
-            trigger: edge.trigger.to_string(),
-            actor: A::__diagnostic(|| actor.map(str::to_owned)),
-            actor_name: A::__diagnostic(name),
-            actor_category: category(Some(definition), actor),
-            timestamp: line.at,
+            from_status: definition.states[edge.from].name.clone(),
+            to_status: target.name.clone(),
+            trigger: edge.trigger.clone(),
+            actor: A::__diagnostic(kind),
+            actor_name: A::__diagnostic(|| step.name.clone()),
+            actor_category: declared.map_or_else(undeclared, |declared| declared.category),
+            timestamp: step.at,
             is_terminal_transition: target.terminal,
-        }))
+        })
     }
 }
 

@@ -7,12 +7,12 @@ use super::{
     claim::Attempts,
     filter::Filter,
     inbox::{Agenda, Child, Messages, Task},
-    row::{Broken, Found, JournalOf, Sequenced},
+    row::{Broken, Found, Sequenced},
 };
 use crate::{
     definition::Definition,
     id::Id,
-    journal::{Digest, DigestKey, Line},
+    journal::{DigestKey, Line},
     store::{
         BackupError, BackupProgress, Operation, SessionCursor, SessionLine, Unavailable,
         attempt::Attempt,
@@ -21,6 +21,7 @@ use crate::{
         message::Received,
         pruned::Kept,
         pruning::{Candidate, Link, Pruning},
+        transitions::{Selected, Transitions},
     },
 };
 
@@ -53,9 +54,8 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
     /// ends the page with its error.
     fn history(&self, id: Id, from: u64, limit: usize) -> Answer<Result<Vec<Line>, Broken>>;
 
-    /// The lines of all machines of a session, each machine's together and in order. One that cannot
-    /// be read ends those of its machine with its error.
-    fn journals(&self, session: String) -> Answer<Vec<JournalOf>>;
+    /// The transitions of some machines of a session, with their digests checked.
+    fn transitions(&self, of: Selected) -> Answer<Transitions>;
 
     /// At most `limit` lines of the whole journal after this sequence number.
     fn entries(&self, after: u64, limit: usize) -> Answer<Vec<Sequenced>>;
@@ -130,18 +130,11 @@ pub(crate) type Doorbell = Arc<dyn Fn() + Send + Sync>;
 /// An operation, with its number.
 pub(crate) type Operated = (u64, Result<Operation, Broken>);
 
-/// Which store it is. Each copy that a backup makes has a higher generation.
+/// Which store it is. The generation rises when a backup is put to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Identity {
     pub(crate) store: Id,
     pub(crate) generation: u64,
-}
-
-impl Identity {
-    /// Shows whether a store is opened with the key that it was created with.
-    pub(crate) fn seal(&self, key: &DigestKey) -> Digest {
-        key.digest(&[b"store", self.store.bytes(), &self.generation.to_le_bytes()])
-    }
 }
 
 /// What a backend has of definitions.

@@ -1,3 +1,4 @@
+use super::Row;
 use crate::{clock::Millis, definition::Fingerprint, id::Id};
 
 /// Which rows to select. Rows come in the order in which they were created, with `newest_first` in the
@@ -21,4 +22,22 @@ pub(crate) struct Filter {
     pub(crate) limit: usize,
     /// With state, summary, context and newest digest.
     pub(crate) whole: bool,
+}
+
+impl Filter {
+    /// Whether its conditions hold for a row. Order, place and limit are not looked at.
+    pub(crate) fn selects(&self, row: &Row) -> bool {
+        let equals = |wanted: &Option<String>, found: Option<&String>| {
+            wanted.as_ref().is_none_or(|wanted| found == Some(wanted))
+        };
+        equals(&self.machine, Some(&row.machine))
+            && self.definition.is_none_or(|definition| row.definition == definition)
+            && equals(&self.status, Some(&row.status))
+            && equals(&self.session, row.session.as_ref())
+            && equals(&self.key, row.key.as_ref())
+            && self.behind.is_none_or(|behind| row.behind == Some(behind))
+            && (row.ended || !self.ended)
+            && self.due_by.is_none_or(|by| row.due_at.is_some_and(|at| at <= by))
+            && self.unchanged_since.is_none_or(|since| row.updated_at <= since)
+    }
 }

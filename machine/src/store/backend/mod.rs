@@ -16,5 +16,5 @@ pub(crate) use {
     claim::{AttemptChange, Attempts, Claim, Wants},
     filter::Filter,
     inbox::{Agenda, Messages, Task},
-    row::{Broken, Found, JournalOf, Row, Sequenced},
+    row::{Broken, Found, Row, Sequenced},
 };

@@ -76,6 +76,3 @@ pub(crate) struct Sequenced {
     /// On the last line of each transaction: covers every line of the file so far.
     pub(crate) chain: Option<Digest>,
 }
-
-/// The lines of a machine, in order.
-pub(crate) type JournalOf = (Id, Result<Vec<Line>, Broken>);

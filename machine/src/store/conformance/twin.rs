@@ -12,14 +12,15 @@ use crate::{
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, JournalOf, Messages, Operated, Rejected, Sequenced,
-            Settings, Task,
+            Doorbell, Filter, Found, Identity, Messages, Operated, Rejected, Sequenced, Settings,
+            Task,
         },
         consumer::Offset,
         memory::Memory,
         message::Received,
         pruned::Kept,
         pruning::{Candidate, Link, Pruning},
+        transitions::{Selected, Transitions},
     },
 };
 
@@ -130,8 +131,8 @@ impl Backend for Twin {
         self.memory.history(id, from, limit)
     }
 
-    fn journals(&self, session: String) -> Answer<Vec<JournalOf>> {
-        self.memory.journals(session)
+    fn transitions(&self, of: Selected) -> Answer<Transitions> {
+        self.memory.transitions(of)
     }
 
     fn entries(&self, after: u64, limit: usize) -> Answer<Vec<Sequenced>> {

@@ -22,13 +22,13 @@ use super::{
     attempt::Attempt,
     backend::{
         Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions, Doorbell,
-        Filter, Found, Identity, JournalOf, Messages, Operated, Rejected, Sequenced, Settings,
-        Task,
+        Filter, Found, Identity, Messages, Operated, Rejected, Sequenced, Settings, Task,
     },
     consumer::Offset,
     message::Received,
     pruned::Kept,
     pruning::{Candidate, Link, Pruning},
+    transitions::{Selected, Transitions},
 };
 use crate::{
     id::Id,
@@ -121,8 +121,8 @@ impl Backend for Memory {
         self.answer(|data| Ok(data.history(id, from, limit)))
     }
 
-    fn journals(&self, session: String) -> Answer<Vec<JournalOf>> {
-        self.answer(|data| data.journals(&session))
+    fn transitions(&self, of: Selected) -> Answer<Transitions> {
+        self.answer(|data| data.transitions(&of, &self.key))
     }
 
     fn entries(&self, after: u64, limit: usize) -> Answer<Vec<Sequenced>> {

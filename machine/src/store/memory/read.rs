@@ -4,10 +4,11 @@ use super::{Data, Stored};
 use crate::{
     clock::Millis,
     id::Id,
-    journal::Line,
+    journal::{DigestKey, Line},
     store::{
         SessionCursor, SessionLine,
-        backend::{Filter, Found, JournalOf, Row, Sequenced},
+        backend::{Filter, Found, Row, Sequenced},
+        transitions::{Reading, Selected, Transitions},
     },
 };
 
@@ -67,10 +68,21 @@ impl Data {
             .collect()
     }
 
-    pub(super) fn journals(&self, session: &str) -> Vec<JournalOf> {
-        let of_session = |stored: &&Stored| stored.row.session.as_deref() == Some(session);
-        let machines = self.machines.iter().filter(of_session).map(|stored| stored.row.id);
-        machines.map(|id| (id, Ok(self.history(id, 0, usize::MAX)))).collect()
+    pub(super) fn transitions(&self, of: &Selected, key: &DigestKey) -> Transitions {
+        let mut transitions = Reading::new(*key, of.with_names);
+        let machines = self.machines.iter().filter(|Stored { no, row, .. }| {
+            row.session.as_ref() == Some(&of.session)
+                && row.machine == of.machine
+                && (of.first..=of.last).contains(no)
+        });
+        for machine in machines {
+            transitions.begin(machine.row.id);
+            for entry in machine.lines.iter().filter_map(|&place| self.entries.get(place)) {
+                let line = entry.line.as_ref().map(Line::borrowed);
+                transitions.add(line.map_err(|broken| broken.reason.clone()));
+            }
+        }
+        transitions.finish()
     }
 
     pub(super) fn entries(&self, after: u64, limit: usize) -> Vec<Sequenced> {
@@ -109,23 +121,10 @@ fn place(stored: &Stored, filter: &Filter) -> (Millis, u64) {
 }
 
 fn is_selected(stored: &Stored, filter: &Filter) -> bool {
-    let row = &stored.row;
-    let equals = |wanted: &Option<String>, value: Option<&String>| {
-        wanted.as_ref().is_none_or(|wanted| Some(wanted) == value)
-    };
     let is_after = filter.after.is_none_or(|(due_at, no)| match filter.due_by {
         Some(_) => place(stored, filter) > (due_at, no),
         None if filter.newest_first => stored.no < no,
         None => stored.no > no,
     });
-    is_after
-        && equals(&filter.machine, Some(&row.machine))
-        && filter.definition.is_none_or(|definition| row.definition == definition)
-        && equals(&filter.status, Some(&row.status))
-        && equals(&filter.session, row.session.as_ref())
-        && equals(&filter.key, row.key.as_ref())
-        && filter.behind.is_none_or(|behind| row.behind == Some(behind))
-        && (row.ended || !filter.ended)
-        && filter.due_by.is_none_or(|by| row.due_at.is_some_and(|at| at <= by))
-        && filter.unchanged_since.is_none_or(|since| row.updated_at <= since)
+    is_after && filter.selects(&stored.row)
 }

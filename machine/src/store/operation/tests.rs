@@ -187,6 +187,15 @@ async fn verification_notices_what_is_missing() {
         ("DELETE FROM operation WHERE no = 1", "operation 1 is missing in the operator log"),
         ("DELETE FROM operation WHERE no = 2", "operation 2 is missing in the operator log"),
         ("UPDATE operation SET no = 9 WHERE no = 3", "6 operations are missing from 3 on"),
+        ("UPDATE operation SET no = -1 WHERE no = 2", "operation 2 is missing in the operator log"),
+        (
+            "UPDATE operation SET no = -9223372036854775808 WHERE no = 2",
+            "operation 2 is missing in the operator log",
+        ),
+        (
+            "UPDATE operation SET no = 9223372036854775807 WHERE no = 3",
+            "9223372036854775804 operations are missing from 3 on",
+        ),
     ] {
         let place = Place::new().await;
         for name in ["first", "second", "third"] {
@@ -195,6 +204,9 @@ async fn verification_notices_what_is_missing() {
         place.edit(sql);
         let problems = place.problems().await;
         assert!(problems.iter().any(|problem| problem == expected), "{problems:?}");
+        // The log goes on.
+        place.store.operation_begun(&operation("fourth")).await.unwrap();
+        assert!(!place.problems().await.is_empty());
     }
 }
 

@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 use super::{
     readers::Reader,
     row,
-    value::{Columns, Read},
+    value::{Cell, Columns, Read},
     work::{count, read_work},
 };
 use crate::{
@@ -197,9 +197,9 @@ fn read(row: Columns<'_, '_>, key: &DigestKey) -> Read<Received> {
     let sent = Outgoing {
         correlation: row.text(1, "correlation")?.to_owned(),
         actor: row.text(2, "actor")?.to_owned(),
-        name: row.optional(3, "name", Columns::text)?.map(str::to_owned),
+        name: row.optional(3, "name", Cell::text)?.map(str::to_owned),
         body: row.text(4, "body")?.to_owned(),
-        seen: row.optional(12, "seen", Columns::count)?,
+        seen: row.optional(12, "seen", Cell::count)?,
     };
     let (to, sent_at) = (row.id(0, "instance")?, row.integer(5, "sent_at")?);
     if row.digest(9, "seal") != Ok(sent.seal(key, to, sent_at)) {
@@ -214,7 +214,7 @@ fn read(row: Columns<'_, '_>, key: &DigestKey) -> Read<Received> {
     });
     let status =
         status.ok_or_else(|| format!("the status of the message `{}` was changed", which()))?;
-    if row.optional(11, "trigger", Columns::text)? != sent.trigger().as_deref() {
+    if row.optional(11, "trigger", Cell::text)? != sent.trigger().as_deref() {
         return Err(format!("the trigger of the message `{}` was changed", which()));
     }
     let Outgoing { correlation, actor, name, body, seen } = sent;
@@ -228,6 +228,6 @@ fn read(row: Columns<'_, '_>, key: &DigestKey) -> Read<Received> {
         sent_at,
         status: status.into(),
         attempts: u32::try_from(row.count(7, "attempts")?).unwrap_or(u32::MAX),
-        error: row.optional(8, "error", Columns::text)?.map(str::to_owned),
+        error: row.optional(8, "error", Cell::text)?.map(str::to_owned),
     })
 }

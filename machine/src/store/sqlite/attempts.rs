@@ -1,6 +1,6 @@
 use rusqlite::{Connection, params, types::ToSql};
 
-use super::value::{Columns, Read, integer};
+use super::value::{Cell, Columns, Read, integer};
 use crate::{
     id::Id,
     journal::{Digest, DigestKey},
@@ -77,13 +77,13 @@ fn stored(row: Columns<'_, '_>, key: &DigestKey) -> Read<Stored> {
     let attempt = Attempt {
         key: row.text(1, "key")?.to_owned(),
         space: row.text(2, "space")?.to_owned(),
-        action: row.optional(3, "action", Columns::digest)?,
+        action: row.optional(3, "action", Cell::digest)?,
         by: row.id(4, "instance")?,
         token: row.count(5, "token")?,
         hold: Hold::from_number(row.integer(6, "hold")?)
             .ok_or_else(|| "its column `hold` is unknown".to_owned())?,
-        worker: row.optional(7, "worker", Columns::text)?.map(str::to_owned),
-        expires_at: row.optional(8, "expires_at", Columns::integer)?,
+        worker: row.optional(7, "worker", Cell::text)?.map(str::to_owned),
+        expires_at: row.optional(8, "expires_at", Cell::integer)?,
     };
     if attempt.seal(key) != row.digest(9, "seal")? {
         return Err("an attempt at its key was changed: the seal does not match".to_owned());

@@ -10,17 +10,16 @@ use async_channel::Sender;
 use rusqlite::{
     Connection, ErrorCode,
     backup::{Backup, StepResult},
-    params,
 };
 
 use super::{
     fail::{fail_point, fail_point_with_error},
     failure::{reopening, unavailable},
-    observed,
+    identity, observed,
     partial::Partial,
     readers::Source,
 };
-use crate::store::{BackupError, BackupProgress, Unavailable, backend::Identity, backup::Copied};
+use crate::store::{BackupError, BackupProgress, Unavailable, backup::Copied};
 
 /// How many pages are copied between two reports: 1 MiB.
 const STEP: i32 = 256;
@@ -91,29 +90,10 @@ fn copy(
         }
     };
     drop(copying);
-    let identity = renewed(&target, of).map_err(unwritten)?;
+    identity::mark_as_copy(&target, of.identity, &of.settings.key).map_err(unwritten)?;
     target.close().map_err(|(_, error)| unwritten(error))?;
     let newest = newest.and_then(|newest| u64::try_from(newest).ok()).unwrap_or(0);
-    Ok(Copied { path: partial.target().to_owned(), bytes: total, identity, newest })
-}
-
-/// Gives the copy a generation of its own. When the copy is put to use, its journal goes on from
-/// there: the same sequence numbers then stand for other entries than in the original, and positions
-/// and tokens of the one must mean nothing in the other.
-fn renewed(copy: &Connection, of: &Source) -> rusqlite::Result<Identity> {
-    // By the clock, so that two copies of one original differ as well.
-    let now = u64::try_from(crate::clock::now()).unwrap_or(0);
-    let generation = now.max(of.identity.generation.saturating_add(1));
-    let identity = Identity { generation, ..of.identity };
-    let stored = i64::try_from(generation).unwrap_or(i64::MAX);
-    let seal = identity.seal(&of.settings.key);
-    let transaction = copy.unchecked_transaction()?;
-    transaction
-        .execute("UPDATE store SET generation = ?1, seal = ?2", params![stored, seal.bytes()])?;
-    // What the readers of the journal have read is in the copy as well.
-    transaction.execute("UPDATE consumer SET generation = ?1", [stored])?;
-    transaction.commit()?;
-    Ok(identity)
+    Ok(Copied { path: partial.target().to_owned(), bytes: total, newest })
 }
 
 fn step(copying: &Backup<'_, '_>) -> rusqlite::Result<StepResult> {

@@ -1,4 +1,7 @@
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -75,7 +78,7 @@ impl Numbers {
 
 /// The definitions of a file, as rows refer to them.
 #[derive(Debug, Default)]
-pub(super) struct Names(HashMap<i64, Name>);
+pub(super) struct Names(BTreeMap<i64, Name>);
 
 #[derive(Debug, Clone)]
 pub(super) struct Name {
@@ -86,7 +89,7 @@ pub(super) struct Name {
 impl Names {
     /// Reads those that were added since the last time.
     pub(super) fn refresh(&mut self, connection: &Connection) -> rusqlite::Result<()> {
-        let newest = self.0.keys().max().copied().unwrap_or(i64::MIN);
+        let newest = self.0.last_key_value().map_or(i64::MIN, |(newest, _)| *newest);
         let mut select = connection
             .prepare_cached("SELECT no, fingerprint, machine FROM definition WHERE no > ?1")?;
         let mut rows = select.query([newest])?;

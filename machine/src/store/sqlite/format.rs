@@ -16,6 +16,8 @@
 /// did it; it has a row for each call. `opened` is 1 if the line opened an attempt, which has its number as
 /// the token, so that the attempt is missed if somebody deletes it.
 ///
+/// `copied` of the store is 1 in a backup that nobody has opened for writing.
+///
 /// Of `operation`, `machines` has 16 bytes of each id, and `no` is contiguous.
 ///
 /// The triggers are no protection from an attacker, who can drop them, but from mistakes in a program
@@ -24,6 +26,7 @@ pub(super) const FORMAT_6: &str = "
     CREATE TABLE store (
         id         BLOB NOT NULL,
         generation INTEGER NOT NULL,
+        copied     INTEGER NOT NULL,
         seal       BLOB NOT NULL
     ) STRICT;
 

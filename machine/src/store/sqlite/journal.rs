@@ -1,16 +1,17 @@
-use std::borrow::Cow;
-
 use rusqlite::{OptionalExtension, params};
 
 use super::{
     definitions::Names,
     readers::Reader,
-    value::{Columns, Read},
+    value::{Cell, Columns, Read},
 };
 use crate::{
     id::Id,
-    journal::{Kind, Line},
-    store::backend::{Broken, JournalOf, Sequenced},
+    journal::{Kind, Line, LineRef},
+    store::{
+        backend::{Broken, Sequenced},
+        transitions::{Reading, Selected, Transitions},
+    },
 };
 
 /// Lines of one machine, from a number on.
@@ -35,40 +36,43 @@ pub(super) fn history(
     let mut lines = Vec::new();
     while let Some(row) = rows.next()? {
         match line(Columns(row), names) {
-            Ok(line) => lines.push(line),
+            Ok(line) => lines.push(line.to_line()),
             Err(reason) => return Ok(Err(Broken { id: Some(id), reason, due_at: None })),
         }
     }
     Ok(Ok(lines))
 }
 
-/// The lines of the machines of a session, each machine's together and in order.
-pub(super) fn of_session(reader: &mut Reader, session: &str) -> rusqlite::Result<Vec<JournalOf>> {
-    let Reader { connection, names, .. } = reader;
+/// The transitions of some machines of a session.
+pub(super) fn transitions(reader: &mut Reader, of: &Selected) -> rusqlite::Result<Transitions> {
+    let Reader { connection, names, key, .. } = reader;
     names.refresh(connection)?;
     let mut select = connection.prepare_cached(
-        "SELECT j.number, j.at, j.definition, j.actor, j.kind, j.edge, j.body, j.digest, i.id
+        "SELECT j.number, j.at, j.definition, j.actor, j.kind, j.edge, j.body, j.digest, i.no, i.id
          FROM instance i JOIN journal j ON j.instance = i.no
-         WHERE i.session = ?1 ORDER BY i.no, j.number",
+         WHERE i.session = ?1 AND i.no >= ?2 AND i.no <= ?3
+         AND +i.definition IN (SELECT no FROM definition WHERE machine = ?4)
+         ORDER BY i.no, j.number",
     )?;
-    let mut rows = select.query([session])?;
-    let mut journals: Vec<JournalOf> = Vec::new();
+    let range = [of.first, of.last].map(bounded);
+    let mut rows = select.query(params![of.session, range[0], range[1], of.machine])?;
+    let mut transitions = Reading::new(*key, of.with_names);
+    let (mut machine, mut is_known) = (None, false);
     while let Some(row) = rows.next()? {
         let row = Columns(row);
-        // A row without an id is reported by what reads the machines.
-        let Ok(id) = row.id(8, "id") else { continue };
-        if journals.last().is_none_or(|(last, _)| *last != id) {
-            journals.push((id, Ok(Vec::new())));
+        let no = row.integer(8, "no").ok();
+        if no != machine {
+            machine = no;
+            // A row without an id is reported by what reads the machines.
+            let id = row.id(9, "id").ok();
+            is_known = id.is_some();
+            id.into_iter().for_each(|id| transitions.begin(id));
         }
-        let Some((_, journal)) = journals.last_mut() else { continue };
-        if let Ok(lines) = journal {
-            match line(row, names) {
-                Ok(line) => lines.push(line),
-                Err(reason) => *journal = Err(Broken { id: Some(id), reason, due_at: None }),
-            }
+        if is_known {
+            transitions.add(line(row, names));
         }
     }
-    Ok(journals)
+    Ok(transitions.finish())
 }
 
 /// Lines of all machines, after a sequence number.
@@ -90,10 +94,10 @@ pub(super) fn entries(
     while let Some(row) = rows.next()? {
         let row = Columns(row);
         let id = row.id(10, "id").ok();
-        let chain = row.optional(9, "chain", Columns::digest);
+        let chain = row.optional(9, "chain", Cell::digest);
         let line = line(row, names).and_then(|line| match &chain {
             Ok(_) if id.is_none() => Err("its machine is missing in the file".to_owned()),
-            Ok(_) => Ok(line),
+            Ok(_) => Ok(line.to_line()),
             Err(reason) => Err(reason.clone()),
         });
         entries.push(Sequenced {
@@ -116,12 +120,12 @@ pub(super) fn newest(reader: &mut Reader) -> rusqlite::Result<u64> {
     Ok(newest.and_then(|newest| u64::try_from(newest).ok()).unwrap_or(0))
 }
 
-fn line(row: Columns<'_, '_>, names: &Names) -> Read<Line> {
-    let edge = row.optional(5, "edge", Columns::integer)?;
-    Ok(Line {
+fn line<'a>(row: Columns<'a, '_>, names: &Names) -> Read<LineRef<'a>> {
+    let edge = row.optional(5, "edge", Cell::integer)?;
+    Ok(LineRef {
         number: row.count(0, "number")?,
         at: row.integer(1, "at")?,
-        actor: row.optional(3, "actor", Columns::text)?.map(|actor| Cow::Owned(actor.to_owned())),
+        actor: row.optional(3, "actor", Cell::text)?,
         definition: names.get(row.integer(2, "definition")?)?.fingerprint,
         kind: Kind::from_number(row.integer(4, "kind")?)
             .ok_or_else(|| "its column `kind` is unknown".to_owned())?,
@@ -129,7 +133,7 @@ fn line(row: Columns<'_, '_>, names: &Names) -> Read<Line> {
             .map(u32::try_from)
             .transpose()
             .map_err(|_| "its column `edge` is out of range".to_owned())?,
-        body: row.optional(6, "body", Columns::text)?.map(str::to_owned),
+        body: row.optional(6, "body", Cell::text)?,
         digest: row.digest(7, "digest")?,
     })
 }

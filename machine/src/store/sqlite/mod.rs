@@ -13,6 +13,7 @@ mod fail;
 mod failure;
 mod format;
 mod group;
+mod identity;
 mod inbox;
 mod inode;
 mod inspect;

@@ -8,7 +8,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::{
     Sqlite,
     connection::{self, Role},
-    failure,
+    failure, identity,
     inode::Inode,
     inspect::{cannot_open, inspect},
     observed,
@@ -16,8 +16,7 @@ use super::{
     schema,
 };
 use crate::{
-    id::Id,
-    journal::{Digest, DigestKey},
+    journal::DigestKey,
     store::{
         OpenError,
         backend::{Identity, Settings},
@@ -55,7 +54,7 @@ fn open_for_writing(
     let connection = create(&path, &settings, must_exist)?;
     // The folder of a new file may have been reached through a link.
     let path = std::fs::canonicalize(&path).unwrap_or(path);
-    let identity = identity(&connection, &path, &settings.key)?;
+    let identity = identity::of(&connection, &path, &settings.key)?;
     let reader = connection::open(&path, Role::Reader, settings.busy_ms)?;
     let file = Inode::of(&path);
     let source = Source { path, settings, identity, file, observes: false };
@@ -88,7 +87,7 @@ fn known(connection: &Connection, path: &Path, key: &DigestKey) -> Result<Identi
         return Err(no_store_yet(path));
     }
     schema::check_format(format, path)?;
-    identity(connection, path, key)
+    identity::of(connection, path, key)
 }
 
 fn no_store_yet(path: &Path) -> OpenError {
@@ -131,30 +130,9 @@ fn prepare(
         return Err(no_store_yet(path));
     }
     schema::prepare(&transaction, path, key)?;
+    identity::put_to_use(&transaction, path, key)?;
     transaction.commit().map_err(says)?;
     // Returns the mode that is in force.
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).map_err(says)?;
     connection::check_wal(connection, path)
-}
-
-pub(super) fn identity(
-    connection: &Connection,
-    path: &Path,
-    key: &DigestKey,
-) -> Result<Identity, OpenError> {
-    let read = connection.query_row("SELECT id, generation, seal FROM store", [], |row| {
-        Ok((row.get::<_, [u8; 16]>(0)?, row.get::<_, i64>(1)?, row.get::<_, [u8; 32]>(2)?))
-    });
-    let damaged = || OpenError::Damaged { path: path.to_owned() };
-    let (store, generation, seal) = read.map_err(|error| match error.sqlite_error_code() {
-        Some(_) => failure::opening(&error, path),
-        // No row, or one with other types.
-        None => damaged(),
-    })?;
-    let generation = u64::try_from(generation).map_err(|_| damaged())?;
-    let identity = Identity { store: Id::from_bytes(store), generation };
-    if identity.seal(key) != Digest::from_bytes(seal) {
-        return Err(OpenError::OtherKey { path: path.to_owned() });
-    }
-    Ok(identity)
 }

@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
     journal::bounded,
-    value::{Columns, Read, integer},
+    value::{Cell, Columns, Read, integer},
 };
 use crate::{
     clock::Millis,
@@ -118,7 +118,7 @@ fn operation(row: Columns<'_, '_>, key: &DigestKey) -> Read<Operation> {
             operation: row.text(4, "name")?.to_owned(),
             machines: machines.map_err(|_| "its column `machines` is not a list of ids")?,
             detail: row.text(6, "detail")?.to_owned(),
-            outcome: row.optional(7, "outcome", Columns::text)?.map(str::to_owned),
+            outcome: row.optional(7, "outcome", Cell::text)?.map(str::to_owned),
         })
     };
     let operation = read().map_err(|reason: String| format!("operation {number}: {reason}"))?;

@@ -7,7 +7,7 @@ use super::{
     fail::fail_point,
     journal,
     readers::Reader,
-    value::{Columns, Read, integer},
+    value::{Cell, Columns, Read, integer},
 };
 use crate::{
     clock::Millis,
@@ -252,7 +252,7 @@ pub(super) fn links(reader: &mut Reader, after: u64, limit: usize) -> rusqlite::
 fn pruned(row: Columns<'_, '_>, key: &DigestKey, seq: u64) -> Read<PrunedLine> {
     let line = PrunedLine {
         digest: row.digest(1, "digest")?,
-        chain: row.optional(2, "chain", Columns::digest)?,
+        chain: row.optional(2, "chain", Cell::digest)?,
         prune: row.id(3, "prune")?,
         opened: row.flag(5, "opened")?,
     };

@@ -16,10 +16,10 @@ use super::{
     connection::{self, Role},
     definitions::Names,
     failure::{reopening, unavailable},
+    identity,
     inbox::Inbox,
     inode::Inode,
     observed::{self, Stamp},
-    open,
 };
 use crate::store::telemetry;
 use crate::{
@@ -196,7 +196,7 @@ impl Source {
         }
         loop {
             let (connection, stamp) = observed::open(path, busy_ms)?;
-            let identity = open::identity(&connection, path, &self.settings.key);
+            let identity = identity::of(&connection, path, &self.settings.key);
             // Somebody began to write in between: what was read may be anything.
             if !observed::is_current(path, stamp.as_ref()) {
                 continue;

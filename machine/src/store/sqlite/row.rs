@@ -2,7 +2,7 @@ use rusqlite::Connection;
 
 use super::{
     definitions::Names,
-    value::{Columns, Read},
+    value::{Cell, Columns, Read},
 };
 use crate::{
     id::Id,
@@ -48,8 +48,8 @@ fn read(row: Columns<'_, '_>, id: Id, names: &Names, whole: bool) -> Read<(Row, 
     if whole {
         summary = row.text(15, "summary")?;
         state = row.text(16, "state")?;
-        context = row.optional(17, "context", Columns::text)?.map(Into::into);
-        digest = row.optional(18, "digest", Columns::digest)?;
+        context = row.optional(17, "context", Cell::text)?.map(Into::into);
+        digest = row.optional(18, "digest", Cell::digest)?;
     }
     let row = Row {
         id,
@@ -61,10 +61,10 @@ fn read(row: Columns<'_, '_>, id: Id, names: &Names, whole: bool) -> Read<(Row, 
         created_at: row.integer(6, "created_at")?,
         updated_at: row.integer(7, "updated_at")?,
         ended: row.flag(14, "ended")?,
-        due_at: row.optional(8, "due_at", Columns::integer)?,
-        session: row.optional(9, "session", Columns::text)?.map(str::to_owned),
-        key: row.optional(10, "key", Columns::text)?.map(str::to_owned),
-        behind: row.optional(11, "behind", Columns::id)?,
+        due_at: row.optional(8, "due_at", Cell::integer)?,
+        session: row.optional(9, "session", Cell::text)?.map(str::to_owned),
+        key: row.optional(10, "key", Cell::text)?.map(str::to_owned),
+        behind: row.optional(11, "behind", Cell::id)?,
         commit_id: row.integer(12, "commit_id")?,
         seal: row.digest(13, "seal")?,
         state: state.to_owned(),

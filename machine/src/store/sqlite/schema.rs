@@ -2,12 +2,8 @@ use std::path::Path;
 
 use rusqlite::{Connection, Transaction};
 
-use super::{failure, format::FORMAT_6};
-use crate::{
-    id::Id,
-    journal::DigestKey,
-    store::{OpenError, backend::Identity},
-};
+use super::{failure, format::FORMAT_6, identity};
+use crate::{journal::DigestKey, store::OpenError};
 
 /// The SQLite application id of this library ("mach").
 pub(super) const APPLICATION_ID: i64 = 0x6d61_6368;
@@ -38,16 +34,9 @@ pub(super) fn prepare(
     }
     run(transaction, &STEPS, found).map_err(says)?;
     if empty {
-        let id = Id::fresh();
         transaction
             .pragma_update(None, "application_id", APPLICATION_ID)
-            .and_then(|()| {
-                let identity = Identity { store: id, generation: 1 };
-                let seal = identity.seal(key);
-                let row = rusqlite::params![id.bytes(), 1, seal.bytes()];
-                let sql = "INSERT INTO store (id, generation, seal) VALUES (?1, ?2, ?3)";
-                transaction.execute(sql, row)
-            })
+            .and_then(|()| identity::create(transaction, key))
             .map_err(says)?;
     }
     Ok(())

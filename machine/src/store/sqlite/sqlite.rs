@@ -27,14 +27,14 @@ use crate::{
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, JournalOf, Messages, Operated, Rejected, Sequenced,
-            Task,
+            Doorbell, Filter, Found, Identity, Messages, Operated, Rejected, Sequenced, Task,
         },
         backup::Copied,
         consumer::Offset,
         message::Received,
         pruned::Kept,
         pruning::{Candidate, Link, Pruning},
+        transitions::{Selected, Transitions},
     },
 };
 
@@ -144,8 +144,8 @@ impl Backend for Sqlite {
         self.readers.read(move |reader| journal::history(reader, id, from, limit))
     }
 
-    fn journals(&self, session: String) -> Answer<Vec<JournalOf>> {
-        self.readers.read(move |reader| journal::of_session(reader, &session))
+    fn transitions(&self, of: Selected) -> Answer<Transitions> {
+        self.readers.read(move |reader| journal::transitions(reader, &of))
     }
 
     fn entries(&self, after: u64, limit: usize) -> Answer<Vec<Sequenced>> {

@@ -18,22 +18,22 @@ fn wrong<T>(column: &str, what: &str) -> Read<T> {
 #[derive(Clone, Copy)]
 pub(super) struct Columns<'a, 'statement>(pub(super) &'a Row<'statement>);
 
+/// What is in a column.
+#[derive(Clone, Copy)]
+pub(super) struct Cell<'a>(ValueRef<'a>);
+
 impl<'a> Columns<'a, '_> {
-    fn value(self, index: usize) -> ValueRef<'a> {
+    fn cell(self, index: usize) -> Cell<'a> {
         // The queries of this module select more columns than they read.
-        self.0.get_ref(index).unwrap_or(ValueRef::Null)
+        Cell(self.0.get_ref(index).unwrap_or(ValueRef::Null))
     }
 
     pub(super) fn integer(self, index: usize, name: &str) -> Read<i64> {
-        match self.value(index) {
-            ValueRef::Integer(number) => Ok(number),
-            _ => wrong(name, "is not an integer"),
-        }
+        self.cell(index).integer(name)
     }
 
     pub(super) fn count(self, index: usize, name: &str) -> Read<u64> {
-        let number = self.integer(index, name)?;
-        u64::try_from(number).or_else(|_| wrong(name, "is negative"))
+        self.cell(index).count(name)
     }
 
     pub(super) fn flag(self, index: usize, name: &str) -> Read<bool> {
@@ -45,33 +45,19 @@ impl<'a> Columns<'a, '_> {
     }
 
     pub(super) fn text(self, index: usize, name: &str) -> Read<&'a str> {
-        match self.value(index) {
-            ValueRef::Text(bytes) => {
-                std::str::from_utf8(bytes).or_else(|_| wrong(name, "is not valid UTF-8"))
-            }
-            _ => wrong(name, "is not text"),
-        }
-    }
-
-    fn bytes<const N: usize>(self, index: usize, name: &str) -> Read<[u8; N]> {
-        self.blob(index, name)?
-            .try_into()
-            .or_else(|_| wrong(name, &format!("does not have {N} bytes")))
+        self.cell(index).text(name)
     }
 
     pub(super) fn blob(self, index: usize, name: &str) -> Read<&'a [u8]> {
-        match self.value(index) {
-            ValueRef::Blob(bytes) => Ok(bytes),
-            _ => wrong(name, "is not a blob"),
-        }
+        self.cell(index).blob(name)
     }
 
     pub(super) fn id(self, index: usize, name: &str) -> Read<Id> {
-        self.bytes(index, name).map(Id::from_bytes)
+        self.cell(index).id(name)
     }
 
     pub(super) fn digest(self, index: usize, name: &str) -> Read<Digest> {
-        self.bytes(index, name).map(Digest::from_bytes)
+        self.cell(index).digest(name)
     }
 
     /// A column that may be null, read by `read` if it is not.
@@ -79,11 +65,53 @@ impl<'a> Columns<'a, '_> {
         self,
         index: usize,
         name: &str,
-        read: impl FnOnce(Self, usize, &str) -> Read<T>,
+        read: impl FnOnce(Cell<'a>, &str) -> Read<T>,
     ) -> Read<Option<T>> {
-        match self.value(index) {
-            ValueRef::Null => Ok(None),
-            _ => read(self, index, name).map(Some),
+        match self.cell(index) {
+            Cell(ValueRef::Null) => Ok(None),
+            cell => read(cell, name).map(Some),
         }
+    }
+}
+
+impl<'a> Cell<'a> {
+    pub(super) fn integer(self, name: &str) -> Read<i64> {
+        match self.0 {
+            ValueRef::Integer(number) => Ok(number),
+            _ => wrong(name, "is not an integer"),
+        }
+    }
+
+    pub(super) fn count(self, name: &str) -> Read<u64> {
+        let number = self.integer(name)?;
+        u64::try_from(number).or_else(|_| wrong(name, "is negative"))
+    }
+
+    pub(super) fn text(self, name: &str) -> Read<&'a str> {
+        match self.0 {
+            ValueRef::Text(bytes) => {
+                std::str::from_utf8(bytes).or_else(|_| wrong(name, "is not valid UTF-8"))
+            }
+            _ => wrong(name, "is not text"),
+        }
+    }
+
+    fn blob(self, name: &str) -> Read<&'a [u8]> {
+        match self.0 {
+            ValueRef::Blob(bytes) => Ok(bytes),
+            _ => wrong(name, "is not a blob"),
+        }
+    }
+
+    fn bytes<const N: usize>(self, name: &str) -> Read<[u8; N]> {
+        self.blob(name)?.try_into().or_else(|_| wrong(name, &format!("does not have {N} bytes")))
+    }
+
+    pub(super) fn id(self, name: &str) -> Read<Id> {
+        self.bytes(name).map(Id::from_bytes)
+    }
+
+    pub(super) fn digest(self, name: &str) -> Read<Digest> {
+        self.bytes(name).map(Digest::from_bytes)
     }
 }

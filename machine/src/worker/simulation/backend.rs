@@ -21,11 +21,11 @@ use crate::{
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, JournalOf, Messages, Operated, Rejected, Sequenced,
-            Task,
+            Doorbell, Filter, Found, Identity, Messages, Operated, Rejected, Sequenced, Task,
         },
         consumer::Offset,
         pruning::{Candidate, Link, Pruning},
+        transitions::{Selected, Transitions},
     },
 };
 
@@ -174,8 +174,8 @@ impl Backend for Faulty {
         self.read(self.shared.memory.history(id, from, limit))
     }
 
-    fn journals(&self, session: String) -> Answer<Vec<JournalOf>> {
-        self.read(self.shared.memory.journals(session))
+    fn transitions(&self, of: Selected) -> Answer<Transitions> {
+        self.read(self.shared.memory.transitions(of))
     }
 
     fn entries(&self, after: u64, limit: usize) -> Answer<Vec<Sequenced>> {

@@ -1,0 +1,21 @@
+use super::{ConsequenceView, Prompt};
+use crate::store::LoadError;
+
+/// The executions of a session, for a reasoner. See
+/// [`Observer::consequences`](super::Observer::consequences).
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Consequences {
+    /// Those that can be read: contradicted and doubtful ones first, then in the order of their creation.
+    pub executions: Vec<ConsequenceView>,
+    /// What is wrong with the others. A reasoner that is not told of an execution may do it again.
+    pub unreadable: Vec<LoadError>,
+}
+
+impl Consequences {
+    /// As the section of a prompt, which says that there are executions that cannot be read.
+    #[must_use]
+    pub fn prompt(&self) -> Prompt<'_> {
+        Prompt::new(&self.executions).unreadable(self.unreadable.len())
+    }
+}

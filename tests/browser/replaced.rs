@@ -1,0 +1,147 @@
+//! The server or the person is another one than before, in a tab that stays open.
+
+use machine::store::OpenOptions;
+
+use crate::{
+    browser::browse,
+    site::{ANN, TOM},
+};
+
+#[tokio::test]
+async fn another_file_brings_its_name_and_its_commands() {
+    browse(async |page| {
+        page.site.ask("bob@example.com").await;
+        page.open_as(ANN, "#/").await;
+        page.shows("bob@example.com").await;
+        assert_eq!(page.text(".brand .data").await, "agent.db");
+        page.click(".card button.primary").await;
+
+        // A copy, which knows the position of the page, has other machines by now.
+        let copy = page.site.folder.path().join("k.db");
+        page.site.store.backup(&copy, |_| {}).await.unwrap();
+        page.site.stop().await;
+        let other = OpenOptions::new().sqlite(&copy).await.unwrap();
+        page.site.start_other("k.db", &other).await;
+
+        page.until(
+            "the other name",
+            "return document.querySelector('.brand .data').innerText === 'k.db'",
+        )
+        .await;
+        let toast = page.text("#toast").await;
+        assert!(toast.contains("another store now: k.db"), "{toast}");
+        assert_eq!(page.run("return document.title.endsWith(' · k.db')").await, true);
+        // The question of the other file is not on the screen any more.
+        assert_eq!(page.run("return document.querySelector('dialog').open").await, false);
+        page.shows("bob@example.com").await;
+        page.click(".card button.primary").await;
+        let command = page.text("dialog .command code").await;
+        assert!(command.starts_with("machine --db 'k.db' approve "), "{command}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_page_loaded_while_the_stream_is_broken_is_that_of_its_server() {
+    browse(async |page| {
+        page.site.ask("bob@example.com").await;
+        page.open_as(ANN, "#/").await;
+        // From here on the stream does not come back.
+        page.run(
+            "const real = window.fetch; window.fetch = (url, options) => \
+             String(url).includes('api/events') ? Promise.reject(new TypeError('no')) \
+                 : real(url, options);",
+        )
+        .await;
+        let copy = page.site.folder.path().join("k.db");
+        page.site.store.backup(&copy, |_| {}).await.unwrap();
+        page.site.stop().await;
+        let other = OpenOptions::new().sqlite(&copy).await.unwrap();
+        page.site.start_other("k.db", &other).await;
+        page.until(
+            "no connection",
+            "return document.querySelector('.live').innerText.includes('Reconnecting')",
+        )
+        .await;
+        page.click("header a[href='#/approvals']").await;
+        page.shows("bob@example.com").await;
+        assert_eq!(page.text(".brand .data").await, "k.db");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_name_is_that_under_which_the_server_records() {
+    browse(async |page| {
+        page.site.ask("bob@example.com").await;
+        page.open_as(ANN, "#/").await;
+        assert_eq!(page.text(".role").await, "As ann");
+        page.site.stop().await;
+        page.site.start_for_tom().await;
+        page.until("Tom", "return document.querySelector('.role').innerText === 'As tom'").await;
+        let toast = page.text("#toast").await;
+        assert!(toast.contains("as somebody else now"), "{toast}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_link_with_a_token_changes_the_person_of_an_open_tab() {
+    browse(async |page| {
+        let (gate, _) = page.site.ask("bob@example.com").await;
+        page.open_as(ANN, "#/approvals").await;
+        page.click(".card button.primary").await;
+        page.shows("bob@example.com").await;
+        assert!(page.text("dialog").await.contains("under the name ann"));
+        // The same document goes on, as with an address that is pasted.
+        page.run("window.stays = true").await;
+        page.driver.goto(page.url(&format!("#token={TOM}"))).await.unwrap();
+        page.until("Tom", "return document.querySelector('.role').innerText === 'As tom'").await;
+        assert_eq!(page.run("return window.stays").await, true);
+        assert_eq!(page.run("return location.href").await, page.url("#/"));
+        assert_eq!(page.run("return document.querySelector('dialog').open").await, false);
+        page.until("the stream", "return document.querySelector('.live').innerText === 'Live'")
+            .await;
+
+        page.click(".card button.primary").await;
+        let asked = page.text("dialog").await;
+        assert!(asked.contains("under the name tom") && asked.contains("--as tom"), "{asked}");
+        page.answer_dialog().await;
+        page.shows("nothing. nobody has to decide").await;
+        assert_eq!(page.site.status(gate).await, "completed");
+        page.go("#/log").await;
+        page.shows("approve").await;
+        let log = page.text("main tbody").await;
+        assert!(log.contains("tom") && !log.contains("ann"), "{log}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_empty_token_in_the_address_leaves_nothing_of_the_person() {
+    browse(async |page| {
+        page.site.ask("bob@example.com").await;
+        page.driver.goto(page.url("")).await.unwrap();
+        page.shows("bob@example.com").await;
+        assert_eq!(page.text(".role").await, "Read-only");
+        // The link that `serve --as` prints makes a decider of a reader's tab.
+        page.driver.goto(page.url(&format!("#token={ANN}"))).await.unwrap();
+        page.until("Ann", "return document.querySelector('.role').innerText === 'As ann'").await;
+        page.until("a button", "return document.querySelectorAll('button.primary').length === 1")
+            .await;
+        assert_eq!(page.count("header option").await, 3);
+
+        page.driver.goto(page.url("#token=")).await.unwrap();
+        page.until(
+            "nobody",
+            "return document.querySelector('.role').innerText === 'Read-only' \
+                && document.querySelector('.live').innerText === 'Live' \
+                && document.querySelectorAll('button.primary').length === 0",
+        )
+        .await;
+        page.shows("bob@example.com").await;
+        assert_eq!(page.count("header option").await, 1);
+        assert_eq!(page.run("return sessionStorage.length").await, 0);
+    })
+    .await;
+}

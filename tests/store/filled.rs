@@ -1,0 +1,85 @@
+//! A store to make lists of.
+
+use std::time::Duration;
+
+use machine::{
+    Id,
+    actor::GraphRunner,
+    clock::Millis,
+    contract::Contract,
+    machine,
+    store::{Line, OpenOptions, Query},
+};
+use machine_tests::{
+    actors::{reasoning_node, tool_node},
+    samples::{Ticket, asked_in, mail, read},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::support::{Hand, Place};
+
+/// A machine with a deadline.
+#[machine(durable)]
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Egg {
+    #[initial]
+    #[on(boil => Boiling)]
+    Raw,
+    #[on(burst => Burst, by = GraphRunner, after = Duration::from_millis(1000))]
+    Boiling,
+    #[terminal]
+    Burst,
+}
+
+/// A store with machines of several kinds, sessions, keys, gates and deadlines.
+pub(crate) struct Filled {
+    pub(crate) place: Place,
+    pub(crate) clock: Hand,
+    pub(crate) start: Millis,
+    pub(crate) gate: Id,
+}
+
+impl Filled {
+    pub(crate) async fn new(place: Place) -> Self {
+        let start = machine::clock::now();
+        // It starts at the real time, because entries have that.
+        let clock = Hand::at(start);
+        let place = place.another_with(OpenOptions::new().clock(clock.clone())).await;
+        let store = &place.store;
+        for number in 0..4_u8 {
+            let session = format!("s{}", number % 3);
+            let _ = place.stored(mail("bob").session(&session)).await;
+            let mut running =
+                place.stored(read("a.txt").session(&session)).await.start(tool_node());
+            store.commit(&mut running).await.unwrap();
+            let question = Contract::ecs_request("Deploy?", reasoning_node()).unwrap();
+            store.create(&mut asked_in(question.session(session))).await.unwrap();
+            store.create(&mut Ticket::new()).await.unwrap();
+            store.create(&mut Ticket::new().park()).await.unwrap();
+            // Each deadline is for two machines.
+            for _ in 0..2 {
+                store.create(&mut Egg::new().boil()).await.unwrap();
+            }
+            clock.advance(100);
+        }
+        let gate = place.asked(mail("ann")).await.0.id();
+        let _ = place.done(mail("carl")).await;
+        Self { place, clock, start, gate }
+    }
+
+    pub(crate) fn at(&self, after_start: Millis) {
+        self.clock.set(self.start + after_start);
+    }
+
+    pub(crate) async fn all(&self) -> Vec<Line> {
+        self.place.lines(&Query::new().limit(usize::MAX)).await
+    }
+
+    /// Asserts that a query selects what a condition selects of all machines, in order of creation.
+    pub(crate) async fn selects(&self, query: Query, is_selected: impl Fn(&Line) -> bool) -> usize {
+        let mut expected = self.all().await;
+        expected.retain(is_selected);
+        assert_eq!(self.place.lines(&query).await, expected, "{query:?}");
+        expected.len()
+    }
+}

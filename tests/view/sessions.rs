@@ -1,0 +1,179 @@
+//! `Observer::session` on sessions that are read in several parts, on machines that move meanwhile, and
+//! on journals that somebody changed (OB-4).
+
+use std::collections::BTreeMap;
+
+use machine::{
+    Id,
+    contract::{AnyExecution, Execution, execution::Running},
+    store::{Query, Store},
+    view::{Diagnostic, ExecutionTimeline, Human, Observer, transitions},
+};
+use machine_tests::{
+    actors::{ecs_node, graph_runner, tool_node},
+    samples::read,
+};
+use tempfile::TempDir;
+
+use crate::{
+    shop::{Purchase, Shop},
+    stopped,
+};
+
+const SESSION: &str = "long";
+
+fn running(path: &str) -> Execution<Running> {
+    Execution::new(read(path).session(SESSION)).start(tool_node())
+}
+
+/// There and back, this often.
+fn paused(mut running: Execution<Running>, times: usize) -> Execution<Running> {
+    for _ in 0..times {
+        running = running.suspend("which one?".to_owned(), ecs_node()).resume(graph_runner());
+    }
+    running
+}
+
+/// More executions than are read at once, some of which have long journals, among other machines.
+async fn fill(store: &Store) {
+    for hundred in 0..6 {
+        let machines = (0..100).map(|number| {
+            let machine = running(&format!("{hundred}/{number}.txt"));
+            paused(machine, if number % 20 == 0 { 120 } else { number % 3 })
+        });
+        let mut machines: Vec<_> = machines.collect();
+        let mut batch = store.batch();
+        for machine in &mut machines {
+            batch = batch.create(machine);
+        }
+        batch.write().await.unwrap();
+        let purchase = Purchase {
+            item: "lamp".to_owned(),
+            warehouse: "North".to_owned(),
+            card: "4111".to_owned(),
+            session: SESSION.to_owned(),
+            limit_ms: 60_000,
+        };
+        store.create(&mut Shop::new(purchase)).await.unwrap();
+        let mut other = Execution::new(read("other.txt").session("other")).start(tool_node());
+        store.create(&mut other).await.unwrap();
+    }
+}
+
+/// The same as from memory, whatever it takes to read it.
+#[tokio::test]
+async fn a_long_session_is_complete() {
+    let (stores, _folder) = stopped::both().await;
+    for store in &stores {
+        fill(store).await;
+        let query = Query::new().session(SESSION).limit(1000);
+        let machines = store.load_all::<AnyExecution>(&query).await.unwrap().items;
+        let machines: Vec<AnyExecution> = machines.into_iter().map(Result::unwrap).collect();
+        let mut parts = Vec::new();
+        for machine in &machines {
+            let history = store.history(machine.id()).await.unwrap();
+            parts.push((machine, transitions::<Diagnostic>(&history)));
+        }
+        let lines: usize = parts.iter().map(|(_, transitions)| 1 + transitions.len()).sum();
+        assert!(machines.len() == 600 && lines > 8192, "{lines} lines are read at once");
+        let live = ExecutionTimeline::of(SESSION, parts, store.now());
+        assert!(Observer::new(store).session(SESSION).await.unwrap() == live);
+    }
+}
+
+/// Each execution is shown as it was at one moment, with exactly the transitions that led there.
+#[tokio::test(flavor = "multi_thread")]
+async fn executions_that_move_meanwhile_are_shown_whole() {
+    let (stores, _folder) = stopped::both().await;
+    for store in &stores {
+        let mut machines: Vec<_> = (0..40).map(|number| running(&number.to_string())).collect();
+        for machine in &mut machines {
+            store.create(machine).await.unwrap();
+        }
+        let store = store.clone();
+        let writer = store.clone();
+        let moving = tokio::spawn(async move {
+            for round in 0..10 {
+                let mut moved = Vec::new();
+                for machine in machines {
+                    let mut machine = paused(machine, 1 + round % 2);
+                    writer.commit(&mut machine).await.unwrap();
+                    moved.push(machine);
+                }
+                machines = moved;
+            }
+        });
+        let mut lengths = Vec::new();
+        while !moving.is_finished() {
+            let timeline = Observer::new(&store).session::<Human>(SESSION).await.unwrap();
+            check(&timeline);
+            lengths.push(timeline.transitions.len());
+        }
+        moving.await.unwrap();
+        lengths.dedup();
+        assert!(lengths.len() > 2, "nothing moved meanwhile: {lengths:?}");
+    }
+}
+
+fn check(timeline: &ExecutionTimeline<Human>) {
+    assert_eq!((timeline.total, timeline.unreadable), (40, 0));
+    let mut of: BTreeMap<Id, Vec<_>> = BTreeMap::new();
+    for step in &timeline.transitions {
+        of.entry(step.execution_id).or_default().push(step);
+    }
+    for contract in &timeline.contracts {
+        let steps = &of[&contract.execution_id];
+        assert_eq!(steps.len() as u64, contract.transition_count);
+        assert!(steps.iter().enumerate().all(|(at, step)| step.sequence_number == at));
+        assert_eq!(steps.last().unwrap().to_status, contract.current_status);
+    }
+}
+
+/// What is wrong with one journal is said, and hides nothing else.
+#[tokio::test]
+async fn a_changed_journal_is_named() {
+    let changes = [
+        ("UPDATE journal SET at = at + 1", "entry 2 of its journal was changed"),
+        ("UPDATE journal SET kind = 3", "entry 2 of its journal was changed"),
+        ("UPDATE journal SET kind = 9", "its column `kind` is unknown"),
+        ("UPDATE journal SET actor = 'tool_node'", "entry 2 of its journal was changed"),
+        ("UPDATE journal SET body = NULL", "entry 2 of its journal was changed"),
+        ("DELETE FROM journal", "entry 2 of its journal is missing"),
+    ];
+    for (change, reason) in changes {
+        let (store, folder, ids) = three().await;
+        let raw = rusqlite::Connection::open(folder.path().join("agent.db")).unwrap();
+        let free = "DROP TRIGGER journal_is_append_only; DROP TRIGGER journal_is_kept;";
+        raw.execute_batch(free).unwrap();
+        let sql = format!(
+            "{change} WHERE number = 2
+             AND instance = (SELECT no FROM instance WHERE lower(hex(id)) = ?1)"
+        );
+        let id = ids[1].to_string().replace('-', "");
+        assert_eq!(raw.execute(&sql, [id]).unwrap(), 1, "{change}");
+        let timeline =
+            Observer::new(&store).session::<machine::view::Internal>(SESSION).await.unwrap();
+        let shown: Vec<Id> = timeline.contracts.iter().map(|it| it.execution_id).collect();
+        assert_eq!(shown, [ids[0], ids[2]], "{change}");
+        assert_eq!(
+            (timeline.total, timeline.transitions.len(), timeline.unreadable),
+            (2, 2 * 5, 1)
+        );
+        assert!(timeline.transitions.iter().all(|step| step.execution_id != ids[1]), "{change}");
+        let [error] = &timeline.errors[..] else { panic!("{:?}", timeline.errors) };
+        assert_eq!(*error, format!("{}: {reason}", ids[1]), "{change}");
+    }
+}
+
+/// A file with three executions, each with five transitions.
+async fn three() -> (Store, TempDir, Vec<Id>) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::sqlite(folder.path().join("agent.db")).await.unwrap();
+    let mut ids = Vec::new();
+    for path in ["1.txt", "2.txt", "3.txt"] {
+        let mut machine = paused(running(path), 2);
+        store.create(&mut machine).await.unwrap();
+        ids.push(machine.id());
+    }
+    (store, folder, ids)
+}
