@@ -116,6 +116,13 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
             &format!("a person, who answers its gate {}", text(gate, "id")),
         );
     }
+    if let Some(trigger) = document["answered_with"].as_str() {
+        line(
+            &mut shown,
+            "answered",
+            &format!("with `{trigger}`, which its program has not applied yet"),
+        );
+    }
     if let Some(question) = execution["question"].as_str().or(gate["question"].as_str()) {
         // It was made from the action, and what cannot be seen is escaped in it.
         let _ = writeln!(shown, "\n{}", terminal.title("Question"));
@@ -137,12 +144,14 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
             let more = more.iter().filter(|name| !message[**name].is_null());
             let mut more: Vec<_> =
                 more.map(|name| format!("{name}: {}", plain(&message[*name]))).collect();
-            if message["moved_on"] == true {
-                more.insert(0, "not applied: the machine has moved on".to_owned());
+            let has_moved = message["moved_on"] == true;
+            if has_moved {
+                more.insert(0, "the machine had moved on".to_owned());
             }
+            let status = if has_moved { "not_applied" } else { text(message, "status") };
             let sent = message["sent_at"].as_i64();
             table.row([
-                label(terminal, &text(message, "status").replace('_', " ")),
+                label(terminal, &status.replace('_', " ")),
                 cell(sent.map(|at| relative(at, now)).unwrap_or_default()),
                 cell(plain(&message["attempts"])),
                 cell(text(message, "trigger")),

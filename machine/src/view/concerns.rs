@@ -211,7 +211,11 @@ impl Observer {
             };
         }
         let snapshot = Snapshot::<A>::of_subject(&observed.subject(&self.own), self.store.now());
-        let next = next_of_machine(&snapshot);
+        let answered_with = self.answered_with(&observed).await?;
+        let next = match answered_with {
+            Some(_) => vec![NextStep::Show { id }],
+            None => next_of_machine(&snapshot),
+        };
         let fields = [snapshot.context.to_string(), snapshot.state.to_string()];
         let fields: Vec<_> = fields.into_iter().filter(|text| !text.is_empty()).collect();
         Ok(Some(Concern {
@@ -222,6 +226,7 @@ impl Observer {
             status: Some(snapshot.status),
             session: snapshot.session,
             question: None,
+            answered_with,
             error: A::__internal(|| None),
             since: Some(snapshot.entered_at),
             transition_count: Some(snapshot.transition_count),
@@ -247,6 +252,7 @@ impl Observer {
             session: contract.session_id().map(str::to_owned),
             summary: contract.summary_in(self.language.code()).to_owned(),
             question,
+            answered_with: None,
             error: A::__internal(|| None),
             since: Some(execution.journal().past().entered_at),
             transition_count: Some(execution.journal().past().transitions),
@@ -279,9 +285,22 @@ impl Observer {
             let execution = self.store.load::<AnyExecution>(id).await?;
             return self.next_of_execution(&execution).await;
         }
+        if self.store.queued_answer(observed).await?.is_some() {
+            // Another answer would be refused.
+            return Ok(Vec::new());
+        }
         let snapshot =
             Snapshot::<Human>::of_subject(&observed.subject(&self.own), self.store.now());
         Ok(next_of_machine(&snapshot))
+    }
+
+    /// The trigger of the answer to a machine that its program has not applied yet.
+    pub(crate) async fn answered_with(
+        &self,
+        observed: &Observed,
+    ) -> Result<Option<String>, LoadError> {
+        let answer = self.store.queued_answer(observed).await?;
+        Ok(answer.map(|answer| answer.trigger().unwrap_or_default()))
     }
 
     /// What a person can do about an execution.
@@ -387,6 +406,7 @@ impl<A: Audience> Concern<A> {
             session: None,
             summary: "it cannot be read".to_owned(),
             question: None,
+            answered_with: None,
             error: A::__internal(|| Some(OneLine(error).to_string())),
             since: None,
             transition_count: None,
