@@ -66,7 +66,9 @@ pub(super) fn transitions(reader: &mut Reader, of: &Selected) -> rusqlite::Resul
             // A row without an id is reported by what reads the machines.
             let id = row.id(9, "id").ok();
             is_known = id.is_some();
-            id.into_iter().for_each(|id| transitions.begin(id));
+            if let Some(id) = id {
+                transitions.begin(id);
+            }
         }
         if is_known {
             transitions.add(line(row, names));
