@@ -189,3 +189,27 @@ async fn a_name_that_stands_for_no_file_is_no_backup() {
     let path = place.folder().join(":memory:");
     place.run(&["backup", path.to_str().unwrap()]).done();
 }
+
+#[tokio::test]
+async fn a_machine_of_which_only_the_journal_is_left_is_named_once() {
+    let place = Place::new().await;
+    place.order().await;
+    let failed = place.failed("bob@example.com").await;
+    place.edit(failed, "DELETE FROM instance WHERE id = ID");
+    let verified = place.run(&["verify"]);
+    assert_eq!(verified.code, 3, "{verified:?}");
+    let missing = "problem: machine number 2 is missing in the file\n";
+    assert_eq!(verified.out.matches(missing).count(), 1, "{verified:?}");
+    assert_eq!(verified.out.matches("is missing in the file").count(), 1, "{verified:?}");
+}
+
+#[tokio::test]
+async fn a_problem_names_its_machine_once() {
+    let place = Place::new().await;
+    let id = place.order().await;
+    place.edit(id, "UPDATE instance SET summary = summary || ' ' WHERE id = ID");
+    let verified = place.run(&["verify"]);
+    assert_eq!(verified.code, 3, "{verified:?}");
+    let line = verified.out.lines().find(|line| line.starts_with("problem: ")).unwrap();
+    assert_eq!(line.matches(&id.to_string()).count(), 1, "{line}");
+}
