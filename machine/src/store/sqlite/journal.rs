@@ -87,7 +87,7 @@ pub(super) fn entries(
     names.refresh(connection)?;
     let mut select = connection.prepare_cached(
         "SELECT j.number, j.at, j.definition, j.actor, j.kind, j.edge, j.body, j.digest,
-                j.seq, j.chain, i.id
+                j.seq, j.chain, i.id, j.instance
          FROM journal j LEFT JOIN instance i ON i.no = j.instance
          WHERE j.seq > ?1 ORDER BY j.seq LIMIT ?2",
     )?;
@@ -98,7 +98,10 @@ pub(super) fn entries(
         let id = row.id(10, "id").ok();
         let chain = row.optional(9, "chain", Cell::digest);
         let line = line(row, names).and_then(|line| match &chain {
-            Ok(_) if id.is_none() => Err("its machine is missing in the file".to_owned()),
+            Ok(_) if id.is_none() => Err(match row.integer(11, "instance") {
+                Ok(number) => format!("machine number {number} is missing in the file"),
+                Err(reason) => reason,
+            }),
             Ok(_) => Ok(line.to_line()),
             Err(reason) => Err(reason.clone()),
         });
