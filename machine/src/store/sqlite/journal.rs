@@ -64,9 +64,9 @@ pub(super) fn transitions(reader: &mut Reader, of: &Selected) -> rusqlite::Resul
         if no != machine {
             machine = no;
             // A row without an id is reported by what reads the machines.
-            let id = row.id(9, "id").ok();
-            is_known = id.is_some();
-            if let Some(id) = id {
+            let id = row.id(9, "id");
+            is_known = id.is_ok();
+            if let Ok(id) = id {
                 transitions.begin(id);
             }
         }
