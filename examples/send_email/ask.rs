@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use machine::{actor::Actors, contract::Contract, store::Store, view::Observer};
+use machine::{actor::Actors, cli, contract::Contract, store::Store, view::Observer};
 
-use crate::{mail::SendMail, show, time};
+use crate::{mail::SendMail, show};
 
 /// What the agent asks for.
 #[derive(Debug, Args)]
@@ -22,10 +22,10 @@ pub struct Ask {
     )]
     json: Option<String>,
     /// The approval has to be given, and used, within this time, such as `1h`.
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = cli::duration)]
     expires: Option<Duration>,
     /// How long to wait for the mail server, such as `10s`.
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = cli::duration)]
     timeout: Option<Duration>,
     /// The session of the mail.
     #[arg(long)]

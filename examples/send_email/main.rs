@@ -15,7 +15,6 @@ use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
-use jiff::SignedDuration;
 use machine::{
     actor::Actors,
     cli::{self, Context},
@@ -52,7 +51,7 @@ enum Command {
         smtp: Option<String>,
         /// After this time other workers look after what a frozen one was doing. They never send a
         /// mail that it may have sent.
-        #[arg(long, value_name = "TIME", value_parser = time, default_value = "2s")]
+        #[arg(long, value_name = "TIME", value_parser = cli::duration, default_value = "2s")]
         lease: Duration,
         /// Only do what is ready.
         #[arg(long)]
@@ -102,10 +101,4 @@ async fn run(command: Command, db: PathBuf) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// A time such as `10m`.
-fn time(text: &str) -> Result<Duration, String> {
-    let time: SignedDuration = text.parse().map_err(|error: jiff::Error| error.to_string())?;
-    Duration::try_from(time).map_err(|_| "the time must not be negative".to_owned())
 }

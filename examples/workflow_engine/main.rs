@@ -29,7 +29,6 @@ use std::{net::SocketAddr, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::anyhow;
 use clap::{Parser, Subcommand};
-use jiff::SignedDuration;
 use machine::{
     actor::Actors,
     cli::{self, Context},
@@ -59,7 +58,7 @@ enum Command {
         #[arg(long)]
         goal: String,
         /// The task is ended if it takes longer, people's answers included; such as `10m`.
-        #[arg(long, value_name = "TIME", value_parser = time, default_value = "24h")]
+        #[arg(long, value_name = "TIME", value_parser = cli::duration, default_value = "24h")]
         limit: Duration,
     },
     /// Work on the tasks until Ctrl-C or SIGTERM. The files of the tools are in a folder next to the database.
@@ -112,10 +111,4 @@ async fn run(command: Command, db: PathBuf) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// A time such as `10m`.
-fn time(text: &str) -> Result<Duration, String> {
-    let time: SignedDuration = text.parse().map_err(|error: jiff::Error| error.to_string())?;
-    Duration::try_from(time).map_err(|_| "the time must not be negative".to_owned())
 }

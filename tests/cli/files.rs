@@ -68,7 +68,7 @@ async fn a_key_is_read_from_a_file() {
         fs::write(&key, content).unwrap();
         place.run(&["list", "--key-file", key_file]).failed(2, "is not a key file");
     }
-    place.run(&["list", "--key-file", "/nonexistent"]).failed(2, "cannot read the key file");
+    place.run(&["list", "--key-file", "/nonexistent"]).failed(2, "it must be a key file");
 }
 
 #[tokio::test]
@@ -151,4 +151,58 @@ async fn a_broken_definition_is_named() {
     assert!(kinds.out.contains("unreadable: "), "{kinds:?}");
     let unknown = place.run(&["topology", "order"]);
     unknown.failed(1, "no definition of `order` can be read");
+}
+
+/// What never ends is not read, and what is read has an end.
+#[cfg(unix)]
+#[tokio::test]
+async fn pipes_and_devices_are_no_files() {
+    let place = Place::new().await;
+    let pipe = place.folder().join("pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
+    let large = place.folder().join("large");
+    fs::File::create(&large).unwrap().set_len(1 << 40).unwrap();
+    for (path, says) in [
+        (pipe.to_str().unwrap(), "is not a regular file"),
+        ("/dev/zero", "is not a regular file"),
+        (large.to_str().unwrap(), "is too large"),
+    ] {
+        let key = place.run(&["list", "--key-file", path]);
+        key.failed(2, says);
+        key.failed(2, "32 bytes, or 64 hexadecimal digits");
+        let against = place.run(&["check", "--against", path]);
+        against.failed(2, says);
+        against.failed(2, "JSON with definitions");
+    }
+}
+
+/// A reader needs no writable file.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_that_nobody_may_read_is_said_to_be_that() {
+    use std::os::unix::{fs::PermissionsExt, process::CommandExt};
+
+    let place = Place::new().await;
+    place.store.close().await.unwrap();
+    let set = |path: &std::path::Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    set(&place.file(), 0o000);
+    let mut command = if fs::read(place.file()).is_ok() {
+        // Root reads everything, so the program runs as somebody else, who has to find it.
+        set(&place.folder(), 0o755);
+        let program = place.folder().join("program");
+        fs::copy(env!("CARGO_BIN_EXE_machine-cli"), &program).unwrap();
+        let mut command = std::process::Command::new(program);
+        command.args(["list", "--db"]).arg(place.file()).uid(65_534).gid(65_534);
+        command
+    } else {
+        place.command(&["list"])
+    };
+    // Until a child of another test has replaced itself, it has the copy open for writing as well.
+    let busy = std::io::ErrorKind::ExecutableFileBusy;
+    while command.output().is_err_and(|error| error.kind() == busy) {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    Ran::of(&mut command).failed(5, "this user may read the file");
 }

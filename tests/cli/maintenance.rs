@@ -60,6 +60,9 @@ async fn a_new_program_is_checked() {
         place.run(&["check", "--against", &path]).failed(2, "has no definition");
     }
     place.run(&["check", "--against", "/nonexistent"]).failed(2, "cannot read");
+    let database = place.file();
+    let against = ["check", "--against", database.to_str().unwrap()];
+    place.run(&against).failed(2, "it must be JSON with definitions");
 }
 
 #[tokio::test]
@@ -71,9 +74,15 @@ async fn what_has_ended_is_pruned_by_name() {
     let rehearsal = place.json(&["prune", "--ended-for", "0s", "--dry-run"]);
     assert_eq!((&rehearsal["machines"], &rehearsal["dry_run"]), (&json!(1), &json!(true)));
     place.run(&["prune", "--ended-for", "0s", "--yes"]).failed(2, "--as");
-    place.run(&["prune", "--ended-for", "0s", "--as", "ann"]).failed(2, "1 machines with");
+    let asked = place.run(&["prune", "--ended-for", "0s", "--as", "ann"]);
+    asked.failed(2, "1 machines with");
+    asked.failed(2, "look at it with `--dry-run`");
     place.run(&["prune", "--ended-for", "-1d", "--as", "ann", "--yes"]).failed(2, "");
-    place.run(&["prune", "--ended-for", "soon", "--as", "ann", "--yes"]).failed(2, "");
+    for wrong in ["soon", "1mo", "1y", "106751991167d", "90", ""] {
+        let ran = place.run(&["prune", "--ended-for", wrong, "--as", "ann", "--yes"]);
+        ran.failed(2, "the units are ms, s, m, h, d (24 hours) and w");
+        assert!(!ran.err.contains("span") && !ran.err.contains("jiff"), "{ran:?}");
+    }
     assert_eq!(count().await, 2);
     let kept = place.json(&["prune", "--ended-for", "90d", "--as", "ann", "--yes"]);
     assert_eq!(kept["machines"], 0);
@@ -168,4 +177,39 @@ async fn a_busy_file_is_told_apart() {
     let ran =
         place.run(&["send", &end(id), "confirm", "--as", "ann", "--payload", "{\"amount\":1}"]);
     ran.failed(5, "another process has the database locked");
+}
+
+#[tokio::test]
+async fn a_name_that_stands_for_no_file_is_no_backup() {
+    let place = Place::new().await;
+    let mut command = place.command(&["backup", ":memory:"]);
+    Ran::of(command.current_dir(place.folder())).failed(1, "stands for a store in memory");
+    assert!(!place.folder().join(":memory:").exists());
+    // With its folder it is a file.
+    let path = place.folder().join(":memory:");
+    place.run(&["backup", path.to_str().unwrap()]).done();
+}
+
+#[tokio::test]
+async fn a_machine_of_which_only_the_journal_is_left_is_named_once() {
+    let place = Place::new().await;
+    place.order().await;
+    let failed = place.failed("bob@example.com").await;
+    place.edit(failed, "DELETE FROM instance WHERE id = ID");
+    let verified = place.run(&["verify"]);
+    assert_eq!(verified.code, 3, "{verified:?}");
+    let missing = "problem: machine number 2 is missing in the file\n";
+    assert_eq!(verified.out.matches(missing).count(), 1, "{verified:?}");
+    assert_eq!(verified.out.matches("is missing in the file").count(), 1, "{verified:?}");
+}
+
+#[tokio::test]
+async fn a_problem_names_its_machine_once() {
+    let place = Place::new().await;
+    let id = place.order().await;
+    place.edit(id, "UPDATE instance SET summary = summary || ' ' WHERE id = ID");
+    let verified = place.run(&["verify"]);
+    assert_eq!(verified.code, 3, "{verified:?}");
+    let line = verified.out.lines().find(|line| line.starts_with("problem: ")).unwrap();
+    assert_eq!(line.matches(&id.to_string()).count(), 1, "{line}");
 }

@@ -190,6 +190,7 @@ impl Place {
     /// Edits a machine, bypassing the library.
     pub(crate) fn edit(&self, id: Id, sql: &str) {
         let raw = rusqlite::Connection::open(self.file()).unwrap();
+        raw.pragma_update(None, "foreign_keys", 0).unwrap();
         let mut select =
             raw.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").unwrap();
         let names: Vec<String> =

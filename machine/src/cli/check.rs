@@ -46,16 +46,25 @@ impl Check {
     }
 }
 
+/// What `--against` takes.
+const WHAT: &str =
+    "JSON with definitions, as `topology --definition` or `serde_json` writes them: one, or a list";
+
+/// The largest file of definitions, in bytes.
+const LARGEST: u64 = 64 * 1024 * 1024;
+
 /// One definition, or a list.
 fn definitions(file: &Path) -> Result<Vec<Definition>, Error> {
     let shown = shortened(&file.display().to_string());
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| Error::usage(format!("cannot read {shown}: {error}")))?;
+    let bytes = super::file::read(file, LARGEST, WHAT)?;
     let wrong = |error: serde_json::Error| {
         let error = error.to_string();
-        Error::usage(format!("{shown} has no definition of a machine: {}", OneLine(&error)))
+        Error::usage(format!(
+            "{shown} has no definition of a machine; it must be {WHAT}: {}",
+            OneLine(&error)
+        ))
     };
-    let value: Value = serde_json::from_str(&text).map_err(wrong)?;
+    let value: Value = serde_json::from_slice(&bytes).map_err(wrong)?;
     match value {
         Value::Array(_) => serde_json::from_value(value).map_err(wrong),
         one => Ok(vec![serde_json::from_value(one).map_err(wrong)?]),

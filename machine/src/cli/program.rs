@@ -73,15 +73,17 @@ impl Program {
 
 /// Reads a key of digests.
 fn key(file: &Path) -> Result<[u8; 32], Error> {
-    let shown = OneLine(&file.display().to_string()).to_string();
-    let bytes = std::fs::read(file)
-        .map_err(|error| Error::usage(format!("cannot read the key file {shown}: {error}")))?;
+    const WHAT: &str = "a key file, with 32 bytes, or 64 hexadecimal digits";
+    // White space around the digits is allowed.
+    let bytes = super::file::read(file, 1024, WHAT)?;
     if let Ok(key) = <[u8; 32]>::try_from(&*bytes) {
         return Ok(key);
     }
     let wrong = || {
+        let shown = file.display().to_string();
         Error::usage(format!(
-            "{shown} is not a key file; it must have 32 bytes, or 64 hexadecimal digits"
+            "{} is not a key file; it must have 32 bytes, or 64 hexadecimal digits",
+            OneLine(&shown)
         ))
     };
     let digits = bytes.trim_ascii();

@@ -2,12 +2,12 @@ use std::fmt::Write;
 
 use std::time::Duration;
 
-use jiff::{Span, SpanRelativeTo};
 use serde_json::{Value, json};
 
 use super::{
     Context, Error, Exit,
     answer::{Answer, Format},
+    duration,
     person::Yes,
     progress::Progress,
     table::{Table, cell},
@@ -25,7 +25,7 @@ use crate::{
 #[derive(Debug, clap::Args)]
 pub struct Prune {
     /// Those that ended at least this long ago, such as `90d` or `12h`.
-    #[arg(long, value_name = "TIME", value_parser = time, required_unless_present = "log")]
+    #[arg(long, value_name = "TIME", value_parser = duration, required_unless_present = "log")]
     ended_for: Option<Duration>,
     /// The name of the person who decides.
     #[arg(
@@ -54,14 +54,6 @@ pub struct Prune {
     yes: Yes,
     #[command(flatten)]
     format: Format,
-}
-
-/// A length of time; a day has 24 hours.
-fn time(text: &str) -> Result<Duration, String> {
-    let span: Span = text.parse().map_err(|error: jiff::Error| error.to_string())?;
-    let time = span.to_duration(SpanRelativeTo::days_are_24_hours());
-    let time = time.map_err(|error| error.to_string())?;
-    Duration::try_from(time).map_err(|_| "the time must not be negative".to_owned())
 }
 
 impl Prune {
@@ -94,7 +86,8 @@ impl Prune {
             if !self.yes.yes {
                 let would = rehearse().await?;
                 let text = text(&would, "would be deleted");
-                terminal::agrees(&format!("{text}Delete them for good?"))?;
+                let asked = format!("{text}Delete them for good?");
+                terminal::agrees_after("--dry-run", &asked)?;
             }
             let progress = Progress::open("machines were looked at");
             let detail = format!("that ended {} s ago or before", ended_for.as_secs());

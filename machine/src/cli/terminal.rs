@@ -91,11 +91,16 @@ fn wrapped(text: &str, width: usize) -> String {
 
 /// Shows a person what is decided, and asks whether to do it. Nothing goes to the standard output.
 pub(super) fn agrees(what: &str) -> Result<(), Error> {
+    agrees_after("show", what)
+}
+
+/// The same; `look` shows what it is about.
+pub(super) fn agrees_after(look: &str, what: &str) -> Result<(), Error> {
     let mut stderr = io::stderr().lock();
     if !io::stdin().is_terminal() {
         return Err(Error::usage(format!(
             "nobody can be asked here, because the input is not a terminal; look at it with \
-             `show`, and pass `--yes` to decide. Nothing was changed. This would be decided:\n{what}"
+             `{look}`, and pass `--yes` to decide. Nothing was changed. This would be decided:\n{what}"
         )));
     }
     write!(stderr, "{what}\n[y/N] ")?;

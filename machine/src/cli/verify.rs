@@ -48,11 +48,14 @@ impl Verify {
             _ => "\n",
         });
         for problem in &report.problems {
-            let id = problem.id.map(|id| format!("{id}: ")).unwrap_or_default();
             let reason = OneLine(&problem.reason);
+            let id = problem.id.map(|id| id.to_string()).unwrap_or_default();
             // Most reasons name the machine themselves.
-            let id = if problem.reason.starts_with(&id) { "" } else { &*id };
-            let _ = writeln!(text, "problem: {id}{reason}");
+            let _ = if id.is_empty() || problem.reason.starts_with(&id) {
+                writeln!(text, "problem: {reason}")
+            } else {
+                writeln!(text, "problem: {id}: {reason}")
+            };
         }
         Answer::new(document, text).problems(!report.is_clean()).print(self.format)
     }

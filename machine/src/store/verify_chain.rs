@@ -20,6 +20,7 @@ impl Store {
         let mut chain = Digest::ZERO;
         let mut digests: Vec<Digest> = Vec::new();
         let (mut prunings, mut opened) = (HashSet::new(), BTreeSet::new());
+        let mut missing = BTreeSet::new();
         let mut after = 0;
         loop {
             let links = self.inner.backend.links(after, PAGE).await?;
@@ -29,7 +30,7 @@ impl Store {
                 let (seq, id) = (link.seq(), id_of(&link));
                 let stored = match link {
                     Link::Line(found) => {
-                        digests.extend(entry(&found, report));
+                        digests.extend(entry(&found, &mut missing, report));
                         found.chain
                     }
                     Link::Pruned(_, Ok(line)) => {
@@ -81,8 +82,9 @@ impl Store {
     }
 }
 
-/// Counts a line; returns its digest.
-fn entry(found: &Sequenced, report: &mut Report) -> Option<Digest> {
+/// Counts a line; returns its digest. A machine of which only the journal is left is reported once; it is in
+/// `missing` then.
+fn entry(found: &Sequenced, missing: &mut BTreeSet<String>, report: &mut Report) -> Option<Digest> {
     report.entries += 1;
     match &found.line {
         Ok(line) => {
@@ -92,7 +94,9 @@ fn entry(found: &Sequenced, report: &mut Report) -> Option<Digest> {
             Some(line.digest)
         }
         Err(broken) => {
-            report.add(broken.id, broken.reason.clone());
+            if broken.id.is_some() || missing.insert(broken.reason.clone()) {
+                report.add(broken.id, broken.reason.clone());
+            }
             None
         }
     }

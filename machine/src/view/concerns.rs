@@ -28,7 +28,7 @@ impl Observer {
     /// a concern of its own.
     pub async fn attention<A: Audience>(&self, query: &Query) -> Result<Attention<A>, LoadError> {
         let mut found = Found { seen: BTreeSet::new(), concerns: Vec::new(), truncated: false };
-        let query = query.clone().from_the_start();
+        let query = query.clone().without_place();
         self.executions_in_doubt(&mut found, &query).await?;
         self.set_aside(&mut found, &query).await?;
         self.overdue(&mut found, &query).await?;

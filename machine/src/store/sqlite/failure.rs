@@ -46,7 +46,11 @@ pub(super) fn opening(error: &Error, path: &Path) -> OpenError {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => OpenError::Damaged { path },
         Some(ErrorCode::ReadOnly) => OpenError::ReadOnly { path },
         Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-            let reason = "check that its folder exists and that both are writable".to_owned();
+            // Only SQLite opens the file, so nothing says more exactly what is missing.
+            let reason =
+                "check that its folder exists, and that this user may read the file and, to \
+                          write to it, may write both"
+                    .to_owned();
             OpenError::CannotOpen { path, reason }
         }
         _ => unavailable(error).into(),

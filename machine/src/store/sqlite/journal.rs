@@ -64,9 +64,11 @@ pub(super) fn transitions(reader: &mut Reader, of: &Selected) -> rusqlite::Resul
         if no != machine {
             machine = no;
             // A row without an id is reported by what reads the machines.
-            let id = row.id(9, "id").ok();
-            is_known = id.is_some();
-            id.into_iter().for_each(|id| transitions.begin(id));
+            let id = row.id(9, "id");
+            is_known = id.is_ok();
+            if let Ok(id) = id {
+                transitions.begin(id);
+            }
         }
         if is_known {
             transitions.add(line(row, names));
@@ -85,7 +87,7 @@ pub(super) fn entries(
     names.refresh(connection)?;
     let mut select = connection.prepare_cached(
         "SELECT j.number, j.at, j.definition, j.actor, j.kind, j.edge, j.body, j.digest,
-                j.seq, j.chain, i.id
+                j.seq, j.chain, i.id, j.instance
          FROM journal j LEFT JOIN instance i ON i.no = j.instance
          WHERE j.seq > ?1 ORDER BY j.seq LIMIT ?2",
     )?;
@@ -96,7 +98,10 @@ pub(super) fn entries(
         let id = row.id(10, "id").ok();
         let chain = row.optional(9, "chain", Cell::digest);
         let line = line(row, names).and_then(|line| match &chain {
-            Ok(_) if id.is_none() => Err("its machine is missing in the file".to_owned()),
+            Ok(_) if id.is_none() => Err(match row.integer(11, "instance") {
+                Ok(number) => format!("machine number {number} is missing in the file"),
+                Err(reason) => reason,
+            }),
             Ok(_) => Ok(line.to_line()),
             Err(reason) => Err(reason.clone()),
         });

@@ -39,7 +39,9 @@ fn open_for_writing(
     must_exist: bool,
 ) -> Result<Sqlite, OpenError> {
     if given == Path::new(":memory:") {
-        let reason = "it is not a file; use `Store::memory()`".to_owned();
+        let reason =
+            "the name stands for a store in memory; use `Store::memory()`, or the path of a file"
+                .to_owned();
         return Err(OpenError::CannotOpen { path: given.to_owned(), reason });
     }
     // The program may change its working directory later. Also, SQLite parses a name that starts

@@ -31,6 +31,11 @@ impl Partial {
     /// Refuses a name that is taken, removes what killed processes left of earlier tries, and begins.
     pub(super) fn create(to: &Path) -> Result<Self, BackupError> {
         let says = |error: &io::Error| unwritten(to, error);
+        if to == Path::new(":memory:") {
+            // SQLite, and so every program that would open the copy, takes this for no file at all.
+            let reason = "the name stands for a store in memory; give another one".to_owned();
+            return Err(BackupError::CannotWrite { path: to.to_owned(), reason });
+        }
         let absolute = std::path::absolute(to).map_err(|error| says(&error))?;
         let (Some(folder), Some(name)) = (absolute.parent(), absolute.file_name()) else {
             let reason = "give the path of a file".to_owned();
