@@ -1,5 +1,7 @@
 //! Messages to machines of the program's own.
 
+use std::process::{Output, Stdio};
+
 use machine::{
     actor::{Actors, Human},
     store::{Delivery, Message},
@@ -240,4 +242,36 @@ async fn what_came_too_late_is_shown_as_not_applied() {
     let shown = place.run(&["show", &end(id)]);
     assert!(shown.done().contains("not applied │"), "{shown:?}");
     assert!(shown.out.contains("the machine had moved on"), "{shown:?}");
+}
+
+/// Several people answer at once: one answer counts, and the others learn whose it is.
+#[tokio::test]
+async fn who_answers_second_is_told() {
+    let place = Place::new().await;
+    for _ in 0..4 {
+        let id = place.order().await;
+        let answer = |by: &&str| {
+            let payload = r#"{"amount": 3}"#;
+            let words = ["send", &*end(id), "confirm", "--as", by, "--payload", payload];
+            let mut command = place.command(&words);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        };
+        let people = ["ann", "bob", "eve"];
+        let running: Vec<_> = people.iter().map(answer).collect();
+        let told = running.into_iter().map(|child| {
+            let Output { stdout, stderr, .. } = child.wait_with_output().unwrap();
+            String::from_utf8([stdout, stderr].concat()).unwrap()
+        });
+        let told: Vec<_> = told.collect();
+        let first = place.store.inbox(id).await.unwrap().remove(0).unwrap().name.unwrap();
+        for (by, told) in people.iter().zip(&told) {
+            if *by == first {
+                assert_eq!(*told, format!("{id}: sent\n"));
+            } else {
+                let (refused, warned) =
+                    (format!("{first} has already answered"), format!("{first} was faster"));
+                assert!(told.contains(&refused) || told.contains(&warned), "{told}");
+            }
+        }
+    }
 }

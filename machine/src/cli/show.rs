@@ -8,6 +8,7 @@ use super::{
     ids::Ids,
     list::{array, text},
     table::{Table, cell, label},
+    terminal::Terminal,
     time::{local, relative},
     watch::Watch,
 };
@@ -134,33 +135,7 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
             object(fields, &mut shown);
         }
     }
-    let messages = array(&document["messages"]);
-    if !messages.is_empty() {
-        let _ = writeln!(shown, "\n{}", terminal.title("Messages"));
-        let mut table =
-            Table::new(terminal, &["Status", "Sent", "Attempts", "Trigger", "Correlation", "More"]);
-        for message in messages {
-            let more = ["unreadable", "actor", "actor_name", "error", "body"];
-            let more = more.iter().filter(|name| !message[**name].is_null());
-            let mut more: Vec<_> =
-                more.map(|name| format!("{name}: {}", plain(&message[*name]))).collect();
-            let has_moved = message["moved_on"] == true;
-            if has_moved {
-                more.insert(0, "the machine had moved on".to_owned());
-            }
-            let status = if has_moved { "not_applied" } else { text(message, "status") };
-            let sent = message["sent_at"].as_i64();
-            table.row([
-                label(terminal, &status.replace('_', " ")),
-                cell(sent.map(|at| relative(at, now)).unwrap_or_default()),
-                cell(plain(&message["attempts"])),
-                cell(text(message, "trigger")),
-                cell(text(message, "correlation")),
-                cell(more.join(", ")),
-            ]);
-        }
-        shown.push_str(&table.text());
-    }
+    messages(terminal, array(&document["messages"]), now, &mut shown);
     let children = array(&document["children"]);
     if !children.is_empty() {
         let _ = writeln!(shown, "\n{}", terminal.title("Children"));
@@ -180,6 +155,36 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
         }
     }
     shown
+}
+
+fn messages(terminal: Terminal, messages: &[Value], now: i64, shown: &mut String) {
+    if messages.is_empty() {
+        return;
+    }
+    let _ = writeln!(shown, "\n{}", terminal.title("Messages"));
+    let mut table =
+        Table::new(terminal, &["Status", "Sent", "Attempts", "Trigger", "Correlation", "More"]);
+    for message in messages {
+        let more = ["unreadable", "actor", "actor_name", "error", "body"];
+        let more = more.iter().filter(|name| !message[**name].is_null());
+        let mut more: Vec<_> =
+            more.map(|name| format!("{name}: {}", plain(&message[*name]))).collect();
+        let has_moved = message["moved_on"] == true;
+        if has_moved {
+            more.insert(0, "the machine had moved on".to_owned());
+        }
+        let status = if has_moved { "not_applied" } else { text(message, "status") };
+        let sent = message["sent_at"].as_i64();
+        table.row([
+            label(terminal, &status.replace('_', " ")),
+            cell(sent.map(|at| relative(at, now)).unwrap_or_default()),
+            cell(plain(&message["attempts"])),
+            cell(text(message, "trigger")),
+            cell(text(message, "correlation")),
+            cell(more.join(", ")),
+        ]);
+    }
+    shown.push_str(&table.text());
 }
 
 fn object(fields: &Map<String, Value>, shown: &mut String) {

@@ -160,26 +160,24 @@ impl Draft {
                 self.id
             )));
         }
-        match store.send(self.id, &message).await? {
-            Sent::Duplicate => Err(Error::refused(format!(
+        if store.send(self.id, &message).await? == Sent::Duplicate {
+            return Err(Error::refused(format!(
                 "{} has a message `{}` already; nothing was sent",
                 self.id,
                 OneLine(message.correlation())
-            ))),
-            _ => {
-                let correlation = message.correlation().to_owned();
-                let warning = match self.other_answer(store, &correlation).await? {
-                    // At the same time.
-                    Some(first) => Some(format!(
-                        "{} was faster with `{}`, so this is applied only if that is not",
-                        sender(&first),
-                        OneLine(&first.trigger().unwrap_or_default())
-                    )),
-                    None => self.warning,
-                };
-                Ok(Accepted { correlation, warning })
-            }
+            )));
         }
+        let correlation = message.correlation().to_owned();
+        // Both were sent at the same time. What was sent stays sent, whatever this finds out.
+        let warning = match self.other_answer(store, &correlation).await.ok().flatten() {
+            Some(first) => Some(format!(
+                "{} was faster with `{}`, so this is applied only if that is not",
+                sender(&first),
+                OneLine(&first.trigger().unwrap_or_default())
+            )),
+            None => self.warning,
+        };
+        Ok(Accepted { correlation, warning })
     }
 
     /// The first answer to the same question, if it is not this one.
