@@ -177,6 +177,29 @@ async fn what_failed_is_tried_again() {
     place.run(&["retry", &end(attempt), "--as", "ann", "--yes"]).failed(1, "is SUCCESS");
 }
 
+/// Whoever looks at a mail learns that it waits for a person, and where to answer.
+#[tokio::test]
+async fn what_waits_behind_a_gate_says_so() {
+    let place = Place::new().await;
+    let (gate, planned) = place.ask("bob@example.com").await;
+    let id = end(planned.id());
+    let shown = place.run(&["show", &id]);
+    let waits = format!("waits for    a person, who answers its gate {}", gate.id());
+    assert!(shown.done().contains(&waits), "{shown:?}");
+    assert!(shown.out.contains("Allow email.send? It cannot be taken back."), "{shown:?}");
+    for command in ["approve", "decline"] {
+        assert!(shown.out.contains(&format!("{command} {} --as NAME", gate.id())), "{shown:?}");
+    }
+    assert!(shown.out.contains(&format!("cancel {} --as NAME", planned.id())), "{shown:?}");
+    let wrong = place.run(&["approve", &id, "--as", "ann", "--yes"]);
+    wrong.failed(1, &format!("instead: `approve {} --as NAME`", gate.id()));
+
+    place.run(&["approve", &end(gate.id()), "--as", "ann", "--yes"]).done();
+    let shown = place.json(&["show", &id]);
+    assert_eq!(shown["gate"], json!(null));
+    assert_eq!(shown["next"].as_array().unwrap().len(), 1, "{shown}");
+}
+
 /// A script must not take what was done for what failed.
 #[cfg(target_os = "linux")]
 #[tokio::test]

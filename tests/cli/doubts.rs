@@ -77,7 +77,10 @@ async fn a_worker_is_shut_out() {
     let place = Place::new().await;
     let mut pending = pending_mail("bob@example.com");
     place.store.create(&mut pending).await.unwrap();
-    place.run(&["fence", &end(pending.id()), "--as", "ann"]).failed(1, "PENDING");
+    let early = place.run(&["fence", &end(pending.id()), "--as", "ann"]);
+    early.failed(1, "PENDING");
+    assert!(!early.err.contains("perform_again"), "{early:?}");
+    assert!(early.err.contains(&format!("instead: `cancel {} --as", pending.id())), "{early:?}");
     let (running, permit) = place.store.begin(pending, tool_node()).await.unwrap();
     let id = running.id();
     place.run(&["cancel", &end(id), "--as", "ann"]).failed(1, "is running");

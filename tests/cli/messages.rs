@@ -119,21 +119,51 @@ async fn a_message_that_was_set_aside_is_requeued() {
     let listed = place.run(&["list"]);
     assert!(listed.done().contains("set aside"), "{listed:?}");
     assert!(listed.out.contains(&format!("requeue {}", &end(id)[4..])), "{listed:?}");
-    assert_eq!(place.json(&["show", &end(id)])["next"][0]["do"], "requeue");
+    // The command that is offered works as it is.
+    let shown = place.run(&["show", &end(id)]);
+    let command = format!("requeue {id} --as NAME --message=form-17");
+    assert!(shown.done().contains(&command), "{shown:?}");
     place
         .run(&["requeue", &end(id), "--as", "ann", "--message", "form-18"])
         .failed(1, "has no message `form-18`");
     assert_eq!(status().await, Delivery::SetAside);
-    place.run(&["requeue", &end(id), "--as", "ann", "--message", "form-17"]).done();
+    place.run(&["requeue", &end(id), "--as", "ann"]).failed(1, &format!("name them: `{command}`"));
+    let offered: Vec<_> = command.split(' ').collect();
+    place.run(&offered).done();
     assert_eq!(status().await, Delivery::Queued);
+    place.run(&offered).failed(1, "the message `form-17` to");
     let other = place.order().await;
     place
         .run(&["requeue", &end(id), &end(other), "--as", "ann", "--message", "form-17"])
         .failed(2, "give one id");
-    assert_eq!(
-        place.json(&["requeue", &end(id), &end(other), "--as", "ann"])["requeued"][1],
-        json!(other)
-    );
+    let ran = place.run(&["requeue", &end(id), &end(other), "--as", "ann"]);
+    ran.failed(1, &format!("nothing of it was set aside, so {id} has nothing to try again"));
+    place.run(&["cancel", &end(other), "--as", "ann"]).done();
+    work(&place).await;
+    place
+        .run(&["requeue", &end(other), "--as", "ann"])
+        .failed(1, "is CANCELLED, which is never left");
+}
+
+/// What is for executions of the library says what the machine is, and which command applies.
+#[tokio::test]
+async fn a_machine_of_another_kind_is_moved_by_messages() {
+    let place = Place::new().await;
+    let id = place.order().await;
+    for arguments in [
+        &["approve", &*end(id), "--yes"][..],
+        &["decline", &end(id), "--yes"],
+        &["confirm", &end(id), "applied", "--yes"],
+        &["retry", &end(id), "--yes"],
+        &["respond", &end(id), "yes"],
+        &["fence", &end(id)],
+    ] {
+        let ran = place.run(&[arguments, &["--as", "ann"]].concat());
+        ran.failed(1, "is of the kind `order`, in ASKING");
+        assert!(ran.err.contains(&format!("instead: `send {id} confirm --as NAME")), "{ran:?}");
+    }
+    let operations = place.store.operations(10, None).await.unwrap();
+    assert_eq!(operations.items.len(), 6, "{operations:?}");
 }
 
 /// Nobody can do anything about a message to a machine that has ended, so nobody is asked to.

@@ -149,7 +149,29 @@ async fn a_message_is_kept_for_its_program() {
         place.act(id, "send", &body).await.problem(400, text);
     }
     place.act(id, "requeue", &json!({ "messages": ["nothing"] })).await.problem(409, "no message");
-    place.act(id, "requeue", &json!({})).await.is(200);
+    place.act(id, "requeue", &json!({})).await.problem(409, "nothing of it was set aside");
+    let (id, message) = place.set_aside().await;
+    let next = place.get(&format!("/api/machines/{id}")).await["next"][0].clone();
+    assert_eq!((&next["do"], &next["messages"]), (&json!("requeue"), &json!([message])));
+    let problem = place.act(id, "requeue", &json!({})).await.problem(409, "name them");
+    assert!(problem["detail"].as_str().unwrap().contains(&message), "{problem}");
+    place.act(id, "requeue", &json!({ "messages": [message] })).await.is(200);
+    let queued = json!({ "messages": [message] });
+    place.act(id, "requeue", &queued).await.problem(409, "is queued, not set aside");
+}
+
+/// Other kinds have other moves, and the answer says which.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_for_executions_is_refused_for_other_kinds() {
+    let place = Place::new().await;
+    let id = place.order().await;
+    for (act, body) in
+        [("confirm", json!({ "applied": true })), ("retry", json!({})), ("fence", json!({}))]
+    {
+        let problem =
+            place.act(id, act, &body).await.problem(409, "is of the kind `order`, in ASKING");
+        assert_eq!(problem["next"][0]["do"], "send", "{problem}");
+    }
 }
 
 /// What is sent is for the state that the person has seen.

@@ -100,7 +100,8 @@ impl Place {
                 Call::post(&at(running.id(), "fence"), &json!({}))
             }
             ("POST", "/api/machines/{id}/requeue") => {
-                Call::post(&at(self.order().await, "requeue"), &json!({ "messages": [] }))
+                let (id, message) = self.set_aside().await;
+                Call::post(&at(id, "requeue"), &json!({ "messages": [message] }))
             }
             ("POST", "/api/machines/{id}/send") => {
                 let payload = json!({ "amount": 5, "note": null });

@@ -13,7 +13,8 @@ use machine::{
     contract::{Action, Contract, Gate, NotDone, Planned, Settled},
     http::{Access, Http, serve},
     machine,
-    store::{OpenOptions, Store},
+    store::{Message, OpenOptions, Store},
+    worker::{Failure, Handler, Next, Task, Worker},
 };
 use machine_tests::{
     actors::{ecs_node, tool_node},
@@ -362,6 +363,28 @@ impl Place {
         let mut order = Order::new();
         self.store.create(&mut order).await.unwrap();
         order.id()
+    }
+
+    /// An order with a message that a worker has set aside.
+    pub(crate) async fn set_aside(&self) -> (Id, String) {
+        let id = self.order().await;
+        let body = r#"{"trigger": "confirm", "amount": "three"}"#;
+        let message = Message::from_json(body, &Human::new("ann").unwrap()).unwrap();
+        self.store.send(id, &message).await.unwrap();
+        let worker = Worker::new(&self.store, Actors::issue("shop").unwrap()).handler(Waits);
+        worker.run_until_idle().await.unwrap();
+        (id, message.correlation().to_owned())
+    }
+}
+
+/// Every state waits for messages.
+struct Waits;
+
+impl Handler for Waits {
+    type Machine = AnyOrder;
+
+    async fn handle(&self, _: AnyOrder, _: &mut Task) -> Result<Next<AnyOrder>, Failure> {
+        Ok(Next::Wait)
     }
 }
 

@@ -38,7 +38,7 @@ fn compare(machine: &AnyExecution, history: &History) -> Result<(), TestCaseErro
     let records = transitions::<Diagnostic>(history);
     let last = records.last();
     prop_assert_eq!(summary.transitions, records.len() as u64);
-    prop_assert_eq!(summary.last_trigger.as_deref(), last.map(|last| last.trigger.as_str()));
+    prop_assert_eq!(summary.last_trigger.as_deref(), last.map(|last| &*last.trigger));
     let actor = last.and_then(|last| last.actor.as_deref());
     prop_assert_eq!(summary.last_actor.as_deref(), actor);
     Ok(())

@@ -12,7 +12,7 @@ use machine::{
     store::Store,
     view::{
         ConsequenceView, Diagnostic, ExecutionSnapshot, ExecutionTimeline, Human, Internal,
-        Language, Observer, Prompt, Snapshot, Timeline,
+        Language, Observer, Snapshot, Timeline,
     },
 };
 use machine_tests::{

@@ -13,7 +13,6 @@ use machine::{
     store::{Query, Store},
     view::{
         Audience, ConsequenceView, Diagnostic, ExecutionTrace, Human, Internal, Language, Observer,
-        Prompt,
     },
 };
 use machine_tests::samples::answers;

@@ -4,7 +4,7 @@ use machine::{
     Id,
     actor::{Actors, GraphRunner, Human},
     machine,
-    store::{Delivery, Message, Store},
+    store::{Delivery, Message, Query, Store},
     view::{self, Observer},
     worker::{Failure, Handler, Next, Task},
 };
@@ -86,7 +86,8 @@ async fn an_answer_is_not_for_the_next_question() {
             assert!(late.error.unwrap().contains("moved on"));
         }
         // There is nothing to do about these, and trying again changes nothing.
-        let attention = Observer::new(&store).attention::<view::Human>(10).await.unwrap();
+        let attention =
+            Observer::new(&store).attention::<view::Human>(&Query::new()).await.unwrap();
         let reasons: Vec<_> = attention.concerns.iter().map(|concern| concern.reason).collect();
         assert_eq!(reasons, [view::Reason::WaitsForPerson]);
         store.requeue(id, &["b"]).await.unwrap();

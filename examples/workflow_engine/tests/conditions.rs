@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use machine::{
     actor::{Actors, Human},
-    store::{Delivery, Message},
+    store::{Delivery, Message, Query},
     view::{self, Observer},
 };
 use serde_json::{Value, json};
@@ -128,7 +128,7 @@ async fn each_condition_pauses_at_once_and_says_everything() {
         assert!(shown.state.get("work").is_none(), "what is internal is not shown");
         let moves: Vec<_> = shown.moves.iter().map(|it| it.trigger.as_str()).collect();
         assert_eq!(moves, ["user_resume", "user_modify", "user_terminate", "system_timeout"]);
-        let attention = observer.attention::<view::Human>(10).await.unwrap();
+        let attention = observer.attention::<view::Human>(&Query::new()).await.unwrap();
         assert!(attention.concerns.iter().any(|concern| concern.id == Some(task.engine)));
 
         // Nothing took place.

@@ -108,7 +108,15 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
             line(&mut shown, name, &plain(value));
         }
     }
-    if let Some(question) = execution["question"].as_str() {
+    let gate = &document["gate"];
+    if gate.is_object() {
+        line(
+            &mut shown,
+            "waits for",
+            &format!("a person, who answers its gate {}", text(gate, "id")),
+        );
+    }
+    if let Some(question) = execution["question"].as_str().or(gate["question"].as_str()) {
         // It was made from the action, and what cannot be seen is escaped in it.
         let _ = writeln!(shown, "\n{}", terminal.title("Question"));
         let _ = writeln!(shown, "{}", super::terminal::question(question));

@@ -48,7 +48,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         })?;
         // Otherwise the fields of an array would be taken by their places.
         if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
-            return Err(Problem::malformed("the body is not a JSON object"));
+            return Err(Problem::malformed("the body does not fit: it is not a JSON object"));
         }
         let body = serde_json::from_slice(&bytes).map_err(|error| {
             Problem::malformed(format!("the body does not fit: {}", OneLine(&error.to_string())))

@@ -56,6 +56,12 @@ impl PartialSchema for NextStep {
                      `transition_count`.",
                 )),
             )
+            .property(
+                "messages",
+                ArrayBuilder::new().items(text()).description(Some(
+                    "Of `requeue`: the correlation ids of the messages that were set aside.",
+                )),
+            )
             .property("command", text().description(Some("The same on the command line.")))
             .required("command")
             .into()

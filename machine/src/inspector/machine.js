@@ -56,7 +56,10 @@ export const machine = {
     );
   },
 
-  stepsOf: (data, id) => (data.machine.id === id ? data.next : null),
+  stepsOf(data, id) {
+    if (data.machine.id !== id && data.gate?.id !== id) return null;
+    return data.next.filter((step) => step.id === id);
+  },
 
   /** What a live update is announced with, if it is worth it. */
   news: (before, data) => (labelOf(before) === labelOf(data) ? null : `Now ${words(labelOf(data))}`),
@@ -120,7 +123,7 @@ function facts(page, { machine: one, execution }) {
   );
 }
 
-function whyOf({ machine: one, execution, children, messages }) {
+function whyOf({ machine: one, execution, gate, children, messages }) {
   const open = children.filter((child) => !child.has_ended).length;
   if (execution?.label === "IN_DOUBT")
     return "It waits because nobody knows whether the call took effect. It is not repeated until that is known.";
@@ -130,6 +133,7 @@ function whyOf({ machine: one, execution, children, messages }) {
   if (messages.some((message) => message.status === "set_aside"))
     return "A message to it was set aside: it failed too often.";
   if (execution?.question) return "It waits for an answer.";
+  if (gate) return "It waits for a person, who says at its gate whether it may run.";
   if (open) return `It waits for ${count(open, "child", "children")} to end, or for one of the moves below.`;
   if (one.is_stable) return "It waits, for as long as it takes, for one of the moves below.";
   return "It is at work: a worker makes the next move. If none does, no worker for this kind is running.";
@@ -137,7 +141,7 @@ function whyOf({ machine: one, execution, children, messages }) {
 
 /** While the reader is in this part, its buttons stay where they are; those that are gone are disabled. */
 function nextPart(page, data) {
-  const { machine: one, execution, next } = data;
+  const { machine: one, execution, gate, next } = data;
   const subject = {
     id: one.id,
     summary: nameOf(data),
@@ -145,6 +149,12 @@ function nextPart(page, data) {
     transitionCount: one.transition_count,
     until: execution?.answer_by ?? null,
     setAside: setAside(data.messages),
+    gate: gate && {
+      id: gate.id,
+      summary: nameOf(data),
+      question: gate.question,
+      until: gate.expires_at ?? null,
+    },
   };
   const { item, gone } = heldOne(`steps ${one.id}`, { next, subject }, document.getElementById("next"));
   const labels = labelsOf(data);
@@ -162,6 +172,7 @@ function nextPart(page, data) {
       gone ? "It has changed since these buttons were shown. “Show held” brings the new ones." : whyOf(data),
     ),
     execution?.question && question(execution.question),
+    gate && question(gate.question, gate.id),
     item.next.length > 0 && readOnly(),
     stepList(item.next, item.subject, { gone }) ??
       h("p", { class: "none" }, "There is nothing that a person can do here."),

@@ -20,8 +20,6 @@ const STEPS = {
   respond: { name: "Answer", primary: true },
 };
 
-const NOTHING = new FormData();
-
 /** The command that does what a dialog does, with what is typed in it. */
 const written = (verb, ids, { words, options }, data) =>
   commandOf({
@@ -32,10 +30,21 @@ const written = (verb, ids, { words, options }, data) =>
     options: options?.(data),
   });
 
-/** The command of a step, with gaps for what people have to say. */
-const template = (step, subject) => written(step.do, [subject.id], FORMS[step.do](step, subject), NOTHING);
+/** What a step is about: the machine that is shown, or the gate that it waits behind. */
+const aboutOf = (step, subject) => (subject.gate?.id === step.id ? subject.gate : subject);
 
-/** Buttons and commands of steps. `subject` is what they are about: `{ id, summary, question }`. */
+/** The command of a step, with gaps for what people have to say. */
+function template(step, shown) {
+  const subject = aboutOf(step, shown);
+  const data = new FormData();
+  for (const message of step.messages ?? []) data.append("message", message);
+  return written(step.do, [subject.id], FORMS[step.do](step, subject), data);
+}
+
+/**
+ * Buttons and commands of steps. `subject` is what they are about: `{ id, summary, question }`, with the
+ * same of its `gate`, if it waits behind one.
+ */
 export function stepList(steps, subject, { gone = false, compact = false, isQuestionFolded = false } = {}) {
   const known = steps.filter((step) => STEPS[step.do]);
   if (!known.length) return null;
@@ -51,7 +60,7 @@ export function stepList(steps, subject, { gone = false, compact = false, isQues
         class: primary ? "primary" : "",
         disabled: gone,
         "aria-label": `${text}: ${subject.summary || short(subject.id)}`,
-        onclick: () => ask(step, subject),
+        onclick: () => ask(step, aboutOf(step, subject)),
       },
       `${text}…`,
     );

@@ -20,11 +20,17 @@ pub(crate) enum Finding<'a> {
 impl Operator<'_> {
     /// The execution in doubt with this id.
     pub(crate) async fn in_doubt(&self, id: Id) -> Result<InDoubt, Error> {
+        let doubt = self.doubtful(id).await;
+        self.checked("confirm", &[id], "", doubt).await
+    }
+
+    async fn doubtful(&self, id: Id) -> Result<InDoubt, Error> {
+        self.is_execution("confirm", id).await?;
         let doubt = match self.store.in_doubt(id).await {
             Err(LoadError::NotInDoubt { id }) => Err(self.not_in_doubt(id).await),
             doubt => doubt.map_err(Error::from),
         };
-        self.checked("confirm", &[id], "", doubt).await
+        self.or_instead(id, doubt).await
     }
 
     /// What has become of an execution that a person wants to confirm, and that is not in doubt.

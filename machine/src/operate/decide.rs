@@ -32,10 +32,16 @@ impl Operator<'_> {
     ) -> Result<Vec<Gate>, Error> {
         let mut gates = Vec::with_capacity(ids.len());
         for id in ids {
-            let gate = self.store.gate(*id).await.map_err(Error::from);
+            let gate = self.gate(operation, *id).await;
             gates.push(self.checked(operation, ids, "", gate).await?);
         }
         Ok(gates)
+    }
+
+    async fn gate(&self, operation: &str, id: Id) -> Result<Gate, Error> {
+        self.is_execution(operation, id).await?;
+        let gate = self.store.gate(id).await.map_err(Error::from);
+        self.or_instead(id, gate).await
     }
 
     /// What these gates ask for may run, once. All of them, or none.

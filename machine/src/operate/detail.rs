@@ -2,7 +2,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    contract::execution,
+    clock::Millis,
+    contract::{AnyExecution, execution},
     id::Id,
     store::{Delivery, LoadError, Received, observe::Observed},
     view::{self, ExecutionSnapshot, NextStep, Observer, Snapshot},
@@ -18,6 +19,8 @@ pub(crate) struct Detail<A: view::Audience> {
     machine: Snapshot<A>,
     /// The same as an execution, if it is one.
     execution: Option<ExecutionSnapshot<A>>,
+    /// The gate that it waits behind, while that can be answered.
+    gate: Option<Gate>,
     /// The messages in its inbox.
     messages: Vec<Message<A>>,
     /// The machines that it has started.
@@ -26,6 +29,19 @@ pub(crate) struct Detail<A: view::Audience> {
     next: Vec<NextStep>,
     /// The fingerprint of the definition that it was written under.
     definition: String,
+}
+
+/// A question to a person, who decides whether an execution may run.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "http", schema(as = WaitsBehind))]
+struct Gate {
+    /// The gate.
+    id: Id,
+    /// What the person decides on.
+    question: String,
+    /// Until when it can be answered (milliseconds since the Unix epoch, by the clock of the store).
+    expires_at: Option<Millis>,
 }
 
 /// A message, as an audience may see it. What it brings is raw data, and who sent it a name.
@@ -95,6 +111,7 @@ impl Observer {
         let is_execution = observed.definition.name == execution::DEFINITION.name;
         let machine = self.snapshot::<A>(id).await?;
         let execution = if is_execution { Some(self.execution::<A>(id).await?) } else { None };
+        let gate = if is_execution { self.gate_before(id).await? } else { None };
         let messages = self.store.inbox(id).await?.into_iter();
         let messages = messages.map(|message| Message::of(message, &observed)).collect();
         let children = self.store.children(id).await?.into_iter().map(|child| Child {
@@ -104,7 +121,30 @@ impl Observer {
             has_ended: child.has_ended,
         });
         let next = self.next(id).await?;
-        Ok(Detail { machine, execution, messages, children: children.collect(), next, definition })
+        Ok(Detail {
+            machine,
+            execution,
+            gate,
+            messages,
+            children: children.collect(),
+            next,
+            definition,
+        })
+    }
+}
+
+impl Observer {
+    /// The open gate before an execution that has not started.
+    async fn gate_before(&self, id: Id) -> Result<Option<Gate>, LoadError> {
+        let AnyExecution::Pending(pending) = self.store.load::<AnyExecution>(id).await? else {
+            return Ok(None);
+        };
+        let Some(gate) = pending.context().behind() else { return Ok(None) };
+        Ok(self.store.open_gate(gate).await?.map(|gate| Gate {
+            id: gate.id(),
+            question: gate.question().to_owned(),
+            expires_at: gate.expires_at(),
+        }))
     }
 }
 

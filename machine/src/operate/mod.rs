@@ -7,8 +7,10 @@ mod confirm;
 mod decide;
 mod detail;
 mod error;
+mod instead;
 mod message;
 mod operator;
+mod requeue;
 mod respond;
 
 pub(crate) use audience::{Audience, for_audience};

@@ -5,7 +5,7 @@ use crate::{
     actor::{Actor, Actors, Human},
     contract::{Action, AnyExecution, Contract, Execution, InDoubt, Planned, execution::Failed},
     id::Id,
-    store::{CommitError, Query, Store, operation::NewOperation},
+    store::{CommitError, LoadError, Query, Store, operation::NewOperation},
     typed::State,
     view::Label,
 };
@@ -32,7 +32,8 @@ impl<'a> Operator<'a> {
 
     /// Tries what failed again: a new attempt with the same key. Returns its id.
     pub(crate) async fn retry(&self, id: Id) -> Result<Id, Error> {
-        let failed = self.checked("retry", &[id], "", self.failed(id).await).await?;
+        let failed = self.failed(id).await;
+        let failed = self.checked("retry", &[id], "", failed).await?;
         self.logged("retry", &[id], "", async {
             // If somebody else was faster, the store refuses it: the key is taken.
             let contract = Contract::retry(&failed, self.by);
@@ -52,6 +53,12 @@ impl<'a> Operator<'a> {
 
     /// The execution to try again.
     pub(crate) async fn failed(&self, id: Id) -> Result<Execution<Failed>, Error> {
+        self.is_execution("retry", id).await?;
+        let failed = self.failed_execution(id).await;
+        self.or_instead(id, failed).await
+    }
+
+    async fn failed_execution(&self, id: Id) -> Result<Execution<Failed>, Error> {
         let execution = self.store.load::<AnyExecution>(id).await?;
         let label = Label::of(&execution);
         // What took place already is refused by the store, which says by whom.
@@ -85,21 +92,20 @@ impl<'a> Operator<'a> {
     /// Shuts out the worker of a call, which puts the call in doubt.
     pub(crate) async fn fence(&self, id: Id, reason: Option<&str>) -> Result<InDoubt, Error> {
         let reason = reason.unwrap_or("its worker was shut out");
-        let fence = async { Ok(self.store.fence(id, reason, &self.actors.graph_runner).await?) };
+        let checked = self.is_execution("fence", id).await;
+        self.checked("fence", &[id], reason, checked).await?;
+        let fence = async {
+            let fenced = self.store.fence(id, reason, &self.actors.graph_runner).await;
+            let fenced = fenced.map_err(|error| match error {
+                LoadError::NotRunning { id, found } => Error::refused(format!(
+                    "{id} is {found}, and is not an irreversible call in flight, so there is no worker to \
+                     shut out"
+                )),
+                error => error.into(),
+            });
+            self.or_instead(id, fenced).await
+        };
         self.logged("fence", &[id], reason, fence).await
-    }
-
-    /// Lets workers try again what they set aside.
-    pub(crate) async fn requeue(&self, ids: &[Id], messages: &[String]) -> Result<(), Error> {
-        let messages: Vec<&str> = messages.iter().map(String::as_str).collect();
-        self.logged("requeue", ids, "", async {
-            for (done, id) in ids.iter().enumerate() {
-                let requeued = self.store.requeue(*id, &messages).await;
-                requeued.map_err(|error| Error::from(error).after(&ids[..done]))?;
-            }
-            Ok(())
-        })
-        .await
     }
 
     /// Logs an operation that was refused before it began. Requests for unknown machines are not logged.

@@ -7,8 +7,14 @@ use crate::{
 impl Operator<'_> {
     /// The question that waits with this id.
     pub(crate) async fn question(&self, id: Id) -> Result<Question, Error> {
-        let question = self.store.question(id).await.map_err(Error::from);
+        let question = self.asked(id).await;
         self.checked("respond", &[id], "", question).await
+    }
+
+    async fn asked(&self, id: Id) -> Result<Question, Error> {
+        self.is_execution("respond", id).await?;
+        let question = self.store.question(id).await.map_err(Error::from);
+        self.or_instead(id, question).await
     }
 
     /// Stores the answer to a question.

@@ -122,7 +122,7 @@ impl Query {
     }
 
     /// The first page, oldest first.
-    pub(crate) fn from_the_start(mut self) -> Self {
+    pub(crate) fn without_place(mut self) -> Self {
         self.after = None;
         self.newest_first = false;
         self
@@ -130,13 +130,8 @@ impl Query {
 
     /// Only what is in this state of machines of this kind; `None` if this selects nothing.
     pub(crate) fn in_state(mut self, machine: String, status: String) -> Option<Self> {
-        let narrowed = |wanted: &mut Option<String>, to| match wanted {
-            Some(wanted) => *wanted == to,
-            None => {
-                *wanted = Some(to);
-                true
-            }
-        };
+        let narrowed =
+            |wanted: &mut Option<String>, to: String| to == *wanted.get_or_insert(to.clone());
         let Filter { machine: kind, status: state, .. } = &mut self.filter;
         (narrowed(kind, machine) && narrowed(state, status)).then_some(self)
     }

@@ -28,7 +28,7 @@ impl Observer {
     /// a concern of its own.
     pub async fn attention<A: Audience>(&self, query: &Query) -> Result<Attention<A>, LoadError> {
         let mut found = Found { seen: BTreeSet::new(), concerns: Vec::new(), truncated: false };
-        let query = query.clone().from_the_start();
+        let query = query.clone().without_place();
         self.executions_in_doubt(&mut found, &query).await?;
         self.set_aside(&mut found, &query).await?;
         self.overdue(&mut found, &query).await?;
@@ -78,6 +78,7 @@ impl Observer {
     ) -> Result<(), LoadError> {
         let set_aside = self.store.set_aside().await?;
         let mut errors: BTreeMap<Id, Option<String>> = set_aside.machines.into_iter().collect();
+        let mut messages: BTreeMap<Id, Vec<String>> = BTreeMap::new();
         for message in set_aside.messages {
             // A machine that has ended takes no message any more, and one that has moved on not this one,
             // so there is nothing to do.
@@ -89,12 +90,14 @@ impl Observer {
             let error =
                 message.error.map(|error| format!("message {}: {error}", message.correlation));
             errors.entry(message.to).or_insert(error);
+            messages.entry(message.to).or_default().push(message.correlation);
         }
         for id in self.store.selected(query, errors.keys().copied().collect()).await? {
             let error = errors.remove(&id).flatten();
             if let Some(mut concern) = self.concern::<A>(Reason::SetAside, id, found).await? {
                 concern.error = A::__internal(|| error);
-                concern.next.insert(0, NextStep::Requeue { id });
+                let messages = messages.remove(&id).unwrap_or_default();
+                concern.next.insert(0, NextStep::Requeue { id, messages });
                 found.add(concern);
             }
         }
@@ -260,11 +263,13 @@ impl Observer {
         let observed = self.store.observed_one(id).await?;
         let mut next = self.next_of(id, &observed).await?;
         let set_aside = self.store.set_aside().await?;
-        let mut messages = set_aside.messages.iter().filter(|message| message.to == id);
-        if set_aside.machines.iter().any(|(machine, _)| *machine == id)
-            || messages.any(|message| !observed.has_ended() && !observed.has_moved_since(message))
-        {
-            next.insert(0, NextStep::Requeue { id });
+        let messages = set_aside.messages.into_iter().filter(|message| {
+            message.to == id && !observed.has_ended() && !observed.has_moved_since(message)
+        });
+        let messages: Vec<_> = messages.map(|message| message.correlation).collect();
+        let is_aside = set_aside.machines.iter().any(|(machine, _)| *machine == id);
+        if is_aside || !messages.is_empty() {
+            next.insert(0, NextStep::Requeue { id, messages });
         }
         Ok(next)
     }
@@ -299,7 +304,14 @@ impl Observer {
                 }
             }
             Label::Waiting => vec![NextStep::Respond { id }, NextStep::Cancel { id }],
-            Label::NotStarted => vec![NextStep::Cancel { id }],
+            Label::NotStarted => match contract.behind() {
+                Some(gate) if self.store.open_gate(gate).await?.is_some() => vec![
+                    NextStep::Approve { id: gate },
+                    NextStep::Decline { id: gate },
+                    NextStep::Cancel { id },
+                ],
+                _ => vec![NextStep::Cancel { id }],
+            },
             // A worker is running it. Fence it only once it is overdue.
             Label::InProgress if self.is_overdue(execution) && contract.is_irreversible() => {
                 vec![NextStep::Fence { id }]

@@ -44,6 +44,9 @@ pub enum NextStep {
     Requeue {
         /// The machine.
         id: Id,
+        /// The correlation ids of the messages to it that were set aside.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        messages: Vec<String>,
     },
     /// Answer a question, and let it go on.
     Respond {
@@ -83,11 +86,24 @@ impl NextStep {
             | Self::Retry { id }
             | Self::Cancel { id }
             | Self::Fence { id }
-            | Self::Requeue { id }
+            | Self::Requeue { id, .. }
             | Self::Respond { id }
             | Self::SendEvent { id, .. }
             | Self::Show { id } => *id,
         }
+    }
+}
+
+/// A text as one word of a shell.
+struct Word<'a>(&'a str);
+
+impl fmt::Display for Word<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_.:@/".contains(it);
+        if self.0.chars().all(is_plain) {
+            return f.write_str(self.0);
+        }
+        write!(f, "'{}'", self.0.replace('\'', r"'\''"))
     }
 }
 
@@ -101,7 +117,10 @@ impl fmt::Display for NextStep {
             Self::Retry { id } => write!(f, "retry {id} --as NAME"),
             Self::Cancel { id } => write!(f, "cancel {id} --as NAME"),
             Self::Fence { id } => write!(f, "fence {id} --as NAME"),
-            Self::Requeue { id } => write!(f, "requeue {id} --as NAME"),
+            Self::Requeue { id, messages } => {
+                write!(f, "requeue {id} --as NAME")?;
+                messages.iter().try_for_each(|message| write!(f, " --message={}", Word(message)))
+            }
             Self::Respond { id } => write!(f, "respond {id} '' --as NAME"),
             Self::SendEvent { id, trigger, payload, seen } => {
                 write!(f, "send {id} {trigger} --as NAME")?;

@@ -96,14 +96,14 @@ impl fmt::Display for Prompt<'_> {
         let mut lines = self.lines();
         let omitted = self.views.len() - lines.len();
         if self.unreadable > 0 {
-            lines.insert(0, self.language.say(&Sentence::Unreadable(self.unreadable)).to_string());
+            lines.insert(0, self.language.say(&Sentence::Unreadable(self.unreadable)));
         }
         if omitted > 0 {
-            lines.push(self.language.say(&Sentence::Omitted(omitted)).to_string());
+            lines.push(self.language.say(&Sentence::Omitted(omitted)));
         }
         // Also if the line itself did not fit.
         if self.views.iter().any(|view| view.has_side_effects) {
-            lines.push(self.language.say(&Sentence::IrreversibleNote).to_string());
+            lines.push(self.language.say(&Sentence::IrreversibleNote));
         }
         f.write_str(&lines.join("\n"))
     }

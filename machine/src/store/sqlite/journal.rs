@@ -64,9 +64,11 @@ pub(super) fn transitions(reader: &mut Reader, of: &Selected) -> rusqlite::Resul
         if no != machine {
             machine = no;
             // A row without an id is reported by what reads the machines.
-            let id = row.id(9, "id").ok();
-            is_known = id.is_some();
-            id.into_iter().for_each(|id| transitions.begin(id));
+            let id = row.id(9, "id");
+            is_known = id.is_ok();
+            if let Ok(id) = id {
+                transitions.begin(id);
+            }
         }
         if is_known {
             transitions.add(line(row, names));

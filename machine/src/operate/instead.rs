@@ -1,0 +1,46 @@
+use super::{Error, Kind, Operator};
+use crate::{
+    contract::execution,
+    id::Id,
+    view::{Observer, line::OneLine},
+};
+
+impl Operator<'_> {
+    /// Refuses what is only for executions of the library, with what the machine is instead.
+    pub(super) async fn is_execution(&self, operation: &str, id: Id) -> Result<(), Error> {
+        let observed = self.store.observed_one(id).await?;
+        let kind = &observed.definition.name;
+        if *kind == execution::DEFINITION.name {
+            return Ok(());
+        }
+        let (_, label) = observed.state();
+        let refused = Error::refused(format!(
+            "{id} is of the kind `{}`, in {}, and `{operation}` is for executions of the library",
+            OneLine(kind),
+            OneLine(label)
+        ));
+        Err(self.with_commands(id, refused).await)
+    }
+
+    /// The same; a refusal also names what a person can do with the machine instead.
+    pub(super) async fn or_instead<T>(
+        &self,
+        id: Id,
+        checked: Result<T, Error>,
+    ) -> Result<T, Error> {
+        match checked {
+            Err(error) if *error.kind() == Kind::Refused => {
+                Err(self.with_commands(id, error).await)
+            }
+            checked => checked,
+        }
+    }
+
+    async fn with_commands(&self, id: Id, error: Error) -> Error {
+        // It is an addition only.
+        let steps = Observer::new(self.store).next(id).await.unwrap_or_default();
+        let steps: Vec<_> =
+            steps.iter().map(|step| format!("`{}`", OneLine(&step.to_string()))).collect();
+        if steps.is_empty() { error } else { error.hint(format!("instead: {}", steps.join(", "))) }
+    }
+}

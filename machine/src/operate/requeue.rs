@@ -1,0 +1,77 @@
+use super::{Error, Operator};
+use crate::{
+    id::{Id, shortened},
+    store::{Received, SetAside},
+    view::{NextStep, line::OneLine},
+};
+
+impl Operator<'_> {
+    /// Lets workers try again what they set aside. All are looked at before anything is changed.
+    pub(crate) async fn requeue(&self, ids: &[Id], messages: &[String]) -> Result<(), Error> {
+        let checked = self.set_aside(ids, messages).await;
+        self.checked("requeue", ids, "", checked).await?;
+        let messages: Vec<&str> = messages.iter().map(String::as_str).collect();
+        self.logged("requeue", ids, "", async {
+            for (done, id) in ids.iter().enumerate() {
+                let requeued = self.store.requeue(*id, &messages).await;
+                requeued.map_err(|error| Error::from(error).after(&ids[..done]))?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn set_aside(&self, ids: &[Id], messages: &[String]) -> Result<(), Error> {
+        let set_aside = self.store.set_aside().await?;
+        for id in ids {
+            self.is_set_aside(*id, messages, &set_aside).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether there is something to try again, so that nobody waits for a worker that has nothing to do.
+    async fn is_set_aside(
+        &self,
+        id: Id,
+        messages: &[String],
+        set_aside: &SetAside,
+    ) -> Result<(), Error> {
+        let machine = self.store.observed_one(id).await?;
+        if machine.has_ended() {
+            let (_, label) = machine.state();
+            return Err(Error::refused(format!(
+                "{id} is {}, which is never left, so workers try nothing of it again",
+                OneLine(label)
+            )));
+        }
+        let aside: Vec<&Received> =
+            set_aside.messages.iter().filter(|message| message.to == id).collect();
+        for name in messages {
+            if aside.iter().any(|message| message.correlation == *name) {
+                continue;
+            }
+            let mut inbox = self.store.inbox(id).await?.into_iter().flatten();
+            let shown = shortened(name);
+            return Err(Error::refused(match inbox.find(|message| message.correlation == *name) {
+                Some(message) => {
+                    format!("the message `{shown}` to {id} is {}, not set aside", message.status)
+                }
+                None => {
+                    format!("{id} has no message `{shown}`; `show {id}` has those that there are")
+                }
+            }));
+        }
+        let is_aside = set_aside.machines.iter().any(|(machine, _)| *machine == id);
+        if is_aside || !messages.is_empty() {
+            return Ok(());
+        }
+        let aside = aside.into_iter().filter(|message| !machine.has_moved_since(message));
+        let messages: Vec<_> = aside.map(|message| message.correlation.clone()).collect();
+        Err(Error::refused(if messages.is_empty() {
+            format!("nothing of it was set aside, so {id} has nothing to try again")
+        } else {
+            let step = NextStep::Requeue { id, messages }.to_string();
+            format!("only messages to {id} were set aside; name them: `{}`", OneLine(&step))
+        }))
+    }
+}
