@@ -24,6 +24,7 @@ mod key;
 mod lease;
 mod lender;
 mod load;
+mod load_all;
 mod load_error;
 mod memory;
 pub(crate) mod message;
