@@ -206,3 +206,25 @@ async fn a_file_that_nobody_may_read_is_said_to_be_that() {
     }
     Ran::of(&mut command).failed(5, "this user may read the file");
 }
+
+/// A reader has to make the shared memory file of a log that a killed process left.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_full_disk_is_said_to_be_full_also_while_reading() {
+    let place = Place::new().await;
+    place.order().await;
+    let folder = place.folder().join("copy");
+    fs::create_dir(&folder).unwrap();
+    for name in ["agent.db", "agent.db-wal"] {
+        fs::copy(place.folder().join(name), folder.join(name)).unwrap();
+    }
+    assert!(fs::metadata(folder.join("agent.db-wal")).unwrap().len() > 0);
+    for command in ["list", "verify", "check"] {
+        // No file of this process can get larger than 1 KiB.
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\""]);
+        shell.arg(env!("CARGO_BIN_EXE_machine-cli")).arg(command);
+        shell.arg("--db").arg(folder.join("agent.db"));
+        Ran::of(&mut shell).failed(5, "the disk is full");
+    }
+}

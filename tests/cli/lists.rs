@@ -1,10 +1,11 @@
 //! `list`, `show`, `timeline`, `topology` and `prompt`.
 
-use machine::contract::Contract;
+use machine::{contract::Contract, machine};
 use machine_tests::{
     actors::reasoning_node,
     samples::{asked_in, mail, pending_mail},
 };
+use serde::{Deserialize, Serialize};
 
 use crate::support::{Place, Ran, bare, end};
 
@@ -24,7 +25,7 @@ async fn what_needs_attention_comes_first() {
     assert!(position(&gate) < position("Machines"));
     assert!(position("Machines") < position(&end(other.id())[4..]));
     assert!(position("Machines") < position(&end(planned.id())[4..]));
-    assert!(ran.out.contains(&format!("confirm {doubt} applied|not-applied --as NAME")));
+    assert!(ran.out.contains(&format!("confirm {doubt} 'applied|not-applied' --as NAME")));
     assert!(ran.out.contains(&format!("approve {gate} --as NAME")));
     assert_eq!(ran.out.matches(&format!(" {gate} │")).count(), 1, "{ran:?}");
 
@@ -178,7 +179,7 @@ async fn each_audience_sees_its_own() {
     let doubt = place.doubt("bob@example.com").await.to_string();
     let human = place.run(&["show", &doubt]).done().to_owned();
     assert!(human.contains("IN_DOUBT") && human.contains("Did this take place"), "{human}");
-    assert!(human.contains(&format!("confirm {doubt} applied|not-applied --as NAME")), "{human}");
+    assert!(human.contains(&format!("confirm {doubt} 'applied|not-applied' --as NAME")), "{human}");
     let key = mail_key();
     assert!(!human.contains(&key) && !human.contains("tool_node"), "{human}");
     let shown = place.json(&["show", &doubt]);
@@ -257,4 +258,57 @@ async fn chinese_on_request() {
 fn a_file_is_required() {
     Ran::of(&mut bare(&["list"])).failed(2, "--db FILE");
     Ran::of(bare(&["list"]).env("MACHINE_DB", "/nonexistent/agent.db")).failed(5, "agent.db");
+}
+
+#[tokio::test]
+async fn a_session_that_nobody_has_is_not_one_in_which_nothing_happened() {
+    let place = Place::new().await;
+    place.order().await;
+    for command in ["timeline", "prompt"] {
+        place.run(&[command, "--session", "nope"]).failed(4, "belongs to the session `nope`");
+        let json = place.run(&[command, "--session", "nope", "--json"]);
+        json.failed(4, "");
+        assert_eq!(json.out, "");
+    }
+}
+
+/// A person copies a command; half of it must not run as another one.
+#[tokio::test]
+async fn the_command_with_a_choice_is_one_for_a_shell() {
+    let place = Place::new().await;
+    let doubt = place.doubt("bob@example.com").await;
+    let next = place.json(&["show", &doubt.to_string()])["next"].clone();
+    let shown = place.run(&["show", &doubt.to_string()]);
+    let line = shown.done().lines().find(|line| line.trim().starts_with("confirm ")).unwrap();
+    let words = std::process::Command::new("sh")
+        .args(["-c", &format!("printf '%s\\n' {line}")])
+        .output()
+        .unwrap();
+    let words = String::from_utf8(words.stdout).unwrap();
+    let words: Vec<_> = words.lines().collect();
+    assert_eq!(words[2..], ["applied|not-applied", "--as", "NAME"], "{next}");
+    place.run(&words).failed(2, "not-applied");
+}
+
+#[tokio::test]
+async fn an_empty_list_is_shown_as_it_is() {
+    let place = Place::new().await;
+    let mut queue = Queue::new(Vec::new());
+    place.store.create(&mut queue).await.unwrap();
+    let shown = place.run(&["show", &queue.id().to_string()]);
+    assert!(shown.done().contains("waiting: []"), "{shown:?}");
+    assert!(place.run(&["list"]).done().contains("waiting: []"), "{shown:?}");
+}
+
+#[machine(durable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Queue {
+    #[initial]
+    #[on(close => Closed)]
+    Open {
+        #[audience(human)]
+        waiting: Vec<String>,
+    },
+    #[terminal]
+    Closed,
 }

@@ -57,6 +57,19 @@ async fn a_worker_applies_what_a_person_sends() {
 }
 
 #[tokio::test]
+async fn what_was_seen_is_the_state_of_now() {
+    let place = Place::new().await;
+    let id = end(place.order().await);
+    let confirm = ["send", &id, "confirm", "--as", "ann", "--payload", r#"{"amount": 3}"#];
+    place.run(&[&confirm[..], &["--seen", "0"]].concat()).done();
+    work(&place).await;
+    let accept = |seen| place.run(&["send", &id, "accept", "--as", "ann", "--seen", seen]);
+    accept("0").failed(1, "has moved on since you looked at it");
+    accept("99").failed(1, "has not made 99 transitions yet, only 1; nothing was sent");
+    accept("1").done();
+}
+
+#[tokio::test]
 async fn what_no_state_takes_is_not_sent() {
     let place = Place::new().await;
     let id = place.order().await;

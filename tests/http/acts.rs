@@ -184,7 +184,10 @@ async fn an_answer_names_the_state_that_it_is_for() {
     assert_eq!((&step["trigger"], &step["seen"]), (&json!("confirm"), &json!(0)));
     assert!(step["command"].as_str().unwrap().contains("--seen 0"), "{step}");
     let answer = |seen: u64| json!({ "trigger": "confirm", "payload": { "amount": 5 }, "transition_count": seen });
-    let problem = place.act(id, "send", &answer(1)).await.problem(409, "has moved on");
+    let problem = place
+        .act(id, "send", &answer(1))
+        .await
+        .problem(409, "has not made 1 transitions yet, only 0");
     assert_eq!(problem["legal_moves"][0]["trigger"], "confirm", "{problem}");
     assert!(place.store.inbox(id).await.unwrap().is_empty());
     let mut whole = answer(0);

@@ -35,7 +35,7 @@ fn frozen_and_overdue(world: &World) -> (Process, Id) {
     let shown = world.show(mail);
     assert!(shown.contains("IN_DOUBT"), "{shown}");
     assert!(shown.contains("Its worker is still alive and may still do it."), "{shown}");
-    assert!(shown.contains(&format!("confirm {mail} applied|not-applied --as NAME")), "{shown}");
+    assert!(shown.contains(&format!("confirm {mail} 'applied|not-applied' --as NAME")), "{shown}");
     (child, mail)
 }
 

@@ -31,7 +31,7 @@ impl Fence {
         let shown = terminal::question(&question);
         let text = format!(
             "{id} is in doubt: its worker is shut out, and what it answers is late evidence\n\
-             {shown}\nnext: confirm {id} applied|not-applied --as NAME\n"
+             {shown}\nnext: confirm {id} 'applied|not-applied' --as NAME\n"
         );
         let document = json!({ "id": id, "question": question });
         Answer::of_act(document, text).print(self.format)

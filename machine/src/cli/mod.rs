@@ -30,6 +30,7 @@ mod retry;
 mod send;
 #[cfg(feature = "http")]
 mod serve;
+mod session;
 mod show;
 mod stop;
 mod table;

@@ -7,6 +7,7 @@ use super::{
     answer::{Answer, Format},
     ids::Ids,
     list::{array, text},
+    session,
     show::plain,
     table::{Table, cell, label},
     terminal::Terminal,
@@ -45,6 +46,12 @@ impl Timeline {
             Some(id) => Some(Ids::read(&store).await?.find(id)?),
             None => None,
         };
+        if let Some(session) = &self.session
+            // One that is watched may be about to begin.
+            && !self.watch.watch
+        {
+            session::must_exist(&store, session).await?;
+        }
         let answer = async || match (id, &self.session) {
             (Some(id), _) => self.of_machine(context, &store, id).await,
             (None, session) => {

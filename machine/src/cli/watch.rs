@@ -20,7 +20,7 @@ const LONGEST: Duration = Duration::from_secs(10);
 pub(super) struct Watch {
     /// Show it again after each commit of any process, until Ctrl-C.
     #[arg(long)]
-    watch: bool,
+    pub(super) watch: bool,
 }
 
 impl Watch {

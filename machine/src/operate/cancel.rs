@@ -101,7 +101,7 @@ impl Operator<'_> {
             }
             any if Progress::of(&any).is_in_doubt() => Err(Error::refused(format!(
                 "{id} is in doubt, so it cannot be cancelled; find out whether it took place, then \
-                 `confirm {id} applied|not-applied --as NAME`"
+                 `confirm {id} 'applied|not-applied' --as NAME`"
             ))),
             AnyExecution::Waiting(_) => Ok(Plan::Question(id)),
             AnyExecution::Running(_) => Err(Error::refused(format!(

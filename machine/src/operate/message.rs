@@ -56,6 +56,11 @@ impl Operator<'_> {
     ) -> Result<Accepted, Error> {
         let draft = Draft::new(self.store, id, trigger, payload, early).await;
         let draft = draft.and_then(|draft| match seen {
+            // It was never shown to anybody.
+            Some(seen) if seen > draft.transitions => Err(Error::refused(format!(
+                "{id} has not made {seen} transitions yet, only {}; nothing was sent; look with `show {id}`",
+                draft.transitions
+            ))),
             Some(seen) if seen != draft.transitions => Err(Error::refused(format!(
                 "{id} has moved on since you looked at it; nothing was sent; look again"
             ))),

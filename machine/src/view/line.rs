@@ -52,6 +52,9 @@ fn write_one(character: char, rest: &str, out: &mut impl Write) -> fmt::Result {
         write!(out, "{}", character.escape_default())
     } else if character == '⚠' && looks_like(rest, IRREVERSIBLE) {
         write!(out, "{}", character.escape_unicode())
+    } else if character == '[' && rest == "]" {
+        // An empty list. What comes next is not in these brackets.
+        out.write_char(character)
     } else if is_square(character) && LABELS.into_iter().any(|label| may_become(rest, label))
         || (is_square(character) || is_round(character)) && looks_like(rest, CONFIRMED)
     {

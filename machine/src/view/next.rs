@@ -112,7 +112,8 @@ impl fmt::Display for NextStep {
         match self {
             Self::Approve { id } => write!(f, "approve {id} --as NAME"),
             Self::Decline { id } => write!(f, "decline {id} --as NAME"),
-            Self::Confirm { id } => write!(f, "confirm {id} applied|not-applied --as NAME"),
+            // In quotation marks: a shell takes the bar for a pipe, and would run half of it.
+            Self::Confirm { id } => write!(f, "confirm {id} 'applied|not-applied' --as NAME"),
             Self::Retry { id } => write!(f, "retry {id} --as NAME"),
             Self::Cancel { id } => write!(f, "cancel {id} --as NAME"),
             Self::Fence { id } => write!(f, "fence {id} --as NAME"),

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use rusqlite::{Error, ErrorCode};
+use rusqlite::{Error, ErrorCode, ffi};
 
 use super::schema::FORMAT;
 use crate::store::{OpenError, Unavailable};
@@ -35,8 +35,15 @@ pub(super) fn unavailable(error: &Error) -> Unavailable {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Unavailable::busy(),
         Some(ErrorCode::DiskFull) => Unavailable::full(),
+        // A reader may have to make the shared memory file of the log, and SQLite has no better code for that.
+        _ if is_extended(error, ffi::SQLITE_IOERR_SHMSIZE) => Unavailable::full(),
         _ => Unavailable::other(error),
     }
+}
+
+/// Whether an error has this extended code.
+fn is_extended(error: &Error, code: i32) -> bool {
+    matches!(error, Error::SqliteFailure(failure, _) if failure.extended_code == code)
 }
 
 /// An error while opening a file that has the application id of this library.
