@@ -1,5 +1,7 @@
 //! Messages to machines of the program's own.
 
+use std::process::{Output, Stdio};
+
 use machine::{
     actor::{Actors, Human},
     store::{Delivery, Message},
@@ -192,4 +194,97 @@ async fn a_message_that_came_too_late_needs_no_attention() {
     assert!(shown["messages"].to_string().contains("set_aside"), "{shown}");
     let attention = place.json(&["list", "--attention-only"]);
     assert_eq!(attention["attention"]["concerns"], json!([]), "{attention}");
+}
+
+/// Two people answer the same question: the second learns who was first, and everybody sees the answer.
+#[tokio::test]
+async fn a_question_is_answered_once() {
+    let place = Place::new().await;
+    let id = place.order().await;
+    let yes = ["send", &*end(id), "confirm", "--payload", r#"{"amount": 3}"#];
+    let no = ["send", &*end(id), "cancel", "--payload", r#"{"reason": "no!"}"#];
+    place.run(&[&yes[..], &["--seen", "0", "--as", "ann"]].concat()).done();
+    for (second, seen) in [(no, &["--seen", "0"][..]), (no, &[]), (yes, &["--seen", "0"])] {
+        let second = place.run(&[&second[..], seen, &["--as", "bob"]].concat());
+        second.failed(1, "ann has already answered");
+        assert!(second.err.contains("with `confirm`"), "{second:?}");
+    }
+    let shown = place.run(&["show", &end(id)]);
+    assert!(shown.done().contains("answered     with `confirm`"), "{shown:?}");
+    assert!(!shown.out.contains("--as NAME"), "{shown:?}");
+    let concerns = place.json(&["list", "--attention-only"])["attention"]["concerns"].clone();
+    assert_eq!(concerns[0]["answered_with"], "confirm", "{concerns}");
+    assert_eq!(concerns[0]["next"], json!([{ "do": "show", "id": id }]), "{concerns}");
+    let listed = place.run(&["list", "--attention-only"]);
+    assert!(listed.done().contains("not applied yet"), "{listed:?}");
+
+    work(&place).await;
+    let shown = place.json(&["show", &end(id)]);
+    assert_eq!(shown["answered_with"], json!(null));
+    assert_eq!(shown["machine"]["label"], "PAYING");
+    place.run(&["send", &end(id), "accept", "--seen", "1", "--as", "bob"]).done();
+}
+
+/// An answer that does not fit keeps nobody from giving another one.
+#[tokio::test]
+async fn an_answer_that_was_not_applied_is_given_again() {
+    let place = Place::new().await;
+    let id = place.order().await;
+    let body = r#"{"trigger": "confirm", "amount": "three"}"#;
+    let message = Message::from_json(body, &Human::new("ann").unwrap()).unwrap().unless_moved(0);
+    place.store.send(id, &message).await.unwrap();
+    let cancel = ["send", &*end(id), "cancel", "--as", "bob", "--payload", r#"{"reason": "no!"}"#];
+    place.run(&cancel).failed(1, "ann has already answered");
+    work(&place).await;
+    place.run(&cancel).done();
+}
+
+/// A message for a state that the machine has left is not shown as one that waits.
+#[tokio::test]
+async fn what_came_too_late_is_shown_as_not_applied() {
+    let place = Place::new().await;
+    let id = place.order().await;
+    let ann = Human::new("ann").unwrap();
+    for body in
+        [r#"{"trigger": "confirm", "amount": 3}"#, r#"{"trigger": "cancel", "reason": "no"}"#]
+    {
+        let message = Message::from_json(body, &ann).unwrap().unless_moved(0);
+        place.store.send(id, &message).await.unwrap();
+    }
+    work(&place).await;
+    let shown = place.run(&["show", &end(id)]);
+    assert!(shown.done().contains("not applied │"), "{shown:?}");
+    assert!(shown.out.contains("the machine had moved on"), "{shown:?}");
+}
+
+/// Several people answer at once: one answer counts, and the others learn whose it is.
+#[tokio::test]
+async fn who_answers_second_is_told() {
+    let place = Place::new().await;
+    for _ in 0..4 {
+        let id = place.order().await;
+        let answer = |by: &&str| {
+            let payload = r#"{"amount": 3}"#;
+            let words = ["send", &*end(id), "confirm", "--as", by, "--payload", payload];
+            let mut command = place.command(&words);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        };
+        let people = ["ann", "bob", "eve"];
+        let running: Vec<_> = people.iter().map(answer).collect();
+        let told = running.into_iter().map(|child| {
+            let Output { stdout, stderr, .. } = child.wait_with_output().unwrap();
+            String::from_utf8([stdout, stderr].concat()).unwrap()
+        });
+        let told: Vec<_> = told.collect();
+        let first = place.store.inbox(id).await.unwrap().remove(0).unwrap().name.unwrap();
+        for (by, told) in people.iter().zip(&told) {
+            if *by == first {
+                assert_eq!(*told, format!("{id}: sent\n"));
+            } else {
+                let (refused, warned) =
+                    (format!("{first} has already answered"), format!("{first} was faster"));
+                assert!(told.contains(&refused) || told.contains(&warned), "{told}");
+            }
+        }
+    }
 }

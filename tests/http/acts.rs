@@ -196,11 +196,18 @@ async fn an_answer_names_the_state_that_it_is_for() {
     whole["transition_count"] = json!(0.5);
     place.act(id, "send", &whole).await.problem(400, "not a number of transitions");
     // Without the number it is for the state that it finds, because that waits.
+    let other = place.order().await;
     let confirm = json!({ "trigger": "confirm", "payload": { "amount": 6 } });
-    place.act(id, "send", &confirm).await.is(202);
-    let inbox = place.store.inbox(id).await.unwrap();
-    let seen: Vec<_> = inbox.into_iter().map(|message| message.unwrap().seen).collect();
-    assert_eq!(seen, [Some(0), Some(0)]);
+    place.act(other, "send", &confirm).await.is(202);
+    for id in [id, other] {
+        // Whoever is second learns who was first.
+        place.act(id, "send", &confirm).await.problem(409, "has already answered");
+        let inbox = place.store.inbox(id).await.unwrap();
+        let seen: Vec<_> = inbox.into_iter().map(|message| message.unwrap().seen).collect();
+        assert_eq!(seen, [Some(0)]);
+    }
+    let attention = place.get("/api/attention").await;
+    assert_eq!(attention["concerns"][0]["answered_with"], "confirm", "{attention}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -132,17 +132,19 @@ fn an_answer_is_for_the_intervention_that_was_shown() {
     let payload = ["--payload", r#"{"instruction": "the final one"}"#];
     office.ok(&[words(&ann), payload.to_vec()].concat());
     let ben = printed(&shown, "user_terminate", "ben");
-    office.ok(&[words(&ben), vec!["--payload", r#"{"why": "too late"}"#]].concat());
-    // Ann's comes first, and Ben's is not kept for the next intervention.
+    let refused = |words: &[&str], part: &str| {
+        let output = office.run(words);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{error}");
+        assert!(error.contains(part), "{error}");
+    };
+    let why = vec!["--payload", r#"{"why": "too late"}"#];
+    refused(&[words(&ben), why].concat(), "ann has already answered");
+    assert!(office.ok(&["show", &engine]).contains("answered     with `user_modify`"));
+    // Ann's is applied, and Ben's is not kept for the next intervention.
     assert!(office.ok(&["run", "--once"]).contains("high_confidence_failure"));
-    let told = office.ok(&["show", &engine]);
-    let bens = told.lines().find(|line| line.contains("│ user_terminate"));
-    assert!(bens.unwrap().contains("set aside"), "{told}");
-
-    let late = office.run(&words(&printed(&shown, "user_resume", "ben")));
-    let error = String::from_utf8(late.stderr).unwrap();
-    assert_eq!(late.status.code(), Some(1));
-    assert!(error.contains("has moved on since you looked at it"), "{error}");
+    let resume = printed(&shown, "user_resume", "ben");
+    refused(&words(&resume), "has moved on since you looked at it");
     office.ok(&["run", "--once"]);
     assert!(office.ok(&["show", &record]).contains("OPEN"));
 

@@ -217,9 +217,13 @@ fn short_id(short: &Short, document: &Value) -> comfy_table::Cell {
 
 /// What a concern is about; what went wrong, where the audience may see it.
 fn about(concern: &Value) -> String {
-    match concern["error"].as_str() {
+    let about = match concern["error"].as_str() {
         Some(error) => format!("{}: {error}", text(concern, "summary")),
         None => text(concern, "summary").to_owned(),
+    };
+    match concern["answered_with"].as_str() {
+        Some(trigger) => format!("{about} (answered with `{trigger}`, which is not applied yet)"),
+        None => about,
     }
 }
 

@@ -8,6 +8,7 @@ use super::{
     ids::Ids,
     list::{array, text},
     table::{Table, cell, label},
+    terminal::Terminal,
     time::{local, relative},
     watch::Watch,
 };
@@ -116,6 +117,13 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
             &format!("a person, who answers its gate {}", text(gate, "id")),
         );
     }
+    if let Some(trigger) = document["answered_with"].as_str() {
+        line(
+            &mut shown,
+            "answered",
+            &format!("with `{trigger}`, which its program has not applied yet"),
+        );
+    }
     if let Some(question) = execution["question"].as_str().or(gate["question"].as_str()) {
         // It was made from the action, and what cannot be seen is escaped in it.
         let _ = writeln!(shown, "\n{}", terminal.title("Question"));
@@ -127,31 +135,7 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
             object(fields, &mut shown);
         }
     }
-    let messages = array(&document["messages"]);
-    if !messages.is_empty() {
-        let _ = writeln!(shown, "\n{}", terminal.title("Messages"));
-        let mut table =
-            Table::new(terminal, &["Status", "Sent", "Attempts", "Trigger", "Correlation", "More"]);
-        for message in messages {
-            let more = ["unreadable", "actor", "actor_name", "error", "body"];
-            let more = more.iter().filter(|name| !message[**name].is_null());
-            let mut more: Vec<_> =
-                more.map(|name| format!("{name}: {}", plain(&message[*name]))).collect();
-            if message["moved_on"] == true {
-                more.insert(0, "not applied: the machine has moved on".to_owned());
-            }
-            let sent = message["sent_at"].as_i64();
-            table.row([
-                label(terminal, &text(message, "status").replace('_', " ")),
-                cell(sent.map(|at| relative(at, now)).unwrap_or_default()),
-                cell(plain(&message["attempts"])),
-                cell(text(message, "trigger")),
-                cell(text(message, "correlation")),
-                cell(more.join(", ")),
-            ]);
-        }
-        shown.push_str(&table.text());
-    }
+    messages(terminal, array(&document["messages"]), now, &mut shown);
     let children = array(&document["children"]);
     if !children.is_empty() {
         let _ = writeln!(shown, "\n{}", terminal.title("Children"));
@@ -171,6 +155,36 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
         }
     }
     shown
+}
+
+fn messages(terminal: Terminal, messages: &[Value], now: i64, shown: &mut String) {
+    if messages.is_empty() {
+        return;
+    }
+    let _ = writeln!(shown, "\n{}", terminal.title("Messages"));
+    let mut table =
+        Table::new(terminal, &["Status", "Sent", "Attempts", "Trigger", "Correlation", "More"]);
+    for message in messages {
+        let more = ["unreadable", "actor", "actor_name", "error", "body"];
+        let more = more.iter().filter(|name| !message[**name].is_null());
+        let mut more: Vec<_> =
+            more.map(|name| format!("{name}: {}", plain(&message[*name]))).collect();
+        let has_moved = message["moved_on"] == true;
+        if has_moved {
+            more.insert(0, "the machine had moved on".to_owned());
+        }
+        let status = if has_moved { "not_applied" } else { text(message, "status") };
+        let sent = message["sent_at"].as_i64();
+        table.row([
+            label(terminal, &status.replace('_', " ")),
+            cell(sent.map(|at| relative(at, now)).unwrap_or_default()),
+            cell(plain(&message["attempts"])),
+            cell(text(message, "trigger")),
+            cell(text(message, "correlation")),
+            cell(more.join(", ")),
+        ]);
+    }
+    shown.push_str(&table.text());
 }
 
 fn object(fields: &Map<String, Value>, shown: &mut String) {

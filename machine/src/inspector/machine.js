@@ -123,7 +123,7 @@ function facts(page, { machine: one, execution }) {
   );
 }
 
-function whyOf({ machine: one, execution, gate, children, messages }) {
+function whyOf({ machine: one, execution, gate, answered_with: answer, children, messages }) {
   const open = children.filter((child) => !child.has_ended).length;
   if (execution?.label === "IN_DOUBT")
     return "It waits because nobody knows whether the call took effect. It is not repeated until that is known.";
@@ -133,6 +133,8 @@ function whyOf({ machine: one, execution, gate, children, messages }) {
   if (messages.some((message) => message.status === "set_aside"))
     return "A message to it was set aside: it failed too often.";
   if (execution?.question) return "It waits for an answer.";
+  if (typeof answer === "string")
+    return `It was answered with “${answer}”. Its program has not applied that yet; if none does, no worker for this kind is running.`;
   if (gate) return "It waits for a person, who says at its gate whether it may run.";
   if (open) return `It waits for ${count(open, "child", "children")} to end, or for one of the moves below.`;
   if (one.is_stable) return "It waits, for as long as it takes, for one of the moves below.";
@@ -319,7 +321,7 @@ function messagesPart(page, { messages, machine: one }) {
               : h(
                   "tr",
                   { key: message.correlation },
-                  h("td", null, badge(message.status)),
+                  h("td", null, badge(message.moved_on ? "not_applied" : message.status)),
                   h("td", null, since(message.sent_at)),
                   h("td", null, String(message.attempts)),
                   h("th", { scope: "row", class: "data" }, message.trigger ?? "–"),
@@ -327,6 +329,7 @@ function messagesPart(page, { messages, machine: one }) {
                   h(
                     "td",
                     null,
+                    message.moved_on && h("div", { key: "moved" }, "The machine had moved on."),
                     ["actor", "actor_name", "error", "body"]
                       .filter((name) => message[name])
                       .map((name) =>

@@ -54,8 +54,8 @@ export const overview = {
 function attentionPart(page, { concerns, truncated }) {
   const identity = (one) => one.id ?? `${one.reason} ${one.summary}`;
   const alike = (a, b) =>
-    JSON.stringify([a.reason, a.question, a.next, a.transition_count]) ===
-    JSON.stringify([b.reason, b.question, b.next, b.transition_count]);
+    JSON.stringify([a.reason, a.question, a.next, a.transition_count, a.answered_with]) ===
+    JSON.stringify([b.reason, b.question, b.next, b.transition_count, b.answered_with]);
   const rows = held(`attention ${page.audience}`, concerns, { id: identity, alike });
   return h(
     "section",
@@ -104,6 +104,8 @@ function concern(page, one, gone, key) {
       gone ? "This has changed: it is settled, or something else is possible now." : why,
     ),
     one.error && h("p", { class: "data" }, one.error),
+    typeof one.answered_with === "string" &&
+      h("p", { class: "note" }, `Answered with “${one.answered_with}”, which its program has not applied yet.`),
     stepList(one.next, subject, { gone, compact: true, isQuestionFolded: true }),
   );
 }

@@ -21,6 +21,8 @@ pub(crate) struct Detail<A: view::Audience> {
     execution: Option<ExecutionSnapshot<A>>,
     /// The gate that it waits behind, while that can be answered.
     gate: Option<Gate>,
+    /// The trigger of an answer that was sent, and that its program has not applied yet.
+    answered_with: Option<String>,
     /// The messages in its inbox.
     messages: Vec<Message<A>>,
     /// The machines that it has started.
@@ -112,6 +114,7 @@ impl Observer {
         let machine = self.snapshot::<A>(id).await?;
         let execution = if is_execution { Some(self.execution::<A>(id).await?) } else { None };
         let gate = if is_execution { self.gate_before(id).await? } else { None };
+        let answered_with = if is_execution { None } else { self.answered_with(&observed).await? };
         let messages = self.store.inbox(id).await?.into_iter();
         let messages = messages.map(|message| Message::of(message, &observed)).collect();
         let children = self.store.children(id).await?.into_iter().map(|child| Child {
@@ -125,6 +128,7 @@ impl Observer {
             machine,
             execution,
             gate,
+            answered_with,
             messages,
             children: children.collect(),
             next,

@@ -8,7 +8,7 @@ use crate::{
     actor::Human,
     definition::{Definition, Edge, Move},
     id::{Id, shortened},
-    store::{Message, Sent, Store},
+    store::{Message, Received, Sent, Store},
     view::line::OneLine,
 };
 
@@ -155,18 +155,56 @@ impl Draft {
         if let Some(correlation) = correlation {
             message = message.with_correlation(correlation)?;
         }
-        match store.send(self.id, &message).await? {
-            Sent::Duplicate => Err(Error::refused(format!(
+        if let Some(answer) = self.other_answer(store, message.correlation()).await? {
+            return Err(Error::refused(format!(
+                "{} has already answered {} with `{}`, and its program has not applied that yet; nothing \
+                 was sent; look at it with `show {}`",
+                sender(&answer),
+                self.id,
+                OneLine(&answer.trigger().unwrap_or_default()),
+                self.id
+            )));
+        }
+        if store.send(self.id, &message).await? == Sent::Duplicate {
+            return Err(Error::refused(format!(
                 "{} has a message `{}` already; nothing was sent",
                 self.id,
                 OneLine(message.correlation())
-            ))),
-            _ => Ok(Accepted {
-                correlation: message.correlation().to_owned(),
-                warning: self.warning,
-            }),
+            )));
         }
+        let correlation = message.correlation().to_owned();
+        // Both were sent at the same time. What was sent stays sent, whatever this finds out.
+        let warning = match self.other_answer(store, &correlation).await.ok().flatten() {
+            Some(first) => Some(format!(
+                "{} was faster with `{}`, so this is applied only if that is not",
+                sender(&first),
+                OneLine(&first.trigger().unwrap_or_default())
+            )),
+            None => self.warning,
+        };
+        Ok(Accepted { correlation, warning })
     }
+
+    /// The first answer to the same question, if it is not this one.
+    async fn other_answer(
+        &self,
+        store: &Store,
+        correlation: &str,
+    ) -> Result<Option<Received>, Error> {
+        if !self.answers || self.seen != Some(self.transitions) {
+            return Ok(None);
+        }
+        let machine = store.observed_one(self.id).await?;
+        if machine.transitions() != self.transitions {
+            return Ok(None);
+        }
+        let answer = store.queued_answer(&machine).await?;
+        Ok(answer.filter(|answer| answer.correlation != correlation))
+    }
+}
+
+fn sender(message: &Received) -> String {
+    OneLine(message.name.as_deref().unwrap_or(&message.actor)).to_string()
 }
 
 /// Whether the payload has what the move takes, and nothing else.

@@ -181,8 +181,7 @@ const RESERVED: &str = "machine:";
 impl Outgoing {
     /// The trigger that it names, if any.
     pub(crate) fn trigger(&self) -> Option<String> {
-        let value: serde_json::Value = serde_json::from_str(&self.body).ok()?;
-        value.get("trigger")?.as_str().map(str::to_owned)
+        trigger(&self.body)
     }
 
     /// Covers what must not change.
@@ -200,6 +199,11 @@ impl Outgoing {
             &self.seen.unwrap_or_default().to_le_bytes(),
         ])
     }
+}
+
+fn trigger(body: &str) -> Option<String> {
+    let value: serde_json::Value = serde_json::from_str(body).ok()?;
+    value.get("trigger")?.as_str().map(str::to_owned)
 }
 
 /// Covers where a message is on its way, so that an edit does not bring one back that was handled.
@@ -255,6 +259,13 @@ pub struct Received {
     pub attempts: u32,
     /// Why it waits, or why it was set aside.
     pub error: Option<String>,
+}
+
+impl Received {
+    /// The trigger that it names, if any.
+    pub(crate) fn trigger(&self) -> Option<String> {
+        trigger(&self.body)
+    }
 }
 
 /// Where a message is on its way.

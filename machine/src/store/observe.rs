@@ -8,9 +8,9 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    LoadError, Page, Query, Received, Store,
+    Delivery, LoadError, Page, Query, Received, Store,
     attempt::CONTRACTS,
-    backend::{Attempts, Found, Row},
+    backend::{Attempts, Found, Messages, Row},
     load::history,
 };
 use crate::{
@@ -60,7 +60,6 @@ impl Observed {
     }
 
     /// Whether its state may last, and can be left.
-    #[cfg(any(feature = "cli", feature = "http"))]
     pub(crate) fn waits(&self) -> bool {
         self.definition.states[self.state].stable && !self.has_ended()
     }
@@ -135,6 +134,29 @@ impl Store {
                 return Ok(history);
             }
         }
+    }
+
+    /// The first message that answers what a machine waits for now, if it is in the inbox and a worker has
+    /// not looked at it yet. One that a worker has looked at did not fit, and keeps nobody from answering.
+    pub(crate) async fn queued_answer(
+        &self,
+        machine: &Observed,
+    ) -> Result<Option<Received>, LoadError> {
+        if !machine.waits() {
+            return Ok(None);
+        }
+        let id = machine.row.id;
+        let (_, _, queued) = self.inner.backend.task(id).await?;
+        for queued in queued.into_iter().filter(|queued| queued.error.is_none()) {
+            let found = self.inner.backend.messages(Messages::One(id, queued.correlation)).await?;
+            let answers = |message: &Received| {
+                message.status == Delivery::Queued && message.seen == Some(machine.transitions())
+            };
+            if let Some(answer) = found.into_iter().flatten().find(answers) {
+                return Ok(Some(answer));
+            }
+        }
+        Ok(None)
     }
 
     /// The machines on a page of a query.

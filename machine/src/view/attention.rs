@@ -62,6 +62,8 @@ pub struct Concern<A: Audience = Human> {
     pub summary: String,
     /// The question that it waits with.
     pub question: Option<String>,
+    /// The trigger of an answer that was sent, and that the program of the machine has not applied yet.
+    pub answered_with: Option<String>,
     /// What went wrong, in the words of the program, which may repeat data.
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Attention, Audience, Concern, Human, Label, NextStep, Observer, Reason, Snapshot, line::OneLine,
+    Attention, Audience, Concern, Label, NextStep, Observer, Reason, Snapshot, line::OneLine,
+    possible::next_of_machine,
 };
 use crate::{
     actor::Category,
-    contract::{AnyExecution, Progress, execution, waits_for},
+    contract::{AnyExecution, execution, waits_for},
     id::Id,
-    store::{LoadError, Query, observe::Observed},
+    store::{LoadError, Query},
     stored::Durable,
 };
 
@@ -211,7 +212,11 @@ impl Observer {
             };
         }
         let snapshot = Snapshot::<A>::of_subject(&observed.subject(&self.own), self.store.now());
-        let next = next_of_machine(&snapshot);
+        let answered_with = self.answered_with(&observed).await?;
+        let next = match answered_with {
+            Some(_) => vec![NextStep::Show { id }],
+            None => next_of_machine(&snapshot),
+        };
         let fields = [snapshot.context.to_string(), snapshot.state.to_string()];
         let fields: Vec<_> = fields.into_iter().filter(|text| !text.is_empty()).collect();
         Ok(Some(Concern {
@@ -222,6 +227,7 @@ impl Observer {
             status: Some(snapshot.status),
             session: snapshot.session,
             question: None,
+            answered_with,
             error: A::__internal(|| None),
             since: Some(snapshot.entered_at),
             transition_count: Some(snapshot.transition_count),
@@ -247,115 +253,13 @@ impl Observer {
             session: contract.session_id().map(str::to_owned),
             summary: contract.summary_in(self.language.code()).to_owned(),
             question,
+            answered_with: None,
             error: A::__internal(|| None),
             since: Some(execution.journal().past().entered_at),
             transition_count: Some(execution.journal().past().transitions),
             next: self.next_of_execution(execution).await?,
         })
     }
-
-    /// What a person can do about a machine of any kind.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Store::load`](crate::store::Store::load).
-    pub async fn next(&self, id: Id) -> Result<Vec<NextStep>, LoadError> {
-        let observed = self.store.observed_one(id).await?;
-        let mut next = self.next_of(id, &observed).await?;
-        let set_aside = self.store.set_aside().await?;
-        let messages = set_aside.messages.into_iter().filter(|message| {
-            message.to == id && !observed.has_ended() && !observed.has_moved_since(message)
-        });
-        let messages: Vec<_> = messages.map(|message| message.correlation).collect();
-        let is_aside = set_aside.machines.iter().any(|(machine, _)| *machine == id);
-        if is_aside || !messages.is_empty() {
-            next.insert(0, NextStep::Requeue { id, messages });
-        }
-        Ok(next)
-    }
-
-    async fn next_of(&self, id: Id, observed: &Observed) -> Result<Vec<NextStep>, LoadError> {
-        if observed.definition.name == execution::DEFINITION.name {
-            let execution = self.store.load::<AnyExecution>(id).await?;
-            return self.next_of_execution(&execution).await;
-        }
-        let snapshot =
-            Snapshot::<Human>::of_subject(&observed.subject(&self.own), self.store.now());
-        Ok(next_of_machine(&snapshot))
-    }
-
-    /// What a person can do about an execution.
-    ///
-    /// # Errors
-    ///
-    /// [`LoadError::Unavailable`] if the storage cannot be read now.
-    pub async fn next_of_execution(
-        &self,
-        execution: &AnyExecution,
-    ) -> Result<Vec<NextStep>, LoadError> {
-        let (id, contract) = (execution.id(), execution.context());
-        Ok(match Label::of(execution) {
-            Label::InDoubt => vec![NextStep::Confirm { id }],
-            Label::Waiting if contract.approves().is_some() => {
-                match self.store.open_gate(id).await? {
-                    Some(_) => vec![NextStep::Approve { id }, NextStep::Decline { id }],
-                    // It has expired, or what it asks for has ended: nobody can answer it any more.
-                    None => vec![NextStep::Cancel { id }],
-                }
-            }
-            Label::Waiting => vec![NextStep::Respond { id }, NextStep::Cancel { id }],
-            Label::NotStarted => match contract.behind() {
-                Some(gate) if self.store.open_gate(gate).await?.is_some() => vec![
-                    NextStep::Approve { id: gate },
-                    NextStep::Decline { id: gate },
-                    NextStep::Cancel { id },
-                ],
-                _ => vec![NextStep::Cancel { id }],
-            },
-            // A worker is running it. Fence it only once it is overdue.
-            Label::InProgress if self.is_overdue(execution) && contract.is_irreversible() => {
-                vec![NextStep::Fence { id }]
-            }
-            Label::Failed if !self.is_superseded(execution).await? => vec![NextStep::Retry { id }],
-            _ => Vec::new(),
-        })
-    }
-
-    fn is_overdue(&self, running: &AnyExecution) -> bool {
-        let call = Progress::of(running).unanswered();
-        call.is_some_and(|call| call.expires_at < self.store.now())
-    }
-
-    /// Whether another attempt at the same action is newer, open, or took place.
-    async fn is_superseded(&self, failed: &AnyExecution) -> Result<bool, LoadError> {
-        let Some(key) = failed.context().idempotency_key() else { return Ok(true) };
-        let query = Query::new().key(key.as_str()).limit(PAGE);
-        let page = self.store.load_all::<AnyExecution>(&query).await?;
-        let mut others = page.items.into_iter().flatten().filter(|other| other.id() != failed.id());
-        Ok(page.next.is_some()
-            || others.any(|other| match Label::of(&other) {
-                Label::Failed => other.id() > failed.id(),
-                Label::Cancelled | Label::Rejected => false,
-                _ => true,
-            }))
-    }
-}
-
-/// What a person can do about a machine of any kind: its moves that are for people.
-pub(super) fn next_of_machine<A: Audience>(snapshot: &Snapshot<A>) -> Vec<NextStep> {
-    let id = snapshot.id;
-    let moves = snapshot
-        .moves
-        .iter()
-        .filter(|step| step.categories.is_empty() || step.categories.contains(&Category::Human));
-    moves
-        .map(|step| NextStep::SendEvent {
-            id,
-            trigger: step.trigger.clone(),
-            payload: step.payload.clone(),
-            seen: snapshot.is_resumable.then_some(snapshot.transition_count),
-        })
-        .collect()
 }
 
 /// What was found so far; each machine once, for its most urgent reason.
@@ -387,6 +291,7 @@ impl<A: Audience> Concern<A> {
             session: None,
             summary: "it cannot be read".to_owned(),
             question: None,
+            answered_with: None,
             error: A::__internal(|| Some(OneLine(error).to_string())),
             since: None,
             transition_count: None,

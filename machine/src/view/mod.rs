@@ -32,6 +32,7 @@ mod observer;
 #[cfg(feature = "sqlite")]
 mod overview;
 mod position;
+mod possible;
 mod prompt;
 #[cfg(feature = "sqlite")]
 mod remember;

@@ -1,0 +1,130 @@
+//! What a person can do about a machine.
+
+use super::{Audience, Human, Label, NextStep, Observer, Snapshot};
+use crate::{
+    actor::Category,
+    contract::{AnyExecution, Progress, execution},
+    id::Id,
+    store::{LoadError, Query, observe::Observed},
+};
+
+/// How many attempts at one action are looked at.
+const MOST_ATTEMPTS: usize = 256;
+
+impl Observer {
+    /// What a person can do about a machine of any kind.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::load`](crate::store::Store::load).
+    pub async fn next(&self, id: Id) -> Result<Vec<NextStep>, LoadError> {
+        let observed = self.store.observed_one(id).await?;
+        let mut next = self.next_of(id, &observed).await?;
+        let set_aside = self.store.set_aside().await?;
+        let messages = set_aside.messages.into_iter().filter(|message| {
+            message.to == id && !observed.has_ended() && !observed.has_moved_since(message)
+        });
+        let messages: Vec<_> = messages.map(|message| message.correlation).collect();
+        let is_aside = set_aside.machines.iter().any(|(machine, _)| *machine == id);
+        if is_aside || !messages.is_empty() {
+            next.insert(0, NextStep::Requeue { id, messages });
+        }
+        Ok(next)
+    }
+
+    async fn next_of(&self, id: Id, observed: &Observed) -> Result<Vec<NextStep>, LoadError> {
+        if observed.definition.name == execution::DEFINITION.name {
+            let execution = self.store.load::<AnyExecution>(id).await?;
+            return self.next_of_execution(&execution).await;
+        }
+        if self.store.queued_answer(observed).await?.is_some() {
+            // Another answer would be refused.
+            return Ok(Vec::new());
+        }
+        let snapshot =
+            Snapshot::<Human>::of_subject(&observed.subject(&self.own), self.store.now());
+        Ok(next_of_machine(&snapshot))
+    }
+
+    /// The trigger of the answer to a machine that its program has not applied yet.
+    pub(crate) async fn answered_with(
+        &self,
+        observed: &Observed,
+    ) -> Result<Option<String>, LoadError> {
+        let answer = self.store.queued_answer(observed).await?;
+        Ok(answer.map(|answer| answer.trigger().unwrap_or_default()))
+    }
+
+    /// What a person can do about an execution.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Unavailable`] if the storage cannot be read now.
+    pub async fn next_of_execution(
+        &self,
+        execution: &AnyExecution,
+    ) -> Result<Vec<NextStep>, LoadError> {
+        let (id, contract) = (execution.id(), execution.context());
+        Ok(match Label::of(execution) {
+            Label::InDoubt => vec![NextStep::Confirm { id }],
+            Label::Waiting if contract.approves().is_some() => {
+                match self.store.open_gate(id).await? {
+                    Some(_) => vec![NextStep::Approve { id }, NextStep::Decline { id }],
+                    // It has expired, or what it asks for has ended: nobody can answer it any more.
+                    None => vec![NextStep::Cancel { id }],
+                }
+            }
+            Label::Waiting => vec![NextStep::Respond { id }, NextStep::Cancel { id }],
+            Label::NotStarted => match contract.behind() {
+                Some(gate) if self.store.open_gate(gate).await?.is_some() => vec![
+                    NextStep::Approve { id: gate },
+                    NextStep::Decline { id: gate },
+                    NextStep::Cancel { id },
+                ],
+                _ => vec![NextStep::Cancel { id }],
+            },
+            // A worker is running it. Fence it only once it is overdue.
+            Label::InProgress if self.is_overdue(execution) && contract.is_irreversible() => {
+                vec![NextStep::Fence { id }]
+            }
+            Label::Failed if !self.is_superseded(execution).await? => vec![NextStep::Retry { id }],
+            _ => Vec::new(),
+        })
+    }
+
+    fn is_overdue(&self, running: &AnyExecution) -> bool {
+        let call = Progress::of(running).unanswered();
+        call.is_some_and(|call| call.expires_at < self.store.now())
+    }
+
+    /// Whether another attempt at the same action is newer, open, or took place.
+    async fn is_superseded(&self, failed: &AnyExecution) -> Result<bool, LoadError> {
+        let Some(key) = failed.context().idempotency_key() else { return Ok(true) };
+        let query = Query::new().key(key.as_str()).limit(MOST_ATTEMPTS);
+        let page = self.store.load_all::<AnyExecution>(&query).await?;
+        let mut others = page.items.into_iter().flatten().filter(|other| other.id() != failed.id());
+        Ok(page.next.is_some()
+            || others.any(|other| match Label::of(&other) {
+                Label::Failed => other.id() > failed.id(),
+                Label::Cancelled | Label::Rejected => false,
+                _ => true,
+            }))
+    }
+}
+
+/// What a person can do about a machine of any kind: its moves that are for people.
+pub(super) fn next_of_machine<A: Audience>(snapshot: &Snapshot<A>) -> Vec<NextStep> {
+    let id = snapshot.id;
+    let moves = snapshot
+        .moves
+        .iter()
+        .filter(|step| step.categories.is_empty() || step.categories.contains(&Category::Human));
+    moves
+        .map(|step| NextStep::SendEvent {
+            id,
+            trigger: step.trigger.clone(),
+            payload: step.payload.clone(),
+            seen: snapshot.is_resumable.then_some(snapshot.transition_count),
+        })
+        .collect()
+}
