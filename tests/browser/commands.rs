@@ -218,6 +218,15 @@ async fn the_command_of_each_dialog_does_what_its_button_does() {
             "[name='value note']": HOSTILE,
         });
         page.both(page.claims().await, "Send settle", event).await;
+        let [aside, _] = page.set_aside().await;
+        // Without its message there is nothing to try again, and the dialog says so.
+        page.begin(aside, "Try again", &json!({ "[name=message]": true })).await;
+        page.answer_dialog().await;
+        page.until(
+            "the refusal",
+            "return document.querySelector('dialog').innerText.includes('were set aside; name them')",
+        )
+        .await;
         page.both(page.set_aside().await, "Try again", json!({})).await;
     })
     .await;

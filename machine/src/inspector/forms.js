@@ -179,7 +179,7 @@ export const FORMS = {
           "label",
           { key: one.correlation },
           h("input", { type: "checkbox", name: "message", value: one.correlation, checked: true }),
-          ` Also the message ${one.trigger ?? ""} ${one.correlation}`,
+          ` The message ${one.trigger ?? ""} ${one.correlation}`,
         ),
       ),
     ],
