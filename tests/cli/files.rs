@@ -153,19 +153,27 @@ async fn a_broken_definition_is_named() {
     unknown.failed(1, "no definition of `order` can be read");
 }
 
-/// What never ends is not read, and what is read has an end.
+/// A secret may come through a pipe, and what never ends is not read to its end.
 #[cfg(unix)]
 #[tokio::test]
-async fn pipes_and_devices_are_no_files() {
-    let place = Place::new().await;
+async fn pipes_are_read_and_what_is_too_large_is_refused() {
+    let place = Place::with(OpenOptions::new().key([0xab; 32])).await;
+    place.order().await;
     let pipe = place.folder().join("pipe");
-    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, mode).unwrap();
+    let writer = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || fs::write(pipe, [0xab; 32]).unwrap()
+    });
+    place.run(&["list", "--key-file", pipe.to_str().unwrap()]).done();
+    writer.join().unwrap();
     let large = place.folder().join("large");
     fs::File::create(&large).unwrap().set_len(1 << 40).unwrap();
     for (path, says) in [
-        (pipe.to_str().unwrap(), "is not a regular file"),
-        ("/dev/zero", "is not a regular file"),
+        ("/dev/zero", "is too large"),
         (large.to_str().unwrap(), "is too large"),
+        (place.folder().to_str().unwrap(), "cannot read"),
     ] {
         let key = place.run(&["list", "--key-file", path]);
         key.failed(2, says);

@@ -12,6 +12,7 @@ mod audience;
 #[cfg(feature = "sqlite")]
 mod concerns;
 mod consequence;
+#[cfg(feature = "sqlite")]
 mod consequences;
 mod data;
 mod execution;
@@ -32,6 +33,7 @@ mod observer;
 #[cfg(feature = "sqlite")]
 mod overview;
 mod position;
+#[cfg(feature = "sqlite")]
 mod possible;
 mod prompt;
 #[cfg(feature = "sqlite")]
@@ -50,6 +52,7 @@ pub use attention::{Attention, Concern, Reason};
 pub(crate) use audience::is_hidden;
 pub use audience::{Audience, Diagnostic, Hidden, Human, Internal, Shown};
 pub use consequence::ConsequenceView;
+#[cfg(feature = "sqlite")]
 pub use consequences::Consequences;
 pub use execution::ExecutionSnapshot;
 pub use fact::{ExecutionFact, FinalStatus};
