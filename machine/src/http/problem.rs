@@ -128,7 +128,6 @@ impl From<LoadError> for Problem {
             LoadError::Unavailable(error) => Self::unavailable(&error),
             LoadError::NotFound { .. } | LoadError::Pruned { .. } => Self::not_found(detail),
             LoadError::UnknownPosition { .. } => Self::gone(detail),
-            LoadError::OtherOrder { .. } => Self::malformed(detail),
             LoadError::Unreadable(_) | LoadError::BrokenRow { .. } => {
                 let title = "The stored data cannot be read";
                 // The reason may quote data that are not for everybody.
