@@ -136,11 +136,34 @@ async fn a_place_after_the_end_has_nothing() {
     let place = Place::new().await;
     place.question().await;
     for number in [u64::MAX, u64::MAX / 2, u64::MAX / 2 + 1] {
-        for path in ["machines?order=oldest&after=0.", "sessions?after=", "operations?after="] {
-            let answer =
-                place.ask(Call::get(&format!("/api/{path}{number}")).token(OPERATOR)).await;
-            assert!(matches!(answer.status, 200 | 400), "{path}{number}: {answer:?}");
+        for (path, list) in [
+            (format!("machines?order=oldest&after=oldest.{number}"), "machines"),
+            (format!("sessions?after={number}.0"), "sessions"),
+            (format!("operations?after={number}"), "operations"),
+        ] {
+            let page = place.ask(Call::get(&format!("/api/{path}")).token(OPERATOR)).await.is(200);
+            assert_eq!(page[list], json!([]), "{path}");
         }
+    }
+}
+
+/// The place of one list means nothing in another.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cursor_of_another_list_is_refused() {
+    let place = Place::new().await;
+    place.question().await;
+    for (path, status) in [
+        ("machines?order=oldest&after=newest.1", 409),
+        ("machines?order=newest&after=oldest.1", 409),
+        ("machines?after=1.1", 400),
+        ("machines?after=1", 400),
+        ("sessions?after=oldest.1", 400),
+        ("operations?after=1.1", 400),
+        ("approvals?after=1.1", 400),
+        ("approvals?after=newest.1", 409),
+    ] {
+        let answer = place.ask(Call::get(&format!("/api/{path}")).token(OPERATOR)).await;
+        answer.problem(status, "");
     }
 }
 
