@@ -143,7 +143,7 @@ async fn a_gate_with_nothing_behind_it_is_only_cancelled() {
     place.run(&["cancel", &end(gate.id()), "--as", "ann"]).done();
 }
 
-/// Nobody is told to answer what can no longer be answered.
+/// An expired gate does not list `approve` and `decline` as next steps.
 #[tokio::test]
 async fn an_expired_gate_is_not_offered() {
     let place = Place::new().await;
@@ -166,7 +166,7 @@ async fn what_failed_is_tried_again() {
     let document = place.json(&["retry", &end(failed), "--as", "ann", "--yes"]);
     let attempt = document["attempt"].as_str().unwrap().parse().unwrap();
     assert_eq!(place.label(attempt).await, Label::NotStarted);
-    // Whoever was slower, or typed it twice, makes no second attempt.
+    // Repeating the command, or losing a race, makes no second attempt.
     let twice = place.run(&["retry", &end(failed), "--as", "bob", "--yes"]);
     twice.failed(1, "is another attempt at the same action");
     let planned = place.store.planned(attempt).await.unwrap();
@@ -177,7 +177,7 @@ async fn what_failed_is_tried_again() {
     place.run(&["retry", &end(attempt), "--as", "ann", "--yes"]).failed(1, "is SUCCESS");
 }
 
-/// Whoever looks at a mail learns that it waits for a person, and where to answer.
+/// `show` of a mail behind a gate names the gate and the commands that answer it.
 #[tokio::test]
 async fn what_waits_behind_a_gate_says_so() {
     let place = Place::new().await;

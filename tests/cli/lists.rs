@@ -68,7 +68,7 @@ async fn what_needs_attention_elsewhere_hides_nothing() {
     assert_eq!(none.done(), "Nothing needs attention.\n");
 }
 
-/// Who reads about a session is told that there is more than can be read.
+/// The views of a session say that some of its executions cannot be read.
 #[tokio::test]
 async fn what_cannot_be_read_is_not_left_out_in_silence() {
     let place = Place::new().await;

@@ -100,7 +100,7 @@ async fn what_has_ended_is_pruned_by_name() {
     assert!(place.run(&["verify"]).done().contains("entries were pruned"));
 }
 
-/// Whoever plans the same again learns what has done it, and can look at that also after a prune.
+/// Planning the same action again names the machine that did it, even after that machine was pruned.
 #[tokio::test]
 async fn what_was_done_by_a_pruned_machine_is_not_done_again() {
     let place = Place::new().await;

@@ -200,7 +200,7 @@ async fn an_answer_names_the_state_that_it_is_for() {
     let confirm = json!({ "trigger": "confirm", "payload": { "amount": 6 } });
     place.act(other, "send", &confirm).await.is(202);
     for id in [id, other] {
-        // Whoever is second learns who was first.
+        // The second person is told who answered first.
         place.act(id, "send", &confirm).await.problem(409, "has already answered");
         let inbox = place.store.inbox(id).await.unwrap();
         let seen: Vec<_> = inbox.into_iter().map(|message| message.unwrap().seen).collect();

@@ -119,7 +119,7 @@ impl Place {
                 drop(self.store.respond(question, "8080", ann()).await.unwrap());
                 Call::post(path, &execution(id))
             }
-            other => panic!("there is no test of {other:?}"),
+            other => panic!("no request exercises {other:?}; add one"),
         }
     }
 }

@@ -18,7 +18,7 @@ impl Answer {
         Self { document, text, exit: Exit::Done, is_act: false }
     }
 
-    /// What was done, which stays done even if nobody can be told.
+    /// The report of a change. It stays in force even if the report cannot be written.
     pub(super) fn of_act(document: Value, text: String) -> Self {
         Self { is_act: true, ..Self::new(document, text) }
     }

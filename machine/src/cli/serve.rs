@@ -123,7 +123,7 @@ impl Serve {
     }
 }
 
-/// Whoever reads a token can decide under the name of its person.
+/// Anyone who can read a token can decide under the name that belongs to it.
 #[cfg(unix)]
 fn warn_of_readers(file: &Path, shown: &str) {
     use std::os::unix::fs::PermissionsExt;

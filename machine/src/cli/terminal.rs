@@ -94,7 +94,7 @@ pub(super) fn agrees(what: &str) -> Result<(), Error> {
     agrees_after("show", what)
 }
 
-/// The same; `look` shows what it is about.
+/// Like [`agrees`], with the command that shows what the decision is about.
 pub(super) fn agrees_after(look: &str, what: &str) -> Result<(), Error> {
     let mut stderr = io::stderr().lock();
     if !io::stdin().is_terminal() {

@@ -22,7 +22,7 @@ impl Operator<'_> {
         Err(self.with_commands(id, refused).await)
     }
 
-    /// The same; a refusal also names what a person can do with the machine instead.
+    /// Adds to a refusal the commands that do apply to the machine.
     pub(super) async fn or_instead<T>(
         &self,
         id: Id,

@@ -79,10 +79,9 @@ pub enum BackupError {
 impl Store {
     /// Copies the whole store to a new file, while any number of processes write to it. The copy is of
     /// one moment: it has every commit that was acknowledged before the call, and each one as a whole.
-    /// It is a store like any other, with the same key; [`verify_all`](Self::verify_all) checks it. Whoever
-    /// opens it for writing puts it to use: it gets a generation of its own, higher than that of the
-    /// original, so that no position in the journal and no fencing token of the one is taken for one of the
-    /// other.
+    /// It is a store like any other, with the same key; [`verify_all`](Self::verify_all) checks it. The
+    /// first time it is opened for writing, it gets a new generation, higher than that of the original, so
+    /// that positions in the journal and fencing tokens of the two are never mistaken for each other.
     ///
     /// The copy gets its name when it is complete and on disk. Until then it is a file
     /// `NAME-backup-ID.partial`; one that a process left when it was killed is removed by the next backup

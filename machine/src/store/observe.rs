@@ -95,8 +95,8 @@ impl Store {
         self.observed(found, &definitions)
     }
 
-    /// The same; an id that is unknown because its machine was pruned is told apart, as far as an attempt
-    /// at a key keeps it.
+    /// Like [`observed_one`](Self::observed_one), with an error of its own for a machine that was pruned.
+    /// Only machines that attempted a keyed action are known after pruning.
     #[cfg(any(feature = "cli", feature = "http"))]
     pub(crate) async fn observed_or_pruned(&self, id: Id) -> Result<Observed, LoadError> {
         let found = self.observed_one(id).await;

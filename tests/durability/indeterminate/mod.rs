@@ -1,4 +1,4 @@
-//! COMMIT returns an error: the caller is told what is known, and the same commit, tried again, finds
+//! COMMIT returns an error: the caller learns what is known, and the same commit, tried again, finds
 //! out the rest.
 
 mod commits;

@@ -168,11 +168,11 @@ impl Eye {
         Self { file: source.file, source }
     }
 
-    /// `None` if that cannot be told. Then the readers are the ones who find out why.
+    /// `None` if the version cannot be read. The next read then reports why.
     fn version(&mut self, connection: &mut Option<Connection>) -> Option<Version> {
         let failed = |status| telemetry::StoragePostponed { operation: "watch", status }.emit();
         if self.file.is_some() && self.file != Inode::of(&self.source.path) {
-            // Whoever only observes may find the same store in its place.
+            // A read-only store may find the same store at this path again.
             if !self.source.observes {
                 failed(None);
                 return None;

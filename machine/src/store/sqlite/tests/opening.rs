@@ -136,7 +136,7 @@ fn opening_a_file_keeps_the_locks_of_this_process() {
     }
 }
 
-/// SQLite creates the database, then its journal: who sees the journal must find the database.
+/// SQLite creates the database before its journal, so opening must look for the journal first.
 #[test]
 fn the_journal_of_a_database_that_is_being_created_is_no_leftover() {
     let folder = tempfile::tempdir().unwrap();
