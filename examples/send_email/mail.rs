@@ -50,6 +50,9 @@ pub struct Smtp {
 }
 
 impl Perform<SendMail> for Smtp {
+    // Everything is sent by the future of the call itself, and by no other task or thread.
+    const CONFINED: bool = true;
+
     /// Answers with evidence, not with assumptions.
     async fn perform(&self, call: &Call<SendMail>) -> Answer {
         let mail = message(call).map_err(NotDone::not_applied)?;

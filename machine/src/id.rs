@@ -3,6 +3,8 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::legible::Marks;
+
 /// The globally unique identity of a machine (a version 7 UUID, so ids sort by creation time).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -52,13 +54,19 @@ impl FromStr for Id {
 
 /// External input for an error: at most 40 characters, all of them visible.
 pub(crate) fn shortened(text: &str) -> String {
+    shortened_to(text, 40)
+}
+
+/// The same with another limit.
+pub(crate) fn shortened_to(text: &str, longest: usize) -> String {
     let mut short = String::new();
+    let marks = Marks::of(text);
     for (position, character) in text.chars().enumerate() {
-        if position == 40 {
+        if position == longest {
             short.push('…');
             break;
         }
-        if crate::actor::is_invisible(character) {
+        if marks.has(position) {
             short.extend(character.escape_default());
         } else {
             short.push(character);

@@ -28,6 +28,10 @@ mod id;
 #[cfg(feature = "serde")]
 pub mod journal;
 #[cfg(any(feature = "cli", feature = "http"))]
+mod json;
+#[cfg(feature = "serde")]
+mod legible;
+#[cfg(any(feature = "cli", feature = "http"))]
 mod operate;
 #[cfg(feature = "sqlite")]
 pub mod store;

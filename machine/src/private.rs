@@ -134,6 +134,7 @@ mod durable {
         value: &T,
     ) -> serde_json::Result<String> {
         let text = serde_json::to_string(value)?;
+        crate::journal::check_written(&text).map_err(serde::ser::Error::custom)?;
         serde_json::from_str::<T>(&text)?;
         Ok(text)
     }

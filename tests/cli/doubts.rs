@@ -1,8 +1,9 @@
 //! Actions in doubt, and calls whose worker is shut out.
 
-use std::process::Stdio;
+use std::{process::Stdio, time::Duration};
 
 use machine::{
+    contract::{Action, Call, service_fn},
     store::{OpenOptions, Store},
     view::Label,
 };
@@ -53,6 +54,33 @@ async fn not_applied_after_the_worker_has_ended() {
     place.run(&arguments).done();
     place.store = OpenOptions::new().sqlite(place.file()).await.unwrap();
     assert_eq!(place.label(doubt).await, Label::Failed);
+}
+
+/// A program that drops its call is told which process to restart.
+#[tokio::test]
+async fn a_call_that_was_cut_off_names_its_process() {
+    let place = Place::new().await;
+    let mut pending = pending_mail("bob@example.com");
+    place.store.create(&mut pending).await.unwrap();
+    let doubt = pending.id();
+    let hangs = service_fn(|_: &Call<Action>| Box::pin(std::future::pending()));
+    let calls = place.store.perform::<Action>(pending, hangs, tool_node());
+    let called = tokio::time::timeout(Duration::from_millis(50), calls).await;
+    assert!(called.is_err(), "it has answered");
+    place.store.recover().await.unwrap();
+
+    let process = format!("in process {} on ", std::process::id());
+    let listed = place.run(&["list"]);
+    let listed = listed.done().split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = listed.replace(" │ │ │ │ │ ", " ");
+    assert!(text.contains("cut off 0 s ago"), "{text}");
+    let concern = &place.json(&["list"])["attention"]["concerns"][0];
+    assert_eq!(concern["open_call"]["process"]["pid"], std::process::id());
+    assert!(concern["open_call"]["cut_off_at"].is_i64(), "{concern}");
+    let refused = place.run(&["confirm", &end(doubt), "not-applied", "--as", "ann", "--yes"]);
+    refused.failed(1, &process);
+    refused.failed(1, "restart that process and answer then");
+    assert_eq!(place.label(doubt).await, Label::InDoubt);
 }
 
 #[tokio::test]

@@ -288,3 +288,29 @@ async fn who_answers_second_is_told() {
         }
     }
 }
+
+/// Another message under the id of one that waits is refused; after that one was set aside, it takes its
+/// place.
+#[tokio::test]
+async fn a_corrected_message_takes_the_id_of_one_that_was_set_aside() {
+    let place = Place::new().await;
+    let id = place.order().await;
+    let ann = Human::new("ann").unwrap();
+    let wrong = Message::from_json(r#"{"trigger": "confirm", "amount": "three"}"#, &ann).unwrap();
+    place.store.send(id, &wrong.with_correlation("form-17").unwrap()).await.unwrap();
+    let sent = ["send", &end(id), "confirm", "--as", "ann", "--correlation", "form-17"];
+    let right = [&sent[..], &["--payload", r#"{"amount": 3}"#]].concat();
+    let said = "has another message with the correlation id `form-17`";
+    place.run(&right).failed(1, said);
+    work(&place).await;
+    place.run(&right).done();
+    let other = [&sent[..], &["--payload", r#"{"amount": 4}"#]].concat();
+    place.run(&other).failed(1, said);
+    work(&place).await;
+    let order = place.store.load::<AnyOrder>(id).await.unwrap();
+    let AnyOrder::Paying(order) = order else { panic!("{order:?}") };
+    assert_eq!(order.state().amount, 3);
+    let shown = place.run(&["show", &end(id)]);
+    assert!(shown.done().contains("replaced"), "{shown:?}");
+    assert!(!place.run(&["list"]).done().contains("requeue"));
+}

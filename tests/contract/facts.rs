@@ -31,11 +31,20 @@ async fn a_call_is_written_down() {
     let facts: Vec<CallFact> = history.entries.iter().filter_map(CallFact::of).collect();
     let [held, permitted, evidence] = facts.as_slice() else { panic!("{facts:?}") };
     assert_eq!(held, &CallFact::Held { key: key.clone() });
-    let CallFact::Permitted { worker, epoch: 0, action, expires_at, approved_by: None } = permitted
+    let CallFact::Permitted {
+        worker,
+        process,
+        epoch: 0,
+        action,
+        expires_at,
+        approved_by: None,
+        approval_end: None,
+    } = permitted
     else {
         panic!("{permitted:?}")
     };
     assert_eq!(action, &digest);
+    assert_eq!(process.pid, std::process::id());
     assert!((before + 30_000..before + 60_000).contains(expires_at), "{expires_at}");
     let applied = Evidence::Applied("250 queued".to_owned());
     assert_eq!(evidence, &CallFact::Evidence { epoch: 0, evidence: applied, late: false });
@@ -52,7 +61,8 @@ async fn a_call_is_written_down() {
         .collect();
     let fact = |data: Value| json!({ "recorded": { "name": "contract", "data": data } });
     let permitted = json!({
-        "worker": worker, "epoch": 0, "action": digest, "expires_at": expires_at,
+        "worker": worker, "process": process, "epoch": 0, "action": digest,
+        "expires_at": expires_at,
     });
     assert_eq!(
         recorded,

@@ -1,7 +1,7 @@
 //! The idempotency key: service, method and arguments, independent of key order (EX-5).
 
-use machine::contract::{Contract, ToolSpec};
-use machine_tests::actors::reasoning_node;
+use machine::contract::{Action, ActionType, Contract, InvalidContract, ToolSpec};
+use machine_tests::{actors::reasoning_node, assert_err};
 use proptest::{prelude::*, sample::Index};
 use serde_json::{Map, Value};
 
@@ -198,4 +198,84 @@ fn equal_keys_mean_equal_arguments() {
             assert_eq!(text(&one), text(&other), "one approval for two payments");
         }
     }
+}
+
+/// Numbers that are equal make equal keys, however large they are.
+#[test]
+fn equal_numbers_make_equal_keys() {
+    for equal in [
+        &["1", "1.0", "1e0", "10e-1", "1.00"][..],
+        &["0", "-0", "0.0", "-0.0", "0e5", "-0e5"],
+        &["9007199254740992", "9007199254740992.0", "9.007199254740992e15"],
+        &["-9007199254740992", "-9007199254740992.0"],
+        &["9007199254740994", "9007199254740994.0"],
+        &["1000000000000000000", "1e18", "1E+18", "1000000000000000000.0"],
+        &["10000000000000000000", "1e19", "10000000000000000000.0"],
+        &["-9223372036854775808", "-9223372036854775808.0"],
+        &["100000000000000000000", "1e20", "100000000000000000000.0"],
+        &["0.1", "1e-1", "0.10", "0.1000"],
+        &["1.5e300", "15e299"],
+    ] {
+        let keys: Vec<_> =
+            equal.iter().map(|one| key("bank", "pay", &format!(r#"{{"n":{one}}}"#))).collect();
+        for (one, key) in equal.iter().zip(&keys) {
+            assert_eq!(key, &keys[0], "{one} and {}", equal[0]);
+        }
+    }
+    for (one, other) in [
+        ("9007199254740993", "9007199254740992"),
+        ("9007199254740993", "9007199254740994"),
+        ("18446744073709551615", "18446744073709551616"),
+        ("9223372036854775807", "9223372036854775808"),
+    ] {
+        let of = |number: &str| key("bank", "pay", &format!(r#"{{"n":{number}}}"#));
+        assert_ne!(of(one), of(other), "{one} and {other}");
+    }
+}
+
+/// These keys are the same whatever features of `serde_json` the program enables (`--features odd-json`).
+#[test]
+fn keys_do_not_depend_on_the_build() {
+    for (arguments, expected) in [
+        (r#"{"n":1.10}"#, "1.1"),
+        (r#"{"n":123456789012345678901234567890}"#, "1.2345678901234568e+29"),
+        (r#"{"n":0.1234567890123456789}"#, "0.12345678901234568"),
+        (r#"{"n":1e-400}"#, "0"),
+        (r#"{"n":2.2250738585072011e-308}"#, "2.225073858507201e-308"),
+        (r#"{"n":1e22}"#, "1e+22"),
+        (r#"{"n":18446744073709551616}"#, "18446744073709552000"),
+    ] {
+        // What `serde_json` makes of the number in every build.
+        let plain = format!(r#"{{"n":{expected}}}"#);
+        assert_eq!(key("bank", "pay", arguments), key("bank", "pay", &plain), "{arguments}");
+    }
+}
+
+/// What the other build reads differently, or not at all, is refused in both.
+#[test]
+fn what_another_build_cannot_read_is_refused() {
+    let call = |arguments: &str| {
+        let tool = ToolSpec::irreversible("bank", "pay").unwrap();
+        Contract::tool_call(&tool, arguments, reasoning_node())
+    };
+    for arguments in [
+        r#"{"n":1e400}"#,
+        r#"{"n":[{"deep":-1e309}]}"#,
+        r#"{"a":{"$serde_json::private::Number":"1.10"}}"#,
+        r#"{"a":{"\u0024serde_json::private::Number" : "1.10"}}"#,
+        r#"{"a":{"$serde_json::private::RawValue":"[1]"}}"#,
+        r#"{"$serde_json::private::Number":"1"}"#,
+    ] {
+        let refused = call(arguments);
+        let is_typed =
+            matches!(refused, Err(InvalidContract::NotJson(_) | InvalidContract::Unportable(_)));
+        assert!(is_typed, "{arguments}: {refused:?}");
+    }
+    // As a value it is only a text.
+    call(r#"{"a":"$serde_json::private::Number"}"#).unwrap();
+    call(r#"{"a":"{\"$serde_json::private::Number\":\"1e400\"}"}"#).unwrap();
+    let mut detail = Map::new();
+    detail.insert("$serde_json::private::Number".to_owned(), Value::from("1"));
+    let action_type = ActionType::Other("x".to_owned());
+    assert_err!(Action::new(action_type, detail), InvalidContract::Unportable(_));
 }

@@ -2,6 +2,7 @@
 
 use machine::actor::{Actor, Actors, Category, Human, InvalidName};
 use machine_tests::assert_err;
+use proptest::prelude::*;
 
 /// Names that people have.
 const NAMES: [&str; 7] =
@@ -82,5 +83,42 @@ fn a_name_is_a_line_of_visible_text() {
         let text = Human::new(&name).unwrap_err().to_string();
         let code = format!("{:x}", odd as u32);
         assert!(!text.contains(odd) && text.contains(&code), "{text:?}");
+    }
+}
+
+/// Spaces, compatibility characters and selectors make no other person, nor another actor.
+#[test]
+fn names_that_look_the_same_are_the_same() {
+    for (name, alike) in [
+        ("ann", &["ann ", " ann", "ann\u{a0}", "ann\u{2003}", "ann\u{3000}", "ann\u{fe0f}"][..]),
+        ("ann", &["\u{ff41}nn", "\u{ff41}\u{ff4e}\u{ff4e}", "\u{1d41a}nn", "a\u{fe0f}nn\u{a0} "]),
+        ("ann lee", &["ann  lee", "ann\u{a0}lee", "ann\u{2003}\u{3000}lee"]),
+        ("Zo\u{eb}", &["Zoe\u{308}", "Zoe\u{fe0f}\u{308}"]),
+        ("fi", &["\u{fb01}"]),
+    ] {
+        for other in alike {
+            assert_eq!(Human::new(other).unwrap().name(), Some(name), "{other:?}");
+            assert_eq!(Actors::issue(other).unwrap().graph_runner.name(), Some(name), "{other:?}");
+        }
+    }
+    // Letters that are other letters stay so.
+    for other in ["\u{430}nn", "\u{251}nn", "Ann", "a nn", "\u{e4}nn"] {
+        assert_eq!(Human::new(other).unwrap().name(), Some(other), "{other:?}");
+    }
+    // A name that becomes too long, or nothing, is refused.
+    assert_err!(Human::new(&"\u{fdfa}".repeat(60)), InvalidName::TooLong);
+    assert_err!(Human::new("\u{fe0f}"), InvalidName::Empty);
+}
+
+proptest! {
+    /// A name that was accepted is accepted again, and stays the same.
+    #[test]
+    fn a_name_keeps_its_form(name in "[\\PC\u{a0}\u{3000}\u{fe0f}\u{301}\u{ff41}\u{b4}]{0,12}") {
+        if let Ok(human) = Human::new(&name) {
+            let form = human.name().unwrap();
+            let again = Human::new(form).unwrap();
+            prop_assert_eq!(again.name(), Some(form));
+            prop_assert_eq!(form.trim(), form);
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use machine::{
     actor::InvalidName,
-    contract::{Action, Contract, InvalidContract, Planned, ToolSpec},
+    contract::{Action, ActionType, Contract, InvalidContract, Planned, ToolSpec},
     store::{CommitError, Store},
 };
 use machine_tests::{
@@ -95,4 +95,47 @@ fn an_occurrence_counts_for_the_size() {
     let full = Contract::tool_call(&spec, &arguments, reasoning_node()).unwrap();
     let refused = full.occurrence("2026-W47", graph_runner());
     assert_err!(refused, InvalidContract::TooLarge { .. });
+}
+
+/// Look-alikes by spaces and compatibility characters make one key; letters of another alphabet are shown
+/// for what they are.
+#[test]
+fn occurrences_that_look_the_same_are_the_same() {
+    let plain = weekly("W47");
+    for alike in
+        ["W47 ", " W47", "W47\u{a0}", "W47\u{2003}", "W47\u{fe0f}", "\u{ff37}47", "W4\u{1d7d5}"]
+    {
+        let named = weekly(alike);
+        assert_eq!(named.idempotency_key(), plain.idempotency_key(), "{alike:?}");
+        assert_eq!(named.action(), plain.action(), "{alike:?}");
+    }
+    let (gate, _planned) =
+        weekly("\u{ff37}eek \u{441}\u{435}").ask::<Action>(None, ecs_node()).unwrap();
+    let shown = gate.question().contains("\n(occurrence) Week \\u{441}\\u{435}\n");
+    assert!(shown, "{}", gate.question());
+    // An action from elsewhere has the same form.
+    for odd in ["W47 ", "\u{ff37}47", "W47\u{fe0f}", "", "W\n47"] {
+        let mut detail = plain.action().detail().clone();
+        detail.insert("occurrence".to_owned(), odd.into());
+        assert_err!(
+            Action::new(ActionType::ToolCall, detail),
+            InvalidContract::NotACall(reason) if reason.contains("occurrence")
+        );
+    }
+}
+
+/// Nor is there a second tool that looks like the first one.
+#[test]
+fn tools_that_look_the_same_are_refused() {
+    for (service, method) in [
+        ("\u{ff42}ank", "pay"),
+        ("bank", "pa\u{1d432}"),
+        ("bank\u{fe0f}", "pay"),
+        ("bank", "pay\u{fe0f}"),
+        ("bank", "\u{fb01}nd"),
+    ] {
+        let refused = ToolSpec::irreversible(service, method);
+        assert_err!(refused, InvalidContract::NotACall(reason) if reason.contains("looks like"));
+    }
+    ToolSpec::irreversible("银行", "付款").unwrap();
 }

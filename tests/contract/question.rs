@@ -183,6 +183,38 @@ fn mixed_alphabets_are_made_visible() {
     }
 }
 
+/// Characters and words that look like ASCII are not taken for it, in the text of an argument, in its name
+/// and in the name of a type.
+#[test]
+fn look_alikes_are_made_visible() {
+    for (text, shown) in [
+        ("bob\u{fe0f}", r"bob\u{fe0f}"),
+        ("bob\u{fffc}", r"bob\u{fffc}"),
+        ("bo\u{337}b", r"bo\u{337}b"),
+        ("evil.com\u{2215}bob", r"evil.com\u{2215}bob"),
+        ("bank\u{2024}com", r"bank\u{2024}com"),
+        ("\u{261}oogle.com", r"\u{261}oogle.com"),
+        ("paypa\u{217c}.com", r"paypa\u{217c}.com"),
+        ("rm\u{1c3}", r"rm\u{1c3}"),
+        ("\u{ff42}ob", r"\u{ff42}ob"),
+        ("\u{1d41b}ob", r"\u{1d41b}ob"),
+        ("\u{441}\u{43e}\u{441}\u{43e}", r"\u{441}\u{43e}\u{441}\u{43e}"),
+        ("\u{251}nn", r"\u{251}nn"),
+        ("Оплатите счёт с НДС", "Оплатите счёт с НДС"),
+        ("Größe – „süß“ …", "Größe – „süß“ …"),
+        ("会议：明天（周二）！", "会议：明天（周二）！"),
+        ("❤️ ⚠️ ok", "❤️ ⚠️ ok"),
+    ] {
+        assert_eq!(lines(&json!({ "to": text })), [format!("to: \"{shown}\"")], "{text:?}");
+        let nested = format!("to: [{{\"x\":\"{shown}\"}}]");
+        assert_eq!(lines(&json!({ "to": [{ "x": text }] })), [nested], "{text:?}");
+        let named = lines(&json!({ text: 1 })).remove(0);
+        assert!(named.contains(shown), "{named}");
+        let other = gate(typed(ActionType::Other(text.to_owned()), Map::new()));
+        assert!(other.question().contains(shown), "{}", other.question());
+    }
+}
+
 /// A name of an argument cannot pass for another argument with its value.
 #[test]
 fn a_name_forges_no_line() {

@@ -274,6 +274,72 @@ fn arguments_that_cannot_be_stored_are_refused() {
     assert!(of(&Number { number: 0.1 }).is_ok());
 }
 
+/// What would change on its way to the call is neither planned nor called.
+#[test]
+fn arguments_that_change_when_they_are_read_are_refused() {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    fn next() -> u32 {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        NEXT.fetch_add(1, Ordering::SeqCst)
+    }
+    /// Writes another value than it reads.
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn doubled<S: serde::Serializer>(cents: &u32, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u32(cents * 2)
+    }
+    #[derive(Debug, Serialize, Deserialize)]
+    struct Transfer {
+        to: String,
+        #[serde(skip_deserializing, default = "next")]
+        cents: u32,
+    }
+    #[derive(Debug, Serialize, Deserialize)]
+    struct Doubled {
+        #[serde(serialize_with = "doubled")]
+        cents: u32,
+    }
+    #[derive(Debug, Serialize, Deserialize)]
+    struct Defaulted {
+        to: String,
+        #[serde(default = "next")]
+        cents: u32,
+    }
+    #[derive(Debug, Serialize, Deserialize)]
+    struct Tagged {
+        tags: std::collections::HashSet<String>,
+    }
+    macro_rules! tool {
+        ($($name:ident)*) => { $(
+            impl Tool for $name {
+                const SERVICE: &'static str = "bank";
+                const METHOD: &'static str = "transfer";
+                type Effect = Irreversible;
+                type Receipt = String;
+            }
+        )* };
+    }
+    tool!(Transfer Doubled Defaulted Tagged);
+    let to = || "eve".to_owned();
+    let text = "they change when they are read back";
+    assert_err!(of(&Transfer { to: to(), cents: 7 }), InvalidContract::Arguments { reason, .. }
+        if reason.contains(text));
+    assert_err!(of(&Doubled { cents: 7 }), InvalidContract::Arguments { reason, .. }
+        if reason.contains(text));
+    // A value that is written is what runs; one that is left out must not change.
+    let written = of(&Defaulted { to: to(), cents: 7 }).unwrap();
+    assert_eq!(Planned::<Defaulted>::new(written).unwrap().arguments().cents, 7);
+    let spec = ToolSpec::irreversible("bank", "transfer").unwrap();
+    let call = |arguments: &str| Contract::tool_call(&spec, arguments, reasoning_node()).unwrap();
+    let refused = Planned::<Defaulted>::new(call(r#"{"to": "eve"}"#));
+    assert_err!(refused, InvalidContract::Arguments { reason, .. }
+        if reason.contains("not the same each time"));
+    // The order of a set means nothing.
+    let tags: Vec<_> = (0..50).map(|tag| tag.to_string()).collect();
+    let tagged = call(&json!({ "tags": tags }).to_string());
+    assert_eq!(Planned::<Tagged>::new(tagged).unwrap().arguments().tags.len(), 50);
+}
+
 /// What is approved is what is stored: a field that is not stored neither runs nor is shown.
 #[test]
 fn a_field_that_is_not_stored_is_not_shown() {

@@ -8,10 +8,13 @@
 mod cancelled;
 mod close;
 mod crash;
+mod created;
 mod frozen;
 mod indeterminate;
 mod machines;
+mod memory;
 mod model;
+mod moved;
 mod process;
 mod random;
 mod spawn;

@@ -59,6 +59,12 @@ impl Process {
         assert!(status.stopped(), "{status:?}");
     }
 
+    /// Stops the child with SIGSTOP, wherever it is.
+    pub(crate) fn stop(&self) {
+        kill_process(self.pid(), Signal::STOP).unwrap();
+        self.wait_until_frozen();
+    }
+
     /// Lets a frozen child continue.
     pub(crate) fn thaw(&self) {
         kill_process(self.pid(), Signal::CONT).unwrap();

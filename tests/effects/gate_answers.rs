@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use machine::{
     Id,
     actor::Human,
-    contract::{Gate, Planned, execution::Status},
+    contract::{Contract, Gate, Planned, execution::Status},
     store::{CommitError, Decide, LoadError, OpenOptions, Query, Store},
 };
 use machine_tests::{
@@ -144,7 +144,10 @@ async fn what_was_declined_or_withdrawn_never_runs() {
     assert!(matches!(refused.reason, CommitError::AlreadyDecided { approved: false, .. }));
     // It is not wedged: it ends without a permit, and its key was never taken.
     let pending = crate::support::loaded::<Pay>(&store, id).await.into_execution();
-    let _ = store.cancel(pending, "declined", tool_node()).await.unwrap();
+    let cancelled = store.cancel(pending, "declined", tool_node()).await.unwrap();
+    // Nor does another plan of the same action.
+    let again = begin(&store, stored(&store, pay("bob")).await).await;
+    assert_err!(again, CommitError::Declined { .. });
 
     let (gate, planned) = asked(&store, None).await;
     let seen = store.gate(gate.id()).await.unwrap();
@@ -156,7 +159,8 @@ async fn what_was_declined_or_withdrawn_never_runs() {
         begin(&store, planned).await,
         CommitError::NeverRuns { status: Status::Cancelled, .. }
     );
-    begin(&store, stored(&store, pay("bob")).await).await.unwrap();
+    let retry = stored::<Pay>(&store, Contract::retry(&cancelled, ann())).await;
+    begin(&store, retry).await.unwrap();
 }
 
 /// An answer to something else: an unknown gate, an execution, an answered gate, another store's.

@@ -69,6 +69,13 @@ impl Process {
         self.hears.write_all(b"go\n").unwrap();
     }
 
+    /// Tells the child something, for [`heard`].
+    #[allow(dead_code, reason = "only the tests of `effects` need it")]
+    pub(crate) fn tell(&mut self, what: &impl Serialize) {
+        let line = format!("{}\n", serde_json::to_string(what).unwrap());
+        self.hears.write_all(line.as_bytes()).unwrap();
+    }
+
     /// Stops the child with SIGSTOP, as soon as it is in [`freeze`].
     pub(crate) fn freeze(&mut self) {
         assert_eq!(self.hear::<String>(), FREEZE);
@@ -134,6 +141,14 @@ pub(crate) fn say(what: &impl Serialize) {
 /// Waits for [`Process::go`].
 pub(crate) fn wait() {
     std::io::stdin().read_line(&mut String::new()).unwrap();
+}
+
+/// Waits for [`Process::tell`].
+#[allow(dead_code, reason = "only the tests of `effects` need it")]
+pub(crate) fn heard<T: DeserializeOwned>() -> T {
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).unwrap();
+    serde_json::from_str(&line).unwrap()
 }
 
 /// Blocks this thread until the parent has stopped the process and let it continue. The parent sends

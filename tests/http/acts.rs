@@ -122,6 +122,8 @@ async fn a_message_is_kept_for_its_program() {
     let sent = place.act(id, "send", &confirm).await.is(202);
     assert_eq!(sent, json!({ "id": id, "correlation": "c 1", "warning": null }));
     place.act(id, "send", &confirm).await.problem(409, "nothing was sent");
+    let other = json!({ "trigger": "confirm", "payload": { "amount": 6 }, "correlation": "c 1" });
+    place.act(id, "send", &other).await.problem(409, "send it with another id");
     let mut accept = json!({ "trigger": "accept" });
     place.act(id, "send", &accept).await.problem(409, "a later question that nobody has seen");
     accept["early"] = true.into();

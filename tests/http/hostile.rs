@@ -260,3 +260,33 @@ async fn data_of_a_machine_cannot_break_out() {
     let reason = json!({ "reason": evil });
     place.post(&format!("/api/machines/{id}/cancel"), &reason).await.problem(409, "");
 }
+
+/// What cannot be seen is escaped in every answer and event, and reads back as it is: a person may look at
+/// them in a terminal.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_answer_has_characters_that_cannot_be_seen() {
+    let place = Place::new().await;
+    let odd = "a\u{9b}2Jb\u{85}c\u{202e}d\u{e0041}e";
+    let mut question = machine_tests::samples::asked(odd);
+    place.store.create(&mut question).await.unwrap();
+    let (gate, planned) = place.gate(odd).await;
+    let paths = [
+        format!("/api/machines/{}", question.id()),
+        format!("/api/machines/{}", gate.id()),
+        format!("/api/machines/{}", planned.id()),
+        format!("/api/machines/{}/timeline", question.id()),
+        "/api/machines".to_owned(),
+        "/api/approvals".to_owned(),
+        "/api/attention".to_owned(),
+        format!("/api/machines/{odd}").replace(|one: char| !one.is_ascii(), "%C2%9B"),
+    ];
+    let mut found = 0;
+    for path in paths {
+        let answer = place.ask(Call::get(&path).token(OPERATOR)).await;
+        let is_seen = |one: char| !one.is_control() && !"\u{202e}\u{e0041}".contains(one);
+        assert!(answer.body.chars().all(is_seen), "{path}: {:?}", answer.body);
+        assert!(answer.header("content-type").unwrap().contains("json"), "{path}");
+        found += usize::from(answer.json().to_string().contains(odd));
+    }
+    assert!(found > 0, "no answer has the text");
+}

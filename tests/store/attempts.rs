@@ -42,6 +42,8 @@ async fn the_file_refuses_to_free_a_key() {
         ("DELETE FROM definition", "definitions are never deleted"),
         ("DELETE FROM tool", "stays so"),
         ("UPDATE tool SET name = 'x'", "stays so"),
+        ("REPLACE INTO tool SELECT name, 1 FROM tool", "stays so"),
+        ("UPDATE tool SET identity = 1", "keeps how its keys are made"),
         ("UPDATE instance SET key = NULL", "keeps its identity"),
         ("UPDATE instance SET id = zeroblob(16)", "keeps its identity"),
         ("UPDATE instance SET no = no + 100", "keeps its identity"),
@@ -131,9 +133,15 @@ async fn deleting_attempts_does_not_free_a_key() {
     for pending in [ann, bob] {
         let id = pending.id();
         let refused = begin(&place.store, pending).await;
+        let reason = refused.as_ref().map(drop).unwrap_err().to_string();
         assert_err!(refused, CommitError::BrokenAttempt { id: of, .. } if *of == id);
         assert_eq!(place.status(id).await, Status::Pending);
+        assert!(reason.contains("plan it with an `occurrence`"), "{reason}");
     }
+    // That is the way out.
+    let repeated = mail("ann").occurrence("after the damage", graph_runner()).unwrap();
+    let repeated = place.stored(repeated).await;
+    assert!(begin(&place.store, repeated).await.is_ok());
 }
 
 /// A machine that was deleted is not committed, and its outcome is not lost.

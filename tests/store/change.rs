@@ -222,7 +222,7 @@ async fn a_rehearsal_changes_nothing() {
 #[tokio::test]
 async fn the_formats_before_are_refused_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
-    for format in [1, 5] {
+    for format in [1, 6] {
         let file = folder.path().join(format!("{format}.db"));
         std::fs::copy("store/fixtures/format-1.db", &file).unwrap();
         let raw = rusqlite::Connection::open(&file).unwrap();
@@ -230,9 +230,9 @@ async fn the_formats_before_are_refused_and_left_alone() {
         raw.close().unwrap();
         let before = std::fs::read(&file).unwrap();
         let refused = Store::sqlite(&file).await;
-        assert_err!(refused, OpenError::TooOld { found, known: 6, .. } if *found == format);
+        assert_err!(refused, OpenError::TooOld { found, known: 7, .. } if *found == format);
         let refused = OpenOptions::new().check(&file).await;
-        assert_err!(refused, OpenError::TooOld { found, known: 6, .. } if *found == format);
+        assert_err!(refused, OpenError::TooOld { found, known: 7, .. } if *found == format);
         assert!(std::fs::read(&file).unwrap() == before, "the file was changed");
     }
 }

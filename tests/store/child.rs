@@ -9,6 +9,7 @@ use std::{
 
 use machine::{Id, store::Store};
 use machine_tests::samples::Ticket;
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 use crate::support::{applied, begin, pending};
 
@@ -56,6 +57,14 @@ impl Other {
         self.child.stdin.take().unwrap().write_all(b"go").unwrap();
     }
 
+    /// Freezes the child with SIGSTOP, and waits until it is.
+    pub(crate) fn freeze(&mut self) {
+        let pid = Pid::from_child(&self.child);
+        kill_process(pid, Signal::STOP).unwrap();
+        let (_, status) = waitpid(Some(pid), WaitOptions::UNTRACED).unwrap().unwrap();
+        assert!(status.stopped(), "{status:?}");
+    }
+
     /// Kills the child with SIGKILL.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
@@ -65,6 +74,11 @@ impl Other {
     pub(crate) fn join(mut self) {
         assert!(self.child.wait().unwrap().success());
     }
+}
+
+/// Kills a process that a child has started.
+pub(crate) fn kill(pid: u32) {
+    kill_process(Pid::from_raw(pid.try_into().unwrap()).unwrap(), Signal::KILL).unwrap();
 }
 
 /// Begins `id` in another process and kills it while it holds the permit.
@@ -116,6 +130,15 @@ async fn begins() {
     let _kept = begin(&store, pending(&store, ids[0]).await).await.unwrap();
     say("begun");
     wait();
+}
+
+/// Keeps what it inherits until it is killed.
+#[test]
+#[ignore = "other tests run it as another process"]
+fn parks() {
+    loop {
+        std::thread::park();
+    }
 }
 
 #[tokio::test]

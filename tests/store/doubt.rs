@@ -1,5 +1,7 @@
 //! What a person can say of an execution in doubt, and when (DESIGN 5).
 
+use std::path::Path;
+
 use machine::{
     Id,
     contract::{CallFact, Contract, InDoubt, Liveness, Progress, execution::Status},
@@ -11,6 +13,8 @@ use machine_tests::{
     assert_err,
     samples::mail,
 };
+
+use serde_json::Value;
 
 use crate::{
     child::{self, Other},
@@ -48,9 +52,13 @@ async fn while_the_worker_is_alive_nobody_frees_the_key(place: Place) {
     let id = running.id();
     let call = in_flight(permit).await;
     let doubt = place.store.fence(id, "no answer", graph_runner()).await.unwrap();
-    assert!(doubt.question().contains("Its worker is still alive"), "{}", doubt.question());
+    assert!(
+        doubt.question().contains("could still be running in process "),
+        "{}",
+        doubt.question()
+    );
     let (doubt, reason) = refused(&place, &place.store, doubt).await;
-    assert_err!(Err::<(), _>(reason), CommitError::WorkerAlive { id: of } if *of == id);
+    assert_err!(Err::<(), _>(reason), CommitError::WorkerAlive { id: of, .. } if *of == id);
     assert_held(&place, mail("bob"), id).await;
 
     // Its end is noticed, and recorded.
@@ -71,7 +79,7 @@ async fn while_the_process_is_alive_nobody_frees_the_key() {
     other.wait_for("begun");
     let doubt = place.store.fence(id, "no answer", graph_runner()).await.unwrap();
     let (doubt, reason) = refused(&place, &place.store, doubt).await;
-    assert_err!(Err::<(), _>(reason), CommitError::WorkerAlive { id: of } if *of == id);
+    assert_err!(Err::<(), _>(reason), CommitError::WorkerAlive { id: of, .. } if *of == id);
     other.kill();
     let _ = place.store.confirm_not_applied(doubt, "not sent", ann()).await.unwrap();
 }
@@ -167,47 +175,141 @@ async fn an_override_names_a_person(place: Place) {
 }
 
 /// Begins a mail in a process that is killed, and changes its lock file.
-async fn of_a_killed_process(contract: Contract, lock_file: Option<&str>) -> (Place, Id) {
+async fn of_a_killed_process(contract: Contract, change: impl FnOnce(&Path)) -> (Place, Id) {
     let place = Place::new().await;
     let id = place.stored(contract).await.id();
     child::begin_and_be_killed(&place.file(), id);
     let files = place.worker_files();
     assert_eq!(files.len(), 1);
-    match lock_file {
-        Some(text) => std::fs::write(&files[0], text).unwrap(),
-        None => std::fs::remove_file(&files[0]).unwrap(),
-    }
+    change(&files[0]);
     (place, id)
 }
 
-/// A lock file that is missing, or of another host, proves nothing: the execution is parked, and only
-/// a person by name frees its key.
+/// Changes the record of a lock file in place.
+fn rewrite(file: &Path, change: impl FnOnce(&mut Value)) {
+    let mut record = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    change(&mut record);
+    std::fs::write(file, record.to_string()).unwrap();
+}
+
+fn of_another_machine(file: &Path) {
+    rewrite(file, |record| {
+        record["boot"] = "another".into();
+        record["machine"] = "another".into();
+    });
+}
+
+/// Puts a copy in the place of the lock file, as a backup that is restored does.
+fn copy(file: &Path) {
+    let aside = file.with_extension("aside");
+    std::fs::copy(file, &aside).unwrap();
+    std::fs::rename(&aside, file).unwrap();
+}
+
+/// The lock file of another worker, by another name.
+fn link(file: &Path) {
+    rewrite(file, |record| record["worker"] = "01a20742-1a79-717b-ab45-c8828b607eec".into());
+}
+
+/// What happens to a lock file, and its name.
+type Case = (&'static str, fn(&Path));
+
+/// A lock file that is missing, a copy, or of another machine, proves nothing: the execution is parked, and
+/// only a person by name frees its key.
 #[tokio::test]
-async fn nobody_knows_of_a_worker_without_its_lock_file() {
-    let elsewhere = "machine worker on a-host-that-is-not-this-one\n";
-    for lock_file in [None, Some(elsewhere), Some(""), Some("machine worker on ")] {
-        let (place, id) = of_a_killed_process(mail("bob"), lock_file).await;
+async fn a_lock_file_that_proves_nothing_leaves_the_worker_unknown() {
+    let cases: [Case; 9] = [
+        ("deleted", |file| std::fs::remove_file(file).unwrap()),
+        ("of another machine", of_another_machine),
+        ("a copy", copy),
+        ("of another worker", link),
+        ("empty", |file| std::fs::write(file, "").unwrap()),
+        ("not text", |file| std::fs::write(file, [0xff, 0xfe]).unwrap()),
+        ("a folder", |file| {
+            std::fs::remove_file(file).unwrap();
+            std::fs::create_dir(file).unwrap();
+        }),
+        ("a pipe", |file| {
+            std::fs::remove_file(file).unwrap();
+            let mode = rustix::fs::Mode::RWXU;
+            rustix::fs::mknodat(rustix::fs::CWD, file, rustix::fs::FileType::Fifo, mode, 0)
+                .unwrap();
+        }),
+        ("another text", |file| std::fs::write(file, "machine worker on ").unwrap()),
+    ];
+    for (case, change) in cases {
+        let (place, id) = of_a_killed_process(mail("bob"), change).await;
         let doubt = place.recovered().await.pop().unwrap();
         let facts = place.facts(id).await;
         assert!(
             matches!(facts.last(), Some(CallFact::Parked { worker: Liveness::Unknown, .. })),
-            "{lock_file:?}: {facts:?}",
+            "{case}: {facts:?}",
         );
-        assert!(doubt.question().contains("Nobody knows whether"), "{}", doubt.question());
+        assert!(doubt.question().contains("It is unknown whether"), "{}", doubt.question());
         let (doubt, reason) = refused(&place, &place.store, doubt).await;
         assert_err!(Err::<(), _>(reason), CommitError::WorkerUnknown { id: of } if *of == id);
         assert_held(&place, mail("bob"), id).await;
-        // Looking again finds nothing new out.
+        // Another try finds nothing new.
         assert_eq!(place.recovered().await.len(), 1);
         let failed = place.store.override_not_applied(doubt, "the host burnt", ann()).await;
         let _ = place.done(Contract::retry(&failed.unwrap(), ann())).await;
     }
 }
 
-/// Nobody else's file is removed, as long as it may be somebody's proof.
+/// Where the lock was taken on this machine, it proves the end, whatever the host is called.
 #[tokio::test]
-async fn the_lock_file_of_another_host_stays() {
-    let (place, _) = of_a_killed_process(mail("bob"), Some("machine worker on elsewhere\n")).await;
+async fn a_lock_of_this_machine_proves_the_end() {
+    let cases: [Case; 3] = [
+        ("a new pod", |file| rewrite(file, |record| record["host"] = "pod-a".into())),
+        ("a reboot", |file| rewrite(file, |record| record["boot"] = "an earlier one".into())),
+        ("a folder that was renamed", |file| {
+            let folder = file.parent().unwrap();
+            let aside = folder.with_extension("aside");
+            std::fs::rename(folder, &aside).unwrap();
+            std::fs::rename(&aside, folder).unwrap();
+        }),
+    ];
+    for (case, change) in cases {
+        let (place, id) = of_a_killed_process(mail("bob"), change).await;
+        let doubt = place.recovered().await.pop().unwrap();
+        let facts = place.facts(id).await;
+        assert!(
+            matches!(facts.last(), Some(CallFact::Parked { worker: Liveness::Ended, .. })),
+            "{case}: {facts:?}",
+        );
+        let _ = place.store.confirm_not_applied(doubt, "not sent", ann()).await.unwrap();
+    }
+}
+
+/// A frozen process keeps its lock. A copy of its lock file is not locked, and proves nothing.
+#[tokio::test]
+async fn a_copied_lock_file_does_not_end_a_frozen_worker() {
+    let place = Place::new().await;
+    let id = place.stored(mail("bob")).await.id();
+    let mut other = Other::start("child::begins", &place.file(), &[id]);
+    other.wait_for("begun");
+    other.freeze();
+    copy(&place.worker_files()[0]);
+    let doubt = place.recovered().await.pop().unwrap();
+    let (doubt, reason) = refused(&place, &place.store, doubt).await;
+    assert_err!(Err::<(), _>(reason), CommitError::WorkerUnknown { id: of } if *of == id);
+    // Also in a copy of the whole folder.
+    let elsewhere = tempfile::tempdir().unwrap();
+    for file in std::fs::read_dir(place.folder()).unwrap() {
+        let file = file.unwrap().path();
+        std::fs::copy(&file, elsewhere.path().join(file.file_name().unwrap())).unwrap();
+    }
+    let copied = Store::sqlite(elsewhere.path().join("agent.db")).await.unwrap();
+    let doubt = (doubt, copied.in_doubt(id).await.unwrap()).1;
+    let (_, reason) = refused(&place, &copied, doubt).await;
+    assert_err!(Err::<(), _>(reason), CommitError::WorkerUnknown { id: of } if *of == id);
+    other.kill();
+}
+
+/// The lock file of another machine is not removed, as long as it may be a proof there.
+#[tokio::test]
+async fn the_lock_file_of_another_machine_stays() {
+    let (place, _) = of_a_killed_process(mail("bob"), of_another_machine).await;
     let doubt = place.recovered().await.pop().unwrap();
     assert_eq!(place.worker_files().len(), 1);
     let _ = place.store.confirm_applied(doubt, "bob has it", ann()).await.unwrap();

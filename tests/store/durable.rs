@@ -30,7 +30,7 @@ async fn the_file_is_marked() {
     let place = Place::new().await;
     let number = |sql| place.raw().query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
     assert_eq!(number("PRAGMA application_id"), 0x6d61_6368);
-    assert_eq!(number("PRAGMA user_version"), 6);
+    assert_eq!(number("PRAGMA user_version"), 7);
 }
 
 /// When a commit returns, another connection sees it.

@@ -53,7 +53,7 @@ async fn a_newer_format_is_refused() {
     Store::sqlite(&file).await.unwrap().close().await.unwrap();
     let raw = rusqlite::Connection::open(&file).unwrap();
     raw.pragma_update(None, "user_version", 999).unwrap();
-    assert_err!(Store::sqlite(&file).await, OpenError::TooNew { found: 999, known: 6, .. });
+    assert_err!(Store::sqlite(&file).await, OpenError::TooNew { found: 999, known: 7, .. });
     let found: i64 = raw.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
     assert_eq!(found, 999);
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod again;
+mod approval_end;
 mod approvals;
 mod ask_service;
 mod attempts;
@@ -20,6 +21,7 @@ mod commit;
 mod crash;
 mod create;
 mod deadlines;
+mod declined;
 mod doubt;
 mod durable;
 mod effect;
@@ -27,9 +29,13 @@ mod fence;
 mod filled;
 mod foreign_files;
 mod forger;
+mod frozen_open;
 mod gate;
 mod growth;
+mod identity;
 mod imported;
+mod in_flight;
+mod interrupted;
 mod key;
 mod late;
 mod leftovers;
@@ -56,6 +62,7 @@ mod resume_checks;
 mod resume_warning;
 mod retries;
 mod rules;
+mod schema;
 mod send;
 mod service;
 mod sessions;

@@ -4,10 +4,15 @@
 use std::fs;
 
 use machine::{
-    contract::{AnyExecution, Execution},
+    contract::{AnyExecution, Execution, Settled},
     store::{CommitError, LoadError, OpenOptions, Query, Store},
 };
-use machine_tests::samples::pending_mail;
+use machine_tests::{
+    actors::tool_node,
+    samples::{mail, pending_mail},
+};
+
+use crate::support::{Place, applied};
 
 /// What takes the place of the file.
 #[derive(Clone, Copy)]
@@ -49,6 +54,37 @@ async fn a_file_that_nobody_finds_is_neither_read_nor_written() {
             store.create(&mut second).await.unwrap();
             assert!(store.load::<AnyExecution>(second.id()).await.is_ok());
         }
+    }
+}
+
+/// The log, deleted or replaced while the file is open: what would be written to it is lost, so it is refused, and
+/// an outcome is given back.
+#[tokio::test]
+async fn a_lost_log_is_neither_read_nor_written() {
+    for replaced in [false, true] {
+        let place = Place::new().await;
+        let (running, permit) = place.begun(mail("bob")).await;
+        let outcome = applied(permit, "sent").await;
+        let log = place.file().with_file_name("agent.db-wal");
+        let away = place.file().with_file_name("away");
+        fs::rename(&log, &away).unwrap();
+        if replaced {
+            fs::copy(&away, &log).unwrap();
+        }
+        let error = place.store.create(&mut pending_mail("carol")).await.unwrap_err();
+        assert!(error.to_string().contains("moved, deleted or replaced"), "{error}");
+        let read = place.store.load::<AnyExecution>(running.id()).await.unwrap_err();
+        assert!(matches!(&read, LoadError::Unavailable(error) if error.is_moved()), "{read}");
+        let refused = place.store.settle(running, outcome, tool_node()).await.unwrap_err();
+        let (running, outcome) = refused.machine;
+        // It is the log that counts, not its name.
+        fs::rename(&away, &log).unwrap();
+        let id = running.id();
+        let settled = place.store.settle(running, outcome, tool_node()).await.unwrap();
+        assert!(matches!(settled, Settled::Completed(_)));
+        place.store.close().await.unwrap();
+        let again = place.open_again().await;
+        assert!(again.load::<AnyExecution>(id).await.is_ok());
     }
 }
 

@@ -8,13 +8,13 @@ use std::{
 use machine::{
     Id,
     contract::{
-        Action, Answer, Applied, Call, CallFact, Contract, Evidence, NotDone, Perform, Settled,
-        Token, ToolSpec, execution::Status, receipt as receipt_of, service_fn,
+        Action, Answer, AnyExecution, Applied, Call, CallFact, Contract, Evidence, NotDone,
+        Perform, Settled, Token, ToolSpec, execution::Status, receipt as receipt_of, service_fn,
     },
     store::{CommitError, OpenOptions, PerformError},
 };
 use machine_tests::{
-    actors::{ann, reasoning_node, tool_node},
+    actors::{reasoning_node, tool_node},
     assert_err,
     samples::{mail, read},
 };
@@ -30,6 +30,7 @@ on_both! {
     an_idempotent_call_is_performed_too,
     what_is_not_begun_is_not_called,
     a_call_says_what_it_is,
+    a_receipt_that_is_dropped_is_kept,
     a_huge_answer_is_cut,
     a_receipt_that_cannot_be_written_is_a_receipt,
     a_permit_of_a_closed_store_calls_nothing,
@@ -124,11 +125,11 @@ impl Perform<Action> for Curious {
 
 async fn a_call_says_what_it_is(place: Place) {
     let (place, _clock) = place.clocked().await;
-    for limit in [Some(Duration::from_secs(7)), None] {
+    for (to, limit) in [("bob", Some(Duration::from_secs(7))), ("eve", None)] {
         let service = Curious::default();
         let contract = match limit {
-            Some(limit) => mail("bob").timeout_after(limit),
-            None => unlimited("bob"),
+            Some(limit) => mail(to).timeout_after(limit),
+            None => unlimited(to),
         };
         let (running, permit) = place.begun(contract).await;
         let (id, token) = (running.id(), permit.token());
@@ -136,22 +137,27 @@ async fn a_call_says_what_it_is(place: Place) {
         let outcome = permit.call(service.clone()).await;
         let seen = service.0.lock().unwrap().clone().unwrap();
         assert_eq!((seen.id, seen.key, seen.token), (id, key, token));
-        assert_eq!((seen.to.as_str(), seen.still_valid), ("bob", true));
+        assert_eq!((seen.to.as_str(), seen.still_valid), (to, true));
         assert_eq!(seen.timeout, limit);
         let expires_at = limit.map(|_| place.store.now() + 7_000);
         assert_eq!(seen.expires_at, expires_at);
-        let outcome = match limit {
-            // The next attempt needs the key.
-            Some(_) => {
-                drop(outcome);
-                let doubt = place.recovered().await.pop().unwrap();
-                let _ = place.store.confirm_not_applied(doubt, "a test", ann()).await.unwrap();
-                continue;
-            }
-            None => outcome,
-        };
         let _ = place.store.settle(running, outcome, tool_node()).await.unwrap();
     }
+}
+
+/// A program that drops an outcome does not lose the receipt in it.
+async fn a_receipt_that_is_dropped_is_kept(place: Place) {
+    let (running, permit) = place.begun(mail("bob")).await;
+    drop(permit.call(answers(receipt("250 queued"))).await);
+    // It is written in the background.
+    while !place.facts(running.id()).await.iter().any(|fact| {
+        matches!(fact, CallFact::Evidence { evidence: Evidence::Applied(_), late: true, .. })
+    }) {
+        tokio::task::yield_now().await;
+    }
+    let settled = place.store.recover().await.unwrap().settled;
+    let [AnyExecution::Completed(done)] = &settled[..] else { panic!("{settled:?}") };
+    assert_eq!(done.state().result, "250 queued");
 }
 
 /// A mail without a time limit.

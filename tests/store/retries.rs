@@ -30,6 +30,7 @@ use crate::{
 on_both! {
     it_is_called_after_each_delay,
     it_is_called_until_there_is_a_receipt,
+    the_last_answer_counts,
     an_irreversible_call_is_not_repeated,
     an_approval_covers_the_retries,
     what_does_not_start_is_not_called,
@@ -75,6 +76,27 @@ async fn it_is_called_after_each_delay(place: Place) {
         "{facts:?}",
     );
     assert!(place.store.recover().await.unwrap().interrupted.is_empty());
+}
+
+async fn the_last_answer_counts(place: Place) {
+    struct Worse(AtomicUsize);
+    impl Perform<Action> for Worse {
+        async fn perform(&self, _call: &Call<Action>) -> Answer {
+            match self.0.fetch_add(1, Ordering::SeqCst) {
+                0 => Err(NotDone::not_applied("connection refused")),
+                1 => Err(NotDone::still_running("the first cache has it")),
+                _ => Err(NotDone::not_applied("the disk burnt")),
+            }
+        }
+    }
+    let pending = place.stored(read("a.txt")).await;
+    let service = Worse(AtomicUsize::new(0));
+    let store = &place.store;
+    let performed = store.perform_with_retries::<Action>(pending, service, delays(), tool_node());
+    match performed.await.unwrap() {
+        Settled::Failed(failed) => assert_eq!(failed.state().error, "the disk burnt"),
+        other => panic!("{other:?}"),
+    }
 }
 
 async fn it_is_called_until_there_is_a_receipt(place: Place) {

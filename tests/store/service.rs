@@ -108,6 +108,9 @@ pub(crate) fn held_back() -> (HeldBack, Holder) {
 }
 
 impl<T: Callable<Receipt = String>> Perform<T> for HeldBack {
+    // It only waits.
+    const CONFINED: bool = true;
+
     async fn perform(&self, _call: &Call<T>) -> Answer {
         let started = self.started.lock().unwrap().take().expect("it is called once");
         started.send(()).unwrap();

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use machine::{
     contract::{
-        Action, Answer, AnyExecution, CallFact, Contract, Evidence, InDoubt, LateCall, Liveness,
-        NotDone, Settled, execution::Status,
+        Action, Answer, AnyExecution, Call, CallFact, Contract, Evidence, InDoubt, LateCall,
+        Liveness, NotDone, Settled, execution::Status, service_fn,
     },
     store::{CommitError, Settle},
 };
@@ -29,6 +29,7 @@ on_both! {
     a_late_refusal_is_taken,
     a_late_answer_may_say_nothing,
     a_late_call_that_is_dropped_has_ended,
+    a_late_call_that_is_dropped_is_cut_off,
     a_late_receipt_contradicts_an_override,
     a_worker_that_was_fenced_and_timed_out_still_reports,
     a_batch_hands_out_the_late_call_too,
@@ -70,10 +71,14 @@ async fn a_late_receipt_that_cannot_be_written_is_in_the_error(place: Place) {
 /// A person must not wait for a worker that is known to have ended.
 async fn a_question_forgets_a_worker_that_has_ended(place: Place) {
     let (doubt, late, _holder) = timed_out(&place).await;
-    assert!(doubt.question().contains("still alive"), "{}", doubt.question());
+    assert!(
+        doubt.question().contains("could still be running in process "),
+        "{}",
+        doubt.question()
+    );
     drop(late);
     let found = place.recovered().await.pop().unwrap();
-    assert!(!found.question().contains("alive"), "{}", found.question());
+    assert!(!found.question().contains("running"), "{}", found.question());
     assert!(found.question().contains("It is in doubt: no answer within"), "{}", found.question());
 }
 
@@ -81,13 +86,17 @@ async fn a_call_without_an_answer_is_in_doubt_and_goes_on(place: Place) {
     let (doubt, late, holder) = timed_out(&place).await;
     let id = doubt.execution().id();
     assert!(doubt.question().contains("no answer within 20 ms"), "{}", doubt.question());
-    assert!(doubt.question().contains("still alive"), "{}", doubt.question());
+    assert!(
+        doubt.question().contains("could still be running in process "),
+        "{}",
+        doubt.question()
+    );
     assert_eq!(place.status(id).await, Status::Waiting);
     let facts = place.facts(id).await;
     assert!(matches!(facts.last(), Some(CallFact::Parked { worker: Liveness::Alive, .. })));
     let refused = place.store.confirm_not_applied(doubt, "nothing there", ann()).await;
     let refused = refused.unwrap_err();
-    assert_err!(Err::<(), _>(refused.reason), CommitError::WorkerAlive { id: of } if *of == id);
+    assert_err!(Err::<(), _>(refused.reason), CommitError::WorkerAlive { id: of, .. } if *of == id);
     let second = begin(&place.store, place.stored(mail("bob")).await).await;
     assert_err!(second, CommitError::KeyHeld { by, .. } if *by == id);
     assert_eq!(recovered(&place.open_again().await).await.len(), 1);
@@ -142,6 +151,29 @@ async fn a_late_call_that_is_dropped_has_ended(place: Place) {
     drop((late, holder));
     let _ = place.store.confirm_not_applied(doubt, "nothing there", ann()).await.unwrap();
     assert_eq!(place.recovered().await.len(), 0);
+}
+
+/// The same for a service that may have started something: only the end of the process, evidence or a named
+/// person ends it.
+async fn a_late_call_that_is_dropped_is_cut_off(place: Place) {
+    let (running, permit) = place.begun(hasty(mail("bob"))).await;
+    let service = service_fn(|_: &Call<Action>| Box::pin(std::future::pending()));
+    let outcome = permit.call(service).await;
+    let settled = place.store.settle(running, outcome, tool_node()).await.unwrap();
+    let Settled::TimedOut(doubt, late) = settled else { panic!("{settled:?}") };
+    let id = doubt.execution().id();
+    drop(late);
+    let refused = place.store.confirm_not_applied(doubt, "nothing there", ann()).await;
+    let refused = refused.unwrap_err();
+    assert_err!(Err::<(), _>(&refused.reason), CommitError::CutOff { id: of, .. } if *of == id);
+    let process = format!("in process {} on ", std::process::id());
+    assert!(refused.reason.to_string().contains(&process), "{}", refused.reason);
+    let facts = place.facts(id).await;
+    assert!(matches!(facts.last(), Some(CallFact::CutOff { .. })), "{facts:?}");
+    let [doubt] = &place.recovered().await[..] else { panic!("it is in doubt") };
+    assert!(doubt.question().contains("was cut off in process "), "{}", doubt.question());
+    let failed = place.store.override_not_applied(refused.machine, "asked them", ann()).await;
+    assert!(failed.is_ok());
 }
 
 /// A person did not wait for it.

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod apply;
+mod author;
 mod border;
 mod context;
 mod forged_moves;

@@ -90,6 +90,22 @@ pub(crate) async fn doubt(world: &World) {
     let _ = store.fence(running.id(), &reason, &actors.graph_runner).await.unwrap();
     drop(permit);
     store.recover().await.unwrap();
+
+    // Fenced while its call is in flight, which is then cut off.
+    let hold = Hold::default();
+    let slow =
+        Service { hold: Some(hold.clone()), ..world.service(Err(NotDone::unknown(&reason))) };
+    let mail = world.stored(world.mail(25)).await;
+    let id = mail.id();
+    let fences = async {
+        hold.is_held().await;
+        store.fence(id, &reason, &actors.graph_runner).await.unwrap()
+    };
+    tokio::select! {
+        called = store.perform::<Action>(mail, slow, &actors.tool_node) => panic!("{called:?}"),
+        _doubt = fences => {}
+    }
+    store.recover().await.unwrap();
 }
 
 /// An execution whose permit was dropped.

@@ -253,3 +253,22 @@ fn a_huge_text_is_shown_at_once() {
     }
     assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
 }
+
+/// A name or an argument that looks like another one is shown for what it is.
+#[test]
+fn look_alikes_are_made_visible() {
+    for (text, shown) in [
+        ("b\u{430}nk.com", r"b\u{430}nk.com"),
+        ("\u{441}\u{43e}\u{441}\u{43e}", r"\u{441}\u{43e}\u{441}\u{43e}"),
+        ("\u{ff42}ob", r"\u{ff42}ob"),
+        ("bob\u{fe0f}", r"bob\u{fe0f}"),
+        ("a\u{a0}b", r"a\u{a0}b"),
+        ("Оплатите счёт с НДС", "Оплатите счёт с НДС"),
+        ("会议：明天（周二）！", "会议：明天（周二）！"),
+    ] {
+        let line = view(text, Ok("done")).to_string();
+        assert!(line.contains(&format!("→ {shown}")), "{line}");
+        let line = view("bob", Err(text)).to_string();
+        assert!(line.ends_with(shown), "{line}");
+    }
+}

@@ -21,3 +21,4 @@ mod shop;
 mod stopped;
 mod trace;
 mod transitions;
+mod unconfirmed;

@@ -120,6 +120,7 @@ async fn handled_message_is_not_applied_again() {
     assert_eq!(status(&store, id).await, Status::Open);
 
     let file = Connection::open(&path).unwrap();
+    file.execute("DROP TRIGGER message_stays_handled", []).unwrap();
     file.execute("UPDATE message SET status = 0 WHERE correlation = 'lock'", []).unwrap();
     // Something wakes the machine.
     store.send(id, &says("{}", "news")).await.unwrap();

@@ -12,7 +12,7 @@ use machine::{
     Id,
     contract::{
         Action, Answer, AnyExecution, Applied, Attempt, Call, Contract, Idempotent, Irreversible,
-        NotDone, Perform, Planned, Tool, ToolSpec, execution::Status,
+        NotDone, Perform, Planned, Policy, Tool, ToolSpec, execution::Status,
     },
     store::Store,
 };
@@ -459,6 +459,55 @@ async fn two_workers() {
             ended(&store, id, Status::Completed, "sent").await;
         }
         assert_eq!(post.calls(), 20);
+    })
+    .await;
+}
+
+/// A worker ends what a policy repeats after the end of the approval, and calls nothing.
+#[tokio::test]
+async fn repetition_of_a_policy_ends_with_the_approval() {
+    timed(async |store: Store, hand: Hand| {
+        let limit = Duration::from_millis(300);
+        let asked = mail("bob").ask::<Mail>(Some(limit), &actors().ecs_node).unwrap();
+        let (mut gate, mut first) = asked;
+        store.ask(&mut gate, &mut first).await.unwrap();
+        let gate = gate.id();
+        let _ = store.approve(store.gate(gate).await.unwrap(), &ann()).await.unwrap();
+        let post = Post::new(|_| Err(NotDone::not_applied("connection refused")));
+        runs(&store, &post).await;
+        let policy = Policy::new("the server refused it", &actors().graph_runner).unwrap();
+        let mut id = first.id();
+        let mut calls = 0;
+        for _ in 0..5 {
+            calls += 1;
+            assert_eq!(post.calls(), calls);
+            let AnyExecution::Failed(failed) = load(&store, id).await else { panic!() };
+            id = planned::<Mail>(&store, Contract::retry(&failed, &policy)).await;
+            hand.advance(Duration::from_millis(74));
+            runs(&store, &post).await;
+        }
+        // The fifth was planned after 296 ms and begun after 370 ms.
+        assert_eq!(post.calls(), 5);
+        let text = format!("the approval by {gate} has expired");
+        ended(&store, id, Status::Cancelled, &text).await;
+    })
+    .await;
+}
+
+/// A worker ends what was planned again after a person declined it, and calls nothing.
+#[tokio::test]
+async fn declined_action_that_is_planned_again() {
+    each(async |store: Store| {
+        let (mut gate, mut first) = mail("bob").ask::<Mail>(None, &actors().ecs_node).unwrap();
+        store.ask(&mut gate, &mut first).await.unwrap();
+        let gate = gate.id();
+        let _ = store.decline(store.gate(gate).await.unwrap(), "never", &ann()).await.unwrap();
+        let id = planned::<Mail>(&store, mail("bob")).await;
+        let post = Post::sends();
+        runs(&store, &post).await;
+        ended(&store, id, Status::Cancelled, &format!("ann has declined it at {gate}")).await;
+        ended(&store, first.id(), Status::Cancelled, "not approved: never").await;
+        assert_eq!(post.calls(), 0);
     })
     .await;
 }

@@ -3,15 +3,21 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod basics;
+#[cfg(unix)]
+mod blocked;
+mod calls;
 mod children;
+mod correlation;
 mod deadlines;
 mod doorbell;
 mod edited;
 mod executions;
 mod fairness;
 mod handlers;
+mod identity;
 mod messages;
 mod refused;
+mod self_sends;
 mod shop;
 mod support;
 

@@ -18,7 +18,9 @@ use machine::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{condition::Condition, process::Process, submit::submit, workflow::AnyWorkflow};
+use crate::{
+    condition::Condition, office::WRITERS, process::Process, submit::submit, workflow::AnyWorkflow,
+};
 
 const GOALS: [&str; 8] = [
     "greet bob",
@@ -63,6 +65,8 @@ struct Figures {
     /// Kills after which a call was under way.
     in_a_call: u32,
     interventions: u32,
+    /// Calls in doubt of which a person said that they did not take place, and when that counted.
+    denied: u32,
     completed: u32,
     failed: u32,
     terminated: u32,
@@ -138,8 +142,29 @@ impl Round {
         self.check(round, figures);
     }
 
+    /// A person says "not applied" of each call in doubt of which the services have nothing.
+    fn deny(&self, figures: &mut Figures) {
+        let waiting = Query::new().machine("execution").status("waiting");
+        let ann = Human::new("ann").unwrap();
+        for execution in self.store.list(&waiting).unwrap().items.into_iter().flatten() {
+            let Ok(doubt) = self.store.wait(self.store.get().in_doubt(execution.id)) else {
+                continue;
+            };
+            let key = doubt.execution().context().idempotency_key().unwrap().to_string();
+            let office = self.folder.path().join("engine.office");
+            let took_place = WRITERS.iter().any(|(_, _, file)| {
+                fs::read_to_string(office.join(file)).unwrap_or_default().contains(&key)
+            });
+            if !took_place {
+                let denied = self.store.get().confirm_not_applied(doubt, "nothing there", &ann);
+                figures.denied += u32::from(self.store.wait(denied).is_ok());
+            }
+        }
+    }
+
     /// A person decides about each engine that asks, once for each time that it asks.
     fn decide(&mut self, random: &mut Random, figures: &mut Figures) {
+        self.deny(figures);
         let query = Query::new().machine("workflow").status("manual_intervention");
         let asking = self.store.wait(self.store.get().load_all::<AnyWorkflow>(&query)).unwrap();
         for engine in asking.items {

@@ -1,7 +1,14 @@
-use alloc::sync::Arc;
+use alloc::{string::String, sync::Arc};
 use core::{error::Error, fmt};
 
-/// The name of an actor: a line of visible text.
+use unicode_normalization::UnicodeNormalization;
+
+/// The name of an actor: a line of visible text, in its normal form.
+///
+/// What looks the same is the same: compatibility characters such as full-width letters are replaced by
+/// the plain ones (NFKC), spaces of any kind by one plain space, spaces at both ends and the selector
+/// U+FE0F are removed. What cannot be seen otherwise is refused. Letters of other alphabets that look
+/// alike stay what they are, and are escaped where people read them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Name(Arc<str>);
 
@@ -30,15 +37,40 @@ impl Name {
         if name.len() > InvalidName::MAX_BYTES {
             return Err(InvalidName::TooLong);
         }
-        match name.chars().find(|character| is_invisible(*character)) {
-            Some(character) => Err(InvalidName::Invisible(character)),
-            None => Ok(Self(name.into())),
+        if let Some(character) = name.chars().find(|character| is_invisible(*character)) {
+            return Err(InvalidName::Invisible(character));
         }
+        let name = normal(name);
+        match name.len() {
+            0 => Err(InvalidName::Empty),
+            1..=InvalidName::MAX_BYTES => Ok(Self(name.into())),
+            _ => Err(InvalidName::TooLong),
+        }
+    }
+
+    /// Whether this is a name in its normal form.
+    #[cfg(feature = "serde")]
+    pub(crate) fn is_normal(name: &str) -> bool {
+        Self::new(name).is_ok_and(|normal| normal.as_str() == name)
     }
 
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// The form in which names are compared.
+fn normal(name: &str) -> String {
+    let mut normal = String::with_capacity(name.len());
+    for character in name.chars().filter(|character| *character != '\u{fe0f}').nfkc() {
+        if !character.is_whitespace() {
+            normal.push(character);
+        } else if !normal.is_empty() && !normal.ends_with(' ') {
+            normal.push(' ');
+        }
+    }
+    normal.truncate(normal.trim_end().len());
+    normal
 }
 
 /// Control characters, and characters that are not shown or that change how others are shown: line
@@ -62,8 +94,11 @@ pub(crate) fn is_invisible(character: char) -> bool {
                 | '\u{fe00}'..='\u{fe0e}'
                 | '\u{feff}'
                 | '\u{ffa0}'
-                | '\u{fff0}'..='\u{fffb}'
+                | '\u{fff0}'..='\u{fffc}'
+                | '\u{13430}'..='\u{1343f}'
+                | '\u{16fe4}'
                 | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d159}'
                 | '\u{1d173}'..='\u{1d17a}'
                 | '\u{e0000}'..='\u{e0fff}'
         )

@@ -66,11 +66,17 @@ pub struct ReasoningNode(Option<Name>);
 /// A person, by name. Make one at the border of the program, where it knows who is there: from an
 /// access token, or from the user of a terminal.
 ///
+/// Names that look the same are the same: they are compared in a normal form (Unicode NFKC, with one
+/// plain space for spaces of any kind, none at the ends, and without U+FE0F). Names with other characters
+/// that cannot be seen are refused. Letters of another alphabet that look alike, such as a Cyrillic `а`,
+/// make another name; where people read it, they are escaped.
+///
 /// ```
 /// use machine::actor::{Actor, Human};
 ///
 /// let ann = Human::new("ann@example.com")?;
 /// assert_eq!(ann.name(), Some("ann@example.com"));
+/// assert_eq!(Human::new("ａnn@example.com\u{a0}")?.name(), ann.name());
 /// assert!(Human::new("ann\u{202e}").is_err());
 /// # Ok::<(), machine::actor::InvalidName>(())
 /// ```

@@ -1,7 +1,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Error, Exit, json, terminal};
+use super::{Error, Exit, terminal};
 
 /// What a command answers: the same for programs and for people.
 #[derive(Debug)]
@@ -32,7 +32,11 @@ impl Answer {
     }
 
     pub(super) fn print(self, format: Format) -> Result<Exit, Error> {
-        let text = if format.json { json::line(&self.document) } else { Ok(self.text) };
+        let text = if format.json {
+            crate::json::line(&self.document).map_err(Error::from)
+        } else {
+            Ok(self.text)
+        };
         match text.and_then(|text| terminal::print(&text)) {
             Ok(()) => Ok(self.exit),
             Err(error) if self.is_act => Err(error.after_act()),

@@ -1,6 +1,6 @@
 use std::io::Write;
 
-use super::{Context, Error, Exit, answer::Format, ids::Ids, json, progress::Progress, terminal};
+use super::{Context, Error, Exit, answer::Format, ids::Ids, progress::Progress, terminal};
 use crate::{
     id::Id,
     store::{LoadError, Store},
@@ -54,7 +54,7 @@ impl Export {
 /// Prints one machine; the inner error is what is wrong with it.
 async fn write(store: &Store, id: Id) -> Result<Result<(), LoadError>, Error> {
     match store.export(id).await {
-        Ok(machine) => terminal::print(&json::line(&machine)?).map(Ok),
+        Ok(machine) => terminal::print(&crate::json::line(&machine)?).map(Ok),
         Err(error) => Ok(Err(error)),
     }
 }

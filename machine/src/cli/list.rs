@@ -146,7 +146,7 @@ impl List {
                 label(terminal, &reason),
                 since(&concern["since"], now),
                 lines(&steps.collect::<Vec<_>>()),
-                cell(about(concern)),
+                cell(about(concern, now)),
             ]);
         }
         let mut others =
@@ -216,11 +216,22 @@ fn short_id(short: &Short, document: &Value) -> comfy_table::Cell {
 }
 
 /// What a concern is about; what went wrong, where the audience may see it.
-fn about(concern: &Value) -> String {
-    let about = match concern["error"].as_str() {
+fn about(concern: &Value, now: i64) -> String {
+    let mut about = match concern["error"].as_str() {
         Some(error) => format!("{}: {error}", text(concern, "summary")),
         None => text(concern, "summary").to_owned(),
     };
+    let call = &concern["open_call"];
+    if let (Some(pid), Some(host)) =
+        (call["process"]["pid"].as_u64(), call["process"]["host"].as_str())
+    {
+        let process = format!("in process {pid} on {host}");
+        let state = match call["cut_off_at"].as_i64() {
+            Some(at) => format!("cut off {} {process}: restart it, then answer", relative(at, now)),
+            None => format!("may still be running {process}: wait, or restart it, then answer"),
+        };
+        let _ = write!(about, "; {state}; or override");
+    }
     match concern["answered_with"].as_str() {
         Some(trigger) => format!("{about} (answered with `{trigger}`, which is not applied yet)"),
         None => about,

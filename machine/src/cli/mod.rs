@@ -16,7 +16,6 @@ mod export;
 mod fence;
 mod file;
 mod ids;
-mod json;
 mod list;
 mod operations;
 mod person;

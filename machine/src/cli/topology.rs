@@ -75,12 +75,12 @@ impl Topology {
         };
         let topology = view::Topology::of(definition);
         let text = match self.drawing {
-            _ if self.definition => super::json::line(&**definition)?,
+            _ if self.definition => crate::json::line(&**definition)?,
             Drawing::Table => table(context.terminal(), &topology),
             Drawing::Svg => visible(&definition.svg()),
             Drawing::Mermaid => visible(&definition.mermaid()),
             Drawing::Dot => visible(&definition.dot()),
-            Drawing::Json => super::json::line(&topology)?,
+            Drawing::Json => crate::json::line(&topology)?,
         };
         Answer::new(document(&topology)?, text).print(self.format)
     }

@@ -2,10 +2,17 @@ use std::{convert::Infallible, fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use unicode_normalization::is_nfkc;
 
+#[cfg(feature = "sqlite")]
+use super::IdempotencyKey;
 use super::InvalidContract;
-use crate::actor::is_invisible;
-use crate::journal::{Digest, canonical, canonical_whole_object, depth, plain_numbers};
+use crate::actor::{Name, is_invisible};
+#[cfg(feature = "sqlite")]
+use crate::journal::canonical_whole;
+use crate::journal::{
+    Digest, canonical, canonical_whole_object, check_object, depth, plain_numbers,
+};
 
 /// What to do: type and parameters. Progress and result belong to the
 /// [`Execution`](super::Execution).
@@ -45,6 +52,13 @@ pub(super) fn check_names(service: &str, method: &str) -> Result<(), &'static st
     let hidden = |name: &str| name.chars().any(|one| one.is_whitespace() || is_invisible(one));
     if hidden(service) || hidden(method) {
         return Err("its service or its method has a space, or a character that cannot be seen");
+    }
+    let is_plain = |name: &str| name.is_empty() || is_nfkc(name) && !name.contains('\u{fe0f}');
+    if !is_plain(service) || !is_plain(method) {
+        return Err(
+            "its service or its method has a character that looks like another one, such as a \
+             full-width letter; use its plain form (Unicode NFKC)",
+        );
     }
     Ok(())
 }
@@ -115,8 +129,9 @@ impl Action {
     ///
     /// [`InvalidContract::TooLarge`] if the detail is larger than
     /// [`MAX_DETAIL_BYTES`](Self::MAX_DETAIL_BYTES), [`InvalidContract::TooDeep`] if it is nested
-    /// deeper than [`MAX_DETAIL_DEPTH`](Self::MAX_DETAIL_DEPTH), [`InvalidContract::NotACall`] if it
-    /// is not the detail of a tool call, and its type says so.
+    /// deeper than [`MAX_DETAIL_DEPTH`](Self::MAX_DETAIL_DEPTH), [`InvalidContract::Unportable`] if
+    /// another program would read it differently, [`InvalidContract::NotACall`] if it is not the
+    /// detail of a tool call, and its type says so.
     pub fn new(
         action_type: ActionType,
         action_detail: Map<String, Value>,
@@ -129,6 +144,9 @@ impl Action {
         let detail = Value::Object(action_detail);
         if depth(&detail) > Self::MAX_DETAIL_DEPTH {
             return Err(InvalidContract::TooDeep);
+        }
+        if let Value::Object(map) = &detail {
+            check_object(map)?;
         }
         // Normalize first, so that the digest covers exactly what is stored and runs.
         let detail = plain_numbers(detail);
@@ -158,6 +176,28 @@ impl Action {
             detail.insert("identity".to_owned(), identity);
         }
         Self::new(ActionType::ToolCall, detail)
+    }
+
+    /// The same action with this identity.
+    pub(super) fn with_identity(&self, identity: Option<Value>) -> Result<Self, InvalidContract> {
+        let mut detail = self.action_detail.clone();
+        match identity {
+            Some(identity) => drop(detail.insert("identity".to_owned(), identity)),
+            None => drop(detail.remove("identity")),
+        }
+        Self::new(self.action_type.clone(), detail)
+    }
+
+    /// Its identity as canonical text; `None` if all arguments identify it.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn identity(&self) -> Option<String> {
+        self.tool().and_then(|call| call.identity).map(canonical_whole)
+    }
+
+    /// Its key, if it is irreversible.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn key(&self) -> IdempotencyKey {
+        IdempotencyKey::of(self)
     }
 
     /// The same action, done on purpose another time.
@@ -193,7 +233,12 @@ impl Action {
         }
         check_names(call.service, call.method)?;
         match self.action_detail.get("occurrence") {
-            None | Some(Value::String(_)) => Ok(()),
+            None => Ok(()),
+            Some(Value::String(name)) if Name::is_normal(name) => Ok(()),
+            Some(Value::String(_)) => Err(
+                "its occurrence is not in its normal form, so another text could look the same; \
+                 `Contract::occurrence` sets it",
+            ),
             Some(_) => Err("its occurrence is not a text"),
         }
     }

@@ -1,6 +1,8 @@
 use std::{future::Future, ops::Deref, pin::Pin, sync::Arc, time::Duration};
 
-use super::{Answer, Callable, Contract, IdempotencyKey, NotDone, Token, permit::Lender};
+use super::{
+    Answer, Callable, Contract, IdempotencyKey, InFlight, NotDone, Token, in_flight::CallHandle,
+};
 use crate::{clock::Millis, id::Id};
 
 /// One attempt at a call: what was approved, and what identifies it to the remote service.
@@ -57,10 +59,9 @@ impl<T> Attempt<T> {
 pub struct Call<T> {
     pub(super) attempt: Attempt<T>,
     pub(super) token: Token,
-    pub(super) epoch: u64,
     pub(super) expires_at: Option<Millis>,
     pub(super) timeout: Option<Duration>,
-    pub(super) lender: Arc<dyn Lender>,
+    pub(super) handle: CallHandle,
 }
 
 impl<T> Call<T> {
@@ -88,7 +89,17 @@ impl<T> Call<T> {
     ///
     /// Returns `false` if the store cannot be read.
     pub async fn still_valid(&self) -> bool {
-        self.lender.check(self.attempt.execution_id, self.epoch).await.is_ok()
+        let lender = self.handle.lender();
+        lender.check(self.handle.execution_id(), self.handle.epoch()).await.is_ok()
+    }
+}
+
+impl<T: Callable> Call<T> {
+    /// A guard for a part of the call that runs apart from the future of
+    /// [`perform`](Perform::perform), such as a blocking task.
+    #[must_use = "the call is in flight while the guard is alive"]
+    pub fn in_flight(&self) -> InFlight<T> {
+        InFlight::new(&self.handle)
     }
 }
 
@@ -143,6 +154,14 @@ impl<T> Deref for Call<T> {
             `service_fn`"
 )]
 pub trait Perform<T: Callable>: Send + Sync {
+    /// Nothing of a call runs once its future and its guards ([`Call::in_flight`]) are gone. That is
+    /// true of an asynchronous client that sends in its own future; it is not true of `spawn_blocking`, of
+    /// a thread, or of a spawned task without a guard.
+    ///
+    /// A call of a service that is not confined, and that was cut off (its future was dropped, or it
+    /// panicked), counts as alive until its process ends: "not applied" waits until then.
+    const CONFINED: bool = false;
+
     /// Performs the call, and answers with evidence. Any other error, through `?`, a panic, and a
     /// timeout mean that nobody knows whether an irreversible call took effect.
     fn perform(&self, call: &Call<T>) -> impl Future<Output = Answer<T::Receipt>> + Send;
@@ -157,6 +176,8 @@ pub trait Perform<T: Callable>: Send + Sync {
 }
 
 impl<T: Callable, P: Perform<T>> Perform<T> for Arc<P> {
+    const CONFINED: bool = P::CONFINED;
+
     fn perform(&self, call: &Call<T>) -> impl Future<Output = Answer<T::Receipt>> + Send {
         P::perform(self, call)
     }

@@ -4,15 +4,17 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
-    Action, ActionType, AnyExecution, Decider, Decides, Effect, EffectType, Execution,
+    Action, ActionType, AnyExecution, ApprovalEnd, Decider, Decides, Effect, EffectType, Execution,
     IdempotencyKey, InvalidContract, Progress, Tool, ToolSpec,
     gate::Approval,
+    identity::{Maker, identity},
     rollback::Rollback,
-    terms::{Author, Terms},
+    terms::{Author, Made, Terms},
 };
 use crate::{
     actor::{Actor, GraphRunner, Human, Name, ReasoningNode},
     id::Id,
+    journal::check_text,
     stored::{Data, Durable},
     typed::{State, Terminal},
 };
@@ -53,8 +55,8 @@ impl Contract {
     ///
     /// # Errors
     ///
-    /// [`InvalidContract`] if the arguments are no JSON object that can be read back, or are too
-    /// large.
+    /// [`InvalidContract`] if the arguments are no JSON object, change when they are read back, or are too
+    /// large, or if [`Tool::identity`] is not the same twice.
     pub fn of<T: Tool>(tool: &T, author: &ReasoningNode) -> Result<Self, InvalidContract> {
         let name = || format!("{}.{}", T::SERVICE, T::METHOD);
         let misfit = |reason: String| InvalidContract::Arguments { tool: name(), reason };
@@ -62,7 +64,16 @@ impl Contract {
         let arguments = object(&text)?;
         // What does not survive storage must not be approved, nor shown.
         let tool: T = serde_json::from_str(&text).map_err(|error| misfit(error.to_string()))?;
-        let action = Action::tool_call((T::SERVICE, T::METHOD), arguments, tool.identity())?;
+        let again = serde_json::to_string(&tool).map_err(|error| misfit(error.to_string()))?;
+        if object(&again)? != arguments {
+            return Err(misfit(
+                "they change when they are read back, so that other arguments would run than those \
+                 that are approved; make `Serialize` and `Deserialize` agree, and use collections with \
+                 an order"
+                    .to_owned(),
+            ));
+        }
+        let action = Action::tool_call((T::SERVICE, T::METHOD), arguments, identity(&tool)?)?;
         let about = |language: &str| match tool.subject(language) {
             Some(subject) => short(format!("{} → {subject}", name())),
             None => name(),
@@ -73,6 +84,7 @@ impl Contract {
         contract.0.summaries = summaries.collect();
         contract.0.timeout_ms = T::TIMEOUT.map(millis);
         contract.0.settling_ms = millis(T::SETTLING_TIME);
+        contract.0.made = Made(Some(Maker::of::<T>()));
         Ok(contract)
     }
 
@@ -145,8 +157,9 @@ impl Contract {
     /// A new attempt at the action of an execution that ended (EX-5): same key, new execution. A
     /// person decides it, or a [`Policy`](super::Policy) that says so, and that is on record as its
     /// approval. It is for one execution: another one with a copy of this contract has the same id,
-    /// and a store refuses it. A policy can repeat what a person approved and what then failed, but
-    /// not what was declined, or took place. A store refuses to retry an irreversible action that took place.
+    /// and a store refuses it. A policy can repeat what a person approved and what then failed, until
+    /// that approval [ends](Self::approval_end), but not what was declined, or took place. A store
+    /// refuses to retry an irreversible action that took place.
     ///
     /// ```
     /// use machine::actor::Human;
@@ -165,12 +178,12 @@ impl Contract {
         let (mut contract, decider) = (ended.context().clone(), decided_by.__decider());
         // What a person had to approve is for a policy only if it was approved, and did not take
         // place: otherwise it stays behind its gate, which is for another execution.
-        let failed_after_approval = || {
-            let progress = Progress::read(ended);
-            progress.approved_by().is_some() && !progress.is_applied()
-        };
-        if decider.is_human() || failed_after_approval() {
+        let progress = Progress::read(ended);
+        if decider.is_human() {
+            (contract.0.behind, contract.0.approval_end) = (None, None);
+        } else if progress.approved_by().is_some() && !progress.is_applied() {
             contract.0.behind = None;
+            contract.0.approval_end = progress.approval_end.or(contract.0.approval_end);
         }
         contract.0.retry_of = Some(ended.id());
         contract.0.decided_by = Some(decider);
@@ -196,7 +209,11 @@ impl Contract {
     }
 
     /// Adds the subject of the action to the summary, for people: `email.send → bob@example.com`.
-    /// The question to an approver does not use it.
+    ///
+    /// It is free text, and nothing compares it with the arguments. It is what lists, views and prompts show;
+    /// the [question](super::Gate::question) to an approver does not use it, and is made from the action
+    /// alone. So leave it to the program, and not to a model: [`Tool::subject`] and
+    /// [`ToolSpec::template`] make it from the arguments.
     #[must_use]
     pub fn about(mut self, subject: &str) -> Self {
         self.0.summary = short(format!("{} → {subject}", self.0.summary));
@@ -221,15 +238,16 @@ impl Contract {
 
     /// Names the occasion of a deliberate repetition, such as `2026-W47` for a weekly reminder. It
     /// becomes part of the key and of what is approved. Nothing else lets an irreversible action run
-    /// again after it took place, so it takes a [`GraphRunner`]: a model never chooses it.
+    /// again after it took place, so it takes a [`GraphRunner`]: a model never chooses it. Names that
+    /// look the same are the same occasion, like those of a [`Human`].
     ///
     /// # Errors
     ///
     /// [`InvalidContract::Name`] if the occurrence is not a line of visible text,
     /// [`InvalidContract::TooLarge`] if the action becomes too large by it.
     pub fn occurrence(mut self, name: &str, _by: &GraphRunner) -> Result<Self, InvalidContract> {
-        Name::new(name)?;
-        let action = self.0.action.on_occasion(name)?;
+        let name = Name::new(name)?;
+        let action = self.0.action.on_occasion(name.as_str())?;
         self.0.set_action(action);
         Ok(self)
     }
@@ -332,6 +350,12 @@ impl Contract {
         self.0.decided_by.as_ref()
     }
 
+    /// The end of the approval under which a policy repeats the action: a store begins it only before.
+    #[must_use]
+    pub fn approval_end(&self) -> Option<ApprovalEnd> {
+        self.0.approval_end
+    }
+
     /// The action that undoes this one.
     #[must_use]
     pub fn rollback(&self) -> Option<&Action> {
@@ -378,6 +402,11 @@ impl Contract {
         self
     }
 
+    /// How this program made its action, if it did.
+    pub(crate) fn maker(&self) -> Option<Maker> {
+        self.0.made.0
+    }
+
     /// The kind and the name of the actor that made it.
     pub(crate) fn made_by(&self) -> (&'static str, Option<&str>) {
         match &self.0.decided_by {
@@ -389,7 +418,7 @@ impl Contract {
 
     /// The same contract for an execution behind this gate.
     pub(super) fn put_behind(mut self, gate: Id) -> Self {
-        self.0.behind = Some(gate);
+        (self.0.behind, self.0.approval_end) = (Some(gate), None);
         self
     }
 
@@ -423,6 +452,7 @@ impl Data for Contract {
                 Self::MAX_BYTES
             )));
         }
+        check_text(&text).map_err(serde::ser::Error::custom)?;
         Self::__of_text(&text)?;
         Ok(text)
     }
@@ -452,7 +482,9 @@ pub(super) fn object(text: &str) -> Result<Map<String, Value>, InvalidContract> 
     if text.len() > Action::MAX_DETAIL_BYTES {
         return Err(InvalidContract::TooLarge { bytes: text.len() });
     }
-    match serde_json::from_str(text).map_err(InvalidContract::NotJson)? {
+    let value = serde_json::from_str(text).map_err(InvalidContract::NotJson)?;
+    check_text(text)?;
+    match value {
         Value::Object(map) => Ok(map),
         Value::Array(_) => Err(InvalidContract::NotAnObject("an array")),
         Value::String(_) => Err(InvalidContract::NotAnObject("a string")),

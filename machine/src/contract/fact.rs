@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use super::ApprovalEnd;
 use crate::{
     clock::Millis,
     id::Id,
@@ -30,6 +31,8 @@ pub enum CallFact {
     Permitted {
         /// The worker, so that other processes can check whether it is alive.
         worker: String,
+        /// The process of the worker, for people.
+        process: Process,
         /// The current epoch. Raising the epoch makes the worker's answer late.
         epoch: u64,
         /// The digest of the permitted action.
@@ -40,6 +43,9 @@ pub enum CallFact {
         /// The name of the person who approved it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         approved_by: Option<String>,
+        /// The end of that approval, if it has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        approval_end: Option<ApprovalEnd>,
     },
     /// Evidence about the call.
     Evidence {
@@ -58,7 +64,12 @@ pub enum CallFact {
         /// When, by the clock of the store.
         at: Millis,
     },
-    /// The worker of an execution in doubt was found to have ended.
+    /// The call of an execution in doubt was found to be cut off, by its own process.
+    CutOff {
+        /// When it was found, by the clock of the store.
+        at: Millis,
+    },
+    /// The call of an execution in doubt was found to have ended, or its process was.
     WorkerEnded {
         /// When it was found, by the clock of the store.
         at: Millis,
@@ -119,16 +130,38 @@ pub enum Evidence {
     Unknown(String),
 }
 
-/// What is known of the worker of a call.
+/// Whether a call can still take effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Liveness {
-    /// It holds its lock: the call may be in flight, or frozen.
+    /// Its process holds its lock: the call may be in flight, or frozen.
     Alive,
-    /// Its lock is free, so its process has ended, or the call has.
+    /// It was cut off: its future was dropped, or it panicked. Its process is alive, and may still be
+    /// running what the call has started.
+    CutOff,
+    /// It has ended, or its process has.
     Ended,
-    /// Its lock file is missing, or is of another host.
+    /// The lock file of its process is missing, or says nothing here.
     Unknown,
+}
+
+/// A process, as people find it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+pub struct Process {
+    /// Its number.
+    pub pid: u32,
+    /// The name of its host.
+    pub host: String,
+    /// When it first opened a store (milliseconds since the Unix epoch, by the clock of the system).
+    pub since: Millis,
+}
+
+impl std::fmt::Display for Process {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "process {} on {}", self.pid, self.host)
+    }
 }
 
 impl CallFact {

@@ -123,11 +123,22 @@ fn in_doubt(waiting: &Execution<Waiting>) -> String {
     let question = match (progress.receipt(), progress.worker()) {
         (Some(receipt), _) => format!("It took place: {receipt}. Confirm it. ({asked})"),
         (None, Liveness::Ended) => asked.clone(),
-        (None, Liveness::Alive) => {
-            format!("{asked} Its worker is still alive and may still do it.")
-        }
+        (None, Liveness::Alive) => match progress.process() {
+            Some(process) => format!(
+                "{asked} When this was last checked, the call could still be running in {process}, so \
+                 the action could still take place."
+            ),
+            None => format!("{asked} The call may still be running."),
+        },
+        (None, Liveness::CutOff) => match progress.process() {
+            Some(process) => format!(
+                "{asked} The call was cut off in {process}, which was still running then, so the \
+                 action can still take place: restart that process, then answer."
+            ),
+            None => format!("{asked} The call was cut off and may still be running."),
+        },
         (None, Liveness::Unknown) => {
-            format!("{asked} Nobody knows whether its worker is still alive.")
+            format!("{asked} It is unknown whether its worker is still alive.")
         }
     };
     // Summary, reason and receipt may come from a model, or from the remote service.

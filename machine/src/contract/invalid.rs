@@ -1,5 +1,5 @@
 use super::Action;
-use crate::actor::InvalidName;
+use crate::{actor::InvalidName, journal::Unportable};
 
 /// Why a contract could not be made. Nothing was stored.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +27,10 @@ pub enum InvalidContract {
         limit = Action::MAX_DETAIL_DEPTH
     )]
     TooDeep,
+    /// Programs that enable other features of `serde_json` read the arguments differently, or not at
+    /// all.
+    #[error("the arguments are not the same in every program: {0}")]
+    Unportable(String),
     /// The detail is not that of a tool call.
     #[error("this is not a tool call: {0}")]
     NotACall(&'static str),
@@ -52,10 +56,12 @@ pub enum InvalidContract {
         /// The tool.
         tool: String,
     },
-    /// The tool has another idea of which arguments make the key than when the action was planned.
+    /// The tool has another idea of which arguments make the key than when the action was planned, or
+    /// than a moment ago.
     #[error(
-        "`{tool}` derives another identity from these arguments than when the action was planned; \
-         plan it again"
+        "`{tool}` derives another identity from these arguments than before; make `Tool::identity` a \
+         function of the arguments and of nothing else, the same in every program, and plan the \
+         action again"
     )]
     OtherIdentity {
         /// The tool.
@@ -84,4 +90,10 @@ pub enum InvalidContract {
     /// A name or a question is empty.
     #[error("the {0} is empty; pass a non-empty {0}")]
     Empty(&'static str),
+}
+
+impl From<Unportable> for InvalidContract {
+    fn from(found: Unportable) -> Self {
+        Self::Unportable(found.to_string())
+    }
 }

@@ -33,6 +33,12 @@ impl IdempotencyKey {
         Self(format!("{}:{}:{digest}", escaped(call.service), escaped(call.method)))
     }
 
+    /// What the keys of a tool begin with: all of a key but its digest.
+    #[cfg(feature = "sqlite")]
+    pub(super) fn tool_of(service: &str, method: &str) -> String {
+        format!("{}:{}", escaped(service), escaped(method))
+    }
+
     /// The key as text, for a service that deduplicates too.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -10,7 +10,9 @@ mod effect;
 mod execution_machine;
 mod fact;
 mod gate;
+mod identity;
 mod in_doubt;
+mod in_flight;
 mod invalid;
 mod key;
 mod outcome;
@@ -32,21 +34,26 @@ pub use contract::Contract;
 pub use decider::{Decider, Decides, Policy};
 pub use effect::{Effect, EffectType, Idempotent, Irreversible, NeedsNoPermit};
 pub use execution_machine::{AnyExecution, Execution, execution};
-pub use fact::{CallFact, Evidence, Liveness};
+pub use fact::{CallFact, Evidence, Liveness, Process};
 #[cfg(feature = "sqlite")]
 pub(crate) use gate::Decided;
-pub use gate::{Approval, Decision, Gate, decision};
+pub use gate::{Approval, ApprovalEnd, Decision, Gate, decision};
+#[doc(hidden)]
+pub use identity::{Maker, TypedTool};
 pub(crate) use in_doubt::append;
 #[cfg(feature = "sqlite")]
 pub(crate) use in_doubt::record;
 pub use in_doubt::{InDoubt, waits_for};
+pub use in_flight::InFlight;
+#[cfg(feature = "sqlite")]
+pub(crate) use in_flight::{CallHandle, CallRecord, Owner};
 pub use invalid::InvalidContract;
 pub use key::IdempotencyKey;
 pub use outcome::{Answer, Applied, LateCall, NotDone, Outcome, Settled, receipt};
 #[cfg(feature = "sqlite")]
-pub(crate) use outcome::{bounded, evidence};
+pub(crate) use outcome::{Answered, bounded};
 #[cfg(feature = "sqlite")]
-pub(crate) use permit::{AtWork, Lender};
+pub(crate) use permit::Lender;
 pub use permit::{Permit, Token};
 pub use planned::Planned;
 pub use progress::Progress;
@@ -58,4 +65,4 @@ pub use rollback::{RollbackPlan, RollbackStep};
 pub(crate) use rules::settled_at;
 pub use tool::{Callable, Repeatable, Tool, ToolSpec};
 #[cfg(feature = "sqlite")]
-pub(crate) use wording::question;
+pub(crate) use wording::{question, visible};

@@ -14,9 +14,8 @@ use super::{
     AnyExecution, Evidence, Execution, InDoubt,
     call::BoxFuture,
     execution::{Completed, Failed},
-    permit::AtWork,
+    in_flight::{CallHandle, Owner, StillRunning},
 };
-use crate::id::Id;
 
 /// The answer of a service: evidence that the effect took place, or why there is none.
 ///
@@ -44,8 +43,16 @@ pub enum NotDone {
     /// The service can prove that nothing happened: the connection was refused, or the remote side
     /// rejected the request before it accepted anything. The key is released.
     NotApplied(String),
-    /// The effect may have taken place. The execution is in doubt until someone settles it.
+    /// The effect may have taken place, and the call has ended. The execution is in doubt until
+    /// someone settles it.
     Unknown(String),
+    /// The effect may take place yet: something that the call has started is still running, and nothing
+    /// tells when it ends. The call counts as alive until its process ends.
+    StillRunning(String),
+    /// A task of the call failed, or the service has stopped waiting for a part of it: `?` on tokio's
+    /// `Elapsed` and `JoinError`, and on a timeout of `std`'s channels. As [`StillRunning`](Self::StillRunning), unless the service is
+    /// [confined](super::Perform::CONFINED) to its future.
+    CutOff(String),
 }
 
 impl NotDone {
@@ -54,22 +61,69 @@ impl NotDone {
         Self::NotApplied(reason.to_string())
     }
 
-    /// It is unknown whether the effect took place, for this reason.
+    /// It is unknown whether the effect took place, for this reason. The call has ended.
     pub fn unknown(reason: impl Display) -> Self {
         Self::Unknown(reason.to_string())
     }
+
+    /// Something that the call has started may still be running, for this reason, such as a client
+    /// that the service no longer waits for.
+    pub fn still_running(reason: impl Display) -> Self {
+        Self::StillRunning(reason.to_string())
+    }
 }
 
-impl<E: std::error::Error> From<E> for NotDone {
+impl<E: Error + 'static> From<E> for NotDone {
     fn from(error: E) -> Self {
         let mut reason = error.to_string();
+        let mut cut_off = is_given_up(&error);
         let mut cause = error.source();
         while let Some(error) = cause {
             reason = format!("{reason}: {error}");
+            cut_off |= is_given_up(error);
             cause = error.source();
         }
-        Self::Unknown(reason)
+        if cut_off { Self::CutOff(reason) } else { Self::Unknown(reason) }
     }
+}
+
+/// Whether an error says that a task has failed or that a wait was given up, so that a part of the call may
+/// still be running.
+#[cfg(feature = "sqlite")]
+fn is_given_up(error: &(dyn Error + 'static)) -> bool {
+    use std::io;
+
+    if error.is::<tokio::time::error::Elapsed>() || error.is::<tokio::task::JoinError>() {
+        return true;
+    }
+    if let Some(waited) = error.downcast_ref::<std::sync::mpsc::RecvTimeoutError>() {
+        return *waited == std::sync::mpsc::RecvTimeoutError::Timeout;
+    }
+    let Some(error) = error.downcast_ref::<io::Error>() else { return false };
+    match error.get_ref() {
+        // Its source is that of the error inside, and not the error itself.
+        Some(inside) => {
+            let mut inside: Option<&(dyn Error + 'static)> = Some(inside);
+            std::iter::from_fn(|| {
+                let error = inside?;
+                inside = error.source();
+                Some(error)
+            })
+            .any(is_given_up)
+        }
+        // What `Elapsed` becomes; an error of the system has a number, and one of `std` another text.
+        None => {
+            error.kind() == io::ErrorKind::TimedOut
+                && error.raw_os_error().is_none()
+                && error.to_string() == io::ErrorKind::TimedOut.to_string()
+        }
+    }
+}
+
+/// Without a store, nothing is called.
+#[cfg(not(feature = "sqlite"))]
+fn is_given_up(_: &(dyn Error + 'static)) -> bool {
+    false
 }
 
 /// The outcome of a call that used up its permit. Pass it to [`Store::settle`].
@@ -77,14 +131,14 @@ impl<E: std::error::Error> From<E> for NotDone {
 /// [`Store::settle`]: crate::store::Store::settle
 #[must_use = "an outcome that is not settled leaves its execution in doubt"]
 pub struct Outcome {
-    pub(crate) execution_id: Id,
-    pub(crate) epoch: u64,
     pub(crate) evidence: Evidence,
     /// The call, if it is still running after its timeout. The lock is never taken: it makes this `Sync`, so
     /// that an error with it can be passed on.
     pub(crate) late: Mutex<Option<BoxFuture<'static, Evidence>>>,
     // Held until the outcome is on disk, and the call has ended.
-    pub(crate) at_work: AtWork,
+    pub(crate) handle: CallHandle,
+    /// Keeps the store open, so that the outcome can be written even if it is dropped.
+    pub(crate) _open: Option<Owner>,
 }
 
 impl Outcome {
@@ -98,7 +152,7 @@ impl Outcome {
 impl fmt::Debug for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("Outcome");
-        debug.field("execution_id", &self.execution_id).field("evidence", &self.evidence);
+        debug.field("execution_id", &self.handle.execution_id()).field("evidence", &self.evidence);
         debug.finish_non_exhaustive()
     }
 }
@@ -148,13 +202,32 @@ impl fmt::Debug for LateCall {
 /// The maximum size of a receipt or a reason in bytes. What is longer is cut.
 pub(crate) const MAX_BYTES: usize = 64 * 1024;
 
-/// What an answer proves.
-pub(crate) fn evidence<R: Serialize>(answer: Result<Answer<R>, Box<dyn Any + Send>>) -> Evidence {
-    match answer {
-        Ok(Ok(Applied(receipt))) => Evidence::Applied(text_of(&receipt)),
-        Ok(Err(NotDone::NotApplied(reason))) => Evidence::NotApplied(bounded(reason)),
-        Ok(Err(NotDone::Unknown(reason))) => Evidence::Unknown(bounded(reason)),
-        Err(_) => Evidence::Unknown("the service panicked".to_owned()),
+/// An answer as evidence.
+pub(crate) struct Answered {
+    pub(crate) evidence: Evidence,
+    /// Why a part of the call may still be running.
+    pub(crate) still_running: Option<StillRunning>,
+}
+
+impl Answered {
+    /// The evidence in an answer, or in the panic that came instead.
+    pub(crate) fn of<R: Serialize>(answer: Result<Answer<R>, Box<dyn Any + Send>>) -> Self {
+        let (evidence, still_running) = match answer {
+            Ok(Ok(Applied(receipt))) => (Evidence::Applied(text_of(&receipt)), None),
+            Ok(Err(NotDone::NotApplied(reason))) => (Evidence::NotApplied(bounded(reason)), None),
+            Ok(Err(NotDone::Unknown(reason))) => (Evidence::Unknown(bounded(reason)), None),
+            Ok(Err(NotDone::StillRunning(reason))) => {
+                (Evidence::Unknown(bounded(reason)), Some(StillRunning::Declared))
+            }
+            Ok(Err(NotDone::CutOff(reason))) => {
+                (Evidence::Unknown(bounded(reason)), Some(StillRunning::Presumed))
+            }
+            Err(_) => {
+                let reason = "the service panicked".to_owned();
+                (Evidence::Unknown(reason), Some(StillRunning::Presumed))
+            }
+        };
+        Self { evidence, still_running }
     }
 }
 

@@ -1,10 +1,4 @@
-use std::{
-    any::Any,
-    fmt,
-    panic::AssertUnwindSafe,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{fmt, fs::File, io, panic::AssertUnwindSafe, sync::Arc, sync::Mutex, time::Duration};
 
 use futures_util::{
     FutureExt,
@@ -12,8 +6,10 @@ use futures_util::{
 };
 
 use super::{
-    Attempt, Call, Callable, Evidence, IdempotencyKey, Outcome, Perform, call::BoxFuture,
-    outcome::evidence,
+    Attempt, Call, Callable, Evidence, IdempotencyKey, Outcome, Perform,
+    call::BoxFuture,
+    in_flight::{CallHandle, CallRecord, Owner, Started},
+    outcome::Answered,
 };
 use crate::{clock::Millis, id::Id};
 
@@ -27,12 +23,7 @@ use crate::{clock::Millis, id::Id};
 #[must_use = "a permit that is dropped leaves its execution in doubt"]
 pub struct Permit<T> {
     call: Call<T>,
-    /// A guard: while it is alive, the call is in flight and no one takes it over.
-    at_work: AtWork,
 }
-
-/// A guard for a call in flight in this process. The worker holds the weak counterpart.
-pub(crate) type AtWork = Arc<dyn Any + Send + Sync>;
 
 /// What a permit needs of the store that issued it.
 pub(crate) trait Lender: fmt::Debug + Send + Sync {
@@ -41,6 +32,15 @@ pub(crate) trait Lender: fmt::Debug + Send + Sync {
 
     /// Ends after this time, counted on a clock that does not stop while the machine is suspended.
     fn sleep(&self, time: Duration) -> BoxFuture<'static, ()>;
+
+    /// Writes evidence whose future is gone, in the background.
+    fn keep(&self, execution: Id, epoch: u64, evidence: Evidence, record: &Arc<CallRecord>);
+
+    /// Keeps the store open. `None` if it is closed.
+    fn open(&self) -> Option<Owner>;
+
+    /// Another handle of the lock of this process. `None` if there is no file.
+    fn lock(&self) -> io::Result<Option<File>>;
 }
 
 /// A fencing token. Later permits of a store have larger tokens.
@@ -85,15 +85,13 @@ impl fmt::Display for Token {
 impl<T: Callable> Permit<T> {
     pub(crate) fn new(
         attempt: Attempt<T>,
-        epoch: u64,
         expires_at: Option<Millis>,
         timeout: Option<Duration>,
-        lender: Arc<dyn Lender>,
-        at_work: AtWork,
+        handle: CallHandle,
     ) -> Self {
         // The batch that issues the permit fills in the token.
         let token = Token::new(0, 0);
-        Self { call: Call { attempt, token, epoch, expires_at, timeout, lender }, at_work }
+        Self { call: Call { attempt, token, expires_at, timeout, handle } }
     }
 
     /// Performs the call under this permit.
@@ -107,30 +105,29 @@ impl<T: Callable> Permit<T> {
         Box::pin(self.called(service))
     }
 
-    async fn called(self, service: impl Perform<T> + 'static) -> Outcome {
-        let Self { call, at_work } = self;
-        let (execution_id, epoch, timeout) = (call.execution_id(), call.epoch, call.timeout);
-        let lender = Arc::clone(&call.lender);
-        let outcome = |evidence, late| Outcome {
-            execution_id,
-            epoch,
-            evidence,
-            late: Mutex::new(late),
-            at_work,
+    async fn called<S: Perform<T> + 'static>(self, service: S) -> Outcome {
+        let Self { call } = self;
+        let (timeout, handle) = (call.timeout, call.handle.clone());
+        let outcome = |evidence, late| {
+            let open = handle.open();
+            Outcome { evidence, late: Mutex::new(late), handle, _open: open }
         };
-        if let Err(reason) = lender.check(execution_id, epoch).await {
+        let lender = call.handle.lender();
+        if let Err(reason) = lender.check(call.handle.execution_id(), call.handle.epoch()).await {
             let reason = format!("it was not started, because the permit is not valid: {reason}");
             return outcome(Evidence::NotApplied(reason), None);
         }
+        let sleep = timeout.map(|limit| (limit, lender.sleep(limit)));
         let running: BoxFuture<'static, Evidence> = Box::pin(async move {
+            let started = Started::new(call.handle.clone(), S::CONFINED);
             // Unwind safe: the service's own state is its own affair, and the call is dropped.
             let answer = AssertUnwindSafe(async { service.perform(&call).await });
-            evidence(answer.catch_unwind().await)
+            started.returned(Answered::of(answer.catch_unwind().await))
         });
-        let Some(limit) = timeout else {
+        let Some((limit, sleep)) = sleep else {
             return outcome(running.await, None);
         };
-        match select(running, lender.sleep(limit)).await {
+        match select(running, sleep).await {
             Either::Left((evidence, _)) => outcome(evidence, None),
             Either::Right(((), running)) => {
                 let reason = format!("no answer within {} ms", limit.as_millis());
@@ -145,9 +142,9 @@ impl<T> Permit<T> {
         self.call.token = token;
     }
 
-    /// The guard of the call.
-    pub(crate) fn at_work(&self) -> AtWork {
-        AtWork::clone(&self.at_work)
+    /// Keeps the call alive in this process.
+    pub(crate) fn handle(&self) -> CallHandle {
+        self.call.handle.clone()
     }
 
     /// The execution that the permit belongs to.

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{AnyExecution, CallFact, Decision, Evidence, Liveness, gate};
+use super::{AnyExecution, ApprovalEnd, CallFact, Decision, Evidence, Liveness, Process, gate};
 use crate::{
     clock::Millis,
     journal::{Entry, Fact},
@@ -38,6 +38,9 @@ pub struct Progress {
     /// What was known of the worker when the execution was put in doubt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) parked: Option<Liveness>,
+    /// When the call was found to be cut off, by the clock of the store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cut_off_at: Option<Millis>,
     /// The person who said that it did not take place before that could be known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) overridden_by: Option<String>,
@@ -50,6 +53,9 @@ pub struct Progress {
     /// The person who approved it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) approved_by: Option<String>,
+    /// The end of the approval under which it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) approval_end: Option<ApprovalEnd>,
     /// It ends without being called.
     #[serde(skip_serializing_if = "is_false")]
     pub(super) closed: bool,
@@ -61,6 +67,7 @@ pub struct Progress {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Permit {
     pub(super) worker: String,
+    pub(super) process: Process,
     pub(super) epoch: u64,
     pub(super) expires_at: Millis,
 }
@@ -161,13 +168,27 @@ impl Progress {
         self.refused.as_deref()
     }
 
-    /// What is known of the worker.
+    /// What was last found of the call and its process.
     #[must_use]
     pub fn worker(&self) -> Liveness {
-        match self.ended_at {
-            Some(_) => Liveness::Ended,
-            None => self.parked.unwrap_or(Liveness::Unknown),
+        match (self.ended_at, self.cut_off_at) {
+            (Some(_), _) => Liveness::Ended,
+            (None, Some(_)) => Liveness::CutOff,
+            (None, None) => self.parked.unwrap_or(Liveness::Unknown),
         }
+    }
+
+    /// When the call was found to be cut off in a process that goes on (milliseconds since the Unix
+    /// epoch, by the clock of the store).
+    #[must_use]
+    pub fn cut_off_at(&self) -> Option<Millis> {
+        self.cut_off_at.filter(|_| self.ended_at.is_none())
+    }
+
+    /// The process that has, or had, the last permit.
+    #[must_use]
+    pub fn process(&self) -> Option<&Process> {
+        self.permit.as_ref().map(|permit| &permit.process)
     }
 
     /// When the worker was found to have ended.
@@ -207,11 +228,20 @@ impl Progress {
         let Some(call) = call else { return };
         match call {
             CallFact::Held { .. } => self.held = true,
-            CallFact::Permitted { worker, epoch, expires_at, approved_by, .. } => {
-                self.permit = Some(Permit { worker, epoch, expires_at });
+            CallFact::Permitted {
+                worker,
+                process,
+                epoch,
+                expires_at,
+                approved_by,
+                approval_end,
+                ..
+            } => {
+                self.permit = Some(Permit { worker, process, epoch, expires_at });
                 self.verdict = None;
                 if approved_by.is_some() {
                     self.approved_by = approved_by;
+                    self.approval_end = approval_end;
                 }
             }
             CallFact::Evidence { evidence, late: false, .. } => {
@@ -234,6 +264,9 @@ impl Progress {
             },
             CallFact::Parked { worker: Liveness::Ended, at } | CallFact::WorkerEnded { at } => {
                 self.ended_at.get_or_insert(at);
+            }
+            CallFact::Parked { worker: Liveness::CutOff, at } | CallFact::CutOff { at } => {
+                self.cut_off_at.get_or_insert(at);
             }
             CallFact::Parked { worker, .. } => self.parked = Some(worker),
             CallFact::Confirmed { applied, overridden, .. } => {

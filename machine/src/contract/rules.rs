@@ -11,7 +11,7 @@ use crate::{
     definition::Mark,
     id::Id,
     journal::{Digest, Entry, Fact},
-    stored::{Approves, Breach, Context, Index, ToolEffect},
+    stored::{Approves, Breach, Context, Index, ToolUse},
 };
 
 impl Context for Contract {
@@ -31,6 +31,7 @@ impl Context for Contract {
         Mark::diagnostic("approves"),
         Mark::diagnostic("retry_of"),
         Mark::diagnostic("decided_by"),
+        Mark::diagnostic("approval_end"),
     ];
 
     fn author(&self) -> Option<&str> {
@@ -102,6 +103,7 @@ impl Context for Contract {
                 .map(|key| Digest::of(&[key.as_str().as_bytes()])),
             call: behind.map(|_| self.action().digest()),
             is_approved: progress.approved_by.is_some(),
+            approval_end: self.approval_end(),
             behind,
             approves: self.approves().map(|approval| Approves {
                 execution: approval.execution(),
@@ -113,9 +115,15 @@ impl Context for Contract {
             tool: (self.effect().is_irreversible() == self.is_irreversible())
                 .then(|| self.action().tool())
                 .flatten()
-                .map(|call| ToolEffect { name: call.name(), irreversible: self.is_irreversible() }),
+                .map(|call| ToolUse {
+                    name: call.name(),
+                    irreversible: self.is_irreversible(),
+                    identity: call.identity.is_some(),
+                    begins: false,
+                }),
             closed: progress.closed,
             contract: true,
+            maker: self.maker(),
         }
     }
 }

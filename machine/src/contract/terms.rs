@@ -4,10 +4,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    Action, ActionType, Decider, Effect, IdempotencyKey, InvalidContract, ToolSpec,
+    Action, ActionType, ApprovalEnd, Decider, Effect, IdempotencyKey, InvalidContract, ToolSpec,
     contract::millis,
     decider,
     gate::{self, Approval},
+    identity::Maker,
     key,
     rollback::Rollback,
 };
@@ -52,12 +53,27 @@ pub(super) struct Terms {
     /// The execution that the decision is for, so that a copy of the contract cannot reuse it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) decided_for: Option<Id>,
+    /// The end of the approval under which a policy repeats the action.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) approval_end: Option<ApprovalEnd>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) rollback: Option<Rollback>,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(super) metadata: Map<String, Value>,
     #[serde(skip)]
     pub(super) author: Author,
+    #[serde(skip)]
+    pub(super) made: Made,
+}
+
+/// How this program made the action, if it did. Equality ignores it, like that of the author.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Made(pub(super) Option<Maker>);
+
+impl PartialEq for Made {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// The name of the author, for the journal of a new execution. Equality ignores it, so that a loaded
@@ -96,9 +112,11 @@ impl Terms {
             retry_of: None,
             decided_by: None,
             decided_for: None,
+            approval_end: None,
             rollback: None,
             metadata: Map::new(),
             author,
+            made: Made::default(),
         };
         terms.key = terms.derived_key();
         terms
@@ -114,6 +132,7 @@ impl Terms {
     pub(super) fn set_action(&mut self, action: Action) {
         self.action = action;
         self.key = self.derived_key();
+        self.approval_end = None;
         self.forget_decision();
     }
 
@@ -143,6 +162,9 @@ impl Terms {
             && (self.irreversible || *self.action.action_type() != ActionType::EcsRequest)
         {
             return wrong("it asks for an approval, and it is not a question");
+        }
+        if self.approval_end.is_some() && self.behind.is_some() {
+            return wrong("it is behind a gate, and has the approval of another one");
         }
         let decided = [self.decided_by.is_some(), self.decided_for.is_some()];
         if decided != [self.retry_of.is_some(); 2] {

@@ -4,7 +4,9 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 use super::{
-    Action, Contract, Effect, EffectType, InvalidContract, NeedsNoPermit, action::check_names,
+    Action, Contract, Effect, EffectType, InvalidContract, NeedsNoPermit, TypedTool,
+    action::check_names,
+    identity::{identity, same},
 };
 
 /// A tool, as a type: its fields are the arguments of a call.
@@ -12,6 +14,11 @@ use super::{
 /// A [`Contract`] is made from a value of it, and what runs later is that value, parsed from the
 /// stored action that was approved. How it is done is up to a service that implements
 /// [`Perform`](super::Perform).
+///
+/// What is not written is neither stored nor approved: a field with `#[serde(skip)]` or
+/// `#[serde(skip_serializing)]` has its default when the call runs, whatever that is then, and no question
+/// shows it. The library cannot see such a field. So give a tool none whose default decides what the call
+/// does, or can change.
 ///
 /// ```
 /// use machine::actor::Actors;
@@ -68,14 +75,22 @@ pub trait Tool: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The languages that [`subject`](Self::subject) knows, besides the default, such as `zh`.
     const LANGUAGES: &'static [&'static str] = &[];
 
-    /// What the call is about, for people: the summary is `service.method → subject`. `language` is
-    /// one of [`LANGUAGES`](Self::LANGUAGES), or empty for the default.
+    /// What the call is about, for people: the summary is `service.method → subject`, which lists, views and
+    /// prompts show. The question to an approver is made from the action, not from it. `language` is one of
+    /// [`LANGUAGES`](Self::LANGUAGES), or empty for the default.
     fn subject(&self, _language: &str) -> Option<String> {
         None
     }
 
     /// The arguments that make the idempotency key; by default all. Leave out what differs between
     /// two attempts at the same thing, such as a timestamp.
+    ///
+    /// The same arguments must give the same identity in every program that uses the tool on one
+    /// file, and at any time: otherwise one action has two keys, and can run twice. It is a function
+    /// of the fields and of nothing else, and returns a value for every call or for none. A store
+    /// compares it with the newest 100 attempts of the tool, and refuses a program that derives
+    /// another key. An identity that has to change takes a new [`METHOD`](Self::METHOD), whose keys
+    /// are new.
     fn identity(&self) -> Option<Value> {
         None
     }
@@ -90,6 +105,20 @@ pub trait Callable: sealed::Sealed + Send + Sync + Sized + 'static {
     /// Reads the arguments of a contract.
     #[doc(hidden)]
     fn __read(contract: &Contract) -> Result<Self, InvalidContract>;
+
+    /// The tool, if its type says which one. The type of an [`Action`] does not.
+    #[doc(hidden)]
+    #[must_use]
+    fn __tool() -> Option<TypedTool> {
+        None
+    }
+
+    /// The action of an earlier contract, as this program makes it from the same arguments. `None` if
+    /// it does not make that of this tool, or cannot read its arguments. By default from all arguments.
+    #[doc(hidden)]
+    fn __remade(contract: &Contract) -> Result<Option<Action>, InvalidContract> {
+        contract.action().with_identity(None).map(Some)
+    }
 }
 
 mod sealed {
@@ -119,15 +148,59 @@ impl<T: Tool> Callable for T {
         if contract.effect() < T::Effect::EFFECT {
             return Err(InvalidContract::EffectLowered { tool: expected });
         }
-        let arguments = Value::Object(call.arguments.clone());
-        let tool: T = serde_json::from_value(arguments).map_err(|source| {
-            InvalidContract::Arguments { tool: expected.clone(), reason: source.to_string() }
-        })?;
-        if tool.identity().as_ref() != call.identity {
+        let misfit = |source: serde_json::Error| InvalidContract::Arguments {
+            tool: expected.clone(),
+            reason: source.to_string(),
+        };
+        let arguments = || serde_json::from_value::<Self>(Value::Object(call.arguments.clone()));
+        let tool = arguments().map_err(misfit)?;
+        if !is_same(&tool, &arguments().map_err(misfit)?).map_err(misfit)? {
+            let reason =
+                "they are not the same each time that they are read, such as by a default \
+                          that changes; store them with the action"
+                    .to_owned();
+            return Err(InvalidContract::Arguments { tool: expected, reason });
+        }
+        if !same(identity(&tool)?.as_ref(), call.identity) {
             return Err(InvalidContract::OtherIdentity { tool: expected });
         }
         Ok(tool)
     }
+
+    fn __tool() -> Option<TypedTool> {
+        let irreversible = T::Effect::EFFECT.is_irreversible();
+        Some(TypedTool { service: T::SERVICE, method: T::METHOD, irreversible })
+    }
+
+    fn __remade(contract: &Contract) -> Result<Option<Action>, InvalidContract> {
+        let call = contract.action().tool();
+        let Some(call) = call.filter(|it| (it.service, it.method) == (T::SERVICE, T::METHOD))
+        else {
+            return Ok(None);
+        };
+        let Ok(tool) = T::deserialize(call.arguments) else { return Ok(None) };
+        contract.action().with_identity(identity(&tool)?).map(Some)
+    }
+}
+
+/// Whether two values are written alike. Sets may be written in any order.
+fn is_same<T: Serialize>(one: &T, other: &T) -> serde_json::Result<bool> {
+    fn sort(value: &mut Value) {
+        match value {
+            Value::Array(items) => {
+                items.iter_mut().for_each(sort);
+                items.sort_by_cached_key(ToString::to_string);
+            }
+            Value::Object(members) => members.values_mut().for_each(sort),
+            _ => {}
+        }
+    }
+    let (mut one, mut other) = (serde_json::to_value(one)?, serde_json::to_value(other)?);
+    if one != other {
+        sort(&mut one);
+        sort(&mut other);
+    }
+    Ok(one == other)
 }
 
 impl Callable for Action {

@@ -1,10 +1,9 @@
 use std::fmt::Write;
 
 use serde_json::Value;
-use unicode_script::{Script, UnicodeScript};
 
 use super::{Action, Contract};
-use crate::{actor::is_invisible, journal::canonical_whole};
+use crate::{journal::canonical_whole, legible::Marks};
 
 /// The longest text of one argument in a question, in characters.
 const LONGEST: usize = 2000;
@@ -89,61 +88,17 @@ fn cut(value: &str, longest: usize, text: &mut String) {
     }
 }
 
-/// Writes text so that it shows what it is: characters that cannot be seen are escaped, and in a
-/// word that mixes alphabets, such as a Cyrillic `а` in a Latin address, all but the Latin letters.
+/// Writes text so that it shows what it is: characters that cannot be seen, and those that look like
+/// others, are escaped. See [`Marks`].
 pub(crate) fn visible(text: &str, out: &mut String) {
-    let mut rest = text;
-    while !rest.is_empty() {
-        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-        let (word, after) = rest.split_at(end);
-        let mixed = mixes_alphabets(word);
-        for character in word.chars() {
-            let foreign = mixed && is_letter_of_another_alphabet(character);
-            if is_invisible(character) || foreign {
-                let _ = write!(out, "{}", character.escape_unicode());
-            } else {
-                out.push(character);
-            }
-        }
-        let mut spaces = after.chars();
-        if let Some(space) = spaces.next() {
-            // Only the plain space looks like one.
-            if space == ' ' {
-                out.push(space);
-            } else {
-                let _ = write!(out, "{}", space.escape_unicode());
-            }
-        }
-        rest = spaces.as_str();
-    }
-}
-
-/// Whether a word mixes alphabets whose letters look alike. Chinese, Japanese and
-/// Korean are commonly mixed with Latin, and do not look like it.
-fn mixes_alphabets(word: &str) -> bool {
-    let mut first = None;
-    for character in word.chars() {
-        let script = character.script();
-        if matches!(script, Script::Common | Script::Inherited) || is_east_asian(script) {
-            continue;
-        }
-        if *first.get_or_insert(script) != script {
-            return true;
+    let marks = Marks::of(text);
+    for (number, character) in text.chars().enumerate() {
+        if marks.has(number) {
+            let _ = write!(out, "{}", character.escape_unicode());
+        } else {
+            out.push(character);
         }
     }
-    false
-}
-
-fn is_letter_of_another_alphabet(character: char) -> bool {
-    let script = character.script();
-    !matches!(script, Script::Common | Script::Inherited | Script::Latin) && !is_east_asian(script)
-}
-
-fn is_east_asian(script: Script) -> bool {
-    matches!(
-        script,
-        Script::Han | Script::Hiragana | Script::Katakana | Script::Hangul | Script::Bopomofo
-    )
 }
 
 #[cfg(test)]

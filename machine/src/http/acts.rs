@@ -1,7 +1,8 @@
-use axum::{Json, extract::State, http::StatusCode};
+use axum::{extract::State, http::StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::json::Json;
 use super::{
     caller::Caller,
     extract::{Body, OfMachine},

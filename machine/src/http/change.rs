@@ -204,5 +204,5 @@ impl Changes {
 
 fn json(data: &impl Serialize) -> String {
     // Texts and numbers can always be written.
-    serde_json::to_string(data).unwrap_or_default()
+    crate::json::line(data).unwrap_or_default()
 }

@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
 use axum::{
-    Json,
     extract::State,
     http::{HeaderValue, header},
     response::{IntoResponse, Response},
 };
 use serde::Serialize;
 
+use super::json::Json;
 use super::{
     caller::Caller,
     extract::{Named, name},

@@ -1,8 +1,9 @@
 //! Answers to questions that are not gates.
 
-use axum::{Json, extract::State};
+use axum::extract::State;
 use serde::{Deserialize, Serialize};
 
+use super::json::Json;
 use super::{caller::Caller, extract::Body, problem::Problem, router::Shared};
 use crate::id::Id;
 

@@ -1,6 +1,7 @@
-use axum::{Json, extract::State};
+use axum::extract::State;
 use serde::Serialize;
 
+use super::json::Json;
 use super::{access::Role, caller::Caller, problem::Problem, router::Shared};
 use crate::actor::Actor;
 

@@ -1,8 +1,9 @@
-use axum::{Json, extract::State};
+use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::IntoParams;
 
+use super::json::Json;
 use super::{
     caller::Caller,
     extract::{OfMachine, Query, limit, name, parsed},

@@ -13,6 +13,7 @@ mod extract;
 mod feed;
 mod guard;
 mod health;
+mod json;
 mod machines;
 mod operations;
 mod page;

@@ -1,11 +1,11 @@
 use axum::{
-    Json,
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use serde::Serialize;
 use serde_json::Value;
 
+use super::json::Json;
 use crate::{
     id::Id,
     operate,

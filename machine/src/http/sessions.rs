@@ -1,7 +1,8 @@
-use axum::{Json, extract::State};
+use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;
 
+use super::json::Json;
 use super::{
     caller::Caller,
     extract::{Query, limit, parsed},

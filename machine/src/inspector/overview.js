@@ -54,8 +54,8 @@ export const overview = {
 function attentionPart(page, { concerns, truncated }) {
   const identity = (one) => one.id ?? `${one.reason} ${one.summary}`;
   const alike = (a, b) =>
-    JSON.stringify([a.reason, a.question, a.next, a.transition_count, a.answered_with]) ===
-    JSON.stringify([b.reason, b.question, b.next, b.transition_count, b.answered_with]);
+    JSON.stringify([a.reason, a.question, a.next, a.transition_count, a.answered_with, a.open_call]) ===
+    JSON.stringify([b.reason, b.question, b.next, b.transition_count, b.answered_with, b.open_call]);
   const rows = held(`attention ${page.audience}`, concerns, { id: identity, alike });
   return h(
     "section",
@@ -104,10 +104,21 @@ function concern(page, one, gone, key) {
       gone ? "This has changed: it is settled, or something else is possible now." : why,
     ),
     one.error && h("p", { class: "data" }, one.error),
+    openCall(one.open_call),
     typeof one.answered_with === "string" &&
       h("p", { class: "note" }, `Answered with “${one.answered_with}”, which its program has not applied yet.`),
     stepList(one.next, subject, { gone, compact: true, isQuestionFolded: true }),
   );
+}
+
+/** A call that can still take effect, and the process to restart. */
+function openCall(call) {
+  if (!call) return null;
+  const { process, cut_off_at: at } = call;
+  const where = `in process ${process.pid} on ${process.host}`;
+  return at === null
+    ? h("p", { class: "note" }, `The call may still be running ${where}: wait, or restart it, then answer; or override.`)
+    : h("p", { class: "note" }, "The call was cut off ", since(at), ` ${where}: restart it, then answer; or override.`);
 }
 
 function machinesPart(page, { machines, unreadable, next }) {

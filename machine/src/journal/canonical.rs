@@ -117,17 +117,21 @@ fn plain_number(number: &Number) -> Number {
     .unwrap_or_else(|| number.clone())
 }
 
-/// The plain form, as an integer if the number is whole.
+/// The plain form, as an integer if the number is a whole one of 64 bits, so that numbers that are
+/// equal have one form.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the ranges are checked"
+)]
 fn whole_number(number: &Number) -> Number {
-    // 2^53: a double represents every whole number up to here exactly.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
+    // 2^63 and 2^64, which a double represents exactly.
+    const SIGNED: f64 = 9_223_372_036_854_775_808.0;
+    const UNSIGNED: f64 = 18_446_744_073_709_551_616.0;
     let number = plain_number(number);
-    match number.as_f64() {
-        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT =>
-        {
-            #[allow(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
-            Number::from(float as i64)
-        }
+    match number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0) {
+        Some(float) if (-SIGNED..SIGNED).contains(&float) => Number::from(float as i64),
+        Some(float) if (0.0..UNSIGNED).contains(&float) => Number::from(float as u64),
         _ => number,
     }
 }

@@ -8,6 +8,7 @@ mod fact;
 mod line;
 mod log;
 mod payload;
+mod portable;
 mod summary;
 
 pub(crate) use canonical::{
@@ -26,4 +27,5 @@ pub use log::Pass;
 #[cfg(feature = "sqlite")]
 pub(crate) use log::{Fixed, Stored};
 pub use payload::Payload;
+pub(crate) use portable::{Unportable, check_object, check_text, check_written};
 pub use summary::Summary;

@@ -1,7 +1,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::canonical::is_too_deep;
+use super::{canonical::is_too_deep, portable::check_written_value};
 
 /// The payload of a transition, as recorded in the journal.
 #[derive(Debug, Default)]
@@ -20,7 +20,10 @@ impl Payload {
             Ok(value) if is_too_deep(&value) => {
                 self.error = Some(format!("`{name}` is nested too deeply to be read back"));
             }
-            Ok(value) => drop(self.items.insert(name.to_owned(), value)),
+            Ok(value) => match check_written_value(&value) {
+                Ok(()) => drop(self.items.insert(name.to_owned(), value)),
+                Err(found) => self.error = Some(format!("`{name}`: {found}")),
+            },
             Err(error) => self.error = Some(format!("`{name}` cannot be written as JSON: {error}")),
         }
         self

@@ -103,6 +103,7 @@ impl Operator<'_> {
             let early = matches!(
                 refused.reason,
                 CommitError::WorkerAlive { .. }
+                    | CommitError::CutOff { .. }
                     | CommitError::WorkerUnknown { .. }
                     | CommitError::NotSettled { .. }
             );

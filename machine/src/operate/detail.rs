@@ -168,7 +168,7 @@ impl<A: view::Audience> Message<A> {
             status: of.map(|message| message.status.to_string().replace(' ', "_")),
             sent_at: of.map(|message| message.sent_at),
             moved_on: of
-                .filter(|message| message.status != Delivery::Handled)
+                .filter(|it| matches!(it.status, Delivery::Queued | Delivery::SetAside))
                 .map(|message| machine.has_moved_since(message))
                 .filter(|moved| *moved),
             attempts: of.map(|message| message.attempts),

@@ -50,9 +50,10 @@ impl Operator<'_> {
             if aside.iter().any(|message| message.correlation == *name) {
                 continue;
             }
-            let mut inbox = self.store.inbox(id).await?.into_iter().flatten();
+            let inbox = self.store.inbox(id).await?.into_iter().flatten();
             let shown = shortened(name);
-            return Err(Error::refused(match inbox.find(|message| message.correlation == *name) {
+            let newest = inbox.filter(|message| message.correlation == *name).last();
+            return Err(Error::refused(match newest {
                 Some(message) => {
                     format!("the message `{shown}` to {id} is {}, not set aside", message.status)
                 }

@@ -1,10 +1,10 @@
-use std::{collections::HashSet, fmt};
+use std::{collections::HashSet, fmt, sync::Arc};
 
 use tracing::Instrument;
 
 use super::{
     Begin, CommitError, Decide, LoadError, Message, Settle, Store, backend,
-    backend::{Applied, Rejected},
+    backend::{Applied, Condition, Rejected},
     begin::Part,
     prepare::Prepared,
     settle::Settling,
@@ -12,7 +12,8 @@ use super::{
     work::{Event, Outcome},
 };
 use crate::{
-    contract::{AnyExecution, Callable, execution::Status},
+    clock::Millis,
+    contract::{AnyExecution, ApprovalEnd, Callable, execution::Status},
     id::Id,
     journal::{Pass, Stored},
     stored::Durable,
@@ -101,7 +102,8 @@ impl<'a> Batch<'a> {
         self.create(child)
     }
 
-    /// Sends a message. See [`Store::send`]; a message to a machine that has ended is set aside.
+    /// Sends a message. See [`Store::send`]; a message to a machine that has ended is set aside. If another
+    /// message has its correlation id, the batch fails with [`CommitError::OtherMessage`].
     pub fn send(mut self, to: Id, message: &Message) -> Self {
         let (message, now) = (message.0.clone(), self.store.now());
         self.events.push((to, Event::Send { message, now }));
@@ -146,7 +148,7 @@ impl<'a> Batch<'a> {
                 Ok(_) => item.finish(store),
                 // The same batch, tried again, finds out.
                 Err(_) if journal(item).stored().commit_id.is_some() => {}
-                Err(_) => item.undo(store),
+                Err(_) => item.undo(),
             }
         }
         result
@@ -179,9 +181,16 @@ impl Item<'_> {
     }
 
     /// Puts everything back as it was.
-    fn undo(&mut self, store: &Store) {
+    fn condition(&self) -> Option<Condition> {
         match self {
-            Self::Begin(begin) => begin.undo(store),
+            Self::Begin(begin) => begin.condition(),
+            _ => None,
+        }
+    }
+
+    fn undo(&mut self) {
+        match self {
+            Self::Begin(begin) => begin.undo(),
             Self::Settle(settle) => settle.undo(),
             Self::Decide(decide) => decide.undo(),
             Self::Create(_) | Self::Commit(_) => {}
@@ -226,11 +235,16 @@ async fn write(
         return Ok(Vec::new());
     }
     no_machine_twice(&prepared)?;
+    let mut conditions: Vec<_> = items.iter().filter_map(Item::condition).collect();
     for ready in &prepared {
-        store.gate_is_open(ready, &prepared).await?;
+        if let Some((gate, at)) = store.gate_is_open(ready, &prepared).await? {
+            let (id, clock) = (ready.write.row.id, Arc::clone(&store.inner.clock));
+            conditions.push(Condition::Approved { id, gate, at, clock });
+        }
+        store.trust_plan(ready).await?;
     }
-    let mut batch =
-        backend::Batch { events, children, ..backend::Batch::new(commit_id, store.now()) };
+    let batch = backend::Batch::new(commit_id, store.now());
+    let mut batch = backend::Batch { events, children, conditions, ..batch };
     let sent = telemetry::sent(&batch.events);
     let mut stored = Vec::with_capacity(prepared.len());
     for ready in prepared {
@@ -351,9 +365,19 @@ impl Store {
     /// action, and the approval has not expired. It may be given by the same batch. A stored gate is
     /// verified like every machine; it cannot change any more, because COMPLETED is terminal. Since
     /// an approval is for one execution, and that leaves PENDING once, it is used once.
-    async fn gate_is_open(&self, ready: &Prepared, batch: &[Prepared]) -> Result<(), CommitError> {
-        let Some(gate) = ready.gate else { return Ok(()) };
+    /// Returns the gate, and when its approval ends.
+    async fn gate_is_open(
+        &self,
+        ready: &Prepared,
+        batch: &[Prepared],
+    ) -> Result<Option<(Id, Millis)>, CommitError> {
         let id = ready.write.row.id;
+        // What a policy repeats has no gate of its own, but the end of the approval that it goes back to.
+        let end = ready.approval_end.map(|ApprovalEnd { gate, at, .. }| (gate, at));
+        if let Some((gate, at)) = end.filter(|(_, at)| !self.is_in_time(Some(*at))) {
+            return Err(CommitError::ApprovalExpired { id, gate, at });
+        }
+        let Some(gate) = ready.gate else { return Ok(end) };
         let (status, approves) =
             match batch.iter().find(|other| other.write.row.id == gate && other.index.contract) {
                 Some(other) => {
@@ -385,7 +409,7 @@ impl Store {
                     Some(at) if !self.is_in_time(Some(at)) => {
                         Err(CommitError::ApprovalExpired { id, gate, at })
                     }
-                    _ => Ok(()),
+                    expires_at => Ok(expires_at.map(|at| (gate, at)).or(end)),
                 }
             }
             Status::Failed | Status::Rejected | Status::Cancelled => {
@@ -394,23 +418,6 @@ impl Store {
             Status::Pending | Status::Running | Status::Waiting => {
                 Err(CommitError::Deferred { id, gate, status })
             }
-        }
-    }
-}
-
-impl From<Rejected> for CommitError {
-    fn from(rejected: Rejected) -> Self {
-        match rejected {
-            Rejected::Conflict(id) => Self::Conflict { id },
-            Rejected::NotFound(id) => Self::NotFound { id },
-            Rejected::AlreadyStored(id) => Self::AlreadyStored { id },
-            Rejected::AlreadyDone { id, by } => Self::AlreadyDone { id, by },
-            Rejected::KeyHeld { id, by } => Self::KeyHeld { id, by },
-            Rejected::KeyReused { id, by } => Self::KeyReused { id, by },
-            Rejected::BrokenAttempt { id, reason } => Self::BrokenAttempt { id, reason },
-            Rejected::Ended(id) => Self::Ended { id },
-            Rejected::Refused { id, .. } => Self::LeaseLost { id },
-            Rejected::EffectLowered { id, what } => Self::EffectLowered { id, what },
         }
     }
 }

@@ -1,12 +1,16 @@
 use std::sync::Arc;
 
-use super::{CommitError, LoadError, Store, Unavailable, lender::StoreLender, retry::Retry};
+use super::{
+    CommitError, LoadError, Store, Unavailable, backend::Condition, host, lender::StoreLender,
+    retry::Retry,
+};
 use crate::{
     __private::who,
     actor::ToolNode,
+    clock::Millis,
     contract::{
-        AnyExecution, Attempt, CallFact, Callable, Execution, Permit, Planned, Progress, Token,
-        append,
+        AnyExecution, ApprovalEnd, Attempt, CallFact, CallHandle, CallRecord, Callable, Execution,
+        Permit, Planned, Progress, Token, append,
         execution::{Pending, Running},
     },
     id::Id,
@@ -23,7 +27,10 @@ impl Store {
     ///
     /// The planned execution, unchanged, with [`CommitError::Deferred`], [`CommitError::NeverRuns`],
     /// [`CommitError::NotApproved`] and [`CommitError::ApprovalExpired`] if its gate does not allow it
-    /// (EX-9); [`CommitError::AlreadyDone`] and [`CommitError::KeyHeld`] if another execution
+    /// (EX-9); [`CommitError::Declined`] if a person declined the action, and nobody has approved it since;
+    /// [`CommitError::OtherIdentity`] and [`CommitError::IdentityChanged`] if this program makes other keys
+    /// for the tool than the one that used it before;
+    /// [`CommitError::AlreadyDone`] and [`CommitError::KeyHeld`] if another execution
     /// completed the action or holds the key (EX-5); [`CommitError::Conflict`] if another caller began
     /// it first.
     ///
@@ -49,7 +56,7 @@ impl Store {
                 }
             }
         };
-        Part::undo(&mut begin, self);
+        Part::undo(&mut begin);
         match begin.step {
             Step::Planned(planned) => Err(Refused::new(planned, error)),
             _ => unreachable!("the execution was put back"),
@@ -78,6 +85,7 @@ pub type Begun<T> = (Execution<Running>, Permit<T>);
 pub struct Begin<'a, T: Callable> {
     step: Step<T>,
     by: &'a ToolNode,
+    condition: Option<Condition>,
 }
 
 #[derive(Debug)]
@@ -96,19 +104,20 @@ pub(super) trait Part: Send {
     fn start<'a>(
         &'a mut self,
         store: &'a Store,
-        decided: &'a [(Id, String)],
+        decided: &'a [(Id, Approved)],
     ) -> std::pin::Pin<Box<dyn Future<Output = Result<(), CommitError>> + Send + 'a>>;
     fn machine(&mut self) -> &mut dyn Durable;
+    fn condition(&self) -> Option<Condition>;
     fn permit(&mut self, store: &Store, sequence: u64);
     fn finish(&mut self);
-    fn undo(&mut self, store: &Store);
+    fn undo(&mut self);
 }
 
 impl<'a, T: Callable> Begin<'a, T> {
     /// Will start this execution.
     #[must_use]
     pub fn new(planned: Planned<T>, by: &'a ToolNode) -> Self {
-        Self { step: Step::Planned(planned), by }
+        Self { step: Step::Planned(planned), by, condition: None }
     }
 
     /// The running execution and its permit, after the batch was written.
@@ -132,7 +141,7 @@ impl<'a, T: Callable> Begin<'a, T> {
     async fn prepare(
         &mut self,
         store: &Store,
-        decided: &[(Id, String)],
+        decided: &[(Id, Approved)],
     ) -> Result<(), CommitError> {
         let Step::Planned(planned) = &self.step else { return Ok(()) };
         let pending = planned.execution();
@@ -145,17 +154,19 @@ impl<'a, T: Callable> Begin<'a, T> {
         let snapshot = Snapshot::of(pending).map_err(|error| unwritable(error.to_string()))?;
         if let (Some(key), true) = (contract.idempotency_key(), contract.is_irreversible()) {
             store.trust_attempts(id, key).await?;
+            self.condition = store.not_declined(id, contract).await?;
+            store.trust_identity::<T>(contract).await?;
         }
-        let approved_by = match contract.behind() {
+        let approval = match contract.behind() {
             None => None,
             Some(gate) => match decided.iter().find(|(of, _)| *of == gate) {
-                Some((_, name)) => Some(name.clone()),
-                None => store.approver(id, gate).await?,
+                Some((_, approval)) => Some(approval.clone()),
+                None => store.approval(id, gate).await?,
             },
         };
         // Register the worker before the permit is on disk, so that no one finds the permit without
         // a live worker.
-        let at_work = store.at_work(id).await?;
+        let record = store.call_record(id, contract.is_irreversible()).await?;
 
         let Step::Planned(planned) = std::mem::replace(&mut self.step, Step::Taken) else {
             unreachable!("it was planned above")
@@ -169,12 +180,11 @@ impl<'a, T: Callable> Begin<'a, T> {
             append(&mut pending, who(self.by), CallFact::Held { key: key.to_string() });
         }
         let mut running = pending.start(self.by);
-        let (fact, expires_at) = store.permitted(&running, approved_by);
+        let (fact, expires_at) = store.permitted(&running, approval);
         append(&mut running, who(self.by), fact);
-        let lender = Arc::new(StoreLender::new(store));
-        let epoch = running.journal().epoch();
+        let handle = store.call_handle(record, &running, self.by);
         let expires_at = timeout.map(|_| expires_at);
-        let permit = Permit::new(attempt, epoch, expires_at, timeout, lender, at_work);
+        let permit = Permit::new(attempt, expires_at, timeout, handle);
         self.step = Step::Started(running, permit, Box::new(snapshot));
         Ok(())
     }
@@ -184,7 +194,7 @@ impl<T: Callable> Part for Begin<'_, T> {
     fn start<'a>(
         &'a mut self,
         store: &'a Store,
-        decided: &'a [(Id, String)],
+        decided: &'a [(Id, Approved)],
     ) -> std::pin::Pin<Box<dyn Future<Output = Result<(), CommitError>> + Send + 'a>> {
         Box::pin(self.prepare(store, decided))
     }
@@ -197,9 +207,14 @@ impl<T: Callable> Part for Begin<'_, T> {
         }
     }
 
+    fn condition(&self) -> Option<Condition> {
+        self.condition.clone()
+    }
+
     /// The entry of the permit has this sequence number.
     fn permit(&mut self, store: &Store, sequence: u64) {
-        if let Step::Started(_, permit, _) = &mut self.step {
+        if let Step::Started(running, permit, _) = &mut self.step {
+            store.made_attempt::<T>(running.id(), running.context(), sequence);
             permit.set_token(Token::new(store.inner.identity.generation, sequence));
         }
     }
@@ -211,11 +226,11 @@ impl<T: Callable> Part for Begin<'_, T> {
         };
     }
 
-    fn undo(&mut self, store: &Store) {
+    fn undo(&mut self) {
         self.step = match std::mem::replace(&mut self.step, Step::Taken) {
             Step::Started(running, permit, snapshot) => {
+                permit.handle().record().prove();
                 drop((running, permit));
-                store.inner.worker.answered(snapshot.id());
                 match snapshot.restore::<AnyExecution>().map(Pending::narrow) {
                     // It was planned with the same arguments.
                     Ok(Ok(pending)) => match Planned::of(pending) {
@@ -230,47 +245,79 @@ impl<T: Callable> Part for Begin<'_, T> {
     }
 }
 
+/// An approval, as the call that runs under it records it.
+#[derive(Debug, Clone)]
+pub(super) struct Approved {
+    by: String,
+    end: Option<ApprovalEnd>,
+}
+
+impl Approved {
+    pub(super) fn new(gate: Id, by: &str, expires_at: Option<Millis>) -> Self {
+        Self { by: by.to_owned(), end: expires_at.map(|at| ApprovalEnd { gate, at }) }
+    }
+}
+
 impl Store {
     /// The fact that a worker of this store starts to call now, and when the call times out.
     pub(super) fn permitted(
         &self,
         running: &Execution<Running>,
-        approved_by: Option<String>,
+        approval: Option<Approved>,
     ) -> (CallFact, i64) {
         let contract = running.context();
         let limit = contract
             .timeout()
             .map_or(i64::MAX, |limit| i64::try_from(limit.as_millis()).unwrap_or(i64::MAX));
         let expires_at = self.now().saturating_add(limit);
+        let (approved_by, approval_end) = approval.map(|Approved { by, end }| (by, end)).unzip();
         let fact = CallFact::Permitted {
             worker: self.inner.worker.name().to_owned(),
+            process: host::process().clone(),
             epoch: running.journal().epoch(),
             action: contract.action().digest(),
             expires_at,
             approved_by,
+            approval_end: approval_end.flatten(),
         };
         (fact, expires_at)
     }
 
-    /// Registers a call as in flight.
-    pub(super) async fn at_work(&self, id: Id) -> Result<crate::contract::AtWork, CommitError> {
+    /// Registers a call.
+    pub(super) async fn call_record(
+        &self,
+        id: Id,
+        irreversible: bool,
+    ) -> Result<Arc<CallRecord>, CommitError> {
         let worker = self.inner.worker.clone();
         if worker.observes() {
             return Err(Unavailable::read_only().into());
         }
-        let at_work = self.run(move || worker.begin(id)).await?;
-        at_work.map_err(|error| CommitError::Lock(error.to_string()))
+        let record = self.run(move || worker.begin(id, irreversible)).await?;
+        record.map_err(|error| CommitError::Lock(error.to_string()))
     }
 
-    /// Who approved what waits behind this gate. Whether that is enough is checked in the batch.
-    async fn approver(&self, id: Id, gate: Id) -> Result<Option<String>, CommitError> {
-        let gate = match self.load::<AnyExecution>(gate).await {
-            Ok(gate) => gate,
+    /// The handle of a registered call, for its permit.
+    pub(super) fn call_handle(
+        &self,
+        record: Arc<CallRecord>,
+        running: &Execution<Running>,
+        by: &ToolNode,
+    ) -> CallHandle {
+        let lender = Arc::new(StoreLender::new(self, by));
+        let (id, epoch) = (running.id(), running.journal().epoch());
+        CallHandle::new(record, lender, id, epoch, self.inner.worker.clone())
+    }
+
+    /// The approval that this gate gave. Whether that is enough is checked in the batch.
+    async fn approval(&self, id: Id, gate: Id) -> Result<Option<Approved>, CommitError> {
+        let loaded = match self.load::<AnyExecution>(gate).await {
+            Ok(loaded) => loaded,
             Err(LoadError::Unavailable(error)) => return Err(error.into()),
             Err(error) => return Err(CommitError::Gate { id, source: Box::new(error) }),
         };
-        let progress = Progress::of(&gate);
+        let progress = Progress::of(&loaded);
         let approved = progress.decision().filter(|decision| decision.approved);
-        Ok(approved.map(|decision| decision.by.clone()))
+        Ok(approved.map(|decision| Approved::new(gate, &decision.by, decision.expires_at)))
     }
 }

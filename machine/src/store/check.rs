@@ -11,7 +11,8 @@ use super::{
 use crate::{
     definition::{Comparison, Definition},
     id::Id,
-    stored::{History, Index, Restore},
+    journal::{Entry, Summary},
+    stored::{Index, Restore, VerifyError, fold, fold_some},
     view::line::OneLine,
 };
 
@@ -107,7 +108,8 @@ impl fmt::Display for Check {
 pub(super) struct Named {
     pub(super) definition: &'static Definition,
     rehearse: fn(&Store, Found, Known<'_>) -> Result<(), LoadError>,
-    pub(super) verify: fn(&Store, Found, History, Known<'_>) -> Result<(), LoadError>,
+    /// Adds entries to a summary by the rules of a machine.
+    pub(super) fold: FoldEntries,
     /// What its context makes known of a machine, if it can be read.
     pub(super) index: fn(&Store, Found, Known<'_>) -> Option<Index>,
 }
@@ -115,12 +117,25 @@ pub(super) struct Named {
 /// The stored definitions.
 type Known<'a> = &'a [Arc<Definition>];
 
+/// Takes a row, the definitions, a summary, and the next entries. After the last ones, the rules must hold.
+type FoldEntries =
+    fn(&Store, Found, Known<'_>, &Summary, (&[Entry], bool)) -> Result<Summary, LoadError>;
+
 impl Named {
     pub(super) fn of<M: Restore>() -> Self {
         Self {
             definition: M::DEFINITION,
             rehearse: |store, found, known| store.restore::<M>(found, known).map(drop),
-            verify: Store::replay::<M>,
+            fold: |store, found, known, past, (entries, is_last)| {
+                let machine = store.restore::<M>(found, known)?;
+                let (id, rules) = (machine.journal().id(), machine.__rules());
+                let folded = if is_last {
+                    fold(rules, past, entries).map(|(summary, _)| summary)
+                } else {
+                    fold_some(rules, past, entries)
+                };
+                folded.map_err(|breach| VerifyError::Rules { id, breach }.into())
+            },
             index: |store, found, known| {
                 let machine = store.restore::<M>(found, known).ok()?;
                 let summary = &machine.journal().stored().summary;

@@ -1,7 +1,7 @@
-use super::{LoadError, Unavailable};
+use super::{LoadError, Unavailable, backend::Rejected};
 use crate::{
     clock::Millis,
-    contract::{InvalidContract, execution::Status},
+    contract::{InvalidContract, Process, execution::Status},
     id::Id,
     stored::Breach,
 };
@@ -37,6 +37,17 @@ pub enum CommitError {
     LeaseLost {
         /// The machine.
         id: Id,
+    },
+    /// A message of the batch has the correlation id of another one.
+    #[error(
+        "{id} has another message with the correlation id `{correlation}`; nothing was written; use \
+         another id for this one"
+    )]
+    OtherMessage {
+        /// The machine that the message is for.
+        id: Id,
+        /// The correlation id.
+        correlation: String,
     },
     /// The machine is in a terminal state.
     #[error("{id} has ended, so it gets no more children; nothing was written")]
@@ -117,7 +128,11 @@ pub enum CommitError {
     },
     /// What is stored about the key of a machine was changed by hand, so that nobody knows whether
     /// the key is free.
-    #[error("the attempts at the key of {id} cannot be trusted: {reason}; restore a backup")]
+    #[error(
+        "the attempts at the key of {id} cannot be trusted: {reason}; find out whether the action took \
+         place; to do it again on purpose, plan it with an `occurrence`, which has a key of its own; a \
+         backup forgets the keys that were used since it was made"
+    )]
     BrokenAttempt {
         /// The refused machine.
         id: Id,
@@ -149,6 +164,21 @@ pub enum CommitError {
         gate: Id,
         /// The terminal status of the gate.
         status: Status,
+    },
+    /// A person declined the action, and nobody has approved it since.
+    #[error(
+        "{by} declined at {gate} what {id} would do, and nobody has approved it since; ask a person \
+         with `Contract::ask`, or let one retry it"
+    )]
+    Declined {
+        /// The execution.
+        id: Id,
+        /// The gate that was declined.
+        gate: Id,
+        /// The name of the person.
+        by: String,
+        /// When (milliseconds since the Unix epoch, by the clock of the store).
+        at: Millis,
     },
     /// The gate was not approved by a person.
     #[error("{gate} was completed without an approval, so {id} may not run; ask again")]
@@ -216,19 +246,32 @@ pub enum CommitError {
         /// When (milliseconds since the Unix epoch, by the clock of the store).
         at: Millis,
     },
-    /// The worker of a call has not ended.
+    /// A call may still be running.
     #[error(
-        "the worker of {id} is alive and may still do it; wait until it has ended, or override by \
-         name"
+        "the call of {id} may still be running{} and can take effect; wait until it has ended, or \
+         override by name", in_process(process.as_ref())
     )]
     WorkerAlive {
         /// The execution.
         id: Id,
+        /// The process of the call.
+        process: Option<Process>,
     },
-    /// Nobody knows whether the worker of a call has ended.
+    /// A call was cut off in a process that is still running.
     #[error(
-        "nobody knows whether the worker of {id} has ended, because its lock file is missing or of \
-         another host; make sure, and override by name"
+        "the call of {id} was cut off{} and can still take effect; restart that process and answer \
+         then, or override by name", in_process(process.as_ref())
+    )]
+    CutOff {
+        /// The execution.
+        id: Id,
+        /// The process of the call.
+        process: Option<Process>,
+    },
+    /// It is unknown whether the worker of a call has ended.
+    #[error(
+        "it is unknown whether the worker of {id} has ended, because its lock file is missing, a \
+         copy, or of another host; make sure that it has, and override by name"
     )]
     WorkerUnknown {
         /// The execution.
@@ -261,6 +304,40 @@ pub enum CommitError {
         id: Id,
         /// The tool, or the key.
         what: String,
+    },
+    /// The tool has an identity in this store and the contract was made without one, or the other
+    /// way round: the same action would get two keys.
+    #[error(
+        "the keys of `{tool}` are made {} in this store, and that of {id} is made {}; register the \
+         tool like the program that used it first, or give it another METHOD: a new name has keys of \
+         its own",
+        if *identity { "from its identity" } else { "from all arguments, without an identity" },
+        if *identity { "from all arguments, without an identity" } else { "from an identity" }
+    )]
+    IdentityChanged {
+        /// The execution.
+        id: Id,
+        /// The tool.
+        tool: String,
+        /// Whether the tool has an identity in this store.
+        identity: bool,
+    },
+    /// The tool derives another key from the arguments of an earlier execution than when that was
+    /// planned: the same action would get two keys.
+    #[error(
+        "`{tool}` has another identity in this program than in the one that planned {by}: stored is \
+         {stored}, and this program makes {made}; use the same `Tool::identity`, without time, \
+         environment or random numbers, or give the tool another METHOD: a new name has keys of its own"
+    )]
+    OtherIdentity {
+        /// The tool.
+        tool: String,
+        /// The earlier execution.
+        by: Id,
+        /// Its identity and its key, as they are stored.
+        stored: String,
+        /// The identity and the key that this program makes of its arguments.
+        made: String,
     },
     /// The execution was not made by this program.
     #[error(
@@ -323,4 +400,52 @@ pub enum CommitError {
     /// The lock file that shows other processes that this one is alive cannot be made.
     #[error("cannot make a lock file next to the database: {0}; make its folder writable")]
     Lock(String),
+}
+
+impl CommitError {
+    /// Whether the storage could not do it, and may later.
+    pub(crate) fn may_pass(&self) -> bool {
+        match self {
+            Self::Unavailable(error) => !error.is_stopped(),
+            Self::Unsettled { source, .. } => source.may_pass(),
+            _ => false,
+        }
+    }
+
+    /// Whether the store was closed.
+    #[cfg(feature = "worker")]
+    pub(crate) fn is_closed(&self) -> bool {
+        match self {
+            Self::Unavailable(error) => error.is_stopped(),
+            Self::Unsettled { source, .. } => source.is_closed(),
+            _ => false,
+        }
+    }
+}
+
+/// The process of a call, as a part of a sentence.
+fn in_process(process: Option<&Process>) -> String {
+    process.map(|process| format!(" in {process}")).unwrap_or_default()
+}
+
+impl From<Rejected> for CommitError {
+    fn from(rejected: Rejected) -> Self {
+        match rejected {
+            Rejected::Conflict(id) => Self::Conflict { id },
+            Rejected::NotFound(id) => Self::NotFound { id },
+            Rejected::AlreadyStored(id) => Self::AlreadyStored { id },
+            Rejected::AlreadyDone { id, by } => Self::AlreadyDone { id, by },
+            Rejected::KeyHeld { id, by } => Self::KeyHeld { id, by },
+            Rejected::KeyReused { id, by } => Self::KeyReused { id, by },
+            Rejected::BrokenAttempt { id, reason } => Self::BrokenAttempt { id, reason },
+            Rejected::ApprovalExpired { id, gate, at } => Self::ApprovalExpired { id, gate, at },
+            Rejected::Ended(id) => Self::Ended { id },
+            Rejected::Refused { id, .. } => Self::LeaseLost { id },
+            Rejected::OtherMessage { id, correlation } => Self::OtherMessage { id, correlation },
+            Rejected::EffectLowered { id, what } => Self::EffectLowered { id, what },
+            Rejected::IdentityChanged { id, tool, identity } => {
+                Self::IdentityChanged { id, tool, identity }
+            }
+        }
+    }
 }

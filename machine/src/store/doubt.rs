@@ -5,8 +5,8 @@ use crate::{
     __private::{Who, who},
     actor::{GraphRunner, Human, ToolNode},
     contract::{
-        AnyExecution, Attempt, BoxFuture, CallFact, Callable, Evidence, Execution, InDoubt,
-        Liveness, Perform, Settled, bounded, evidence,
+        Answered, AnyExecution, Attempt, BoxFuture, CallFact, Callable, Evidence, Execution,
+        InDoubt, Liveness, Perform, Settled, bounded,
         execution::{Completed, Failed, Waiting},
         settled_at,
     },
@@ -112,6 +112,10 @@ impl Store {
         reason: &str,
         by: &Human,
     ) -> Result<Execution<Failed>, Refused<InDoubt, CommitError>> {
+        // A receipt that this process has outranks the person: then there is a conflict.
+        if let Err(error) = self.write_answers(doubt.execution().id()).await {
+            return Err(Refused::new(doubt, error));
+        }
         self.not_applied(doubt, bounded(reason.to_owned()), who(by), true).await
     }
 
@@ -165,7 +169,7 @@ impl Store {
                 Either::Right(_) => return Ok(Settled::InDoubt(doubt)),
             },
         };
-        match evidence(answer) {
+        match Answered::of(answer).evidence {
             Evidence::Applied(receipt) => {
                 self.applied(doubt, receipt, who(by)).await.map(Settled::Completed)
             }
@@ -278,10 +282,20 @@ impl Store {
         if doubt.progress().is_applied() || doubt.progress().refused().is_some() {
             return Ok(doubt);
         }
+        if let Err(error) = self.write_answers(id).await {
+            return Err(Refused::new(doubt, error));
+        }
         let doubt = match self.observe(doubt).await {
             Ok((doubt, Liveness::Ended)) => doubt,
-            Ok((doubt, Liveness::Alive)) => {
-                return Err(Refused::new(doubt, CommitError::WorkerAlive { id }));
+            Ok((doubt, Liveness::Alive | Liveness::CutOff)) => {
+                let progress = doubt.progress();
+                let process = progress.process().cloned();
+                // Another process sees only that the process is alive, and what that one has recorded.
+                let reason = match progress.worker() {
+                    Liveness::CutOff => CommitError::CutOff { id, process },
+                    _ => CommitError::WorkerAlive { id, process },
+                };
+                return Err(Refused::new(doubt, reason));
             }
             Ok((doubt, Liveness::Unknown)) => {
                 return Err(Refused::new(doubt, CommitError::WorkerUnknown { id }));
@@ -299,8 +313,9 @@ impl Store {
         Ok(doubt)
     }
 
-    /// What is known of the worker of an execution in doubt. That it has ended is recorded, because
-    /// the proof, its lock file, is temporary.
+    /// Finds out whether the call of an execution in doubt can still take effect. That it has ended is
+    /// recorded, because the proof, the lock file, is temporary; and that it was cut off, because only
+    /// its own process knows.
     pub(super) async fn observe(
         &self,
         mut doubt: InDoubt,
@@ -317,7 +332,15 @@ impl Store {
                 return Err(Refused::new(doubt, reason));
             }
         };
-        if liveness == Liveness::Ended {
+        let at = self.now();
+        let found = match liveness {
+            Liveness::Ended => Some(CallFact::WorkerEnded { at }),
+            Liveness::CutOff if doubt.progress().worker() != liveness => {
+                Some(CallFact::CutOff { at })
+            }
+            _ => None,
+        };
+        if let Some(found) = found {
             let before = match Snapshot::of(doubt.machine_mut()) {
                 Ok(snapshot) => snapshot,
                 Err(error) => {
@@ -325,8 +348,7 @@ impl Store {
                     return Err(Refused::new(doubt, reason));
                 }
             };
-            let at = self.now();
-            doubt.append(who(&GraphRunner::STORE), CallFact::WorkerEnded { at });
+            doubt.append(who(&GraphRunner::STORE), found);
             if let Err(error) = self.commit(doubt.machine_mut()).await {
                 let before = before.restore::<AnyExecution>().map(InDoubt::narrow);
                 let Ok(Ok(before)) = before else {

@@ -1,4 +1,4 @@
-use super::{CommitError, LoadError, Store, retry::Retry};
+use super::{CommitError, LoadError, Store, begin::Approved, retry::Retry};
 use crate::{
     actor::{GraphRunner, Human},
     clock::Millis,
@@ -293,11 +293,12 @@ impl Decide {
         }
     }
 
-    /// The gate and the name of the person, if the answer is yes.
-    pub(super) fn approval(&mut self) -> Option<(Id, String)> {
-        let name = crate::actor::Actor::name(&self.by).unwrap_or_default().to_owned();
-        let id = self.machine().journal().id();
-        self.declined.is_none().then_some((id, name))
+    /// The gate and its approval, if the answer is yes. It was recorded.
+    pub(super) fn approval(&mut self) -> Option<(Id, Approved)> {
+        let Step::Recorded(decided, _) = &mut self.step else { return None };
+        let decision = decided.decision();
+        let id = decided.machine().journal().id();
+        decision.approved.then(|| (id, Approved::new(id, &decision.by, decision.expires_at)))
     }
 
     pub(super) async fn record(&mut self, store: &Store) -> Result<(), CommitError> {

@@ -8,6 +8,7 @@ use super::{
     backend::{Backend, Identity},
     check::Named,
     definitions::Definitions,
+    identity::Identities,
     worker::Worker,
 };
 use crate::{
@@ -60,6 +61,7 @@ pub(super) struct Inner {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) worker: Arc<Worker>,
     pub(super) definitions: Definitions,
+    pub(super) identities: Identities,
     /// The kinds of machines that the program declared when it opened the store.
     pub(super) named: Vec<Named>,
     /// Wakes subscriptions; made with the first one.
@@ -89,6 +91,8 @@ impl Store {
     /// [`CommitError::AlreadyDone`] if the machine would repeat a completed irreversible action
     /// (EX-5), [`CommitError::KeyReused`] if its key belongs to another action,
     /// [`CommitError::EffectLowered`] if its tool is irreversible in this store and it says otherwise,
+    /// [`CommitError::OtherIdentity`] and [`CommitError::IdentityChanged`] if this program makes other
+    /// keys for the tool than the one that used it before,
     /// [`CommitError::Imported`] if it was read from data and could run here, and those of
     /// [`commit`](Self::commit). The machine is unchanged.
     pub async fn create<M: Durable>(&self, machine: &mut M) -> Result<(), CommitError> {

@@ -1,16 +1,22 @@
+use std::sync::Arc;
+
 use super::{LoadError, Store, backend::Found, load::history};
 use crate::{
+    definition::Definition,
     id::Id,
     journal::{Digest, DigestKey, Entry},
     stored::{History, Record, Unverified, VerifyError},
 };
 
 /// How many lines are read at once.
-const PAGE: usize = 1000;
+pub(super) const PAGE: usize = 1000;
 
 impl Store {
     /// The whole journal of a machine, whatever its kind. Checks that no entry was changed or
     /// removed.
+    ///
+    /// The result has every entry, so it takes memory for each of them: about 0.7 GB for a million.
+    /// [`verify`](Self::verify) and [`subscribe`](Self::subscribe) do not.
     ///
     /// # Errors
     ///
@@ -20,32 +26,9 @@ impl Store {
         let mut head = Digest::ZERO;
         let mut entries: Vec<Entry> = Vec::new();
         let known = loop {
-            let from = entries.len() as u64;
-            let lines = self.inner.backend.history(id, from, PAGE).await?;
-            let lines = lines.map_err(|broken| history(id, broken.reason))?;
-            let count = lines.len();
-            let wanted: Vec<_> = lines.iter().map(|line| line.definition).collect();
-            let known = self.inner.definitions.with(&*self.inner.backend, &wanted).await?;
-            for line in lines {
-                let number = entries.len() as u64;
-                if line.number != number {
-                    let reason = format!("entry {number} of its journal is missing");
-                    return Err(history(id, reason).into());
-                }
-                if line.digest != line.expected_digest(&self.inner.key, &head) {
-                    let reason = format!("entry {number} of its journal was changed");
-                    return Err(history(id, reason).into());
-                }
-                head = line.digest;
-                let mut definitions = known.iter();
-                let fingerprint = line.definition;
-                let written = definitions.find(|known| known.fingerprint == fingerprint);
-                let entry = match written {
-                    Some(definition) => Entry::of_line(line, definition),
-                    None => Err(format!("entry {number} was written under an unknown definition")),
-                };
-                entries.push(entry.map_err(|reason| history(id, reason))?);
-            }
+            let (page, known) = self.history_page(id, entries.len() as u64, &mut head).await?;
+            let count = page.len();
+            entries.extend(page);
             if count < PAGE {
                 break known;
             }
@@ -61,6 +44,41 @@ impl Store {
         });
         let definitions = used.cloned().collect();
         Ok(History::new(id, entries, definitions))
+    }
+
+    /// The next entries of a journal, at most [`PAGE`], and the definitions that they were written under, among
+    /// others. `head` is the digest of the entry before, and then that of the last one.
+    pub(super) async fn history_page(
+        &self,
+        id: Id,
+        from: u64,
+        head: &mut Digest,
+    ) -> Result<(Vec<Entry>, Arc<Vec<Arc<Definition>>>), LoadError> {
+        let lines = self.inner.backend.history(id, from, PAGE).await?;
+        let lines = lines.map_err(|broken| history(id, broken.reason))?;
+        let wanted: Vec<_> = lines.iter().map(|line| line.definition).collect();
+        let known = self.inner.definitions.with(&*self.inner.backend, &wanted).await?;
+        let mut entries = Vec::with_capacity(lines.len());
+        for (number, line) in (from..).zip(lines) {
+            if line.number != number {
+                let reason = format!("entry {number} of its journal is missing");
+                return Err(history(id, reason).into());
+            }
+            if line.digest != line.expected_digest(&self.inner.key, head) {
+                let reason = format!("entry {number} of its journal was changed");
+                return Err(history(id, reason).into());
+            }
+            *head = line.digest;
+            let mut definitions = known.iter();
+            let fingerprint = line.definition;
+            let written = definitions.find(|known| known.fingerprint == fingerprint);
+            let entry = match written {
+                Some(definition) => Entry::of_line(line, definition),
+                None => Err(format!("entry {number} was written under an unknown definition")),
+            };
+            entries.push(entry.map_err(|reason| history(id, reason))?);
+        }
+        Ok((entries, known))
     }
 
     /// A machine with its whole history as data, for another store or for JSON. Its digests are made

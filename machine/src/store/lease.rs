@@ -106,11 +106,10 @@ impl Store {
     pub(crate) async fn ended_holders(&self) -> Result<Vec<String>, Unavailable> {
         let holders = self.inner.backend.holders().await?;
         let worker = self.inner.worker.clone();
-        let nothing = Id::fresh();
         self.run(move || {
             let ended = |name: &String| {
                 name != worker.name()
-                    && matches!(worker.liveness(name, nothing), Ok(Liveness::Ended))
+                    && matches!(worker.liveness_of_process(name), Ok(Liveness::Ended))
             };
             holders.into_iter().filter(ended).collect()
         })

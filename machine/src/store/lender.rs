@@ -1,29 +1,47 @@
-use std::{fmt, sync::Weak, time::Duration};
+use std::{
+    fmt,
+    fs::File,
+    io,
+    sync::{Arc, Weak},
+    thread,
+    time::Duration,
+};
 
 use super::{
     Store,
     attempt::{CONTRACTS, KeyState, key_state},
     backend::Attempts,
     handle::Inner,
+    telemetry,
 };
 use crate::{
+    __private::who,
+    actor::ToolNode,
     clock::uptime,
-    contract::{AnyExecution, BoxFuture, Lender, Progress},
+    contract::{AnyExecution, BoxFuture, CallRecord, Evidence, Lender, Owner, Progress},
     id::Id,
 };
 
 /// What a permit asks of its store. It does not keep the store open.
-pub(super) struct StoreLender(Weak<Inner>);
+pub(super) struct StoreLender {
+    store: Weak<Inner>,
+    /// Who has the permit.
+    by: ToolNode,
+}
 
 impl StoreLender {
-    pub(super) fn new(store: &Store) -> Self {
-        Self(std::sync::Arc::downgrade(&store.inner))
+    pub(super) fn new(store: &Store, by: &ToolNode) -> Self {
+        Self { store: Arc::downgrade(&store.inner), by: by.again() }
+    }
+
+    fn store(&self) -> Option<Store> {
+        self.store.upgrade().map(|inner| Store { inner })
     }
 }
 
 impl Lender for StoreLender {
     fn check(&self, execution: Id, epoch: u64) -> BoxFuture<'static, Result<(), String>> {
-        let store = self.0.upgrade().map(|inner| Store { inner });
+        let store = self.store();
         Box::pin(async move {
             let store = store.ok_or("its store was closed")?;
             let any: AnyExecution =
@@ -58,6 +76,38 @@ impl Lender for StoreLender {
     fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
         Box::pin(sleep(time))
     }
+
+    fn keep(&self, execution: Id, epoch: u64, evidence: Evidence, record: &Arc<CallRecord>) {
+        let Some(store) = self.store() else { return record.not_written() };
+        let (by, kept) = (self.by.again(), Arc::clone(record));
+        // This may be the thread of a client, or of a runtime that is shutting down.
+        let thread = thread::Builder::new().name("machine-late".to_owned()).spawn(move || {
+            loop {
+                let written = store.keep_evidence(execution, epoch, &evidence, &kept, who(&by));
+                match pollster::block_on(written) {
+                    Ok(()) => break,
+                    // A receipt is not given up, however long the file is busy or the disk is full.
+                    Err(error) if error.may_pass() => thread::sleep(KEEP_AGAIN),
+                    Err(error) => {
+                        kept.not_written();
+                        telemetry::CallLost { error: error.class() }.emit();
+                        break;
+                    }
+                }
+            }
+        });
+        if thread.is_err() {
+            record.not_written();
+        }
+    }
+
+    fn open(&self) -> Option<Owner> {
+        self.store.upgrade().map(|inner| inner as Owner)
+    }
+
+    fn lock(&self) -> io::Result<Option<File>> {
+        self.store().map_or(Ok(None), |store| store.inner.worker.lock_handle())
+    }
 }
 
 impl fmt::Debug for StoreLender {
@@ -65,6 +115,9 @@ impl fmt::Debug for StoreLender {
         f.debug_struct("StoreLender").finish_non_exhaustive()
     }
 }
+
+/// How long to wait before evidence that could not be written is written again.
+const KEEP_AGAIN: Duration = Duration::from_secs(1);
 
 /// The longest time between two looks at the clock: timers stand still while the machine is
 /// suspended, the clock does not.

@@ -7,7 +7,7 @@ use crate::{
     actor::{Actor, is_genuine, is_invisible},
     clock::Millis,
     id::{Id, shortened},
-    journal::{Digest, DigestKey},
+    journal::{Digest, DigestKey, canonical},
 };
 
 /// A message to a machine: one of its events, and the actor who sends it. [`Store::send`] keeps it
@@ -29,7 +29,7 @@ use crate::{
 pub struct Message(pub(crate) Arc<Outgoing>);
 
 /// What a message says.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Outgoing {
     pub(crate) correlation: String,
     /// The kind and the name of the actor.
@@ -116,7 +116,9 @@ impl Message {
     }
 
     /// With this correlation id, such as the id of the request that it answers. A machine takes one
-    /// message of each correlation id: another one is a duplicate.
+    /// message of each correlation id. The same message of the same sender, sent again, is a
+    /// [duplicate](super::Sent::Duplicate); another one is refused, unless the first was set aside: then it
+    /// takes its place.
     ///
     /// # Errors
     ///
@@ -179,6 +181,19 @@ impl Message {
 const RESERVED: &str = "machine:";
 
 impl Outgoing {
+    /// Whether it says the same as another one of this correlation id, by the same sender. The order of
+    /// the fields of its event does not matter, because a program may write a map in any order.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let value = |body| serde_json::from_str::<serde_json::Value>(body).ok();
+        let same_body = || match (value(&self.body), value(&other.body)) {
+            (Some(one), Some(other)) => canonical(&one) == canonical(&other),
+            _ => false,
+        };
+        self.actor == other.actor
+            && self.name == other.name
+            && (self.body == other.body || same_body())
+    }
+
     /// The trigger that it names, if any.
     pub(crate) fn trigger(&self) -> Option<String> {
         trigger(&self.body)
@@ -206,14 +221,10 @@ fn trigger(body: &str) -> Option<String> {
     value.get("trigger")?.as_str().map(str::to_owned)
 }
 
-/// Covers where a message is on its way, so that an edit does not bring one back that was handled.
-pub(crate) fn seal_of_status(
-    key: &DigestKey,
-    to: Id,
-    correlation: &str,
-    status: MessageStatus,
-) -> Digest {
-    key.digest(&[b"status", to.bytes(), correlation.as_bytes(), &[status as u8]])
+/// Covers where a message is on its way, so that an edit does not bring one back that was handled. `sent`
+/// is the seal of what was sent: another message may have had the same correlation id.
+pub(crate) fn seal_of_status(key: &DigestKey, sent: &[u8; 32], status: MessageStatus) -> Digest {
+    key.digest(&[b"status", sent, &[status as u8]])
 }
 
 /// What decides whether a state takes a queued message. It may be wrong, because only the body is what
@@ -279,6 +290,9 @@ pub enum Delivery {
     /// It cannot be handled; see [`Received::error`]. [`Store::requeue`](super::Store::requeue) tries
     /// it again.
     SetAside,
+    /// It was set aside, and then a corrected message with its correlation id came. It is kept, and is
+    /// never tried again.
+    Replaced,
 }
 
 impl fmt::Display for Delivery {
@@ -287,6 +301,7 @@ impl fmt::Display for Delivery {
             Self::Queued => "queued",
             Self::Handled => "handled",
             Self::SetAside => "set aside",
+            Self::Replaced => "replaced",
         })
     }
 }
@@ -297,6 +312,7 @@ impl From<MessageStatus> for Delivery {
             MessageStatus::Queued => Self::Queued,
             MessageStatus::Handled => Self::Handled,
             MessageStatus::SetAside => Self::SetAside,
+            MessageStatus::Replaced => Self::Replaced,
         }
     }
 }

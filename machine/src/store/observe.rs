@@ -39,7 +39,6 @@ pub(crate) struct Observed {
 
 impl Observed {
     /// The state, as an index into the definition, and its label.
-    #[cfg(any(feature = "cli", feature = "http"))]
     pub(crate) fn state(&self) -> (usize, &str) {
         (self.state, &self.definition.states[self.state].label)
     }
@@ -52,6 +51,11 @@ impl Observed {
     /// The number of its transitions.
     pub(crate) fn transitions(&self) -> u64 {
         self.summary.transitions
+    }
+
+    /// When its next deadline is due.
+    pub(crate) fn due_at(&self) -> Option<Millis> {
+        self.summary.due_at()
     }
 
     /// Whether a message was for a state that the machine has left.

@@ -26,6 +26,15 @@ pub enum OpenError {
         /// The file.
         path: PathBuf,
     },
+    /// Somebody has added a row that says which store it is.
+    #[error(
+        "the table `store` of {path} has more than one row, so that nothing says which store it is; \
+         delete the rows that were added, or restore the file from a backup"
+    )]
+    TwoIdentities {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file is a database of another program.
     #[error("{path} is a database of another program; use another file")]
     OtherProgram {

@@ -6,16 +6,12 @@ use std::{
 use backon::{BackoffBuilder, Retryable};
 use tracing::field::display;
 
-use super::{
-    Begun, CommitError, LoadError, Store,
-    lender::{StoreLender, sleep},
-    telemetry,
-};
+use super::{Begun, CommitError, LoadError, Store, lender::sleep, telemetry};
 use crate::{
     __private::who,
     actor::ToolNode,
     contract::{
-        AtWork, Attempt, BoxFuture, Callable, Evidence, Execution, Liveness, Outcome, Perform,
+        Attempt, BoxFuture, CallHandle, Callable, Evidence, Execution, Liveness, Outcome, Perform,
         Permit, Planned, Progress, Repeatable, Settled, append, execution::Running,
     },
     journal::{Fact, Pass},
@@ -146,11 +142,11 @@ impl Store {
         service: Arc<impl Perform<T> + 'static>,
         delays: impl BackoffBuilder,
     ) -> Outcome {
-        // Between two calls the worker is at work, too.
-        let at_work = permit.at_work();
+        // Between two calls it is alive, too.
+        let handle = permit.handle();
         let mut first = Some(permit);
         let call = || {
-            let another = || self.another::<T>(running, AtWork::clone(&at_work));
+            let another = || Self::another::<T>(running, handle.clone());
             let permit = first.take().map_or_else(another, Ok);
             let service = Arc::clone(&service);
             async move {
@@ -178,28 +174,19 @@ impl Store {
 
     /// Another permit for the same idempotent execution.
     fn another<T: Callable>(
-        &self,
         running: &Execution<Running>,
-        at_work: AtWork,
+        handle: CallHandle,
     ) -> Result<Permit<T>, Outcome> {
-        let (id, contract) = (running.id(), running.context());
-        let epoch = running.journal().epoch();
+        let contract = running.context();
         let arguments = match T::__read(contract) {
             Ok(arguments) => arguments,
             Err(error) => {
                 let evidence = Evidence::NotApplied(error.to_string());
-                return Err(Outcome {
-                    execution_id: id,
-                    epoch,
-                    evidence,
-                    late: Mutex::default(),
-                    at_work,
-                });
+                return Err(Outcome { evidence, late: Mutex::default(), handle, _open: None });
             }
         };
-        let attempt = Attempt::new(arguments, id, contract);
-        let (lender, timeout) = (Arc::new(StoreLender::new(self)), contract.timeout());
-        Ok(Permit::new(attempt, epoch, None, timeout, lender, at_work))
+        let attempt = Attempt::new(arguments, running.id(), contract);
+        Ok(Permit::new(attempt, None, contract.timeout(), handle))
     }
 
     /// Runs an idempotent call again whose worker ended, or whose timeout has passed. The old worker is
@@ -245,7 +232,7 @@ impl Store {
         let arguments = T::__read(running.context())
             .map_err(|source| not_resumed(CommitError::Contract { id, source }))?;
         let attempt = Attempt::new(arguments, id, running.context());
-        let at_work = self.at_work(id).await.map_err(not_resumed)?;
+        let record = self.call_record(id, false).await.map_err(not_resumed)?;
         let journal = running.__journal_mut(Pass::new());
         let epoch = journal.epoch() + 1;
         let fenced =
@@ -254,12 +241,13 @@ impl Store {
         let (fact, expires_at) = self.permitted(&running, None);
         append(&mut running, who(by), fact);
         if let Err(error) = self.commit(&mut running).await {
-            self.inner.worker.answered(id);
+            record.prove();
             return Err(not_resumed(error));
         }
-        let (lender, timeout) = (Arc::new(StoreLender::new(self)), running.context().timeout());
+        let timeout = running.context().timeout();
         let expires_at = timeout.map(|_| expires_at);
-        let permit = Permit::new(attempt, epoch, expires_at, timeout, lender, at_work);
+        let handle = self.call_handle(record, &running, by);
+        let permit = Permit::new(attempt, expires_at, timeout, handle);
         let outcome = permit.call(service).await;
         self.end(running, outcome, by).await
     }

@@ -7,11 +7,11 @@ use super::{
     seal::seal,
 };
 use crate::{
-    contract::execution,
+    contract::{ApprovalEnd, execution},
     definition::Definition,
     id::Id,
     journal::{Digest, Fact, Fixed, Line, Stored},
-    stored::{Breach, Durable, Hold, Index, fold},
+    stored::{Breach, Durable, Hold, Index, ToolUse, fold},
 };
 
 /// One machine of a batch, ready to be written.
@@ -25,6 +25,8 @@ pub(super) struct Prepared {
     pub(super) index: Index,
     /// The gate that must be approved, if the machine leaves its initial state.
     pub(super) gate: Option<Id>,
+    /// The end of the approval under which it leaves its initial state.
+    pub(super) approval_end: Option<ApprovalEnd>,
 }
 
 impl Store {
@@ -125,14 +127,16 @@ impl Store {
             None => (None, None),
         };
         let gate = row.behind.filter(|_| begins && !folded.after.closed);
+        let approval_end = folded.after.approval_end.filter(|_| begins && !folded.after.closed);
         let expected = (!creates).then_some(before.version);
         let tool = folded
             .after
             .tool
             .clone()
-            .filter(|_| (creates || begins || permits) && !folded.after.closed);
+            .filter(|_| (creates || begins || permits) && !folded.after.closed)
+            .map(|tool| ToolUse { begins: begins || permits, ..tool });
         let write = Write { expected, row, lines, claim, attempt, tool };
-        Ok(Some(Prepared { write, definitions, stored, index: folded.after, gate }))
+        Ok(Some(Prepared { write, definitions, stored, index: folded.after, gate, approval_end }))
     }
 
     /// The entries that are not stored yet, as lines.

@@ -87,6 +87,13 @@ impl Query {
         self
     }
 
+    /// That wait for any gate, or have waited for one.
+    #[must_use]
+    pub(super) fn gated(mut self) -> Self {
+        self.filter.gated = true;
+        self
+    }
+
     /// With a deadline that is due by the store's clock; most overdue first.
     ///
     /// Firing a deadline is a transition: load the machine, call `fire_deadline`, commit. A machine

@@ -7,6 +7,7 @@ use super::{
     telemetry,
 };
 use crate::{
+    __private::who,
     actor::GraphRunner,
     contract::{
         AnyExecution, Execution, InDoubt, Liveness, Progress,
@@ -98,6 +99,7 @@ impl Store {
     /// late.
     pub(crate) async fn take_over(&self, id: Id) -> Result<Result<Found, LoadError>, CommitError> {
         loop {
+            self.write_answers(id).await?;
             let running = match self.load::<AnyExecution>(id).await {
                 Ok(AnyExecution::Running(running)) => running,
                 // Parked before, or settled in the meantime.
@@ -118,21 +120,30 @@ impl Store {
                 Err(LoadError::Unavailable(error)) => return Err(error.into()),
                 Err(error) => return Ok(Err(error)),
             };
-            if liveness == Liveness::Alive && !overdue {
+            // Evidence that came although the future of the call was gone.
+            let is_answered = progress.is_applied() || progress.refused().is_some();
+            if liveness == Liveness::Alive && !overdue && !is_answered {
                 return Ok(Ok(Found::Running));
             }
             let worker = progress.permit().map(|(worker, _)| worker);
             let is_own = worker == Some(self.inner.worker.name());
             let reason = match liveness {
+                _ if is_answered => "the call answered after it was cut off",
                 Liveness::Alive => "the call exceeded its timeout without an answer",
-                Liveness::Ended if is_own => "its permit was dropped without an answer",
+                Liveness::CutOff => "the call was cut off before it answered",
+                Liveness::Ended if is_own => "its permit or its outcome was dropped",
                 Liveness::Ended => {
-                    "the process that made the call ended before it recorded an answer"
+                    "the process that made the call ended, or closed its store, before it recorded \
+                     an answer"
                 }
-                Liveness::Unknown => "the lock file of its worker is missing, or of another host",
+                Liveness::Unknown => {
+                    "the lock file of its worker is missing, a copy, or of another host"
+                }
             };
             let mut doubt = self.park(running, reason, liveness, &GraphRunner::STORE);
             match self.commit(doubt.machine_mut()).await {
+                // Settled by it in the next round.
+                Ok(()) if is_answered => {}
                 Ok(()) => return Ok(Ok(Found::InDoubt(doubt))),
                 // Its worker answered, or another process parked it: retry.
                 Err(CommitError::Conflict { .. }) => {}
@@ -142,6 +153,25 @@ impl Store {
                 }
             }
         }
+    }
+
+    /// Writes what the calls of this process have answered, and what is not on disk yet.
+    pub(super) async fn write_answers(&self, id: Id) -> Result<(), CommitError> {
+        let unwritten = self.inner.worker.unwritten(id);
+        if unwritten.is_empty() {
+            return Ok(());
+        }
+        let execution: AnyExecution = match self.load(id).await {
+            Ok(execution) => execution,
+            Err(LoadError::Unavailable(error)) => return Err(error.into()),
+            // `recover` reports it.
+            Err(_) => return Ok(()),
+        };
+        let epoch = Progress::of(&execution).permit().map_or(0, |(_, epoch)| epoch);
+        for (call, evidence) in unwritten {
+            self.keep_late(id, epoch, &evidence, &call, who(&GraphRunner::STORE)).await?;
+        }
+        Ok(())
     }
 
     /// The current state of an execution in doubt: its worker may have answered, or ended. `None` if another
@@ -205,7 +235,7 @@ impl Store {
                         unobserved.insert(worker.to_owned());
                         recovered.interrupted.push(running);
                     }
-                    Ok(Liveness::Ended | Liveness::Unknown) => recovered.interrupted.push(running),
+                    Ok(_) => recovered.interrupted.push(running),
                     Err(error) => recovered.failed.push((Some(running.id()), error)),
                 }
             }

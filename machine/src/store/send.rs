@@ -15,7 +15,8 @@ use crate::id::Id;
 pub enum Sent {
     /// It is in the inbox of the machine.
     Queued,
-    /// The machine has a message with this correlation id already, and nothing was written.
+    /// The machine has this very message already: of the same sender, with the same correlation id and the
+    /// same event. Nothing was written.
     Duplicate,
 }
 
@@ -34,6 +35,18 @@ pub enum SendError {
     Ended {
         /// The machine.
         id: Id,
+    },
+    /// Another message has the correlation id: of another sender, or with another event. Nothing was
+    /// written.
+    #[error(
+        "{id} has another message with the correlation id `{correlation}`; this one was not kept; \
+         send it with another id"
+    )]
+    OtherMessage {
+        /// The machine.
+        id: Id,
+        /// The correlation id.
+        correlation: String,
     },
     /// The message to requeue is unknown.
     #[error("{id} has no message `{correlation}`; `inbox` shows those that it has")]
@@ -67,9 +80,12 @@ impl Store {
     /// causes at most one transition. To send it in one batch with other writes, see
     /// [`Batch::send`](super::Batch::send).
     ///
+    /// Of the messages with one correlation id the machine takes one. A corrected message is accepted after
+    /// the first one was set aside, and takes its place: the first one is kept, and never tried again.
+    ///
     /// # Errors
     ///
-    /// [`SendError::NotFound`], [`SendError::Ended`], and [`SendError::Unavailable`] if the storage
+    /// [`SendError::OtherMessage`], [`SendError::NotFound`], [`SendError::Ended`], and [`SendError::Unavailable`] if the storage
     /// cannot do it now.
     ///
     /// ```
@@ -105,6 +121,9 @@ impl Store {
             Ok(Ok(Outcome::Duplicate)) => Ok(Sent::Duplicate),
             Ok(Ok(Outcome::Ended)) => Err(SendError::Ended { id: to }),
             Ok(Ok(_)) => Ok(Sent::Queued),
+            Ok(Err(Rejected::OtherMessage { id, correlation })) => {
+                Err(SendError::OtherMessage { id, correlation })
+            }
             Ok(Err(_)) => Err(SendError::NotFound { id: to }),
             Err(error) => Err(error.into()),
         };

@@ -2,11 +2,11 @@ use std::sync::PoisonError;
 
 use super::{CommitError, LoadError, Store, retry::Retry};
 use crate::{
-    __private::who,
+    __private::{Who, who},
     actor::ToolNode,
     contract::{
-        AnyExecution, CallFact, Evidence, Execution, InDoubt, LateCall, Liveness, Outcome,
-        Progress, Settled, append, execution::Running, record,
+        AnyExecution, CallFact, CallRecord, Evidence, Execution, InDoubt, LateCall, Liveness,
+        Outcome, Progress, Settled, append, execution::Running, record,
     },
     id::Id,
     stored::{Durable, Snapshot},
@@ -73,12 +73,10 @@ impl Store {
         by: &ToolNode,
     ) -> Result<Settled, Refused<(Execution<Running>, Outcome), CommitError>> {
         let id = running.id();
-        let kept = self.keep_late(id, outcome.epoch, outcome.evidence().clone(), by).await;
+        let Outcome { evidence, handle, .. } = &outcome;
+        let kept = self.keep_late(id, handle.epoch(), evidence, handle.record(), who(by)).await;
         let reason = match kept {
-            Ok(()) => {
-                self.inner.worker.answered(id);
-                CommitError::Fenced { id }
-            }
+            Ok(()) => CommitError::Fenced { id },
             Err(error) => unsettled(id, outcome.evidence(), error),
         };
         Err(Refused::new((running, outcome), reason))
@@ -87,7 +85,7 @@ impl Store {
     /// Something was committed since the permit was issued: this very outcome, by a commit whose
     /// answer was lost, or a fence.
     async fn overtaken(&self, id: Id, outcome: &Outcome) -> Result<Overtaken, CommitError> {
-        let (epoch, evidence) = (outcome.epoch, outcome.evidence());
+        let (epoch, evidence) = (outcome.handle.epoch(), outcome.evidence());
         let unreadable = |error| match error {
             LoadError::Unavailable(error) => CommitError::Unavailable(error),
             error => CommitError::Gate { id, source: Box::new(error) },
@@ -119,14 +117,14 @@ impl Store {
         }
     }
 
-    /// Records evidence that arrived after the execution went on without it, and that its worker has
-    /// ended. It changes no state.
+    /// Records evidence that arrived after the execution went on without it. It changes no state.
     pub(super) async fn keep_late(
         &self,
         id: Id,
         epoch: u64,
-        evidence: Evidence,
-        by: &ToolNode,
+        evidence: &Evidence,
+        call: &CallRecord,
+        by: Who<'_>,
     ) -> Result<(), CommitError> {
         loop {
             let mut current: AnyExecution = match self.load(id).await {
@@ -134,29 +132,80 @@ impl Store {
                 Err(LoadError::Unavailable(error)) => return Err(error.into()),
                 Err(error) => return Err(CommitError::Gate { id, source: Box::new(error) }),
             };
-            let fact = CallFact::Evidence { epoch, evidence: evidence.clone(), late: true };
-            if self.has_fact(id, &fact).await? {
+            if !self.has_evidence(id, epoch, evidence).await? {
+                let evidence = evidence.clone();
+                let fact = CallFact::Evidence { epoch, evidence, late: true };
+                append(&mut current, by, fact);
+            }
+            let (at, progress) = (self.now(), Progress::of(&current));
+            let liveness = call.liveness_after_answer();
+            match liveness {
+                Liveness::Ended if progress.ended_at().is_none() => {
+                    append(&mut current, by, CallFact::WorkerEnded { at });
+                }
+                Liveness::CutOff if progress.worker() != Liveness::CutOff => {
+                    append(&mut current, by, CallFact::CutOff { at });
+                }
+                _ => {}
+            }
+            if current.journal().uncommitted().is_empty() {
                 // Settled again after an answer that was lost.
                 return Ok(());
-            }
-            append(&mut current, who(by), fact);
-            if Progress::of(&current).ended_at().is_none() {
-                let at = self.now();
-                append(&mut current, who(by), CallFact::WorkerEnded { at });
             }
             match self.commit(&mut current).await {
                 // Another commit succeeded for each lost round, so this terminates.
                 Err(CommitError::Conflict { .. }) => {}
-                other => return other,
+                Err(error) => return Err(error),
+                Ok(()) => {
+                    self.evidence_written(id, call, evidence, liveness);
+                    return Ok(());
+                }
             }
         }
     }
 
-    async fn has_fact(&self, id: Id, fact: &CallFact) -> Result<bool, CommitError> {
-        match self.history(id).await {
-            Ok(history) => {
-                Ok(history.entries.iter().filter_map(CallFact::of).any(|known| known == *fact))
+    /// The same, for as long as the file may be busy.
+    pub(super) async fn keep_evidence(
+        &self,
+        id: Id,
+        epoch: u64,
+        evidence: &Evidence,
+        call: &CallRecord,
+        by: Who<'_>,
+    ) -> Result<(), CommitError> {
+        let mut retry = Retry::patient();
+        loop {
+            let Err(error) = self.keep_late(id, epoch, evidence, call, by).await else {
+                return Ok(());
+            };
+            if let Some(error) = retry.after(error) {
+                return Err(unsettled(id, evidence, error));
             }
+        }
+    }
+
+    /// This evidence is on disk, with this liveness of its call.
+    fn evidence_written(&self, id: Id, call: &CallRecord, evidence: &Evidence, liveness: Liveness) {
+        call.written(evidence, liveness);
+        if !call.needs_proof() {
+            self.inner.worker.forget(id);
+        }
+    }
+
+    async fn has_evidence(
+        &self,
+        id: Id,
+        epoch: u64,
+        evidence: &Evidence,
+    ) -> Result<bool, CommitError> {
+        let is_this = |fact: CallFact| match fact {
+            CallFact::Evidence { epoch: of, evidence: known, .. } => {
+                of == epoch && known == *evidence
+            }
+            _ => false,
+        };
+        match self.history(id).await {
+            Ok(history) => Ok(history.entries.iter().filter_map(CallFact::of).any(is_this)),
             Err(LoadError::Unavailable(error)) => Err(error.into()),
             // A journal that cannot be read must not keep evidence away.
             Err(_) => Ok(false),
@@ -167,23 +216,13 @@ impl Store {
     fn late(&self, mut outcome: Outcome, by: &ToolNode) -> Result<LateCall, Outcome> {
         let running = outcome.late.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         let Some(running) = running else { return Err(outcome) };
-        let Outcome { execution_id: id, epoch, at_work, .. } = outcome;
+        let handle = outcome.handle;
+        handle.is_late();
         let (store, by) = (self.clone(), by.again());
         Ok(LateCall(Box::pin(async move {
             let evidence = running.await;
-            let mut retry = Retry::patient();
-            loop {
-                match store.keep_late(id, epoch, evidence.clone(), &by).await {
-                    Ok(()) => break,
-                    Err(error) => {
-                        if let Some(error) = retry.after(error) {
-                            return Err(unsettled(id, &evidence, error).into());
-                        }
-                    }
-                }
-            }
-            store.inner.worker.answered(id);
-            drop(at_work);
+            let (id, epoch, call) = (handle.execution_id(), handle.epoch(), handle.record());
+            store.keep_evidence(id, epoch, &evidence, call, who(&by)).await?;
             Ok(evidence)
         })))
     }
@@ -275,8 +314,9 @@ impl Settling for Settle<'_> {
     fn record(&mut self, store: &Store) -> Result<(), CommitError> {
         let Step::Running(running, outcome) = &self.step else { return Ok(()) };
         let id = running.id();
-        if outcome.execution_id != id {
-            return Err(CommitError::OtherOutcome { id, of: outcome.execution_id });
+        let of = outcome.handle.execution_id();
+        if of != id {
+            return Err(CommitError::OtherOutcome { id, of });
         }
         let snapshot = Snapshot::of(running);
         let snapshot =
@@ -305,13 +345,22 @@ impl Settling for Settle<'_> {
     fn finish(&mut self, store: &Store) {
         self.step = match std::mem::replace(&mut self.step, Step::Taken) {
             Step::Recorded(settled, outcome, _) => {
-                let id = outcome.execution_id;
                 Step::Settled(match (settled, store.late(outcome, self.by)) {
                     (Settled::InDoubt(doubt), Ok(late)) => Settled::TimedOut(doubt, late),
-                    (settled, _) => {
-                        store.inner.worker.answered(id);
+                    (settled, Err(Outcome { evidence, handle, .. })) => {
+                        let worker = match &settled {
+                            Settled::InDoubt(doubt) => doubt.progress().worker(),
+                            _ => Liveness::Ended,
+                        };
+                        store.evidence_written(
+                            handle.execution_id(),
+                            handle.record(),
+                            &evidence,
+                            worker,
+                        );
                         settled
                     }
+                    (settled, Ok(_)) => settled,
                 })
             }
             other => other,
@@ -338,20 +387,19 @@ fn settled(
     outcome: &Outcome,
     by: &ToolNode,
 ) -> Settled {
-    let Outcome { epoch, evidence, late, .. } = outcome;
+    let Outcome { evidence, handle, .. } = outcome;
+    let epoch = handle.epoch();
     match evidence {
         Evidence::Unknown(reason) if running.context().is_irreversible() => {
-            // The worker itself says so; unless the call is still running, it has ended.
-            let goes_on = late.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-            let worker = if goes_on { Liveness::Alive } else { Liveness::Ended };
-            Settled::InDoubt(InDoubt::park(running, *epoch, reason, (worker, store.now()), by))
+            let worker = handle.record().liveness_after_answer();
+            Settled::InDoubt(InDoubt::park(running, epoch, reason, (worker, store.now()), by))
         }
         Evidence::Applied(receipt) => {
-            record(&mut running, *epoch, evidence.clone(), by);
+            record(&mut running, epoch, evidence.clone(), by);
             Settled::Completed(running.succeed(receipt.clone(), by))
         }
         Evidence::NotApplied(reason) | Evidence::Unknown(reason) => {
-            record(&mut running, *epoch, evidence.clone(), by);
+            record(&mut running, epoch, evidence.clone(), by);
             Settled::Failed(running.fail(reason.clone(), by))
         }
     }

@@ -51,8 +51,8 @@ impl Unavailable {
         self.0 == Kind::ReadOnly
     }
 
-    /// The database file was moved, deleted or replaced while it was open. What the store has open is a
-    /// file that nobody finds any more, so it is neither read nor written.
+    /// The database file or its write-ahead log was moved, deleted or replaced while it was open. What the
+    /// store has open is a file that nobody finds any more, so it is neither read nor written.
     #[must_use]
     pub fn is_moved(&self) -> bool {
         self.0 == Kind::Moved
@@ -138,8 +138,8 @@ impl fmt::Display for Unavailable {
                  `OpenOptions::sqlite` to write",
             ),
             Kind::Moved => f.write_str(
-                "the database file was moved, deleted or replaced while it was open, so it is neither \
-                 read nor written any more; restart the programs that use it",
+                "the database file or its log was moved, deleted or replaced while it was open, so it is \
+                 neither read nor written any more; restart the programs that use it",
             ),
             Kind::Indeterminate(reason) => write!(
                 f,

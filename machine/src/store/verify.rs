@@ -1,21 +1,9 @@
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-};
-
 use super::{
     LoadError, Query, Store,
-    backend::{Found, Messages, Row},
+    backend::{Found, Messages},
     check::Named,
-    load::history,
 };
-use crate::{
-    contract::AnyExecution,
-    definition::Definition,
-    id::Id,
-    journal::{Digest, Summary},
-    stored::{History, Record, Restore, Unverified, VerifyError, fold, replay, walk_as_data},
-};
+use crate::{contract::AnyExecution, id::Id, stored::Restore};
 
 /// The result of [`Store::verify_all`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -67,42 +55,27 @@ impl Report {
 
 impl Store {
     /// Verifies the whole history of a machine: replays its journal along the definitions that it was
-    /// written under, folds it again, and compares the result with what [`load`](Self::load) trusts.
+    /// written under, folds it again, and compares the result with what [`load`](Self::load) trusts. However
+    /// long the history is, a part of it is in memory at a time.
     ///
     /// # Errors
     ///
     /// Those of [`load`](Self::load), with the first problem.
     pub async fn verify<M: Restore>(&self, id: Id) -> Result<(), LoadError> {
-        let (found, history) = self.row_and_history(id).await?;
-        let definitions = self.definition_of(&found).await?;
-        self.replay::<M>(found, history, &definitions)
-    }
-
-    /// The row of a machine, and the history of the same version.
-    async fn row_and_history(&self, id: Id) -> Result<(Found, History), LoadError> {
-        let mut newest = 0;
-        loop {
-            let found = self.inner.backend.rows(vec![id]).await?.pop();
-            let (found, version) = match found.unwrap_or(Found::Missing(id)) {
-                Found::Missing(id) => return Err(LoadError::NotFound { id }),
-                Found::Broken(broken) => return Err(broken.into()),
-                found @ Found::Row(Row { version, .. }, _) => (found, version),
-            };
-            let history = self.history(id).await?;
-            if history.entries.len() as u64 <= version {
-                return Ok((found, history));
+        let found = self.inner.backend.rows(vec![id]).await?.pop();
+        let found = found.unwrap_or(Found::Missing(id));
+        match self.replay(found, Some(&Named::of::<M>())).await {
+            // It may have been pruned in between.
+            Err(LoadError::Unreadable(_)) if self.is_gone(id).await? => {
+                Err(LoadError::NotFound { id })
             }
-            // A commit may have come in between. Then the row has moved on.
-            if version <= newest {
-                let reason = "its journal has more entries than its row says";
-                return Err(history_error(id, reason.to_owned()));
-            }
-            newest = version;
+            verified => verified,
         }
     }
 
     /// Verifies everything in the store: each machine as [`verify`](Self::verify) does, the definitions,
-    /// the chain over the whole journal, the attempts at each key, the messages, and the operator log. Machines of a
+    /// the chain over the whole journal, the attempts at each key, the messages, the operator log, and the
+    /// triggers and indexes of a file. Machines of a
     /// kind that the program has not declared with [`OpenOptions::machine`](super::OpenOptions::machine) are
     /// replayed along their stored definitions, but the rules of their contexts are not known.
     ///
@@ -132,6 +105,9 @@ impl Store {
         let mut named = self.inner.named.clone();
         named.push(Named::of::<AnyExecution>());
         for reason in self.inner.backend.definitions().await?.broken {
+            report.add(None, reason);
+        }
+        for reason in self.inner.backend.schema().await? {
             report.add(None, reason);
         }
         let total_entries = self.inner.backend.newest().await?;
@@ -183,8 +159,11 @@ impl Store {
         named: &[Named],
         report: &mut Report,
     ) -> Result<u64, LoadError> {
-        let (id, version, key) = match &found {
-            Found::Row(row, _) => (row.id, row.version, row.key.clone()),
+        let (id, version, key, kind) = match &found {
+            Found::Row(row, _) => {
+                let kind = named.iter().find(|kind| kind.definition.name == *row.machine);
+                (row.id, row.version, row.key.clone(), kind)
+            }
             Found::Missing(id) => {
                 report.add(Some(*id), "it disappeared");
                 return Ok(0);
@@ -194,34 +173,12 @@ impl Store {
                 return Ok(0);
             }
         };
-        let (found, history) = match self.row_and_history(id).await {
-            Ok(read) => read,
+        match self.replay(found, kind).await {
+            Ok(()) => {}
             Err(LoadError::Unavailable(error)) => return Err(error.into()),
             // It was pruned in between. If it was removed by an edit, the chain shows that.
             Err(_) if self.is_gone(id).await? => return Ok(version),
-            Err(error) => {
-                report.add(Some(id), error.to_string());
-                return Ok(version);
-            }
-        };
-        let Found::Row(Row { machine, version, .. }, _) = &found else { return Ok(version) };
-        let version = *version;
-        let definitions = self.definition_of(&found).await?;
-        let mut kinds = named.iter();
-        let kind = kinds.find(|kind| kind.definition.name == *machine);
-        let verified = match kind {
-            // If the user's code panics, that concerns this machine only.
-            Some(kind) => {
-                catch_unwind(AssertUnwindSafe(|| (kind.verify)(self, found, history, &definitions)))
-                    .unwrap_or_else(|_| Err(history_error(id, "reading it panicked".to_owned())))
-            }
-            None => self.replay_as_data(&found, history, &definitions),
-        };
-        if let Err(error) = verified {
-            if self.is_gone(id).await? {
-                return Ok(version);
-            }
-            report.add(Some(id), error.to_string());
+            Err(error) => report.add(Some(id), error.to_string()),
         }
         if let (Some(kind), Some(key)) = (kind, key)
             && let Some(reason) = self.differing_attempt(kind, id, &key).await?
@@ -241,97 +198,4 @@ impl Store {
         let found = self.inner.backend.rows(vec![id]).await?.pop();
         Ok(matches!(found, None | Some(Found::Missing(_))))
     }
-
-    /// Replays a history, and compares it with the row.
-    pub(super) fn replay<M: Restore>(
-        &self,
-        found: Found,
-        history: History,
-        definitions: &[Arc<Definition>],
-    ) -> Result<(), LoadError> {
-        let (row, head) = match &found {
-            Found::Row(row, head) => (row, *head),
-            Found::Missing(id) => return Err(LoadError::NotFound { id: *id }),
-            Found::Broken(broken) => return Err(broken.clone().into()),
-        };
-        let claim = self.claim(row, head, history, definitions)?;
-        let id = row.id;
-        let (verified, newest) = replay(M::DEFINITION, &claim, &self.inner.key)?;
-        compare_heads(id, head, newest)?;
-        drop(verified);
-        let machine: M = self.restore(found, definitions)?;
-        let stored = &machine.journal().stored().summary;
-        let (summary, _) = fold(machine.__rules(), &Summary::NEW, &claim.journal)
-            .map_err(|breach| VerifyError::Rules { id, breach })?;
-        // A summary of another format is folded again when the machine is loaded.
-        if stored.format == summary.format && *stored != summary {
-            let reason = "its summary does not match its journal".to_owned();
-            return Err(history_error(id, reason));
-        }
-        Ok(())
-    }
-
-    /// Replays a history of a machine whose type the program does not know.
-    fn replay_as_data(
-        &self,
-        found: &Found,
-        history: History,
-        definitions: &[Arc<Definition>],
-    ) -> Result<(), LoadError> {
-        let Found::Row(row, head) = found else { return Ok(()) };
-        let id = row.id;
-        let claim = self.claim(row, *head, history, definitions)?;
-        let newest =
-            walk_as_data(&claim, &self.inner.key).map_err(|reason| history_error(id, reason))?;
-        compare_heads(id, *head, newest)?;
-        let mut summary = Summary::NEW;
-        claim.journal.iter().for_each(|entry| summary.add(entry));
-        let mut stored: Summary = serde_json::from_str(&row.summary)
-            .map_err(|error| history_error(id, format!("its summary cannot be read: {error}")))?;
-        (stored.created_at, stored.updated_at) = (row.created_at, row.updated_at);
-        // The part of the context needs the program's own rules.
-        (summary.format, summary.context) = (stored.format, stored.context.clone());
-        if stored != summary {
-            return Err(history_error(id, "its summary does not match its journal".to_owned()));
-        }
-        Ok(())
-    }
-
-    fn claim(
-        &self,
-        row: &Row,
-        head: Option<Digest>,
-        history: History,
-        definitions: &[Arc<Definition>],
-    ) -> Result<Unverified, LoadError> {
-        let (context, _) = self.intact(row, head)?;
-        let journal = history.entries;
-        if journal.len() as u64 != row.version {
-            let reason = format!("entry {} of its journal is missing", journal.len());
-            return Err(history_error(row.id, reason));
-        }
-        let record = Record {
-            id: row.id,
-            machine: row.machine.clone(),
-            fingerprint: row.definition,
-            status: row.status.clone(),
-            state: row.state.clone(),
-            context: context.to_string(),
-            epoch: row.epoch,
-            // The seal of the row was checked above.
-            seal: Digest::ZERO,
-        };
-        Ok(Unverified { record, journal, definitions: definitions.to_vec() })
-    }
-}
-
-fn compare_heads(id: Id, head: Option<Digest>, newest: Digest) -> Result<(), LoadError> {
-    if head == Some(newest) {
-        return Ok(());
-    }
-    Err(history_error(id, "its journal has more entries than its row says".to_owned()))
-}
-
-fn history_error(id: Id, reason: String) -> LoadError {
-    history(id, reason).into()
 }

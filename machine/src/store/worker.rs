@@ -1,14 +1,15 @@
 use std::{
     collections::HashMap,
     ffi::OsStr,
-    fs::{File, TryLockError},
-    io::{Read, Write},
+    fs::File,
+    io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use super::lock_file;
 use crate::{
-    contract::{AtWork, Liveness},
+    contract::{CallRecord, Evidence, Liveness},
     id::Id,
 };
 
@@ -25,17 +26,8 @@ pub(super) struct Worker {
     name: String,
     /// Created with the first permit or by a worker loop, so that readers create no files.
     file: Mutex<Option<File>>,
-    /// The calls in flight.
-    at_work: Mutex<HashMap<Id, Vec<Weak<Call>>>>,
-    /// The executions whose permits were not answered, and how many there are. As long as there is one, the lock file stays,
-    /// because it proves that the worker has ended.
-    unanswered: Mutex<HashMap<Id, usize>>,
-}
-
-/// A call in flight. It keeps the worker alive, so that its lock file is removed only after the last
-/// call, even if the store is dropped before.
-struct Call {
-    _worker: Arc<Worker>,
+    /// The calls whose end still matters to the store, by their executions.
+    calls: Mutex<HashMap<Id, Vec<Arc<CallRecord>>>>,
 }
 
 impl Worker {
@@ -45,8 +37,7 @@ impl Worker {
             observes,
             name: Id::fresh().to_string(),
             file: Mutex::default(),
-            at_work: Mutex::default(),
-            unanswered: Mutex::default(),
+            calls: Mutex::default(),
         }
     }
 
@@ -60,7 +51,7 @@ impl Worker {
     }
 
     /// Creates the lock file, so that other processes see when this one ends.
-    pub(super) fn announce(&self) -> std::io::Result<()> {
+    pub(super) fn announce(&self) -> io::Result<()> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if let (None, Some(database)) = (&*file, &self.database) {
             *file = Some(self.lock(database)?);
@@ -68,64 +59,68 @@ impl Worker {
         Ok(())
     }
 
-    /// Registers a call of `execution` as in flight while the returned guard is alive.
-    pub(super) fn begin(self: &Arc<Self>, execution: Id) -> std::io::Result<AtWork> {
+    /// Registers a call of `execution`.
+    pub(super) fn begin(&self, execution: Id, irreversible: bool) -> io::Result<Arc<CallRecord>> {
         self.announce()?;
-        // Poisoning is harmless: each map is changed in one step.
-        let call = Arc::new(Call { _worker: Arc::clone(self) });
-        let mut all = self.at_work.lock().unwrap_or_else(PoisonError::into_inner);
-        for calls in all.values_mut() {
-            calls.retain(|call| call.strong_count() > 0);
+        let record = Arc::new(CallRecord::new(irreversible));
+        let mut calls = self.calls();
+        for records in calls.values_mut() {
+            records.retain(|record| record.needs_proof());
         }
-        all.retain(|_, calls| !calls.is_empty());
+        calls.retain(|_, records| !records.is_empty());
         // Added to the others: the loser of a race for an execution must not hide the winner.
-        all.entry(execution).or_default().push(Arc::downgrade(&call));
-        // Counted, so that the loser of a race does not take back what is the winner's.
-        let mut unanswered = self.unanswered.lock().unwrap_or_else(PoisonError::into_inner);
-        *unanswered.entry(execution).or_default() += 1;
-        Ok(call)
+        calls.entry(execution).or_default().push(Arc::clone(&record));
+        Ok(record)
     }
 
-    /// The outcome of the call is on disk, or it was never permitted.
-    pub(super) fn answered(&self, execution: Id) {
-        let mut unanswered = self.unanswered.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = unanswered.get_mut(&execution) {
-            *count -= 1;
-            if *count == 0 {
-                unanswered.remove(&execution);
+    fn calls(&self) -> MutexGuard<'_, HashMap<Id, Vec<Arc<CallRecord>>>> {
+        // Poisoning is harmless: the map is changed in single steps.
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn records(&self, execution: Id) -> Vec<Arc<CallRecord>> {
+        self.calls().get(&execution).cloned().unwrap_or_default()
+    }
+
+    /// Whether a call of `execution` can still take effect, given the worker of its permit.
+    pub(super) fn liveness(&self, worker: &str, execution: Id) -> io::Result<Liveness> {
+        if worker != self.name {
+            return self.liveness_of_process(worker);
+        }
+        let found = self.records(execution).iter().fold(Liveness::Ended, |worst, record| {
+            match (worst, record.liveness()) {
+                (Liveness::Alive, _) | (_, Liveness::Alive) => Liveness::Alive,
+                (Liveness::CutOff, _) | (_, Liveness::CutOff) => Liveness::CutOff,
+                _ => Liveness::Ended,
             }
-        }
+        });
+        Ok(found)
     }
 
-    /// Whether a call of `execution` can be in flight, given the worker of its permit.
-    pub(super) fn liveness(&self, worker: &str, execution: Id) -> std::io::Result<Liveness> {
-        if worker == self.name {
-            let calls = self.at_work.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut calls = calls.get(&execution).into_iter().flatten();
-            let alive = calls.any(|call| call.strong_count() > 0);
-            return Ok(if alive { Liveness::Alive } else { Liveness::Ended });
-        }
+    /// Whether another worker's process is alive.
+    pub(super) fn liveness_of_process(&self, worker: &str) -> io::Result<Liveness> {
         // The name comes from the database; only a valid id may become part of a path.
-        let Some(database) = self.database.as_ref().filter(|_| worker.parse::<Id>().is_ok()) else {
-            return Ok(Liveness::Unknown);
-        };
-        let mut file = match File::open(path_of(database, worker)) {
-            Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Liveness::Unknown);
-            }
-            Err(error) => return Err(error),
-        };
-        // Shared, so that two concurrent checks do not mistake each other for the worker.
-        match file.try_lock_shared() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(Liveness::Alive),
-            Err(TryLockError::Error(error)) => return Err(error),
+        match self.database.as_ref().filter(|_| worker.parse::<Id>().is_ok()) {
+            Some(database) => lock_file::liveness(&path_of(database, worker), worker),
+            None => Ok(Liveness::Unknown),
         }
-        let mut written = String::new();
-        file.read_to_string(&mut written)?;
-        // A lock on another host says nothing here.
-        Ok(if written == line() { Liveness::Ended } else { Liveness::Unknown })
+    }
+
+    /// The end of a call of `execution` does not matter to the store any more.
+    pub(super) fn forget(&self, execution: Id) {
+        self.calls().remove(&execution);
+    }
+
+    /// The calls of `execution` that have an answer which may not be on disk.
+    pub(super) fn unwritten(&self, execution: Id) -> Vec<(Arc<CallRecord>, Evidence)> {
+        let records = self.records(execution).into_iter();
+        records.filter_map(|record| record.unwritten().map(|evidence| (record, evidence))).collect()
+    }
+
+    /// Another handle of the lock.
+    pub(super) fn lock_handle(&self) -> io::Result<Option<File>> {
+        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.as_ref().map(File::try_clone).transpose()
     }
 
     /// The workers that have ended and left a lock file. Errors are harmless: the file stays.
@@ -143,7 +138,12 @@ impl Worker {
         let Ok(files) = folder.read_dir() else { return Vec::new() };
         let files = files.flatten().filter(|file| file.file_type().is_ok_and(|it| it.is_file()));
         let named = files.filter_map(|file| Some((worker_of(&file.file_name(), prefix)?, file)));
-        named.filter(|(_, file)| has_ended(&file.path())).map(|(name, _)| name).collect()
+        let has_ended =
+            |(name, file): &(String, std::fs::DirEntry)| match name.strip_suffix(UNNAMED) {
+                Some(_) => lock_file::is_abandoned(&file.path()),
+                None => matches!(lock_file::liveness(&file.path(), name), Ok(Liveness::Ended)),
+            };
+        named.filter(has_ended).map(|(name, _)| name).collect()
     }
 
     /// Removes the lock files of these workers.
@@ -154,22 +154,14 @@ impl Worker {
         }
     }
 
-    /// Creates the lock file of this worker. It is locked before it is renamed to its final name, so
-    /// that no process sees it unlocked.
-    fn lock(&self, database: &Path) -> std::io::Result<File> {
-        let unnamed = path_of(database, &format!("{}.new", self.name));
-        loop {
-            let file = File::create_new(&unnamed)?;
-            file.lock()?;
-            (&file).write_all(line().as_bytes())?;
-            match std::fs::rename(&unnamed, path_of(database, &self.name)) {
-                // Another process swept it before it was locked.
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                other => return other.map(|()| file),
-            }
-        }
+    fn lock(&self, database: &Path) -> io::Result<File> {
+        let unnamed = path_of(database, &format!("{}{UNNAMED}", self.name));
+        lock_file::create(&unnamed, &path_of(database, &self.name), &self.name)
     }
 }
+
+/// The end of the name of a lock file that is not locked yet.
+const UNNAMED: &str = ".new";
 
 /// The lock file of a worker.
 fn path_of(database: &Path, worker: &str) -> PathBuf {
@@ -178,41 +170,26 @@ fn path_of(database: &Path, worker: &str) -> PathBuf {
     path.into()
 }
 
-/// The worker whose lock file has this name: the prefix and an id, with `.new` before it is locked.
+/// The worker whose lock file has this name: the prefix and an id, with [`UNNAMED`] before it is locked.
 /// Anything else may be somebody's, such as another database.
 fn worker_of(name: &OsStr, prefix: &OsStr) -> Option<String> {
     let name = name.to_str()?.strip_prefix(prefix.to_str()?)?;
-    let id = name.strip_suffix(".new").unwrap_or(name);
+    let id = name.strip_suffix(UNNAMED).unwrap_or(name);
     id.parse::<Id>().ok().map(|_| name.to_owned())
-}
-
-/// Whether a lock file is ours, and not locked.
-fn has_ended(path: &Path) -> bool {
-    let Ok(mut file) = File::open(path) else { return false };
-    let mut text = String::new();
-    file.try_lock_shared().is_ok()
-        && file.read_to_string(&mut text).is_ok()
-        // One that was cut off before it was written names no host.
-        && (text.is_empty() || text == line())
-}
-
-/// The content of a lock file: the host, because a lock says nothing on another one.
-fn line() -> String {
-    #[cfg(unix)]
-    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    #[cfg(not(unix))]
-    let host = std::env::var("COMPUTERNAME").unwrap_or_default();
-    format!("machine worker on {host}\n")
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        let file = self.file.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let unanswered = self.unanswered.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let file = file.take().filter(|_| unanswered.is_empty());
-        if let (Some(_), Some(database)) = (file, &self.database) {
+        let file = self.file.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let (Some(file), Some(database)) = (file, &self.database) else { return };
+        let calls = self.calls.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut open = calls.values().flatten().filter(|record| record.needs_proof()).peekable();
+        if open.peek().is_none() {
             // A remaining file is harmless: it is not locked.
             let _ = std::fs::remove_file(path_of(database, &self.name));
+        } else if open.any(|record| record.liveness() == Liveness::CutOff) {
+            // The lock belongs to the process now, and ends with it.
+            std::mem::forget(file);
         }
     }
 }

@@ -40,7 +40,8 @@ pub trait Context: Send + Sync + 'static {
     /// Who may see the members of this context in views; without a mark, nobody but the program.
     const MARKS: &'static [Mark] = &[];
 
-    /// The kind of the actor that creates machines with this context, for the journal.
+    /// The kind of the actor that creates machines with this context, for the journal. The kinds of the
+    /// actors of this library, such as `human`, are not for it: a store refuses the machine.
     fn author(&self) -> Option<&str> {
         None
     }

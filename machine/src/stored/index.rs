@@ -1,4 +1,9 @@
-use crate::{clock::Millis, contract::Decision, id::Id, journal::Digest};
+use crate::{
+    clock::Millis,
+    contract::{ApprovalEnd, Decision, Maker},
+    id::Id,
+    journal::Digest,
+};
 
 /// What a store indexes of a machine, projected from its context and summary.
 ///
@@ -58,10 +63,14 @@ pub struct Index {
     pub(crate) call: Option<Digest>,
     /// A person approved it.
     pub(crate) is_approved: bool,
+    /// The end of an earlier approval, under which it may begin.
+    pub(crate) approval_end: Option<ApprovalEnd>,
     /// It is an execution contract, with keys of its own.
     pub(crate) contract: bool,
-    /// The tool that it calls, which must not become less risky.
-    pub(crate) tool: Option<ToolEffect>,
+    /// The tool that it calls, which must not become less risky, nor derive other keys.
+    pub(crate) tool: Option<ToolUse>,
+    /// How this program made its action, if it did.
+    pub(crate) maker: Option<Maker>,
     /// It ends without being called, so it needs neither its key nor its gate.
     pub(crate) closed: bool,
 }
@@ -74,11 +83,16 @@ pub(crate) struct Approves {
     pub(crate) decision: Option<Decision>,
 }
 
-/// The effect that a tool is registered with.
+/// How a machine uses a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ToolEffect {
+pub(crate) struct ToolUse {
     pub(crate) name: String,
+    /// The effect that the tool is registered with.
     pub(crate) irreversible: bool,
+    /// Its key is made from an identity, and not from all arguments.
+    pub(crate) identity: bool,
+    /// The call begins now; otherwise it is planned.
+    pub(crate) begins: bool,
 }
 
 /// Whether a machine holds its key.

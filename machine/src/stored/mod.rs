@@ -19,10 +19,12 @@ pub use core::Core;
 pub use durable::{Durable, Restore};
 pub use history::History;
 pub(crate) use history::Newest;
-pub(crate) use index::{Approves, ToolEffect};
+pub(crate) use index::{Approves, ToolUse};
 pub use index::{Hold, Index, Permitted};
 #[cfg(feature = "sqlite")]
 pub(crate) use rules::fold;
+#[cfg(feature = "sqlite")]
+pub(crate) use rules::fold_some;
 #[doc(hidden)]
 pub use rules::{Folded, Rules};
 pub(crate) use snapshot::Snapshot;
@@ -32,5 +34,5 @@ pub use upgrade::{upgrade, upgrade_from};
 #[doc(hidden)]
 pub use verify::Parts;
 #[cfg(feature = "sqlite")]
-pub(crate) use verify::{Known, check_id, check_machine, replay, successor, walk_as_data};
+pub(crate) use verify::{Known, Walk, check_id, check_machine, successor};
 pub use verify::{Verified, VerifyError};

@@ -3,8 +3,9 @@ use serde_json::Value;
 
 use super::{Breach, Context, Index};
 use crate::{
+    actor::is_reserved,
     id::Id,
-    journal::{Entry, Summary},
+    journal::{Entry, Fact, Summary},
 };
 
 /// The rules of a [`Context`], without the type of its summary.
@@ -19,6 +20,10 @@ pub trait Rules {
 
     /// Adds entries to the part of the context, checks them, and projects what stores index.
     fn __fold(&self, part: &Value, entries: &[Entry]) -> Result<Folded, Breach>;
+
+    /// Adds entries to the part of the context. More entries of the same commit may follow, so the result is not
+    /// checked.
+    fn __fold_some(&self, part: &Value, entries: &[Entry]) -> Result<Value, Breach>;
 }
 
 /// The result of a fold.
@@ -46,14 +51,7 @@ impl<C: Context> Rules for C {
     }
 
     fn __fold(&self, part: &Value, entries: &[Entry]) -> Result<Folded, Breach> {
-        let unreadable = |error: serde_json::Error| {
-            Breach(format!("its summary cannot be read: {error}; raise `Context::FORMAT`"))
-        };
-        let mut summary = match part {
-            // A new machine, or a summary that is `()`.
-            Value::Null => C::Summary::default(),
-            part => C::Summary::deserialize(part).map_err(unreadable)?,
-        };
+        let mut summary = summary_of::<C>(part)?;
         let before = self.index(&summary);
         if entries.is_empty() {
             return Ok(Folded { part: part.clone(), after: before.clone(), before });
@@ -62,9 +60,48 @@ impl<C: Context> Rules for C {
             self.fold(&mut summary, entry)?;
         }
         self.check(&summary)?;
-        let part = serde_json::to_value(&summary).map_err(unreadable)?;
-        Ok(Folded { part, before, after: self.index(&summary) })
+        let part = serde_json::to_value(&summary).map_err(|error| unreadable(&error))?;
+        let after = self.index(&summary);
+        if !after.contract {
+            entries.iter().try_for_each(check_author)?;
+        }
+        Ok(Folded { part, before, after })
     }
+
+    fn __fold_some(&self, part: &Value, entries: &[Entry]) -> Result<Value, Breach> {
+        let mut summary = summary_of::<C>(part)?;
+        for entry in entries {
+            self.fold(&mut summary, entry)?;
+        }
+        if !self.index(&summary).contract {
+            entries.iter().try_for_each(check_author)?;
+        }
+        serde_json::to_value(&summary).map_err(|error| unreadable(&error))
+    }
+}
+
+/// A context of another crate names its author as it likes; a person or a node of this library makes
+/// contracts only.
+fn check_author(entry: &Entry) -> Result<(), Breach> {
+    match (&entry.fact, entry.actor.as_deref()) {
+        (Fact::Created { .. }, Some(kind)) if is_reserved(kind) => Err(Breach::new(format!(
+            "the author `{kind}` belongs to an actor of this library; return another kind from \
+             `Context::author`"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn summary_of<C: Context>(part: &Value) -> Result<C::Summary, Breach> {
+    match part {
+        // A new machine, or a summary that is `()`.
+        Value::Null => Ok(C::Summary::default()),
+        part => C::Summary::deserialize(part).map_err(|error| unreadable(&error)),
+    }
+}
+
+fn unreadable(error: &serde_json::Error) -> Breach {
+    Breach(format!("its summary cannot be read: {error}; raise `Context::FORMAT`"))
 }
 
 /// The summary of a machine with the entries that are not stored yet, and the fold of its context.
@@ -81,4 +118,19 @@ pub(crate) fn fold(
     summary.context = folded.part.clone();
     summary.format = rules.__format();
     Ok((summary, folded))
+}
+
+/// The summary after some entries of a commit, of which more follow.
+#[cfg(feature = "sqlite")]
+pub(crate) fn fold_some(
+    rules: &dyn Rules,
+    past: &Summary,
+    entries: &[Entry],
+) -> Result<Summary, Breach> {
+    let context = rules.__fold_some(&past.context, entries)?;
+    let mut summary = past.clone();
+    for entry in entries {
+        summary.add(entry);
+    }
+    Ok(Summary { context, format: rules.__format(), ..summary })
 }

@@ -24,10 +24,6 @@ impl Snapshot {
         })
     }
 
-    pub(crate) fn id(&self) -> crate::id::Id {
-        self.journal.id()
-    }
-
     pub(crate) fn restore<M: Restore>(self) -> serde_json::Result<M> {
         let Self { definition, journal, state, state_text, context_text } = self;
         let version = definition.version;

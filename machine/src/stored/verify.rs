@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde_json::Error;
 
-use super::{Breach, Core, Durable, Record, Unverified};
+use super::{Breach, Core, Durable, Unverified};
 use crate::{
     definition::{Definition, Fingerprint},
     id::Id,
@@ -153,8 +153,11 @@ pub(crate) fn replay(
             return Err(VerifyError::UnknownDefinition { id, machine: own.name(), found });
         }
     }
-    let (state, head) =
-        walk(&known, claim, key).map_err(|reason| VerifyError::History { id, reason })?;
+    let mut walk = Walk::new(&record.machine);
+    let walked = claim.journal.iter().try_for_each(|entry| walk.step(&known, entry, key));
+    let (state, head) = walked
+        .and_then(|()| walk.finish(&known, record.fingerprint, &record.status, record.epoch))
+        .map_err(|reason| VerifyError::History { id, reason })?;
     let (state, version) = successor(own, &known, id, record.fingerprint, state)?;
     let mut older = claim.definitions.clone();
     older.retain(|older| {
@@ -166,17 +169,6 @@ pub(crate) fn replay(
     let journal = Journal::of_entries(id, own.fingerprint, record.epoch, entries, older);
     let (state_text, context_text) = (record.state.clone(), record.context.as_str().into());
     Ok((Verified { journal, state, version, state_text, context_text }, head))
-}
-
-/// Replays a journal whose machine the program does not know, along the stored definitions. Returns the
-/// digest of the newest entry.
-#[cfg(feature = "sqlite")]
-pub(crate) fn walk_as_data(claim: &Unverified, key: &DigestKey) -> Result<Digest, String> {
-    let mut definitions = claim.definitions.iter();
-    let own = definitions.find(|known| known.fingerprint == claim.record.fingerprint);
-    let own = own.ok_or("it was written under an unknown definition")?;
-    let known = Known { own, older: &claim.definitions };
-    walk(&known, claim, key).map(|(_, head)| head)
 }
 
 /// Refuses a machine of another kind.
@@ -282,47 +274,82 @@ impl<'a> Position<'a> {
     }
 }
 
-/// The final state of the journal, in the definition of the record, and the digest of its newest
-/// entry.
-fn walk(known: &Known<'_>, claim: &Unverified, key: &DigestKey) -> Result<(usize, Digest), String> {
-    let Unverified { record, journal, .. } = claim;
-    let mut head = Digest::ZERO;
-    let mut position: Option<Position<'_>> = None;
-    let mut epoch = 0;
-    let mut at = i64::MIN;
+/// A replay of a journal, entry by entry.
+#[derive(Debug)]
+pub(crate) struct Walk {
+    /// The kind of machine, as its record says.
+    machine: String,
+    /// The definition of the newest entry, and the state in it.
+    position: Option<(Fingerprint, usize)>,
+    epoch: u64,
+    at: i64,
+    /// The number of entries so far.
+    pub(crate) number: u64,
+    /// The digest of the newest of them.
+    head: Digest,
+}
 
-    for (number, entry) in journal.iter().enumerate() {
-        if entry.number != number as u64 {
+impl Walk {
+    pub(crate) fn new(machine: &str) -> Self {
+        let machine = machine.to_owned();
+        Self { machine, position: None, epoch: 0, at: i64::MIN, number: 0, head: Digest::ZERO }
+    }
+
+    fn position<'a>(&self, known: &'a Known<'_>) -> Option<Position<'a>> {
+        let (fingerprint, state) = self.position?;
+        known.get(fingerprint).map(|definition| Position { definition, state })
+    }
+
+    /// Follows the next entry, if it is legal.
+    pub(crate) fn step(
+        &mut self,
+        known: &Known<'_>,
+        entry: &Entry,
+        key: &DigestKey,
+    ) -> Result<(), String> {
+        let number = self.number;
+        if entry.number != number {
             return Err(format!("entry {number} of its journal is missing"));
         }
-        if entry.at < at {
+        if entry.at < self.at {
             return Err(format!("entry {number} of its journal goes back in time"));
         }
         let Some(definition) = known.get(entry.definition) else {
             return Err(format!("entry {number} was written under an unknown definition"));
         };
-        let here = position.map(|position| position.under(definition)).transpose()?;
-        position = Some(follow(entry, definition, here, record, &mut epoch)?);
-        let line = entry.to_line(definition, key, &head)?;
+        let here = self.position(known).map(|position| position.under(definition)).transpose()?;
+        let there = follow(entry, definition, here, &self.machine, &mut self.epoch)?;
+        let line = entry.to_line(definition, key, &self.head)?;
         if entry.digest != Some(line.digest) {
             return Err(format!("entry {number} of its journal was changed"));
         }
-        (head, at) = (line.digest, entry.at);
+        self.position = Some((there.definition.fingerprint, there.state));
+        (self.head, self.at, self.number) = (line.digest, entry.at, number + 1);
+        Ok(())
     }
 
-    let Some(position) = position else { return Err("it has no journal".to_owned()) };
-    let Some(definition) = known.get(record.fingerprint) else {
-        return Err("it was written under an unknown definition".to_owned());
-    };
-    let Position { state, .. } = position.under(definition)?;
-    let reached = &definition.states[state].name;
-    if record.status != *reached {
-        return Err(format!("it claims `{}`, but its journal ends in `{reached}`", record.status));
+    /// The final state of the journal, in the definition of its record, and the digest of its newest entry; if
+    /// the record is what the journal leads to.
+    pub(crate) fn finish(
+        &self,
+        known: &Known<'_>,
+        fingerprint: Fingerprint,
+        status: &str,
+        epoch: u64,
+    ) -> Result<(usize, Digest), String> {
+        let position = self.position(known).ok_or("it has no journal")?;
+        let definition = known.get(fingerprint);
+        let definition = definition.ok_or("it was written under an unknown definition")?;
+        let Position { state, .. } = position.under(definition)?;
+        let reached = &definition.states[state].name;
+        if status != *reached {
+            return Err(format!("it claims `{status}`, but its journal ends in `{reached}`"));
+        }
+        if epoch != self.epoch {
+            return Err(format!("it claims epoch {epoch}, but its journal has {}", self.epoch));
+        }
+        Ok((state, self.head))
     }
-    if record.epoch != epoch {
-        return Err(format!("it claims epoch {}, but its journal has {epoch}", record.epoch));
-    }
-    Ok((state, head))
 }
 
 /// The position after one entry, if the entry is legal.
@@ -330,12 +357,12 @@ fn follow<'a>(
     entry: &Entry,
     definition: &'a Definition,
     here: Option<Position<'a>>,
-    record: &Record,
+    of: &str,
     epoch: &mut u64,
 ) -> Result<Position<'a>, String> {
     match (&entry.fact, here) {
         (Fact::Created { state: initial, machine, .. }, None) => {
-            if *machine != record.machine {
+            if machine != of {
                 return Err(format!("it was created as another machine, a `{machine}`"));
             }
             if *initial != definition.states[definition.initial].name {

@@ -3,7 +3,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::{Audience, Human, NextStep, audience::is_hidden};
-use crate::{clock::Millis, id::Id};
+use crate::{clock::Millis, contract::Process, id::Id};
 
 /// Why a person should look at a machine. The most urgent reason comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -38,6 +38,19 @@ impl fmt::Display for Reason {
     }
 }
 
+/// A call in doubt that can still take effect: before its process has ended, only evidence or an
+/// override ends the doubt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+pub struct OpenCall {
+    /// The process to restart.
+    pub process: Process,
+    /// When the call was found to be cut off (milliseconds since the Unix epoch, by the clock of the
+    /// store); `None` if it may still answer by itself.
+    pub cut_off_at: Option<Millis>,
+}
+
 /// A machine that needs attention, as an audience may see it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(
@@ -64,6 +77,8 @@ pub struct Concern<A: Audience = Human> {
     pub question: Option<String>,
     /// The trigger of an answer that was sent, and that the program of the machine has not applied yet.
     pub answered_with: Option<String>,
+    /// The call that is in doubt and that can still take effect, because its process is running.
+    pub open_call: Option<OpenCall>,
     /// What went wrong, in the words of the program, which may repeat data.
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Attention, Audience, Concern, Label, NextStep, Observer, Reason, Snapshot, line::OneLine,
-    possible::next_of_machine,
+    Attention, Audience, Concern, Label, NextStep, Observer, OpenCall, Reason, Snapshot,
+    line::OneLine, possible::next_of_machine,
 };
 use crate::{
     actor::Category,
-    contract::{AnyExecution, execution, waits_for},
+    contract::{AnyExecution, Liveness, Progress, execution, waits_for},
+    definition::Definition,
     id::Id,
     store::{LoadError, Query},
     stored::Durable,
@@ -141,10 +142,7 @@ impl Observer {
         let mut states: BTreeSet<(String, String)> = BTreeSet::new();
         for definition in self.store.definitions().await? {
             for (index, state) in definition.states.iter().enumerate() {
-                let mut actors = definition.leaving(index).flat_map(|edge| edge.actors.iter());
-                let for_person = actors.any(|kind| definition.category(kind) == Category::Human);
-                let asks = definition.name == execution::DEFINITION.name;
-                if state.stable && !state.terminal && (for_person || asks) {
+                if waits_for_person(&definition, index) {
                     states.insert((definition.name.to_string(), state.name.to_string()));
                 }
             }
@@ -185,7 +183,8 @@ impl Observer {
         Ok(())
     }
 
-    /// A machine of any kind; `None` if it was pruned or cannot be read, which is a concern of its own.
+    /// A machine of any kind; `None` if it was pruned, if it has moved on since the query, so that the reason is
+    /// gone, or if it cannot be read, which is a concern of its own.
     async fn concern<A: Audience>(
         &self,
         reason: Reason,
@@ -201,8 +200,17 @@ impl Observer {
                 return Ok(None);
             }
         };
+        let is_gone = match reason {
+            Reason::WaitsForPerson => !waits_for_person(&observed.definition, observed.state().0),
+            Reason::Overdue => observed.due_at().is_none_or(|due_at| due_at > self.store.now()),
+            _ => observed.has_ended(),
+        };
+        if is_gone {
+            return Ok(None);
+        }
         if observed.definition.name == execution::DEFINITION.name {
-            return match self.store.load::<AnyExecution>(id).await {
+            // The same row.
+            return match self.store.execution_of(observed).await {
                 Ok(execution) => self.concern_of_execution(reason, &execution).await.map(Some),
                 Err(LoadError::Unavailable(error)) => Err(error.into()),
                 Err(error) => {
@@ -228,6 +236,7 @@ impl Observer {
             session: snapshot.session,
             question: None,
             answered_with,
+            open_call: None,
             error: A::__internal(|| None),
             since: Some(snapshot.entered_at),
             transition_count: Some(snapshot.transition_count),
@@ -254,12 +263,40 @@ impl Observer {
             summary: contract.summary_in(self.language.code()).to_owned(),
             question,
             answered_with: None,
+            open_call: self.open_call(execution).await,
             error: A::__internal(|| None),
             since: Some(execution.journal().past().entered_at),
             transition_count: Some(execution.journal().past().transitions),
             next: self.next_of_execution(execution).await?,
         })
     }
+}
+
+impl Observer {
+    /// The call of an execution in doubt, if it can still take effect for certain.
+    async fn open_call(&self, execution: &AnyExecution) -> Option<OpenCall> {
+        let progress = Progress::of(execution);
+        if !progress.is_in_doubt() || progress.worker() == Liveness::Ended {
+            return None;
+        }
+        // What cannot be found out is said by the question.
+        match self.store.liveness(execution).await {
+            Ok(Liveness::Alive | Liveness::CutOff) => Some(OpenCall {
+                process: progress.process()?.clone(),
+                cut_off_at: progress.cut_off_at(),
+            }),
+            Ok(Liveness::Ended | Liveness::Unknown) | Err(_) => None,
+        }
+    }
+}
+
+/// Whether a machine in this state waits for a person: one that a person can move, or an execution that asks one.
+fn waits_for_person(definition: &Definition, index: usize) -> bool {
+    let state = &definition.states[index];
+    let mut actors = definition.leaving(index).flat_map(|edge| edge.actors.iter());
+    let for_person = actors.any(|kind| definition.category(kind) == Category::Human);
+    let asks = definition.name == execution::DEFINITION.name;
+    state.stable && !state.terminal && (for_person || asks)
 }
 
 /// What was found so far; each machine once, for its most urgent reason.
@@ -292,10 +329,56 @@ impl<A: Audience> Concern<A> {
             summary: "it cannot be read".to_owned(),
             question: None,
             answered_with: None,
+            open_call: None,
             error: A::__internal(|| Some(OneLine(error).to_string())),
             since: None,
             transition_count: None,
             next: id.map(|id| NextStep::Show { id }).into_iter().collect(),
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::{
+        actor::Actors,
+        contract::{Contract, Execution, ToolSpec},
+        store::Store,
+        view::Human,
+    };
+
+    /// It has ended between the query and the read.
+    #[test]
+    fn what_has_moved_on_since_the_query_needs_nobody() {
+        let actors = Actors::issue("reader").unwrap();
+        let tool = ToolSpec::idempotent("files", "read").unwrap();
+        let running = || {
+            let contract =
+                Contract::tool_call(&tool, r#"{"path": "a"}"#, &actors.reasoning_node).unwrap();
+            Execution::new(contract).start(&actors.tool_node)
+        };
+        let mut waiting = running().suspend("Deploy?".to_owned(), &actors.tool_node);
+        let mut done = running().succeed("12 lines".to_owned(), &actors.tool_node);
+        let store = Store::memory();
+        let observer = Observer::new(&store);
+        pollster::block_on(async {
+            store.create(&mut waiting).await.unwrap();
+            store.create(&mut done).await.unwrap();
+            let mut found: Found<Human> =
+                Found { seen: BTreeSet::new(), concerns: Vec::new(), truncated: false };
+            let waits = Reason::WaitsForPerson;
+            assert!(observer.concern(waits, waiting.id(), &mut found).await.unwrap().is_some());
+            for reason in [waits, Reason::Overdue, Reason::SetAside] {
+                let concern = observer.concern(reason, done.id(), &mut found).await.unwrap();
+                assert_eq!(concern, None, "{reason}");
+            }
+            assert_eq!(
+                observer.concern(Reason::Overdue, waiting.id(), &mut found).await.unwrap(),
+                None
+            );
+            assert!(found.concerns.is_empty());
+        });
     }
 }

@@ -123,6 +123,10 @@ pub(super) fn outcome(
             say(Sentence::RecordedAsNotDone(ended)),
         );
     }
+    if Label::from_parts(execution, progress) == Label::Unconfirmed {
+        let ended = result.or(error).map(String::as_str).unwrap_or_default();
+        return (None, say(Sentence::Unconfirmed(ended)));
+    }
     match (execution, progress.refused()) {
         (AnyExecution::Completed(_), Some(refused)) => {
             (result.cloned(), say(Sentence::WorkerDenies(refused)))

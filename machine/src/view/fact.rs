@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::ConsequenceView;
+use super::{ConsequenceView, Label};
 use crate::{
     contract::{ActionType, AnyExecution, Progress},
     id::Id,
@@ -73,7 +73,8 @@ impl ExecutionFact {
     /// The longest summary of an answer, in characters.
     pub const LONGEST: usize = 200;
 
-    /// Projects an execution; `None` if it has not ended.
+    /// Projects an execution; `None` if it has not ended, or is irreversible and no store has recorded its
+    /// end.
     #[must_use]
     pub fn of(execution: &AnyExecution) -> Option<Self> {
         let ended = match execution {
@@ -87,6 +88,9 @@ impl ExecutionFact {
         };
         let is_contradicted = Progress::of(execution).is_contradicted();
         let view = ConsequenceView::of(execution);
+        if view.consequence_label == Label::Unconfirmed {
+            return None;
+        }
         let summary = execution.journal().past();
         let duration = summary.entered_at.saturating_sub(summary.created_at);
         Some(Self {

@@ -15,6 +15,9 @@ pub enum Label {
     Contradicted,
     /// WAITING, and nobody knows whether it took effect. It cannot be resumed.
     InDoubt,
+    /// It is irreversible and has ended in memory, and no store has recorded that: nobody knows whether it
+    /// is true.
+    Unconfirmed,
     /// WAITING.
     Waiting,
     /// RUNNING.
@@ -33,9 +36,10 @@ pub enum Label {
 
 impl Label {
     /// Every label.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Contradicted,
         Self::InDoubt,
+        Self::Unconfirmed,
         Self::Waiting,
         Self::InProgress,
         Self::NotStarted,
@@ -57,6 +61,9 @@ impl Label {
         }
         if progress.is_contradicted() {
             return Self::Contradicted;
+        }
+        if is_unconfirmed(execution) {
+            return Self::Unconfirmed;
         }
         match execution {
             AnyExecution::Pending(_) => Self::NotStarted,
@@ -81,9 +88,17 @@ impl Label {
             Self::InProgress => "IN_PROGRESS",
             Self::NotStarted => "NOT_STARTED",
             Self::InDoubt => "IN_DOUBT",
+            Self::Unconfirmed => "UNCONFIRMED",
             Self::Contradicted => "CONTRADICTED",
         }
     }
+}
+
+/// Whether its end is not in a store. An idempotent action may run without one.
+fn is_unconfirmed(execution: &AnyExecution) -> bool {
+    let journal = execution.journal();
+    let is_stored = journal.version() > 0 && journal.uncommitted().is_empty();
+    execution.context().is_irreversible() && execution.status().definition().terminal && !is_stored
 }
 
 impl fmt::Display for Label {

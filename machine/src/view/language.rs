@@ -59,6 +59,10 @@ impl Language {
                 format!("its worker says that it did not take place: {reason}"),
                 format!("其执行者称该操作并未执行：{reason}"),
             ),
+            S::Unconfirmed(text) => (
+                format!("no store has recorded this: {text}"),
+                format!("没有存储记录此结果：{text}"),
+            ),
             S::IrreversibleNote => (
                 "Note: actions marked ⚠️ IRREVERSIBLE have taken effect and cannot be taken back."
                     .into(),
@@ -93,6 +97,7 @@ pub(super) enum Sentence<'a> {
     RecordedAsNotDone(&'a str),
     Overridden(&'a str),
     WorkerDenies(&'a str),
+    Unconfirmed(&'a str),
     IrreversibleNote,
     Omitted(usize),
     Unreadable(usize),

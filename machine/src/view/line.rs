@@ -2,22 +2,25 @@
 
 use std::fmt::{self, Write};
 
-use unicode_script::{Script, UnicodeScript};
+use unicode_script::UnicodeScript;
 
 use super::Label;
-use crate::actor::is_invisible;
+use crate::legible::{Marks, is_east_asian};
 
-/// Text that cannot leave its line, and cannot look like a label or a mark of a view: line breaks,
-/// control characters and characters that are not seen are escaped, and so is what begins like one of
-/// ours.
+/// Text that cannot leave its line, and cannot look like a label or a mark of a view, nor like another
+/// name: line breaks, characters that are not seen and those that look like others are escaped, and so
+/// is what begins like one of ours. See [`Marks`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OneLine<'a>(pub(crate) &'a str);
 
 impl fmt::Display for OneLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let marks = Marks::of(self.0);
         let mut rest = self.0.chars();
+        let mut number = 0;
         while let Some(character) = rest.next() {
-            write_one(character, rest.as_str(), f)?;
+            write_one(character, marks.has(number), rest.as_str(), f)?;
+            number += 1;
         }
         Ok(())
     }
@@ -32,11 +35,15 @@ impl fmt::Display for Within<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(text, longest) = *self;
         let mut left = longest;
+        let end = text.char_indices().nth(longest).map_or(text.len(), |(end, _)| end);
+        let marks = Marks::of(&text[..end]);
         let mut rest = text.chars();
+        let mut number = 0;
         let mut escaped = String::new();
         while let Some(character) = rest.next() {
             escaped.clear();
-            write_one(character, rest.as_str(), &mut escaped)?;
+            write_one(character, marks.has(number), rest.as_str(), &mut escaped)?;
+            number += 1;
             let Some(after) = left.checked_sub(escaped.chars().count()) else {
                 return f.write_str("…");
             };
@@ -47,10 +54,8 @@ impl fmt::Display for Within<'_> {
     }
 }
 
-fn write_one(character: char, rest: &str, out: &mut impl Write) -> fmt::Result {
-    if is_invisible(character) {
-        write!(out, "{}", character.escape_default())
-    } else if character == '⚠' && looks_like(rest, IRREVERSIBLE) {
+fn write_one(character: char, is_marked: bool, rest: &str, out: &mut impl Write) -> fmt::Result {
+    if character == '⚠' && looks_like(rest, IRREVERSIBLE) {
         write!(out, "{}", character.escape_unicode())
     } else if character == '[' && rest == "]" {
         // An empty list. What comes next is not in these brackets.
@@ -59,6 +64,8 @@ fn write_one(character: char, rest: &str, out: &mut impl Write) -> fmt::Result {
         || (is_square(character) || is_round(character)) && looks_like(rest, CONFIRMED)
     {
         write!(out, "\\{character}")
+    } else if is_marked {
+        write!(out, "{}", character.escape_default())
     } else {
         out.write_char(character)
     }
@@ -142,7 +149,7 @@ fn begins(text: &str, word: &str) -> Option<bool> {
     for found in text.chars().take(NEAR) {
         let Some(letter) = next else { return Some(true) };
         if found.is_alphanumeric() {
-            let alike = !found.is_ascii() && !is_east_asian(found);
+            let alike = !found.is_ascii() && !is_east_asian(found.script());
             if !alike && !found.eq_ignore_ascii_case(&letter) {
                 return Some(false);
             }
@@ -151,11 +158,4 @@ fn begins(text: &str, word: &str) -> Option<bool> {
     }
     let ends = text.chars().nth(NEAR).is_none();
     if next.is_some() && ends { None } else { Some(next.is_none()) }
-}
-
-fn is_east_asian(character: char) -> bool {
-    matches!(
-        character.script(),
-        Script::Han | Script::Hiragana | Script::Katakana | Script::Hangul | Script::Bopomofo
-    )
 }

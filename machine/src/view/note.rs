@@ -57,16 +57,24 @@ fn call(fact: &CallFact) -> (&'static str, &'static str) {
             }
         },
         CallFact::Parked { worker: Liveness::Alive, .. } => {
-            ("put in doubt; its worker is alive", "结果存疑；其执行者仍在运行")
+            ("put in doubt; its call may still be running", "结果存疑；其调用可能仍在运行")
         }
+        CallFact::Parked { worker: Liveness::CutOff, .. } => (
+            "put in doubt; its call was cut off, and its process is still running",
+            "结果存疑；其调用被中断，但其进程仍在运行",
+        ),
         CallFact::Parked { worker: Liveness::Ended, .. } => {
-            ("put in doubt; its worker has ended", "结果存疑；其执行者已结束")
+            ("put in doubt; its call has ended", "结果存疑；其调用已结束")
         }
         CallFact::Parked { .. } => (
             "put in doubt; it is unknown whether its worker is alive",
             "结果存疑；其执行者状态未知",
         ),
-        CallFact::WorkerEnded { .. } => ("its worker has ended", "其执行者已结束"),
+        CallFact::CutOff { .. } => (
+            "its call was cut off, and its process is still running",
+            "其调用被中断，但其进程仍在运行",
+        ),
+        CallFact::WorkerEnded { .. } => ("its call has ended", "其调用已结束"),
         CallFact::Confirmed { applied: true, .. } => ("confirmed: it took place", "已确认：已执行"),
         CallFact::Confirmed { overridden: true, .. } => {
             ("declared not done before that could be known", "在结果尚不可知时被判定为未执行")

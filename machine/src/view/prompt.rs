@@ -110,6 +110,6 @@ impl fmt::Display for Prompt<'_> {
 }
 
 pub(super) fn needs_attention(view: &ConsequenceView) -> bool {
-    use super::Label::{Contradicted, InDoubt};
-    matches!(view.consequence_label, Contradicted | InDoubt)
+    use super::Label::{Contradicted, InDoubt, Unconfirmed};
+    matches!(view.consequence_label, Contradicted | InDoubt | Unconfirmed)
 }

@@ -1,15 +1,14 @@
 //! Drives executions: runs their tools, and looks after those that were interrupted.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, btree_map::Entry},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
-use tokio::task::JoinSet;
-
 use super::{
     Failure, Handler, Next, Task,
+    calls::{Calls, Report},
     handler::Elsewhere,
     tools::{Began, Runner},
 };
@@ -17,12 +16,12 @@ use crate::{
     __private::{Who, who},
     actor::{Actors, Sender, ToolNode},
     contract::{
-        AnyExecution, CallFact, Execution, InDoubt, LateCall, Liveness, Progress, Settled, append,
-        bounded,
+        AnyExecution, CallFact, Execution, InDoubt, Liveness, Progress, append, bounded,
         execution::{Pending, Running, Status},
         settled_at,
     },
-    store::{CommitError, Store, recover::Found, telemetry},
+    id::Id,
+    store::{CommitError, Store, recover::Found},
 };
 
 /// How long to wait before an execution of somebody else is looked at again.
@@ -38,8 +37,9 @@ pub(super) struct Executions {
     pub(super) tools: BTreeMap<String, Arc<dyn Runner>>,
     /// For tools that are known at run time only.
     pub(super) others: Option<Arc<dyn Runner>>,
-    /// Calls that go on after their timeout. A worker that stops waits for them.
-    pub(super) late: Arc<Mutex<JoinSet<()>>>,
+    pub(super) calls: Arc<Calls>,
+    /// When services were last asked about executions whose call has not ended.
+    pub(super) asked: Mutex<BTreeMap<Id, Duration>>,
 }
 
 impl Executions {
@@ -53,17 +53,6 @@ impl Executions {
             let why = format!("this worker has no tool `{name}`; register it with `Worker::tool`");
             Elsewhere(why).into()
         })
-    }
-
-    fn keep(&self, call: LateCall) {
-        let mut late = self.late.lock().unwrap_or_else(PoisonError::into_inner);
-        // Those that have ended.
-        while late.try_join_next().is_some() {}
-        late.spawn(async move {
-            if let Err(error) = call.await {
-                telemetry::CallLost { error: telemetry::class_of(&*error) }.emit();
-            }
-        });
     }
 
     async fn begin(
@@ -92,10 +81,18 @@ impl Executions {
             return Ok(Next::Wait);
         }
         let runner = Arc::clone(self.runner(&pending)?);
-        match runner.begin(store, pending, &self.actors.tool_node).await? {
-            Began::Settled(settled) => Ok(self.settled(settled)),
-            Began::Fenced => Ok(Next::WaitFor(Duration::ZERO)),
-            Began::NotBegun(pending, error) => match error {
+        let (store, by) = (store.clone(), self.actors.tool_node.again());
+        let call = async move {
+            Ok(match runner.begin(&store, pending, &by).await? {
+                Began::Settled(settled) => Report { to_handler: None, settled: Some(settled) },
+                other => Report { to_handler: Some(other), settled: None },
+            })
+        };
+        match self.calls.run(call).await? {
+            // It is on disk already; what came of it is read again.
+            None | Some(Began::Settled(_)) => Ok(Next::Wait),
+            Some(Began::Fenced) => Ok(Next::WaitFor(Duration::ZERO)),
+            Some(Began::NotBegun(pending, error)) => match error {
                 CommitError::AlreadyDone { by, .. } => {
                     Ok(self.close(pending, &format!("{by} has already done it")))
                 }
@@ -104,6 +101,9 @@ impl Executions {
                 }
                 CommitError::ApprovalExpired { gate, .. } => {
                     Ok(self.close(pending, &format!("the approval by {gate} has expired")))
+                }
+                CommitError::Declined { by, gate, .. } => {
+                    Ok(self.close(pending, &format!("{by} has declined it at {gate}")))
                 }
                 // Its attempt may give the key back.
                 CommitError::KeyHeld { .. } => Ok(Next::WaitFor(LOOK_AGAIN)),
@@ -120,15 +120,6 @@ impl Executions {
     fn close(&self, pending: Execution<Pending>, reason: &str) -> Next<AnyExecution> {
         let by = &self.actors.tool_node;
         Next::to(closed(pending, reason, who(by), by))
-    }
-
-    fn settled(&self, settled: Settled) -> Next<AnyExecution> {
-        match settled {
-            Settled::TimedOut(_, call) | Settled::Fenced(_, call) => self.keep(call),
-            Settled::Completed(_) | Settled::Failed(_) | Settled::InDoubt(_) => {}
-        }
-        // It is on disk already; what came of it is looked at again.
-        Next::Wait
     }
 
     /// Somebody calls its tool, or did when the process ended.
@@ -155,10 +146,13 @@ impl Executions {
             return Ok(Next::WaitFor(self.patience(store, &progress)));
         }
         let runner = Arc::clone(self.runner(&running)?);
-        match runner.again(store, running, &self.actors.tool_node).await? {
-            Some(settled) => Ok(self.settled(settled)),
-            None => Ok(Next::WaitFor(LOOK_AGAIN)),
-        }
+        let (store, by) = (store.clone(), self.actors.tool_node.again());
+        let call = async move {
+            let settled = runner.again(&store, running, &by).await?;
+            Ok(Report { to_handler: settled.is_some(), settled })
+        };
+        let is_called = self.calls.run(call).await?;
+        Ok(if is_called { Next::Wait } else { Next::WaitFor(LOOK_AGAIN) })
     }
 
     /// How long a call of somebody else can be left alone.
@@ -181,6 +175,11 @@ impl Executions {
             }
         };
         let Some(ended_at) = doubt.progress().ended_at() else {
+            // "Applied" counts at any time.
+            if let (Ok(runner), true) = (self.runner(doubt.execution()), self.may_ask(id, store)) {
+                let is_settled = runner.ask(store, doubt, &self.actors.tool_node).await?;
+                return Ok(Next::WaitFor(if is_settled { Duration::ZERO } else { LOOK_AGAIN }));
+            }
             return Ok(Next::WaitFor(LOOK_AGAIN));
         };
         let left = settled_at(ended_at, doubt.execution().context().settling_time())
@@ -193,6 +192,22 @@ impl Executions {
         let is_settled = runner.ask(store, doubt, &self.actors.tool_node).await?;
         // A person may know what the service does not; that wakes it.
         Ok(Next::WaitFor(if is_settled { Duration::ZERO } else { ASK_AGAIN }))
+    }
+}
+
+impl Executions {
+    /// Whether the service may be asked about a call that has not ended: once in a while.
+    fn may_ask(&self, id: Id, store: &Store) -> bool {
+        let now = store.uptime();
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.retain(|_, at| now.saturating_sub(*at) < ASK_AGAIN);
+        match asked.entry(id) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(place) => {
+                place.insert(now);
+                true
+            }
+        }
     }
 }
 

@@ -22,14 +22,36 @@ pub(super) struct Lease {
     pub(super) token: u64,
     /// Until when the holder may rely on it, in milliseconds of [`Store::uptime`]; 0 when it is lost.
     valid_until: AtomicU64,
+    /// Until when it is renewed, in milliseconds of [`Store::uptime`]. Code of the program that goes on
+    /// for longer may block its thread, so that nothing can stop it: then another worker takes over.
+    renewed_until: AtomicU64,
     changed: Event,
+}
+
+/// While it lives, a lease is renewed for a time only.
+#[derive(Debug)]
+#[must_use = "dropping it ends the limit"]
+pub(super) struct Limited(Arc<Lease>);
+
+impl Drop for Limited {
+    fn drop(&mut self) {
+        self.0.renewed_until.store(u64::MAX, Ordering::Release);
+    }
 }
 
 impl Lease {
     /// `asked_at` is from before the store was asked.
     pub(super) fn new(id: Id, token: u64, asked_at: Duration, settings: &Settings) -> Arc<Self> {
         let valid_until = AtomicU64::new(millis(asked_at + settings.lease * 2 / 3));
-        Arc::new(Self { id, token, valid_until, changed: Event::new() })
+        let renewed_until = AtomicU64::new(u64::MAX);
+        Arc::new(Self { id, token, valid_until, renewed_until, changed: Event::new() })
+    }
+
+    /// Lets the lease end after the time that code of the program may take.
+    pub(super) fn limit(self: &Arc<Self>, store: &Store, settings: &Settings) -> Limited {
+        let limit = settings.handler_limit.map(|limit| millis(store.uptime() + limit));
+        self.renewed_until.store(limit.unwrap_or(u64::MAX), Ordering::Release);
+        Limited(Arc::clone(self))
     }
 
     pub(super) fn is_valid(&self, store: &Store) -> bool {
@@ -56,6 +78,9 @@ impl Lease {
 
     async fn renew(&self, store: &Store, settings: &Settings) {
         let asked_at = store.uptime();
+        if millis(asked_at) >= self.renewed_until.load(Ordering::Acquire) {
+            return;
+        }
         let until = store.now().saturating_add(settings.lease_ms());
         let event = work::Event::Renew { token: self.token, until };
         match store.under_lease(self.id, event).await {

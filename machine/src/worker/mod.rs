@@ -3,6 +3,7 @@
 //! Any number of workers in any number of processes can drive the machines of one store. See
 //! [`Worker`].
 
+mod calls;
 mod doorbell;
 mod executions;
 mod handler;

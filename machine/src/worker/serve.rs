@@ -5,7 +5,7 @@ use std::{
     future::pending,
     panic::AssertUnwindSafe,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -20,9 +20,12 @@ use tokio::task::{self, JoinError, JoinSet};
 use tracing::field::display;
 
 use super::{
-    Doorbell, Handler, job,
+    Doorbell, Handler,
+    calls::Calls,
+    job,
     settings::{millis, sleep_until},
     shared::{LEFT_TO_OTHERS, Shared},
+    tools::{self, Runner},
 };
 use crate::{
     contract::BoxFuture,
@@ -93,13 +96,14 @@ pub(super) struct Loop {
     pub(super) shared: Arc<Shared>,
     pub(super) kinds: BTreeMap<&'static str, Arc<dyn Kind>>,
     pub(super) names: Vec<String>,
+    pub(super) tools: Vec<Arc<dyn Runner>>,
     pub(super) doorbells: Vec<Arc<dyn Doorbell>>,
     pub(super) jobs: JoinSet<()>,
     /// The machines of the jobs.
     pub(super) busy: HashMap<task::Id, Id>,
     /// The job of a suspect: nothing else runs at the same time.
     pub(super) alone: Option<task::Id>,
-    pub(super) late: Arc<Mutex<JoinSet<()>>>,
+    pub(super) calls: Arc<Calls>,
 }
 
 /// What wakes the loop.
@@ -121,6 +125,7 @@ impl Loop {
             }
             telemetry::WorkerWaits { operation: "start", error: error.class() }.emit();
         }
+        tools::declare(store, &self.tools).await?;
         let heart = Arc::clone(&shared);
         // It ends with this future, however that ends.
         let mut heartbeat = JoinSet::new();
@@ -131,7 +136,7 @@ impl Loop {
         shared.stopping.store(true, Ordering::Release);
         self.finish(store.uptime() + settings.grace).await;
         heartbeat.shutdown().await;
-        self.jobs.shutdown().await;
+        self.abandon().await;
         result
     }
 
@@ -330,15 +335,23 @@ impl Loop {
         Woken::Look
     }
 
-    /// Waits for the jobs, and for calls that answer late, until this time; then stops them.
+    /// Drops the jobs that have not handed back. One that blocks its thread cannot be dropped: it is left
+    /// behind, and its lease ends by itself.
+    async fn abandon(&mut self) {
+        self.jobs.abort_all();
+        let jobs = async { while self.jobs.join_next().await.is_some() {} };
+        let soon = self.shared.store.uptime() + DROPPED;
+        let time = Box::pin(sleep_until(&self.shared.store, soon));
+        drop(select(Box::pin(jobs), time).await);
+        self.jobs.detach_all();
+    }
+
+    /// Waits for the jobs and the calls until this time. Then it stops the jobs; the calls run on.
     async fn finish(&mut self, until: Duration) {
         let shared = Arc::clone(&self.shared);
         let jobs = async {
             while self.jobs.join_next().await.is_some() {}
-            // Nobody adds to it any more.
-            let mut late =
-                std::mem::take(&mut *self.late.lock().unwrap_or_else(PoisonError::into_inner));
-            while late.join_next().await.is_some() {}
+            self.calls.ended().await;
         };
         let time = Box::pin(sleep_until(&shared.store, until));
         if let Either::Left(_) = select(Box::pin(jobs), time).await {
@@ -368,3 +381,6 @@ const MOMENT: Duration = Duration::from_millis(1);
 
 /// How long handing back may take.
 const HAND_BACK: Duration = Duration::from_secs(2);
+
+/// How long it takes at most to drop what does not block its thread.
+const DROPPED: Duration = Duration::from_millis(200);

@@ -70,7 +70,8 @@ impl Task {
         self.child(planned.into_execution());
     }
 
-    /// Sends a message, in the batch of the transition.
+    /// Sends a message, in the batch of the transition. A handler that sends messages to its own machine and
+    /// waits, 100 times in a row without a transition, is set aside.
     pub fn send(&mut self, to: Id, message: Message) {
         self.messages.push((to, message));
     }
@@ -122,6 +123,11 @@ impl Task {
             batch = batch.send(*to, message);
         }
         batch
+    }
+
+    /// Whether it sends messages to the machine that it works on.
+    pub(super) fn sends_itself(&self) -> bool {
+        self.messages.iter().any(|(to, _)| *to == self.lease.id)
     }
 
     pub(super) fn is_empty(&self) -> bool {

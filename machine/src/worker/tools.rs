@@ -4,12 +4,12 @@ use std::{marker::PhantomData, sync::Arc, time::Duration};
 
 use tracing::field::display;
 
-use super::{Failure, settings::sleep_until};
+use super::{Failure, handler::Elsewhere, settings::sleep_until};
 use crate::{
     actor::ToolNode,
     contract::{
-        Action, BoxFuture, Callable, Execution, Idempotent, InDoubt, Irreversible, Perform,
-        Planned, Settled, Tool,
+        Action, BoxFuture, Callable, Execution, Idempotent, InDoubt, InvalidContract, Irreversible,
+        Perform, Planned, Settled, Tool, TypedTool,
         execution::{Pending, Running},
     },
     store::{CommitError, PerformError, ReadBackoff, Store, telemetry},
@@ -27,6 +27,12 @@ pub(super) enum Began {
 
 /// A tool with the service that performs it.
 pub(super) trait Runner: Send + Sync {
+    /// The name of the tool, if its type says that it is irreversible.
+    fn irreversible(&self) -> Option<String>;
+
+    /// Checks that this program derives the keys of the tool that are stored.
+    fn compare<'a>(&'a self, store: &'a Store) -> BoxFuture<'a, Result<(), CommitError>>;
+
     fn begin<'a>(
         &'a self,
         store: &'a Store,
@@ -49,6 +55,23 @@ pub(super) trait Runner: Send + Sync {
         doubt: InDoubt,
         by: &'a ToolNode,
     ) -> BoxFuture<'a, Result<bool, Failure>>;
+}
+
+/// Makes irreversible tools known before their first use, so that no plan can choose their effect, and
+/// checks that this program derives the keys that are stored.
+pub(super) async fn declare(store: &Store, tools: &[Arc<dyn Runner>]) -> Result<(), CommitError> {
+    let names: Vec<_> = tools.iter().filter_map(|tool| tool.irreversible()).collect();
+    // Another process may be in the middle of a long transaction.
+    while let Err(error) = store.declare(&names).await {
+        if !error.is_busy() {
+            return Err(error.into());
+        }
+        telemetry::WorkerWaits { operation: "start", error: error.class() }.emit();
+    }
+    for tool in tools {
+        tool.compare(store).await?;
+    }
+    Ok(())
 }
 
 /// How a worker calls what has this effect.
@@ -153,7 +176,8 @@ async fn settle<T: Callable>(
     let mut error = source;
     loop {
         // Kept as late evidence: that is on disk.
-        if let CommitError::Fenced { .. } = error {
+        // Nor can it be written to a store that was closed.
+        if error.is_closed() || matches!(error, CommitError::Fenced { .. }) {
             let at_stake = Box::new((running, outcome));
             return Err(PerformError::NotSettled { at_stake, source: error });
         }
@@ -167,6 +191,14 @@ async fn settle<T: Callable>(
 }
 
 impl<T: Callable, E: Runs<T> + 'static, S: Perform<T> + 'static> Runner for Tooled<T, E, S> {
+    fn irreversible(&self) -> Option<String> {
+        T::__tool().and_then(TypedTool::irreversible)
+    }
+
+    fn compare<'a>(&'a self, store: &'a Store) -> BoxFuture<'a, Result<(), CommitError>> {
+        Box::pin(store.compare_keys::<T>())
+    }
+
     fn begin<'a>(
         &'a self,
         store: &'a Store,
@@ -174,7 +206,13 @@ impl<T: Callable, E: Runs<T> + 'static, S: Perform<T> + 'static> Runner for Tool
         by: &'a ToolNode,
     ) -> BoxFuture<'a, Result<Began, Failure>> {
         Box::pin(async move {
-            let planned = Planned::<T>::of(pending).map_err(|refused| refused.reason)?;
+            let planned = Planned::<T>::of(pending).map_err(|refused| match refused.reason {
+                // The program that planned it makes other keys, and can run it.
+                reason @ InvalidContract::OtherIdentity { .. } => {
+                    Failure::from(Elsewhere(reason.to_string()))
+                }
+                reason => reason.into(),
+            })?;
             let performed = E::__perform(store, planned, Arc::clone(&self.service), by).await;
             match settle(store, performed, by).await {
                 Ok(settled) => Ok(Began::Settled(settled)),

@@ -107,7 +107,8 @@ impl Worker {
             actors: Arc::new(actors),
             tools: BTreeMap::new(),
             others: None,
-            late: Arc::default(),
+            calls: Arc::default(),
+            asked: std::sync::Mutex::default(),
         };
         Self {
             store: store.clone(),
@@ -126,7 +127,9 @@ impl Worker {
         self
     }
 
-    /// Runs the executions of this tool with this service.
+    /// Runs the executions of this tool with this service. When the worker starts, an irreversible tool
+    /// becomes one in the store, and its keys are compared with those of earlier attempts; see
+    /// [`Tool::identity`].
     pub fn tool<T: Tool>(mut self, service: impl Perform<T> + 'static) -> Self
     where
         T::Effect: Runs<T>,
@@ -189,15 +192,18 @@ impl Worker {
         self
     }
 
-    /// How long a handler may take; by default without a limit. One that takes longer is stopped, and that is a
-    /// failed attempt. Calls of tools have timeouts of their own.
+    /// How long a handler may take; by default without a limit. One that takes longer is stopped at its next
+    /// `.await`, and that is a failed attempt. One that blocks its thread cannot be stopped: its lease is no
+    /// longer renewed, so that another worker takes over, and nothing that it returns is written. Calls of
+    /// tools have timeouts of their own.
     pub fn handler_limit(mut self, time: Duration) -> Self {
         self.settings.handler_limit = Some(time);
         self
     }
 
-    /// How long [`Running::stop`] waits for handlers; by default 10 s. Then they are stopped, and other
-    /// workers begin their states again.
+    /// How long [`Running::stop`] waits for handlers and calls; by default 10 s. Then handlers are stopped,
+    /// and other workers begin their states again; soon after, it no longer waits for those that block
+    /// their thread. Calls of tools run on as tasks of the runtime, so that their receipts are kept.
     pub fn grace(mut self, time: Duration) -> Self {
         self.settings.grace = time;
         self
@@ -225,11 +231,13 @@ impl Worker {
     }
 
     /// Runs until this future completes. Then it takes nothing new, and finishes what it has begun or
-    /// hands it back. If the returned future is dropped before, its leases end by themselves.
+    /// hands it back. If the returned future is dropped before, its leases end by themselves, and its calls
+    /// run on as tasks of the runtime.
     ///
     /// # Errors
     ///
-    /// [`CommitError::Unavailable`] if the store is closed or cannot be written at the start, and
+    /// [`CommitError::Unavailable`] if the store is closed or cannot be written at the start,
+    /// [`CommitError::OtherIdentity`] if a tool makes other keys than those that are stored, and
     /// [`CommitError::Lock`].
     pub async fn run_until(self, stop: impl Future<Output = ()> + Send) -> Result<(), CommitError> {
         let asked = Arc::new(Stop::default());
@@ -255,7 +263,8 @@ impl Worker {
 
     fn run(self, until: Until) -> impl Future<Output = Result<(), CommitError>> + Send {
         let Self { store, settings, senders, mut kinds, executions, doorbells } = self;
-        let (late, actors) = (Arc::clone(&executions.late), Arc::clone(&executions.actors));
+        let (calls, actors) = (Arc::clone(&executions.calls), Arc::clone(&executions.actors));
+        let tools = executions.tools.values().cloned().collect();
         if !executions.tools.is_empty() || executions.others.is_some() {
             let name = crate::contract::execution::DEFINITION.name.as_ref();
             kinds.entry(name).or_insert_with(|| Arc::new(executions));
@@ -277,11 +286,12 @@ impl Worker {
             shared,
             kinds,
             names,
+            tools,
             doorbells,
             jobs: JoinSet::new(),
             busy: HashMap::new(),
             alone: None,
-            late,
+            calls,
         }
         .run(until)
     }

@@ -1,7 +1,7 @@
 //! Random legal changes.
 
 use machine::{
-    contract::{AnyExecution, Evidence, Execution, execution},
+    contract::{AnyExecution, Evidence, Execution, Outcome, execution},
     store::{Begin, Settle},
 };
 use machine_tests::actors::{graph_runner, tool_node};
@@ -16,6 +16,24 @@ use crate::{
     machines::{AnyMeter, Meter, meter},
     support::{BEGUN, applied, not_applied, unknown},
 };
+
+/// Settles an execution.
+fn settle(from: u64, running: Execution<execution::Running>, outcome: Outcome) -> (Item, Planned) {
+    let (entries, status, text) = match outcome.evidence() {
+        Evidence::Applied(text) => {
+            (vec![format!("applied {text}"), format!("succeed {text}")], "completed", text)
+        }
+        Evidence::NotApplied(text) => {
+            (vec![format!("not applied {text}"), format!("fail {text}")], "failed", text)
+        }
+        Evidence::Unknown(text) => {
+            (["unknown", "parked", "suspend"].map(str::to_owned).to_vec(), "waiting", text)
+        }
+    };
+    let (id, text) = (running.id(), Some(text.clone()));
+    let planned = Planned { id, from, entries, status: status.to_owned(), text };
+    (Item::Settle(Settle::new(running, outcome, tool_node())), planned)
+}
 
 #[allow(clippy::result_large_err, reason = "it is the machine that was given")]
 impl Worker {
@@ -90,26 +108,11 @@ impl Worker {
                     _ => unknown(permit, &text).await,
                 };
                 // A permit of a store that was closed since is not valid: then nothing is called.
-                let (entries, status, text) = match outcome.evidence() {
-                    Evidence::Applied(text) => (
-                        vec![format!("applied {text}"), format!("succeed {text}")],
-                        "completed",
-                        text,
-                    ),
-                    Evidence::NotApplied(text) => (
-                        vec![format!("not applied {text}"), format!("fail {text}")],
-                        "failed",
-                        text,
-                    ),
-                    Evidence::Unknown(text) => (
-                        ["unknown", "parked", "suspend"].map(str::to_owned).to_vec(),
-                        "waiting",
-                        text,
-                    ),
-                };
-                let text = text.clone();
-                let settle = Settle::new(running, outcome, tool_node());
-                Ok((Item::Settle(settle), planned(from, entries, status, Some(text))))
+                Ok(settle(from, running, outcome))
+            }
+            Slot::Answered(running, outcome) => {
+                let from = running.journal().version();
+                Ok(settle(from, running, outcome))
             }
             Slot::Execution(AnyExecution::Pending(pending))
                 if pending.context().is_irreversible() =>

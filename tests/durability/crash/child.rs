@@ -57,6 +57,8 @@ async fn works() {
             for _ in 0..orders.operations {
                 worker.step().await;
             }
+            // What it has not settled is lost with the process. Dropped, its evidence would be written.
+            std::mem::forget(worker.slots);
         });
     }
     while let Some(worker) = workers.join_next().await {
@@ -157,18 +159,19 @@ impl Worker {
                 say(&Said::Did { operation });
                 self.slots.extend(slots);
             }
-            Err((machines, error)) => {
+            Err((machines, error, answered)) => {
                 assert!(
                     matches!(error, CommitError::KeyHeld { .. } | CommitError::AlreadyDone { .. }),
                     "{error}"
                 );
                 say(&Said::Refused { operation });
-                // As they were before, apart from the permits.
+                // As they were before, apart from the permits; with the outcomes, which are settled later.
                 for ((id, stored), machine) in ids.into_iter().zip(machines) {
-                    if stored {
+                    if stored && !answered.iter().any(|slot| slot.id() == id) {
                         self.slots.push(Slot::load(&store, id, machine).await);
                     }
                 }
+                self.slots.extend(answered);
             }
         }
     }

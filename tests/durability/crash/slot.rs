@@ -2,7 +2,9 @@
 
 use machine::{
     Id,
-    contract::{Action, AnyExecution, Execution, InDoubt, Permit, Settled, execution::Running},
+    contract::{
+        Action, AnyExecution, Execution, InDoubt, Outcome, Permit, Settled, execution::Running,
+    },
     store::{Begin, Settle, Store},
     stored::Durable,
 };
@@ -15,6 +17,8 @@ pub(super) enum Slot {
     Execution(AnyExecution),
     /// With the permit, which this process has.
     Begun(Execution<Running>, Permit<Action>),
+    /// With the outcome of its call, whose batch was refused. Dropping it would write its evidence.
+    Answered(Execution<Running>, Outcome),
     /// The permit is lost; only `recover` can do something.
     Lost(Id),
 }
@@ -44,7 +48,7 @@ impl Slot {
         match self {
             Self::Meter(machine) => machine,
             Self::Execution(machine) => machine,
-            Self::Begun(machine, _) => machine,
+            Self::Begun(machine, _) | Self::Answered(machine, _) => machine,
             Self::Lost(id) => panic!("{id} is lost"),
         }
     }
@@ -53,7 +57,7 @@ impl Slot {
         match self {
             Self::Meter(machine) => machine.id(),
             Self::Execution(machine) => machine.id(),
-            Self::Begun(machine, _) => machine.id(),
+            Self::Begun(machine, _) | Self::Answered(machine, _) => machine.id(),
             Self::Lost(id) => *id,
         }
     }

@@ -9,12 +9,12 @@ use super::{
 };
 
 impl Worker {
-    /// Writes the items together. Returns the machines, or their kinds.
+    /// Writes the items together. Returns the machines, or their kinds, and the outcomes that are not on disk.
     pub(super) async fn write(
         &mut self,
         store: &Store,
         mut items: Vec<Item>,
-    ) -> Result<Vec<Slot>, (Vec<&'static str>, CommitError)> {
+    ) -> Result<Vec<Slot>, (Vec<&'static str>, CommitError, Vec<Slot>)> {
         let kinds = items.iter().map(Item::kind).collect();
         // The operations of one machine are methods of the store.
         let alone = matches!(items[0], Item::Confirm(..)) || self.random.percent(70);
@@ -34,7 +34,7 @@ impl Worker {
                 }
                 item => store_one(store, item).await,
             };
-            return slot.map(|slot| vec![slot]).map_err(|error| (kinds, error));
+            return slot.map(|slot| vec![slot]).map_err(|error| (kinds, error, Vec::new()));
         }
         let mut batch = store.batch();
         for item in &mut items {
@@ -47,7 +47,12 @@ impl Worker {
             };
         }
         if let Err(error) = batch.write().await {
-            return Err((kinds, error));
+            let answered = items.into_iter().filter_map(|item| match item {
+                Item::Settle(settle) => settle.into_running(),
+                _ => None,
+            });
+            let answered = answered.map(|(running, outcome)| Slot::Answered(running, outcome));
+            return Err((kinds, error, answered.collect()));
         }
         Ok(items.into_iter().map(Item::written).collect())
     }

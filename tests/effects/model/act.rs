@@ -19,7 +19,7 @@ use super::{
     step::{Answer, Asks, At, Step},
     system::{Inner, Known, contract},
 };
-use crate::support::{loaded, name};
+use crate::support::{late, loaded, name};
 
 impl Inner {
     /// Takes a step, and checks that everything is as in the model, which is the one after it.
@@ -32,17 +32,19 @@ impl Inner {
     async fn step(&mut self, model: &Model, step: Step) -> Answer {
         self.time.set(model.now);
         match step {
-            Step::Plan { key, gate, impatient } => self.plan(contract(key, impatient), gate).await,
+            Step::Plan { key, gate, impatient, .. } => {
+                self.plan(contract(key, impatient), gate).await
+            }
             Step::Retry(at) => self.retry(at).await,
             Step::Begin(at, by) => self.begin(at, by).await,
             Step::Call(at) => {
                 let worker = self.worker_of(model, at);
-                self.attempts[at].in_hand = self.take(at).call(&worker).await;
-                Answer::Done
-            }
-            Step::Send(at) => {
-                let in_hand = &self.attempts[at].in_hand;
-                assert!(matches!(in_hand, InHand::Call(..) | InHand::Late(..)), "nobody is in it");
+                let (in_hand, lock) =
+                    self.take(at).call(&worker, model.attempts[at].confined).await;
+                self.attempts[at].in_hand = in_hand;
+                if let (Some(lock), Some((worker, _))) = (lock, model.attempts[at].worker) {
+                    self.locks[worker] = Some(lock);
+                }
                 Answer::Done
             }
             Step::Arrive(at) => {
@@ -52,9 +54,18 @@ impl Inner {
             Step::Answer(at, said) => {
                 let worker = self.worker_of(model, at);
                 self.take(at).answer(&worker, said).await;
+                // What comes through a guard is written in the background.
+                let is_kept = async |id| late(&self.observer, id).await.len();
+                while is_kept(self.attempts[at].id).await < model.attempts[at].late.len() {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
                 Answer::Done
             }
             Step::Drop(at) => {
+                self.attempts[at].in_hand = self.take(at).without_future();
+                Answer::Done
+            }
+            Step::Release(at) => {
                 drop(self.take(at));
                 Answer::Done
             }
@@ -75,7 +86,7 @@ impl Inner {
                 let pending = self.pending(&self.observer, at).await.into_execution();
                 reason(self.observer.cancel(pending, "not needed", tool_node()).await)
             }
-            Step::Wait(_) => Answer::Done,
+            Step::Send(_) | Step::Wait(_) => Answer::Done,
         }
     }
 
@@ -140,6 +151,10 @@ impl Inner {
             }
         }
         self.workers[worker] = self.observer.clone();
+        // The system releases the lock of a process that ends.
+        if let Some(lock) = self.locks[worker].take() {
+            lock.unlock().unwrap();
+        }
         self.start_worker(worker).await;
         Answer::Done
     }
@@ -223,12 +238,13 @@ fn reason<T, M>(result: Result<T, Refused<M, CommitError>>) -> Answer {
 }
 
 /// The errors that the model knows.
-const KNOWN: [&str; 15] = [
+const KNOWN: [&str; 17] = [
     "AlreadyDone",
     "KeyHeld",
     "Deferred",
     "NeverRuns",
     "ApprovalExpired",
+    "Declined",
     "GateExpired",
     "GateChanged",
     "AlreadyDecided",
@@ -237,6 +253,7 @@ const KNOWN: [&str; 15] = [
     "NotInDoubt",
     "NotRunning",
     "WorkerAlive",
+    "CutOff",
     "NotSettled",
     "Refused",
 ];

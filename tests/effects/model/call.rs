@@ -1,10 +1,10 @@
 //! A call whose service the test holds in its hand.
 
-use std::sync::Mutex;
+use std::{fs::File, sync::Mutex};
 
 use machine::contract::{
-    Action, Answer, Applied, BoxFuture, Call, Execution, LateCall, NotDone, Outcome, Perform,
-    Permit, Settled, execution::Running,
+    Action, Answer, Applied, BoxFuture, Call, Execution, InFlight, LateCall, NotDone, Outcome,
+    Perform, Permit, Settled, execution::Running,
 };
 use machine::store::{CommitError, Store};
 use machine_tests::actors::tool_node;
@@ -13,74 +13,117 @@ use tokio::sync::oneshot;
 use super::step::Said;
 
 /// Says that it was entered, and then what it is told to say.
-struct Service {
-    entered: Mutex<Option<oneshot::Sender<()>>>,
+struct Service<const CONFINED: bool> {
+    entered: Mutex<Option<oneshot::Sender<InFlight<Action>>>>,
     says: Mutex<Option<oneshot::Receiver<Said>>>,
 }
 
-impl Perform<Action> for Service {
-    async fn perform(&self, _: &Call<Action>) -> Answer {
+impl<const CONFINED: bool> Perform<Action> for Service<CONFINED> {
+    const CONFINED: bool = CONFINED;
+
+    async fn perform(&self, call: &Call<Action>) -> Answer {
         let says = self.says.lock().unwrap().take().expect("it is called once");
-        self.entered.lock().unwrap().take().unwrap().send(()).unwrap();
-        match says.await? {
-            Said::Receipt => Ok(Applied::new("receipt")),
-            Said::Refusal => Err(NotDone::not_applied("refused")),
-            Said::Unknown => Err(NotDone::unknown("lost")),
-            Said::Panic => std::panic::resume_unwind(Box::new("as the test says")),
-        }
+        self.entered.lock().unwrap().take().unwrap().send(call.in_flight()).unwrap();
+        answer(says.await.expect("it is told what to say"))
     }
 }
 
-/// What a worker has of an execution. Dropping it loses it, as a crash does.
+fn answer(said: Said) -> Answer {
+    match said {
+        Said::Receipt => Ok(Applied::new("receipt")),
+        Said::Refusal => Err(NotDone::not_applied("refused")),
+        Said::Unknown => Err(NotDone::unknown("lost")),
+        Said::StillRunning => Err(NotDone::still_running("it works on")),
+        Said::Panic => std::panic::resume_unwind(Box::new("as the test says")),
+    }
+}
+
+/// The remote control of a service that was entered.
+pub(super) struct Control {
+    say: oneshot::Sender<Said>,
+    guard: InFlight<Action>,
+}
+
+/// What a worker has of an execution. Dropping it loses it.
 #[allow(clippy::large_enum_variant, reason = "there are a few at a time")]
 pub(super) enum InHand {
     Nothing,
     Permit(Box<(Execution<Running>, Permit<Action>)>),
-    Call(Execution<Running>, BoxFuture<'static, Outcome>, oneshot::Sender<Said>),
+    Call(Execution<Running>, BoxFuture<'static, Outcome>, Control),
     /// It timed out, and goes on.
-    Late(LateCall, oneshot::Sender<Said>),
+    Late(LateCall, Control),
+    /// Its future is gone.
+    CutOff(InFlight<Action>),
 }
 
 impl InHand {
-    /// Uses the permit. Returns what is in hand while the service is in the call.
-    pub(super) async fn call(self, store: &Store) -> Self {
+    /// Uses the permit. Returns what is in hand while the service is in the call, and the lock of the
+    /// worker's process.
+    pub(super) async fn call(self, store: &Store, confined: bool) -> (Self, Option<File>) {
         let Self::Permit(begun) = self else { panic!("it has no permit") };
         let (running, permit) = *begun;
         let impatient = permit.timeout().is_some();
-        let (entered, is_in) = oneshot::channel();
+        let (entered, mut is_in) = oneshot::channel();
         let (say, says) = oneshot::channel();
-        let service = Service { entered: Mutex::new(Some(entered)), says: Mutex::new(Some(says)) };
-        let mut future: BoxFuture<'static, Outcome> = Box::pin(permit.call(service));
+        let (entered, says) = (Mutex::new(Some(entered)), Mutex::new(Some(says)));
+        let mut future: BoxFuture<'static, Outcome> = if confined {
+            permit.call(Service::<true> { entered, says })
+        } else {
+            permit.call(Service::<false> { entered, says })
+        };
         if !impatient {
             let ended = tokio::select! {
-                outcome = &mut future => Some(outcome),
-                Ok(()) = is_in => None,
+                outcome = &mut future => Err(outcome),
+                Ok(guard) = &mut is_in => Ok(guard),
             };
             return match ended {
-                None => Self::Call(running, future, say),
+                Ok(guard) => {
+                    let lock = guard.lock().unwrap();
+                    (Self::Call(running, future, Control { say, guard }), lock)
+                }
                 // The permit was not valid.
-                Some(outcome) => Self::settled(store, running, outcome, say).await,
+                Err(outcome) => (Self::settled(store, running, outcome, None).await, None),
             };
         }
         let outcome = future.await;
-        Self::settled(store, running, outcome, say).await
+        let guard = is_in.try_recv().ok();
+        let lock = guard.as_ref().and_then(|guard| guard.lock().unwrap());
+        let control = guard.map(|guard| Control { say, guard });
+        (Self::settled(store, running, outcome, control).await, lock)
     }
 
-    /// Lets the service say it.
+    /// Lets the service say it, or what is left of its call.
     pub(super) async fn answer(self, store: &Store, said: Said) {
         match self {
-            Self::Call(running, future, say) => {
+            Self::Call(running, future, Control { say, guard }) => {
+                drop(guard);
                 say.send(said).unwrap();
                 let outcome = future.await;
-                let (say, _) = oneshot::channel();
-                let left = Self::settled(store, running, outcome, say).await;
+                let left = Self::settled(store, running, outcome, None).await;
                 assert!(matches!(left, Self::Nothing), "it goes on after its answer");
             }
-            Self::Late(late, say) => {
+            Self::Late(late, Control { say, guard }) => {
+                drop(guard);
                 say.send(said).unwrap();
                 let _ = late.await.unwrap();
             }
+            Self::CutOff(guard) => guard.answer(answer(said)),
             Self::Nothing | Self::Permit(_) => panic!("it is not in a call"),
+        }
+    }
+
+    /// Drops the permit, or the future of the call.
+    pub(super) fn without_future(self) -> Self {
+        match self {
+            Self::Call(_, future, Control { guard, .. }) => {
+                drop(future);
+                Self::CutOff(guard)
+            }
+            Self::Late(late, Control { guard, .. }) => {
+                drop(late);
+                Self::CutOff(guard)
+            }
+            Self::Nothing | Self::Permit(_) | Self::CutOff(_) => Self::Nothing,
         }
     }
 
@@ -88,10 +131,12 @@ impl InHand {
         store: &Store,
         running: Execution<Running>,
         outcome: Outcome,
-        say: oneshot::Sender<Said>,
+        control: Option<Control>,
     ) -> Self {
         match store.settle(running, outcome, tool_node()).await {
-            Ok(Settled::TimedOut(_, late) | Settled::Fenced(_, late)) => Self::Late(late, say),
+            Ok(Settled::TimedOut(_, late) | Settled::Fenced(_, late)) => {
+                Self::Late(late, control.expect("the service was entered"))
+            }
             Ok(_) => Self::Nothing,
             Err(refused) => {
                 assert!(matches!(refused.reason, CommitError::Fenced { .. }), "{refused}");

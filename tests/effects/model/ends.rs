@@ -65,8 +65,12 @@ fn next_of_worker(model: &Model, at: At) -> Option<Step> {
     match (attempt.call, attempt.request) {
         (Call::Permitted, _) => Some(Step::Call(at)),
         (Call::In, Request::NotSent) => Some(Step::Send(at)),
-        (Call::In, Request::OnItsWay) => Some(Step::Arrive(at)),
+        (Call::CutOff, Request::NotSent) if !attempt.said => Some(Step::Send(at)),
+        (Call::In | Call::CutOff, Request::OnItsWay) => Some(Step::Arrive(at)),
         (Call::In, Request::Arrived) => Some(Step::Answer(at, Said::Receipt)),
-        (Call::NotBegun | Call::Over, _) => None,
+        (Call::CutOff, Request::Arrived) if attempt.guarded => {
+            Some(Step::Answer(at, Said::Receipt))
+        }
+        (Call::NotBegun | Call::CutOff | Call::Over, _) => None,
     }
 }

@@ -3,7 +3,7 @@
 use machine::clock::Millis;
 
 use super::{
-    reference::{Gate, Model, Reply},
+    reference::{Attempt, Gate, Model, Reply},
     step::{Answer, At},
 };
 
@@ -20,6 +20,16 @@ impl Model {
         }
     }
 
+    /// Whether the newest answer to a question about what an attempt does, which needs none itself, was no.
+    pub(super) fn declined(&self, at: At) -> Option<&'static str> {
+        let Attempt { key, gate, approved, .. } = self.attempts[at];
+        let of_key = self.attempts.iter().filter(|one| one.key == key);
+        let gates = of_key.filter_map(|one| one.gate).filter(|gate| gate.answered_at.is_some());
+        let newest = gates.max_by_key(|gate| (gate.answered_at, gate.answer == Reply::Declined));
+        let is_declined = newest.is_some_and(|gate| gate.answer == Reply::Declined);
+        (is_declined && gate.is_none() && !approved).then_some("Declined")
+    }
+
     pub(super) fn decide(&mut self, at: At, answer: Reply) -> Answer {
         let now = self.now;
         let gate = self.attempts[at].gate.as_mut().unwrap();
@@ -32,6 +42,7 @@ impl Model {
             return Answer::refused("GateExpired");
         }
         gate.answer = answer;
+        gate.answered_at = Some(now);
         Answer::Done
     }
 

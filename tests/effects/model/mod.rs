@@ -7,6 +7,7 @@ mod act;
 mod call;
 mod check;
 mod ends;
+mod explored;
 mod gates;
 mod possible;
 mod reference;
@@ -18,6 +19,7 @@ use proptest::test_runner::{Config, RngSeed, TestRunner};
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
 
 use reference::{Model, OnMemory, OnSqlite};
+use step::Step;
 use system::System;
 
 /// A few cases, or as many as `PROPTEST_CASES` says. Prints the seed.
@@ -36,7 +38,7 @@ fn config(test: &str, cases: u32) -> Config {
 
 fn compare<R>(test: &str, cases: u32)
 where
-    R: ReferenceStateMachine<State = Model, Transition = step::Step>,
+    R: ReferenceStateMachine<State = Model, Transition = Step>,
     System<R>: StateMachineTest<Reference = R>,
 {
     let config = config(test, cases);

@@ -21,21 +21,26 @@ impl Model {
             }
             Step::Begin(at, _) | Step::Cancel(at) => with(at, &|one| one.status == Status::Pending),
             Step::Call(at) => with(at, &|one| one.call == Call::Permitted),
-            Step::Send(at) => {
-                with(at, &|one| one.call == Call::In && one.request == Request::NotSent)
-            }
+            Step::Send(at) => with(at, &|one| {
+                matches!(one.call, Call::In | Call::CutOff)
+                    && !one.said
+                    && one.request == Request::NotSent
+            }),
             Step::Arrive(at) => with(at, &|one| self.can_arrive(one)),
             Step::Answer(at, said) => with(at, &|one| {
-                one.call == Call::In
-                    && match said {
-                        Said::Receipt => one.request == Request::Arrived,
-                        Said::Refusal => one.request == Request::NotSent,
-                        Said::Unknown | Said::Panic => true,
-                    }
+                let through_guard = one.call == Call::CutOff && one.guarded;
+                match said {
+                    _ if one.call != Call::In && !through_guard => false,
+                    Said::Receipt => one.request == Request::Arrived,
+                    Said::Refusal => one.request == Request::NotSent,
+                    Said::Unknown => true,
+                    Said::StillRunning | Said::Panic => one.call == Call::In,
+                }
             }),
+            Step::Release(at) => with(at, &|one| one.call == Call::CutOff && one.guarded),
             Step::Drop(at) => with(at, &|one| matches!(one.call, Call::Permitted | Call::In)),
             Step::Crash(worker) => self.attempts.iter().any(|one| {
-                matches!(one.call, Call::Permitted | Call::In)
+                matches!(one.call, Call::Permitted | Call::In | Call::CutOff)
                     && one.worker == Some((worker, self.lives[worker]))
             }),
             // Without an override, people look before they say that something did not take place.
@@ -62,8 +67,13 @@ impl Model {
             1 => Just(Asks::APerson),
             1 => (300..3000_u16).prop_map(Asks::Within),
         ];
-        let plan = (0..KEYS, gate, prop::bool::weighted(0.4));
-        let plan = plan.prop_map(|(key, gate, impatient)| Step::Plan { key, gate, impatient });
+        let plan = (0..KEYS, gate, prop::bool::weighted(0.4), prop::bool::weighted(0.3));
+        let plan = plan.prop_map(|(key, gate, impatient, confined)| Step::Plan {
+            key,
+            gate,
+            impatient,
+            confined,
+        });
         let wait = prop_oneof![1..400_u16, 900..1100_u16].prop_map(Step::Wait);
         let recover = prop_oneof![2 => Just(None), 1 => (0..WORKERS).prop_map(Some)];
         let mut all = vec![
@@ -101,8 +111,10 @@ impl Model {
             (12, each(&said(Said::Receipt))),
             (3, each(&said(Said::Refusal))),
             (3, each(&said(Said::Unknown))),
+            (1, each(&said(Said::StillRunning))),
             (1, each(&said(Said::Panic))),
-            (2, each(&Step::Drop)),
+            (5, each(&Step::Drop)),
+            (3, each(&Step::Release)),
             (4, (0..WORKERS).map(Step::Crash).collect()),
             (5, of(Status::Running, &Step::Fence)),
             (2, of(Status::InDoubt, &Step::ConfirmApplied)),

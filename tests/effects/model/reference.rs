@@ -21,6 +21,8 @@ pub(super) struct Model {
     pub(super) now: Millis,
     /// Whether other processes see only whether a worker's process is alive, not its calls.
     pub(super) sees_processes: bool,
+    /// A broken twin: a call whose future is gone counts as over.
+    pub(super) forgets_cut_off: bool,
     pub(super) attempts: Vec<Attempt>,
     /// How often each worker was started again.
     pub(super) lives: [u32; WORKERS],
@@ -34,9 +36,15 @@ pub(super) struct Model {
 pub(super) struct Attempt {
     pub(super) key: usize,
     pub(super) impatient: bool,
+    /// Its service promises that nothing runs without its future and its guard.
+    pub(super) confined: bool,
     pub(super) gate: Option<Gate>,
     pub(super) status: Status,
     pub(super) call: Call,
+    /// A part of the call, apart from its future, has a guard.
+    pub(super) guarded: bool,
+    /// It has said all that it will say, and sends nothing any more.
+    pub(super) said: bool,
     /// The worker that has begun it, in which of its lives.
     pub(super) worker: Option<(usize, u32)>,
     /// An impatient caller does not wait past this.
@@ -75,6 +83,8 @@ pub(super) enum Call {
     Permitted,
     /// The service is in it.
     In,
+    /// Its future is gone, and the process lives on: what it has started may still be running.
+    CutOff,
     Over,
 }
 
@@ -92,6 +102,8 @@ pub(super) struct Gate {
     /// When it can no longer be answered, and its approval no longer be used.
     pub(super) until: Option<Millis>,
     pub(super) answer: Reply,
+    /// When a person answered it.
+    pub(super) answered_at: Option<Millis>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -107,7 +119,15 @@ impl Model {
     fn start(sees_processes: bool) -> BoxedStrategy<Self> {
         let (now, lives) = (machine::clock::now(), [0; WORKERS]);
         let attempts = Vec::new();
-        Just(Self { now, sees_processes, attempts, lives, answer: Answer::Done }).boxed()
+        Just(Self {
+            now,
+            sees_processes,
+            forgets_cut_off: false,
+            attempts,
+            lives,
+            answer: Answer::Done,
+        })
+        .boxed()
     }
 }
 

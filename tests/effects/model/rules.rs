@@ -29,10 +29,12 @@ impl Model {
             {
                 Answer::refused("NotInDoubt")
             }
-            Step::Plan { key, gate, impatient } => self.plan(key, gate, impatient),
+            Step::Plan { key, gate, impatient, confined } => {
+                self.plan(key, gate, impatient, confined)
+            }
             Step::Retry(at) => {
-                let Attempt { key, impatient, .. } = self.attempts[at];
-                let answer = self.plan(key, Asks::Nobody, impatient);
+                let Attempt { key, impatient, confined, .. } = self.attempts[at];
+                let answer = self.plan(key, Asks::Nobody, impatient, confined);
                 if let (Answer::Done, Some(retry)) = (&answer, self.attempts.last_mut()) {
                     retry.approved = true;
                 }
@@ -43,13 +45,24 @@ impl Model {
             Step::Send(at) => self.done(at, |one| one.request = Request::OnItsWay),
             Step::Arrive(at) => self.done(at, |one| one.request = Request::Arrived),
             Step::Answer(at, said) => self.answered(at, said),
+            Step::Drop(at) if self.attempts[at].call == Call::In => {
+                self.done(at, |one| one.call = Call::CutOff)
+            }
             Step::Drop(at) => self.ended(at),
+            Step::Release(at) => self.released(at),
             Step::Crash(worker) => {
                 let life = self.lives[worker];
                 for at in 0..self.attempts.len() {
                     let one = &self.attempts[at];
-                    if one.worker == Some((worker, life)) && one.call != Call::Over {
+                    if one.worker != Some((worker, life)) || one.call == Call::Over {
+                        continue;
+                    }
+                    if self.sees_processes || one.call == Call::Permitted {
                         self.ended(at);
+                    } else {
+                        // It has lost everything, and is still the same process.
+                        self.attempts[at].call = Call::CutOff;
+                        self.released(at);
                     }
                 }
                 self.lives[worker] += 1;
@@ -120,8 +133,22 @@ impl Model {
         if self.sees_processes && !its_own {
             self.lives[worker] == life
         } else {
-            matches!(one.call, Call::Permitted | Call::In)
+            match one.call {
+                Call::Permitted | Call::In => true,
+                Call::CutOff => !self.forgets_cut_off,
+                Call::NotBegun | Call::Over => false,
+            }
         }
+    }
+
+    /// Whether a process knows that a call of its own was cut off.
+    fn sees_cut_off(&self, at: At, by: Option<usize>) -> bool {
+        let one = &self.attempts[at];
+        let its_own = match one.worker {
+            Some((worker, life)) => by == Some(worker) && self.lives[worker] == life,
+            None => false,
+        };
+        one.call == Call::CutOff && !one.confined && (its_own || !self.sees_processes)
     }
 
     fn done(&mut self, at: At, change: impl FnOnce(&mut Attempt)) -> Answer {
@@ -129,7 +156,7 @@ impl Model {
         Answer::Done
     }
 
-    fn plan(&mut self, key: usize, gate: Asks, impatient: bool) -> Answer {
+    fn plan(&mut self, key: usize, gate: Asks, impatient: bool, confined: bool) -> Answer {
         if self.key(key, None) == Key::Applied {
             return Answer::refused("AlreadyDone");
         }
@@ -138,13 +165,16 @@ impl Model {
             Asks::APerson => Some(None),
             Asks::Within(ms) => Some(Some(self.now + Millis::from(ms))),
         };
-        let gate = gate.map(|until| Gate { until, answer: Reply::Waiting });
+        let gate = gate.map(|until| Gate { until, answer: Reply::Waiting, answered_at: None });
         self.attempts.push(Attempt {
             key,
             impatient,
+            confined,
             gate,
             status: Status::Pending,
             call: Call::NotBegun,
+            guarded: false,
+            said: false,
             worker: None,
             expires_at: None,
             fenced: false,
@@ -168,7 +198,8 @@ impl Model {
             Key::Held => Some("KeyHeld"),
             Key::Applied => Some("AlreadyDone"),
         };
-        let reasons: Vec<_> = self.closed(at).into_iter().chain(taken).collect();
+        let reasons: Vec<_> =
+            self.closed(at).into_iter().chain(self.declined(at)).chain(taken).collect();
         if !reasons.is_empty() {
             return Answer::Refused(reasons);
         }
@@ -188,7 +219,7 @@ impl Model {
         if one.fenced || self.key(one.key, Some(at)) == Key::Applied {
             return self.answered(at, Said::Refusal);
         }
-        self.attempts[at].call = Call::In;
+        (self.attempts[at].call, self.attempts[at].guarded) = (Call::In, true);
         if self.attempts[at].impatient {
             // Nobody waits for the answer, which will be late.
             self.attempts[at].status = Status::InDoubt;
@@ -198,31 +229,70 @@ impl Model {
 
     fn answered(&mut self, at: At, said: Said) -> Answer {
         let (running, now) = (self.attempts[at].status == Status::Running, self.now);
-        self.ended(at);
+        if self.attempts[at].call == Call::CutOff {
+            self.answered_through_guard(at, said);
+            return Answer::Done;
+        }
+        let one = &mut self.attempts[at];
+        if said == Said::StillRunning {
+            one.confined = false;
+        }
+        let is_cut_off = matches!(said, Said::StillRunning | Said::Panic) && !one.confined;
+        if is_cut_off {
+            (one.call, one.guarded) = (Call::CutOff, false);
+        } else {
+            one.said = true;
+            self.ended(at);
+        }
         self.done(at, |one| {
             one.receipt |= said == Said::Receipt;
-            if !running {
-                // A panic looks like any other unknown.
-                one.late.push(if said == Said::Panic { Said::Unknown } else { said });
+            if running {
+                one.status = match said {
+                    Said::Receipt => Status::Completed,
+                    Said::Refusal => Status::Failed,
+                    Said::Unknown | Said::StillRunning | Said::Panic => Status::InDoubt,
+                };
+            } else {
+                // These look like any other unknown.
+                let is_unknown = matches!(said, Said::Panic | Said::StillRunning);
+                one.late.push(if is_unknown { Said::Unknown } else { said });
                 one.refusal |= said == Said::Refusal;
             }
-            match said {
-                _ if !running => drop(one.seen_over_at.get_or_insert(now)),
-                Said::Receipt => one.status = Status::Completed,
-                Said::Refusal => one.status = Status::Failed,
-                Said::Unknown | Said::Panic => {
-                    one.status = Status::InDoubt;
-                    one.seen_over_at.get_or_insert(now);
-                }
+            if !is_cut_off && (!running || one.status == Status::InDoubt) {
+                one.seen_over_at.get_or_insert(now);
             }
         })
+    }
+
+    /// Evidence counts; ignorance is not written down.
+    fn answered_through_guard(&mut self, at: At, said: Said) {
+        let now = self.now;
+        let one = &mut self.attempts[at];
+        one.said = true;
+        one.receipt |= said == Said::Receipt;
+        // A part that refuses does not speak for what else may be running.
+        let counts = said == Said::Receipt || said == Said::Refusal && one.confined;
+        one.refusal |= said == Said::Refusal && counts;
+        if counts {
+            one.late.push(said);
+            if one.confined {
+                one.seen_over_at.get_or_insert(now);
+            }
+        }
+        self.released(at);
+    }
+
+    /// The guard is gone, and with it a call that is confined.
+    fn released(&mut self, at: At) -> Answer {
+        self.attempts[at].guarded = false;
+        if self.attempts[at].confined { self.ended(at) } else { Answer::Done }
     }
 
     /// The call is over, and nobody was told.
     fn ended(&mut self, at: At) -> Answer {
         let now = self.now;
         self.done(at, |one| {
-            one.call = Call::Over;
+            (one.call, one.guarded) = (Call::Over, false);
             one.over_at.get_or_insert(now);
         })
     }
@@ -242,9 +312,16 @@ impl Model {
         for at in 0..self.attempts.len() {
             let one = &self.attempts[at];
             match one.status {
+                Status::Running if one.receipt || one.refusal => {
+                    let receipt = one.receipt;
+                    self.park(at, by);
+                    self.attempts[at].status =
+                        if receipt { Status::Completed } else { Status::Failed };
+                    settled.push(at);
+                }
                 Status::Running => {
                     let overdue = one.expires_at.is_some_and(|expires_at| expires_at < self.now);
-                    if overdue || !self.is_alive(at, by) {
+                    if overdue || !self.is_alive(at, by) || self.sees_cut_off(at, by) {
                         self.park(at, by);
                         in_doubt.push(at);
                     }
@@ -284,6 +361,11 @@ impl Model {
         }
         self.observe(at, None);
         match self.attempts[at].seen_over_at {
+            None if self.sees_cut_off(at, None) => Answer::refused("CutOff"),
+            // If its own process has looked, others know it, too.
+            None if self.attempts[at].call == Call::CutOff => {
+                Answer::Refused(vec!["WorkerAlive", "CutOff"])
+            }
             None => Answer::refused("WorkerAlive"),
             Some(seen) if self.now < seen + SETTLING => Answer::refused("NotSettled"),
             Some(_) => Answer::Done,

@@ -13,6 +13,8 @@ pub(super) enum Step {
         gate: Asks,
         /// Its caller does not wait: the call times out at once, and goes on.
         impatient: bool,
+        /// Its service is confined to its future and its guards.
+        confined: bool,
     },
     /// A person decides to try again what ended without success.
     Retry(At),
@@ -24,10 +26,12 @@ pub(super) enum Step {
     Send(At),
     /// The bank carries the request out.
     Arrive(At),
-    /// The call ends.
+    /// The call ends, or what is left of it answers through its guard.
     Answer(At, Said),
-    /// The worker drops the permit or the call, and lives on.
+    /// The worker drops the permit or the future of the call, and lives on.
     Drop(At),
+    /// What is left of a call that was cut off drops its guard without an answer.
+    Release(At),
     /// The process of a worker ends, with everything that it has.
     Crash(usize),
     /// The observer, or a worker, looks for what was left.
@@ -63,6 +67,8 @@ pub(super) enum Said {
     /// Nothing was sent.
     Refusal,
     Unknown,
+    /// Something that it has started is still running.
+    StillRunning,
     Panic,
 }
 

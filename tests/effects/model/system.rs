@@ -1,13 +1,13 @@
 //! The store under test, its workers, and the people.
 
-use std::{marker::PhantomData, path::PathBuf, time::Duration};
+use std::{fs::File, marker::PhantomData, path::PathBuf, time::Duration};
 
 use machine::{
     Id,
-    contract::{Action, AnyExecution, Applied, Contract, Planned, ToolSpec, service_fn},
+    contract::{Action, AnyExecution, Applied, Contract, Execution, Planned, ToolSpec, service_fn},
     store::{OpenOptions, Store},
 };
-use machine_tests::actors::{reasoning_node, tool_node};
+use machine_tests::actors::{ann, reasoning_node, tool_node};
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
 
 use super::{
@@ -32,6 +32,8 @@ pub(super) struct Inner {
     pub(super) observer: Store,
     pub(super) workers: Vec<Store>,
     pub(super) attempts: Vec<Known>,
+    /// The locks of the workers, as far as they have made a call.
+    pub(super) locks: [Option<File>; WORKERS],
     /// How often each key was paid.
     pub(super) paid: [usize; KEYS],
     /// For each key one execution that is never begun, to ask whether it could be. The last one can
@@ -89,7 +91,10 @@ impl Inner {
         };
         let mut probes = Vec::new();
         for key in 0..=KEYS {
-            probes.push(Some(stored(&observer, contract(key, false)).await));
+            // A person has decided, so that only the key matters.
+            let failed = Execution::new(contract(key, false)).start(tool_node());
+            let failed = failed.fail("never".to_owned(), tool_node());
+            probes.push(Some(stored(&observer, Contract::retry(&failed, ann())).await));
         }
         let done: Planned<Action> = stored(&observer, contract(KEYS, false)).await;
         let pays = service_fn(|_| Box::pin(async { Ok(Applied::new("receipt")) }));
@@ -101,6 +106,7 @@ impl Inner {
             workers: vec![observer.clone(); WORKERS],
             observer,
             attempts: Vec::new(),
+            locks: Default::default(),
             paid: [0; KEYS],
             probes,
         };

@@ -123,7 +123,7 @@ impl People {
             // The look was too old to count when it was taken down.
             self.more += 1;
         }
-        if told.contains("is alive and may still do it") && self.random.one_in(3) {
+        if told.contains("may still be running in process ") && self.random.one_in(3) {
             self.free_by_name(id);
         }
     }

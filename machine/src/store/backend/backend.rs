@@ -85,6 +85,11 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
     /// The stored definitions.
     fn definitions(&self) -> Answer<Definitions>;
 
+    /// What is wrong with what a file is made of, apart from its rows.
+    fn schema(&self) -> Answer<Vec<String>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
     /// At most `limit` links of the chain over the whole journal after this sequence number: every line,
     /// and what is left of those that were pruned.
     fn links(&self, after: u64, limit: usize) -> Answer<Vec<Link>>;

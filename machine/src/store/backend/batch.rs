@@ -5,7 +5,7 @@ use super::{
     row::Row,
 };
 use crate::{
-    clock::Millis,
+    clock::{Clock, Millis},
     definition::Definition,
     id::Id,
     journal::Line,
@@ -16,7 +16,7 @@ use crate::{
         pruning::Prune,
         work::{Event, Outcome, Refusal},
     },
-    stored::ToolEffect,
+    stored::ToolUse,
 };
 
 /// Writes that happen together.
@@ -35,23 +35,60 @@ pub(crate) struct Batch {
     pub(crate) children: Vec<(Id, Id)>,
     /// Kinds of machines that workers drive from now on.
     pub(crate) drives: Vec<String>,
+    /// Tools that are irreversible from now on.
+    pub(crate) tools: Vec<String>,
     /// Machines to prune. What must not be pruned is kept, and keeps nothing else from being written.
     pub(crate) prune: Option<Prune>,
     /// A consumer that moves on.
     pub(crate) advance: Option<Advance>,
     /// What goes into the operator log.
     pub(crate) log: Option<Logged>,
+    /// What else must hold in the transaction.
+    pub(crate) conditions: Vec<Condition>,
     /// The time, for what the writes cause.
     pub(crate) now: Millis,
+}
+
+/// A condition on the moment of a write, which may come long after the checks before it.
+#[derive(Debug, Clone)]
+pub(crate) enum Condition {
+    /// The approval that this gate gave has not ended.
+    Approved { id: Id, gate: Id, at: Millis, clock: Arc<dyn Clock> },
+    /// No gate of an action with this key has an entry after this one, so that the newest answer is the one that
+    /// was checked.
+    NoNewAnswer { id: Id, key: String, after: u64 },
 }
 
 impl Batch {
     /// A batch of nothing.
     pub(crate) fn new(commit_id: i64, now: Millis) -> Self {
         let (definitions, writes, events) = (Vec::new(), Vec::new(), Vec::new());
-        let (children, drives) = (Vec::new(), Vec::new());
-        let (prune, advance, log) = (None, None, None);
-        Self { commit_id, definitions, writes, events, children, drives, prune, advance, log, now }
+        let (children, drives, tools) = (Vec::new(), Vec::new(), Vec::new());
+        let (prune, advance, log, conditions) = (None, None, None, Vec::new());
+        Self {
+            commit_id,
+            definitions,
+            writes,
+            events,
+            children,
+            drives,
+            tools,
+            prune,
+            advance,
+            log,
+            conditions,
+            now,
+        }
+    }
+
+    /// The approval that has ended by now.
+    pub(crate) fn expired(&self) -> Option<Rejected> {
+        self.conditions.iter().find_map(|condition| match condition {
+            Condition::Approved { id, gate, at, clock } if clock.now() >= *at => {
+                Some(Rejected::ApprovalExpired { id: *id, gate: *gate, at: *at })
+            }
+            _ => None,
+        })
     }
 
     /// Whether it only writes machines.
@@ -59,9 +96,12 @@ impl Batch {
         self.has_no_work() && self.prune.is_none() && self.advance.is_none() && self.log.is_none()
     }
 
-    /// Whether it leaves inboxes and leases alone, apart from what its writes cause.
+    /// Whether it leaves inboxes, leases and tools alone, apart from what its writes cause.
     pub(crate) fn has_no_work(&self) -> bool {
-        self.events.is_empty() && self.children.is_empty() && self.drives.is_empty()
+        self.events.is_empty()
+            && self.children.is_empty()
+            && self.drives.is_empty()
+            && self.tools.is_empty()
     }
 
     /// Whether it creates this machine.
@@ -87,9 +127,9 @@ pub(crate) struct Write {
     pub(crate) claim: Option<Claim>,
     /// What happens to its attempt.
     pub(crate) attempt: Option<AttemptChange>,
-    /// The tool that it calls. One that was irreversible once is refused as idempotent; it is checked
-    /// before anything is written.
-    pub(crate) tool: Option<ToolEffect>,
+    /// The tool that it calls, which is compared with what is known of it before anything is written.
+    /// See [`Tool`](crate::store::tool::Tool).
+    pub(crate) tool: Option<ToolUse>,
 }
 
 /// A batch is durable.
@@ -130,6 +170,12 @@ pub(crate) enum Rejected {
         id: Id,
         reason: String,
     },
+    /// The approval of this execution has ended.
+    ApprovalExpired {
+        id: Id,
+        gate: Id,
+        at: Millis,
+    },
     /// The parent of a new child is in a terminal state.
     Ended(Id),
     /// The protocol of inboxes and leases forbids an event.
@@ -137,9 +183,32 @@ pub(crate) enum Rejected {
         id: Id,
         refusal: Refusal,
     },
+    /// Another message to this machine has the correlation id of one that is sent.
+    OtherMessage {
+        id: Id,
+        correlation: String,
+    },
     /// A tool, or an action, that is known to be irreversible.
     EffectLowered {
         id: Id,
         what: String,
     },
+    /// A tool whose keys are known to be made with an identity, or known to be made without.
+    IdentityChanged {
+        id: Id,
+        tool: String,
+        identity: bool,
+    },
+}
+
+impl Rejected {
+    /// An event of this machine was refused.
+    pub(crate) fn by_protocol(id: Id, event: &Event, refusal: Refusal) -> Self {
+        match (event, refusal) {
+            (Event::Send { message, .. }, Refusal::OtherMessage) => {
+                Self::OtherMessage { id, correlation: message.correlation.clone() }
+            }
+            _ => Self::Refused { id, refusal },
+        }
+    }
 }

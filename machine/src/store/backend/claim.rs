@@ -43,4 +43,10 @@ pub(crate) enum Attempts {
     /// Those with a worker: its permit is unanswered, even if late evidence settles the key.
     Unanswered,
     All,
+    /// The newest ones at keys of a tool, which begin with these names, with tokens after this one; at
+    /// most [`SAMPLE`].
+    OfTool(String, u64),
 }
+
+/// The number of attempts by which the keys of a tool are compared.
+pub(crate) const SAMPLE: usize = 100;

@@ -4,6 +4,7 @@ use crate::{clock::Millis, definition::Fingerprint, id::Id};
 /// Which rows to select. Rows come in the order in which they were created, with `newest_first` in the
 /// reverse order, and with `due_by`, whatever `newest_first` says, most overdue first.
 #[derive(Debug, Clone, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a condition of its own")]
 pub(crate) struct Filter {
     pub(crate) machine: Option<String>,
     pub(crate) definition: Option<Fingerprint>,
@@ -11,6 +12,8 @@ pub(crate) struct Filter {
     pub(crate) session: Option<String>,
     pub(crate) key: Option<String>,
     pub(crate) behind: Option<Id>,
+    /// Only those that are behind a gate, whichever.
+    pub(crate) gated: bool,
     /// Only those in a terminal state.
     pub(crate) ended: bool,
     pub(crate) due_by: Option<Millis>,
@@ -36,6 +39,7 @@ impl Filter {
             && equals(&self.session, row.session.as_ref())
             && equals(&self.key, row.key.as_ref())
             && self.behind.is_none_or(|behind| row.behind == Some(behind))
+            && (row.behind.is_some() || !self.gated)
             && (row.ended || !self.ended)
             && self.due_by.is_none_or(|by| row.due_at.is_some_and(|at| at <= by))
             && self.unchanged_since.is_none_or(|since| row.updated_at <= since)

@@ -12,8 +12,8 @@ mod row;
 pub use inbox::Child;
 pub(crate) use {
     backend::{Answer, Backend, Definitions, Doorbell, Identity, Operated, Settings},
-    batch::{Applied, Batch, Rejected, Write},
-    claim::{AttemptChange, Attempts, Claim, Wants},
+    batch::{Applied, Batch, Condition, Rejected, Write},
+    claim::{AttemptChange, Attempts, Claim, SAMPLE, Wants},
     filter::Filter,
     inbox::{Agenda, Messages, Task},
     row::{Broken, Found, Row, Sequenced},

@@ -7,6 +7,7 @@ use crate::{
         backend::{Batch, Wants, Write},
         memory::{Data, Memory},
         operation::Logged,
+        work::{Event, MessageStatus},
     },
     stored::Hold,
 };
@@ -28,6 +29,8 @@ pub(super) enum Defect {
     ForgetsChildren,
     /// Forgets a tool that was irreversible in an earlier batch.
     ForgetsEffect,
+    /// Forgets whether the keys of a tool are made from an identity.
+    ForgetsIdentity,
     /// Ignores claims.
     ForgetsKey,
     /// Does not keep which of the lines that it prunes opened attempts.
@@ -36,6 +39,8 @@ pub(super) enum Defect {
     ForgetsPruned,
     /// Forgets how often a message was tried, and why it waits.
     ForgetsTries,
+    /// Forgets how often a handler sent messages to its own machine.
+    ForgetsSelfSends,
     /// Deletes attempts that ended without an effect.
     FreesKeyOnDelete,
     /// Deletes the attempts of machines that it prunes.
@@ -69,6 +74,10 @@ pub(super) enum Defect {
     RingsNever,
     RingsOnce,
     SkipsSequenceNumber,
+    /// Whatever comes under a known correlation id is a duplicate.
+    SuppressesMessages,
+    /// Whatever comes under a known correlation id takes it.
+    ReplacesMessages,
     WritesDefinitionsTwice,
     /// An event that is refused keeps nothing else of its batch from being written.
     WritesDespiteRefusal,
@@ -81,6 +90,22 @@ impl Defect {
     pub(super) fn spoil_batch(self, batch: &mut Batch, memory: &Memory) {
         if self == Self::DropsSecondWrite {
             batch.writes.truncate(1);
+        }
+        for (id, event) in &batch.events {
+            let Event::Send { message, .. } = event else { continue };
+            memory.tamper(|data| {
+                let state = data.works.states.get_mut(id);
+                let known = state.and_then(|it| it.messages.get_mut(&message.correlation));
+                match (self, known) {
+                    (Self::SuppressesMessages, Some(known)) => {
+                        known.sent = Some(Arc::clone(message));
+                    }
+                    (Self::ReplacesMessages, Some(known)) => {
+                        known.status = MessageStatus::SetAside;
+                    }
+                    _ => {}
+                }
+            });
         }
         if let (Self::IgnoresOffset, Some(advance)) = (self, &mut batch.advance) {
             let consumers = memory.tamper(|data| data.consumers.get(&advance.consumer).copied());
@@ -103,12 +128,12 @@ impl Defect {
             Self::AllowsRepetition => drop(write.claim.take_if(|it| it.wants == Wants::NotApplied)),
             Self::AllowsUsedKey => drop(write.claim.take_if(|it| it.wants == Wants::NeverUsed)),
             Self::IgnoresEffectsOfBatch => {
-                let is_known = |name: &str| memory.tamper(|data| data.tools.contains(name));
+                let is_known = |name: &str| memory.tamper(|data| data.tools.contains_key(name));
                 drop(write.tool.take_if(|it| !it.irreversible && is_known(&it.name) != Some(true)));
             }
             Self::KeepsEffectOfRefused => {
                 if let Some(tool) = write.tool.as_ref().filter(|it| it.irreversible) {
-                    memory.tamper(|data| data.tools.insert(tool.name.clone()));
+                    memory.tamper(|data| data.tools.entry(tool.name.clone()).or_default().identity);
                 }
             }
             Self::MistakesTool => {
@@ -137,8 +162,12 @@ impl Defect {
 
     /// What the defect makes of the store after a batch; `before` is the number of its entries.
     pub(super) fn spoil_data(self, data: &mut Data, before: usize) {
-        if self == Self::ForgetsEffect {
-            data.tools.clear();
+        match self {
+            Self::ForgetsEffect => data.tools.clear(),
+            Self::ForgetsIdentity => {
+                data.tools.values_mut().for_each(|tool| tool.identity = None);
+            }
+            _ => {}
         }
         match self {
             Self::DrivesOnce => data.works.driven.clear(),
@@ -158,6 +187,7 @@ impl Defect {
         for state in data.works.states.values_mut() {
             match (self, &mut state.work) {
                 (Self::KeepsToken, Some(work)) => work.token = 1,
+                (Self::ForgetsSelfSends, Some(work)) => work.self_sends = 0,
                 (Self::ForgetsTries, _) => {
                     for message in state.messages.values_mut() {
                         (message.attempts, message.error) = (0, None);

@@ -46,7 +46,8 @@ pub(super) fn moved(token: u64, handled: Option<&str>) -> Event {
 
 pub(super) fn park(token: u64, news: u64, wake_at: Option<Millis>) -> Event {
     let (refused, kept) = (Vec::new(), Vec::new());
-    Event::Park { token, news, now: NOW, on: On::State, wake_at, due_at: None, refused, kept }
+    let (on, sends_itself, due_at) = (On::State, false, None);
+    Event::Park { token, news, now: NOW, on, sends_itself, wake_at, due_at, refused, kept }
 }
 
 pub(super) fn fail(token: u64, on: On, error: &str) -> Event {

@@ -41,11 +41,14 @@ async fn arrive(store: &Subject, id: Id) -> Result<(), String> {
         let outcome = store.happens(id, send(name)).await?;
         ensure!(outcome == Outcome::Done, "a new message is answered with {outcome:?}");
     }
-    // Another message with the same correlation id is not taken.
-    let other = Outgoing { body: "{}".to_owned(), ..outgoing("a") };
-    let again = Event::Send { message: other.into(), now: NOW + 5 };
-    let outcome = store.happens(id, again).await?;
-    ensure!(outcome == Outcome::Duplicate, "a duplicate is answered with {outcome:?}");
+    // The order of the fields of an event says nothing, and neither does what its sender has seen.
+    let body = r#"{"of":"a","trigger":"resume"}"#.to_owned();
+    let same = Outgoing { body, seen: None, ..outgoing("a") };
+    for message in [outgoing("a"), same] {
+        let again = Event::Send { message: message.into(), now: NOW + 5 };
+        let outcome = store.happens(id, again).await?;
+        ensure!(outcome == Outcome::Duplicate, "a duplicate is answered with {outcome:?}");
+    }
     let expected = NAMES.map(|name| received(id, name));
     let found = store.inbox(id).await?;
     ensure!(found == expected, "the inbox is {found:#?}\nand not {expected:#?}");
@@ -150,7 +153,7 @@ async fn end_without_a_worker(store: &Subject, is_driven: bool) -> Result<(), St
     store.is(machine.id(), "a", (Delivery::SetAside, 0, Some(ENDED))).await
 }
 
-fn events<const N: usize>(id: Id, events: [Event; N]) -> Batch {
+pub(super) fn events<const N: usize>(id: Id, events: [Event; N]) -> Batch {
     Batch { events: events.map(|event| (id, event)).into(), ..commit(vec![], vec![]) }
 }
 
@@ -161,13 +164,13 @@ fn received(to: Id, correlation: &str) -> Received {
 }
 
 impl Subject {
-    async fn messages(&self, which: Messages) -> Result<Vec<Received>, String> {
+    pub(super) async fn messages(&self, which: Messages) -> Result<Vec<Received>, String> {
         let found = self.0.messages(which).await.map_err(text)?;
         let sound: Result<Vec<_>, _> = found.into_iter().collect();
         sound.map_err(|broken| format!("a message is {broken:?}"))
     }
 
-    async fn queued(&self, id: Id) -> Result<Vec<String>, String> {
+    pub(super) async fn queued(&self, id: Id) -> Result<Vec<String>, String> {
         let (_, _, queued) = self.0.task(id).await.map_err(text)?;
         Ok(queued.into_iter().map(|it| it.correlation).collect())
     }

@@ -11,7 +11,7 @@ use crate::{
     id::Id,
     store::{
         backend::{Batch, Rejected},
-        work::{Event, On, Outcome, Refusal, Work},
+        work::{Event, MOST_SELF_SENDS, On, Outcome, Refusal, Work},
     },
 };
 
@@ -29,6 +29,7 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     old_tokens(&store, &machine).await?;
     writes(&store, &mut machine).await?;
     news(&store, &mut machine).await?;
+    self_sends(&store, &mut machine).await?;
     let write = machine.end();
     store.accepts(batch([(&machine, write)])).await?;
     ensure!(store.work(id).await?.is_none(), "a machine that has ended has work");
@@ -135,6 +136,37 @@ async fn news(store: &Subject, machine: &mut Machine) -> Result<(), String> {
     let work = store.has_work(id).await?;
     ensure!(work.wake_at == Some(NOW), "a change does not wake it: {work:#?}");
     Ok(())
+}
+
+/// Rounds in which a handler only sends messages to its own machine are counted, until it is set aside.
+async fn self_sends(store: &Subject, machine: &mut Machine) -> Result<(), String> {
+    let id = machine.id();
+    let round = async |sends_itself: bool| {
+        let (token, news) = store.claims(id, On::State).await?;
+        let mut event = park(token, news, Some(NOW));
+        if let Event::Park { sends_itself: sends, .. } = &mut event {
+            *sends = sends_itself;
+        }
+        store.happens(id, event).await
+    };
+    for (sends_itself, count) in [(true, 1), (true, 2), (false, 0), (true, 1)] {
+        round(sends_itself).await?;
+        let found = store.has_work(id).await?.self_sends;
+        ensure!(found == count, "{found} rounds in a row, not {count}");
+    }
+    let (token, _) = store.claims(id, On::State).await?;
+    let write = machine.update(1);
+    let events = vec![(id, moved(token, None))];
+    store.accepts(Batch { events, ..batch([(&*machine, write)]) }).await?;
+    for number in 1..=MOST_SELF_SENDS {
+        let is_last = number == MOST_SELF_SENDS;
+        let expected = if is_last { Outcome::SetAside } else { Outcome::Done };
+        let outcome = round(true).await?;
+        ensure!(outcome == expected, "round {number} is answered with {outcome:?}");
+    }
+    let work = store.has_work(id).await?;
+    ensure!(work.handler.set_aside && work.self_sends == 0, "it goes on: {work:#?}");
+    store.happens(id, Event::Requeue { now: NOW, messages: Vec::new() }).await.map(drop)
 }
 
 fn refused(id: Id, refusal: Refusal) -> Rejected {

@@ -14,12 +14,14 @@ mod children;
 mod closed;
 mod commit_id;
 mod compare_and_set;
+mod correlation;
 mod defect;
 mod definitions;
 mod doorbell;
 mod drives;
 mod effect_kept;
 mod event;
+mod identity_kept;
 mod inbox;
 mod key_applied;
 mod key_held;
@@ -68,7 +70,7 @@ macro_rules! suite {
     };
 }
 
-const SUITE: [(&str, Check); 26] = suite![
+const SUITE: [(&str, Check); 28] = suite![
     acknowledged
     agenda
     all_or_nothing
@@ -78,10 +80,12 @@ const SUITE: [(&str, Check); 26] = suite![
     closed
     commit_id
     compare_and_set
+    correlation
     definitions
     doorbell
     drives
     effect_kept
+    identity_kept
     inbox
     key_applied
     key_held

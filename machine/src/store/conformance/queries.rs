@@ -110,6 +110,7 @@ fn random_filter(random: &mut Random, ids: &[Id], fingerprints: &[Fingerprint]) 
         session: text(random),
         key: text(random),
         behind: random.chance(6).then(|| random.one_of(ids)),
+        gated: random.chance(6),
         ended: random.chance(6),
         due_by: time(random, 2),
         unchanged_since: time(random, 4),
@@ -220,6 +221,9 @@ fn is_selected(expected: &Expected, filter: &Filter) -> bool {
         return false;
     }
     if filter.behind.is_some() && filter.behind != row.behind {
+        return false;
+    }
+    if filter.gated && row.behind.is_none() {
         return false;
     }
     if filter.ended && !row.ended {

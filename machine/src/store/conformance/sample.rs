@@ -16,7 +16,7 @@ use crate::{
     id::Id,
     journal::{Digest, DigestKey, Kind, Line},
     store::backend::{AttemptChange, Batch, Claim, Row, Wants, Write},
-    stored::{Hold, ToolEffect},
+    stored::{Hold, ToolUse},
 };
 
 pub(super) use crate::store::attempt::CONTRACTS;
@@ -202,7 +202,15 @@ impl Write {
 
     /// Names the tool that the machine calls.
     pub(super) fn calls(mut self, tool: &str, irreversible: bool) -> Self {
-        self.tool = Some(ToolEffect { name: tool.to_owned(), irreversible });
+        let (name, identity, begins) = (tool.to_owned(), false, false);
+        self.tool = Some(ToolUse { name, irreversible, identity, begins });
+        self
+    }
+
+    /// Names the irreversible tool that the machine calls, and how it makes its key.
+    pub(super) fn uses(mut self, tool: &str, identity: bool, begins: bool) -> Self {
+        let name = tool.to_owned();
+        self.tool = Some(ToolUse { name, irreversible: true, identity, begins });
         self
     }
 

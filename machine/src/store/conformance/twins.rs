@@ -5,7 +5,7 @@ use std::{sync::Arc, thread};
 use super::{SUITE, broken_promises, defect::Defect, run, twin::Twin};
 
 /// Each defect, and the promise whose check must find it. Other checks may find it too.
-const TWINS: [(Defect, &str); 39] = [
+const TWINS: [(Defect, &str); 43] = [
     (Defect::AcknowledgesEarly, "acknowledged"),
     (Defect::AllowsRepetition, "key_applied"),
     (Defect::AllowsUsedKey, "effect_kept"),
@@ -15,9 +15,11 @@ const TWINS: [(Defect, &str); 39] = [
     (Defect::ForgetsChain, "chain"),
     (Defect::ForgetsChildren, "children"),
     (Defect::ForgetsEffect, "effect_kept"),
+    (Defect::ForgetsIdentity, "identity_kept"),
     (Defect::ForgetsKey, "key_held"),
     (Defect::ForgetsOpened, "prune"),
     (Defect::ForgetsPruned, "prune"),
+    (Defect::ForgetsSelfSends, "lease"),
     (Defect::ForgetsTries, "inbox"),
     (Defect::FreesKeyOnDelete, "attempts_stay"),
     (Defect::FreesKeyOnPrune, "prune"),
@@ -41,7 +43,9 @@ const TWINS: [(Defect, &str); 39] = [
     (Defect::RewritesOutcome, "operations"),
     (Defect::RingsNever, "doorbell"),
     (Defect::RingsOnce, "doorbell"),
+    (Defect::ReplacesMessages, "correlation"),
     (Defect::SkipsSequenceNumber, "order"),
+    (Defect::SuppressesMessages, "correlation"),
     (Defect::WritesDefinitionsTwice, "definitions"),
     (Defect::WritesDespiteRefusal, "lease"),
     (Defect::WritesOneByOne, "all_or_nothing"),

@@ -6,7 +6,6 @@ use crate::{
     id::Id,
     journal::{Digest, DigestKey, Line},
     store::backend::{Applied, Batch, Rejected, Row, Sequenced, Write},
-    stored::ToolEffect,
 };
 
 impl Data {
@@ -14,8 +13,12 @@ impl Data {
         if let Some(applied) = self.succeeded_before(batch) {
             return Ok(applied);
         }
-        self.check(batch)?;
+        let tools = self.check(batch)?;
         let decided = self.decide(batch)?;
+        self.tools.extend(tools);
+        for name in &batch.tools {
+            self.tools.entry(name.clone()).or_default();
+        }
         for definition in &batch.definitions {
             self.write_definition(Arc::clone(definition));
         }
@@ -43,9 +46,6 @@ impl Data {
     /// Writes for one machine; returns the sequence number of its last line.
     fn write(&mut self, commit_id: i64, write: Write) -> u64 {
         let id = write.row.id;
-        if let Some(ToolEffect { name, irreversible: true }) = write.tool {
-            self.tools.insert(name);
-        }
         self.write_row(Row { commit_id, ..write.row });
         for line in write.lines {
             self.write_line(id, line);

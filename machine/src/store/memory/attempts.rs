@@ -4,8 +4,8 @@ use super::Data;
 use crate::{
     id::Id,
     store::{
-        attempt::{Attempt, refused},
-        backend::{AttemptChange, Attempts, Rejected, Write},
+        attempt::{Attempt, CONTRACTS, refused},
+        backend::{AttemptChange, Attempts, Rejected, SAMPLE, Write},
     },
 };
 
@@ -69,6 +69,19 @@ impl Data {
     pub(super) fn attempts(&self, which: &Attempts) -> Vec<Attempt> {
         match which {
             Attempts::OfKey(key) => self.attempts.get(key).cloned().unwrap_or_default(),
+            Attempts::OfTool(tool, after) => {
+                let prefix = format!("{tool}:");
+                let keys = self.attempts.range(prefix.clone()..);
+                let keys = keys.take_while(|(key, _)| key.starts_with(&prefix));
+                let mut found: Vec<_> = keys
+                    .filter(|(key, _)| !key[prefix.len()..].contains(':'))
+                    .flat_map(|(_, attempts)| attempts)
+                    .filter(|attempt| attempt.space == CONTRACTS && attempt.token > *after)
+                    .collect();
+                found.sort_by_key(|attempt| attempt.token);
+                let older = found.len().saturating_sub(SAMPLE);
+                found.into_iter().skip(older).cloned().collect()
+            }
             Attempts::Unanswered | Attempts::All => {
                 let wanted =
                     |attempt: &&Attempt| matches!(which, Attempts::All) || is_unanswered(attempt);

@@ -1,5 +1,5 @@
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, HashMap},
     sync::Arc,
 };
 
@@ -14,6 +14,7 @@ use crate::{
         backend::{Row, Sequenced},
         consumer::Offset,
         pruning::{PrunedLine, Pruning},
+        tool::Tool,
     },
 };
 
@@ -32,7 +33,7 @@ pub(in crate::store) struct Data {
     /// The attempts at each key, oldest first.
     pub(in crate::store) attempts: BTreeMap<String, Vec<Attempt>>,
     /// The tools that were irreversible once.
-    pub(in crate::store) tools: BTreeSet<String>,
+    pub(in crate::store) tools: BTreeMap<String, Tool>,
     /// Inboxes and leases.
     pub(in crate::store) works: Works,
     /// What is left of pruned lines, by sequence number.

@@ -1,12 +1,10 @@
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::{Data, attempts::Claims};
-use crate::{
-    store::{
-        backend::{Applied, Batch, Rejected, Write},
-        work::Outcome,
-    },
-    stored::ToolEffect,
+use crate::store::{
+    backend::{Applied, Batch, Condition, Rejected, Write},
+    tool::Tool,
+    work::Outcome,
 };
 
 impl Data {
@@ -32,8 +30,19 @@ impl Data {
         is_proved.then_some(Applied { last, outcomes, ..Applied::default() })
     }
 
-    /// Checks all preconditions of a batch before its first write.
-    pub(super) fn check(&self, batch: &Batch) -> Result<(), Rejected> {
+    /// Checks all preconditions of a batch before its first write. Returns what is known of its tools
+    /// after it.
+    pub(super) fn check(&self, batch: &Batch) -> Result<HashMap<String, Tool>, Rejected> {
+        if let Some(rejected) = batch.expired() {
+            return Err(rejected);
+        }
+        for condition in &batch.conditions {
+            if let Condition::NoNewAnswer { id, key, after } = condition
+                && self.is_answered_after(key, *after)
+            {
+                return Err(Rejected::Conflict(*id));
+            }
+        }
         let mut ids = HashSet::new();
         for write in &batch.writes {
             self.check_version(write)?;
@@ -42,24 +51,26 @@ impl Data {
                 return Err(Rejected::Conflict(write.row.id));
             }
         }
-        let mut raised = HashSet::new();
+        let mut tools: HashMap<String, Tool> = HashMap::new();
         for write in &batch.writes {
-            match &write.tool {
-                Some(ToolEffect { name, irreversible: true }) => drop(raised.insert(name)),
-                Some(ToolEffect { name, .. })
-                    if raised.contains(name) || self.tools.contains(name) =>
-                {
-                    let (id, what) = (write.row.id, format!("the tool `{name}`"));
-                    return Err(Rejected::EffectLowered { id, what });
-                }
-                _ => {}
+            let Some(used) = &write.tool else { continue };
+            let known = tools.get(&used.name).or_else(|| self.tools.get(&used.name));
+            if let Some(after) = Tool::after(known.copied(), used, write.row.id)? {
+                tools.insert(used.name.clone(), after);
             }
         }
         let mut claims = Claims::new(&self.attempts);
         for write in &batch.writes {
             claims.check(write)?;
         }
-        Ok(())
+        Ok(tools)
+    }
+
+    /// Whether a gate of an execution with this key has an entry after this one.
+    fn is_answered_after(&self, key: &str, after: u64) -> bool {
+        let actions = self.machines.iter().filter(|it| it.row.key.as_deref() == Some(key));
+        let gates = actions.filter_map(|action| self.find(action.row.behind?));
+        gates.into_iter().any(|gate| self.newest_of(gate) > after)
     }
 
     fn check_version(&self, write: &Write) -> Result<(), Rejected> {

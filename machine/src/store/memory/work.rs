@@ -10,7 +10,7 @@ use crate::{
     id::Id,
     store::{
         backend::{Agenda, Batch, Child, Found, Messages, Rejected, Task},
-        message::{Message, Outgoing, Queued, Received},
+        message::{Delivery, Message, Outgoing, Queued, Received},
         work::{Effects, Event, MessageState, MessageStatus, Outcome, State, Work, step},
     },
 };
@@ -33,6 +33,16 @@ pub(in crate::store) struct Delivered {
     pub(super) to: Id,
     message: Arc<Outgoing>,
     sent_at: crate::clock::Millis,
+    /// What became of it before another message took its correlation id.
+    replaced: Option<MessageState>,
+}
+
+impl Delivered {
+    /// What became of it; `of_machine` has the newest message of each correlation id.
+    fn state(&self, of_machine: Option<&State>) -> MessageState {
+        let newest = of_machine.and_then(|it| it.messages.get(&self.message.correlation));
+        self.replaced.as_ref().or(newest).cloned().unwrap_or_default()
+    }
 }
 
 /// The events of a batch with what they change.
@@ -56,7 +66,7 @@ impl Data {
             }
             let state = copies.entry(*id).or_insert_with(|| self.state(*id));
             let effects =
-                step(state, event).map_err(|refusal| Rejected::Refused { id: *id, refusal })?;
+                step(state, event).map_err(|refusal| Rejected::by_protocol(*id, event, refusal))?;
             state.apply(&effects);
             decided.push((*id, event.clone(), effects));
         }
@@ -131,10 +141,23 @@ impl Data {
         if let Event::Send { message, now } = event
             && effects.outcome != Outcome::Duplicate
         {
+            if effects.replaces {
+                self.replace(id, &message.correlation);
+            }
             let message = Arc::clone(message);
-            self.works.messages.push(Delivered { to: id, message, sent_at: *now });
+            self.works.messages.push(Delivered { to: id, message, sent_at: *now, replaced: None });
         }
         self.works.states.entry(id).or_default().apply(effects);
+    }
+
+    /// Another message takes the correlation id of one that was set aside.
+    fn replace(&mut self, id: Id, correlation: &str) {
+        let known = self.works.states.get(&id).and_then(|it| it.messages.get(correlation));
+        let known = known.cloned().unwrap_or_default();
+        let mut newest = self.works.messages.iter_mut().rev();
+        if let Some(it) = newest.find(|it| it.to == id && it.message.correlation == correlation) {
+            it.replaced = Some(MessageState { status: MessageStatus::Replaced, ..known });
+        }
     }
 
     fn state(&self, id: Id) -> State {
@@ -185,9 +208,9 @@ impl Data {
         let state = self.works.states.get(&id);
         let work = state.and_then(|state| state.work.clone());
         let mut queued = Vec::new();
-        for Delivered { message, .. } in self.works.messages.iter().filter(|it| it.to == id) {
-            let state = state.and_then(|state| state.messages.get(&message.correlation));
-            let MessageState { status, attempts, error } = state.cloned().unwrap_or_default();
+        for delivered in self.works.messages.iter().filter(|it| it.to == id) {
+            let message = &delivered.message;
+            let MessageState { status, attempts, error, .. } = delivered.state(state);
             if status == MessageStatus::Queued {
                 let (correlation, actor) = (message.correlation.clone(), message.actor.clone());
                 let trigger = message.trigger();
@@ -198,10 +221,10 @@ impl Data {
     }
 
     pub(super) fn received(&self, which: &Messages) -> Vec<Received> {
-        let received = self.works.messages.iter().map(|Delivered { to, message, sent_at }| {
-            let state = self.works.states.get(to);
-            let state = state.and_then(|state| state.messages.get(&message.correlation));
-            let MessageState { status, attempts, error } = state.cloned().unwrap_or_default();
+        let received = self.works.messages.iter().map(|delivered| {
+            let Delivered { to, message, sent_at, .. } = delivered;
+            let state = delivered.state(self.works.states.get(to));
+            let MessageState { status, attempts, error, .. } = state;
             let Outgoing { correlation, actor, name, body, seen } = (**message).clone();
             let (to, sent_at, status) = (*to, *sent_at, status.into());
             Received { to, correlation, actor, name, body, seen, sent_at, status, attempts, error }
@@ -209,7 +232,9 @@ impl Data {
         let wanted = |received: &Received| match which {
             Messages::To(id) => received.to == *id,
             Messages::One(id, correlation) => {
-                received.to == *id && received.correlation == *correlation
+                received.to == *id
+                    && received.correlation == *correlation
+                    && received.status != Delivery::Replaced
             }
             Messages::SetAside => received.status == MessageStatus::SetAside.into(),
             Messages::All => true,

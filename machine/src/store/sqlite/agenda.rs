@@ -129,15 +129,16 @@ pub(super) fn task(reader: &mut Reader, id: Id) -> rusqlite::Result<Task> {
     let Some(no) = no else { return Ok((found, None, Vec::new())) };
     let work = read_work(&reader.connection, no)?;
     let mut select = reader.connection.prepare_cached(
-        "SELECT correlation, actor, trigger, attempts, error, status_seal
+        "SELECT correlation, actor, trigger, attempts, error, status_seal, seal
          FROM message INDEXED BY message_queued WHERE instance = ?1 AND status = 0 ORDER BY no",
     )?;
     let queued = select.query_map([no], |row| {
         let correlation: String = row.get(0)?;
         let seal: [u8; 32] = row.get(5).unwrap_or_default();
+        let sent: [u8; 32] = row.get(6).unwrap_or_default();
         let status = MessageStatus::Queued;
         Ok(Queued {
-            intact: *seal_of_status(&reader.key, id, &correlation, status).bytes() == seal,
+            intact: *seal_of_status(&reader.key, &sent, status).bytes() == seal,
             correlation,
             actor: row.get(1)?,
             trigger: row.get(2)?,
@@ -150,7 +151,7 @@ pub(super) fn task(reader: &mut Reader, id: Id) -> rusqlite::Result<Task> {
 
 const RECEIVED: &str = "
     SELECT i.id, m.correlation, m.actor, m.name, m.body, m.sent_at, m.status, m.attempts, m.error,
-           m.seal, m.status_seal, m.trigger, m.seen
+           m.seal, m.status_seal, m.trigger, m.seen, m.replaced
     FROM message m";
 
 pub(super) fn messages(
@@ -163,7 +164,8 @@ pub(super) fn messages(
     let (sql, id) = match which {
         Messages::One(id, correlation) => {
             of = Some(correlation);
-            (format!("{RECEIVED} {join} WHERE i.id = ?1 AND m.correlation = ?2"), Some(id.bytes()))
+            let newest = "WHERE i.id = ?1 AND m.correlation = ?2 AND m.replaced = 0";
+            (format!("{RECEIVED} {join} {newest}"), Some(id.bytes()))
         }
         Messages::To(id) => {
             (format!("{RECEIVED} {join} WHERE i.id = ?1 ORDER BY m.no"), Some(id.bytes()))
@@ -209,9 +211,13 @@ fn read(row: Columns<'_, '_>, key: &DigestKey) -> Read<Received> {
     let which = || crate::id::shortened(&sent.correlation);
     let status = MessageStatus::from_number(row.integer(6, "status")?);
     let status = status.filter(|status| {
-        let seal = seal_of_status(key, to, &sent.correlation, *status);
-        row.digest(10, "status_seal").is_ok_and(|found| found == seal)
+        let sent = row.digest(9, "seal");
+        let seal = sent.map(|sent| seal_of_status(key, sent.bytes(), *status));
+        seal.is_ok() && row.digest(10, "status_seal") == seal
     });
+    // Its correlation id is free only if it was replaced.
+    let frees_id = row.integer(13, "replaced")? != 0;
+    let status = status.filter(|status| (*status == MessageStatus::Replaced) == frees_id);
     let status =
         status.ok_or_else(|| format!("the status of the message `{}` was changed", which()))?;
     if row.optional(11, "trigger", Cell::text)? != sent.trigger().as_deref() {

@@ -8,7 +8,7 @@ use super::{
     operations,
     places::Places,
     precondition::{Checked, Current},
-    prune,
+    prune, tools,
     value::integer,
     work::{self, Decided},
 };
@@ -17,9 +17,9 @@ use crate::{
     journal::{Digest, DigestKey, Line},
     store::{
         backend::{Applied, Batch, Row, Write},
+        tool::Tool,
         work::Outcome,
     },
-    stored::ToolEffect,
 };
 
 /// The journal lines of one transaction. They are inserted at its end, because only the last one
@@ -180,10 +180,8 @@ pub(super) fn apply<'a>(
         };
         places.insert(write.row.id, no);
         written.push((no, write));
-        if let Some(ToolEffect { name, irreversible: true }) = &write.tool {
-            connection
-                .prepare_cached("INSERT INTO tool (name) VALUES (?1) ON CONFLICT DO NOTHING")?
-                .execute([name])?;
+        if let (Some(used), Some(tool)) = (&write.tool, checked.tool) {
+            tools::write(connection, &used.name, tool)?;
         }
         if let Some(context) = &write.row.context {
             connection
@@ -200,6 +198,9 @@ pub(super) fn apply<'a>(
         let seq = u64::try_from(newest).unwrap_or(0);
         change_attempt(connection, key, write, &checked, seq)?;
         last.push(seq);
+    }
+    for name in &batch.tools {
+        tools::write(connection, name, Tool::default())?;
     }
     let outcomes = work::write(connection, key, batch, decided)?;
     if consequences {

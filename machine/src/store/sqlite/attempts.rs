@@ -27,6 +27,13 @@ const UNANSWERED: &str = "
     SELECT no, key, space, action, instance, token, hold, worker, expires_at, seal
     FROM attempt INDEXED BY attempt_unanswered WHERE worker IS NOT NULL ORDER BY no";
 
+/// The limit is [`SAMPLE`].
+const OF_TOOL: &str = "
+    SELECT no, key, space, action, instance, token, hold, worker, expires_at, seal
+    FROM attempt
+    WHERE space = 'contract' AND substr(key, 1, length(key) - 65) = ?1 AND token > ?2
+    ORDER BY token DESC LIMIT 100";
+
 const ALL: &str = "
     SELECT no, key, space, action, instance, token, hold, worker, expires_at, seal
     FROM attempt ORDER BY no";
@@ -37,8 +44,13 @@ pub(super) fn read(
     key: &DigestKey,
     which: &Attempts,
 ) -> rusqlite::Result<Vec<Result<Stored, Broken>>> {
+    let after = match which {
+        Attempts::OfTool(_, after) => integer(*after)?,
+        _ => 0,
+    };
     let (sql, parameters): (_, &[&dyn ToSql]) = match which {
         Attempts::OfKey(of) => (OF_KEY, &[of]),
+        Attempts::OfTool(tool, _) => (OF_TOOL, &[tool, &after]),
         Attempts::Unanswered => (UNANSWERED, &[]),
         Attempts::All => (ALL, &[]),
     };
@@ -59,6 +71,9 @@ pub(super) fn read(
         let id = row.id(4, "instance").ok();
         let stored = stored(row, key).map_err(|reason| Broken { id, reason, due_at: None });
         found.push(stored);
+    }
+    if matches!(which, Attempts::OfTool(..)) {
+        found.reverse();
     }
     Ok(found)
 }
@@ -141,4 +156,17 @@ pub(super) fn changed(attempt: &mut Attempt, change: &AttemptChange) {
     attempt.hold = change.hold;
     attempt.worker.clone_from(&change.worker);
     attempt.expires_at = change.expires_at;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::OF_TOOL;
+    use crate::store::{backend::SAMPLE, sqlite::format::tests::plan};
+
+    #[test]
+    fn the_attempts_of_a_tool_are_found_by_an_index() {
+        let steps = plan(OF_TOOL, &[&"email:send", &9]);
+        assert_eq!(steps, ["SEARCH attempt USING INDEX attempt_tool (<expr>=? AND token>?)"]);
+        assert!(OF_TOOL.ends_with(&format!("LIMIT {SAMPLE}")));
+    }
 }

@@ -33,8 +33,8 @@ pub(super) fn open(path: &Path, role: Role, busy_ms: u64) -> Result<Connection, 
     if role != Role::Reader && connection.is_readonly("main").map_err(says)? {
         return Err(OpenError::ReadOnly { path: path.to_owned() });
     }
-    let busy = if role == Role::Checkpoint { 0 } else { busy_ms.min(i32::MAX as u64) };
-    connection.busy_timeout(Duration::from_millis(busy)).map_err(says)?;
+    let busy_ms = if role == Role::Checkpoint { 0 } else { busy_ms };
+    wait(&connection, busy_ms).map_err(says)?;
     connection.set_prepared_statement_cache_capacity(64);
     // Negative: in KiB, not in pages.
     connection
@@ -60,6 +60,11 @@ pub(super) fn open(path: &Path, role: Role, busy_ms: u64) -> Result<Connection, 
         check_wal(&connection, path)?;
     }
     Ok(connection)
+}
+
+/// Sets how long a statement waits for other connections.
+pub(super) fn wait(connection: &Connection, busy_ms: u64) -> rusqlite::Result<()> {
+    connection.busy_timeout(Duration::from_millis(busy_ms.min(i32::MAX as u64)))
 }
 
 /// Verifies that the connection uses a write-ahead log.

@@ -33,7 +33,13 @@ impl From<Failure> for Unavailable {
 /// An error of SQLite after which nothing was written.
 pub(super) fn unavailable(error: &Error) -> Unavailable {
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Unavailable::busy(),
+        // A log that SQLite could not begin to read in ten seconds: another process was stopped while it
+        // recovered it.
+        Some(
+            ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::FileLockingProtocolFailed,
+        ) => Unavailable::busy(),
         Some(ErrorCode::DiskFull) => Unavailable::full(),
         // A reader may have to make the shared memory file of the log, and SQLite has no better code for that.
         _ if is_extended(error, ffi::SQLITE_IOERR_SHMSIZE) => Unavailable::full(),
@@ -42,7 +48,7 @@ pub(super) fn unavailable(error: &Error) -> Unavailable {
 }
 
 /// Whether an error has this extended code.
-fn is_extended(error: &Error, code: i32) -> bool {
+pub(super) fn is_extended(error: &Error, code: i32) -> bool {
     matches!(error, Error::SqliteFailure(failure, _) if failure.extended_code == code)
 }
 

@@ -18,11 +18,18 @@
 ///
 /// `copied` of the store is 1 in a backup that nobody has opened for writing.
 ///
+/// `replaced` of a message is 0, or its own number once it was set aside and another message took its
+/// correlation id.
+///
+/// A row of `tool` is that of a tool that was irreversible once. `identity` is 1 if its keys are made
+/// from an identity, 0 if from all arguments, and NULL until an action shows it. The key of a contract
+/// ends with a colon and 64 hexadecimal digits; what is before them is the tool.
+///
 /// Of `operation`, `machines` has 16 bytes of each id, and `no` is contiguous.
 ///
 /// The triggers are no protection from an attacker, who can drop them, but from mistakes in a program
 /// that writes to the file: what the guarantees rest on is refused.
-pub(super) const FORMAT_6: &str = "
+pub(super) const FORMAT_7: &str = "
     CREATE TABLE store (
         id         BLOB NOT NULL,
         generation INTEGER NOT NULL,
@@ -97,10 +104,13 @@ pub(super) const FORMAT_6: &str = "
         seal       BLOB NOT NULL
     ) STRICT;
     CREATE INDEX attempt_key ON attempt (key);
+    CREATE INDEX attempt_tool ON attempt (substr(key, 1, length(key) - 65), token)
+        WHERE space = 'contract';
     CREATE INDEX attempt_unanswered ON attempt (worker) WHERE worker IS NOT NULL;
 
     CREATE TABLE tool (
-        name TEXT PRIMARY KEY
+        name     TEXT PRIMARY KEY,
+        identity INTEGER
     ) STRICT, WITHOUT ROWID;
 
     CREATE TABLE driven (
@@ -118,6 +128,7 @@ pub(super) const FORMAT_6: &str = "
         attempts           INTEGER NOT NULL,
         retry_at           INTEGER,
         set_aside          INTEGER NOT NULL,
+        self_sends         INTEGER NOT NULL DEFAULT 0,
         deadline_attempts  INTEGER NOT NULL,
         deadline_retry_at  INTEGER,
         deadline_set_aside INTEGER NOT NULL,
@@ -142,7 +153,8 @@ pub(super) const FORMAT_6: &str = "
         status_seal BLOB NOT NULL,
         attempts    INTEGER NOT NULL,
         error       TEXT,
-        UNIQUE (instance, correlation)
+        replaced    INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (instance, correlation, replaced)
     ) STRICT;
     CREATE INDEX message_queued ON message (instance, no) WHERE status = 0;
     CREATE INDEX message_set_aside ON message (no) WHERE status = 2;
@@ -191,6 +203,8 @@ pub(super) const FORMAT_6: &str = "
         position   INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
 
+    CREATE TRIGGER store_has_one_row BEFORE INSERT ON store WHEN EXISTS (SELECT 1 FROM store)
+    BEGIN SELECT RAISE(ABORT, 'a file is one store'); END;
     CREATE TRIGGER operation_is_not_replaced BEFORE INSERT ON operation
     WHEN EXISTS (SELECT 1 FROM operation WHERE no = NEW.no)
     BEGIN SELECT RAISE(ABORT, 'who did what is on record for good'); END;
@@ -216,6 +230,9 @@ pub(super) const FORMAT_6: &str = "
     CREATE TRIGGER message_keeps_its_body
     BEFORE UPDATE OF no, instance, correlation, actor, name, trigger, body, sent_at, seal ON message
     BEGIN SELECT RAISE(ABORT, 'a message keeps its body'); END;
+    CREATE TRIGGER message_stays_handled BEFORE UPDATE OF status ON message
+    WHEN OLD.status IN (1, 3)
+    BEGIN SELECT RAISE(ABORT, 'a message that was handled or replaced is never tried again'); END;
     CREATE TRIGGER child_is_kept BEFORE DELETE ON child
     WHEN EXISTS (SELECT 1 FROM instance WHERE no = OLD.child)
         AND EXISTS (SELECT 1 FROM instance WHERE no = OLD.parent)
@@ -226,8 +243,15 @@ pub(super) const FORMAT_6: &str = "
     BEGIN SELECT RAISE(ABORT, 'a fencing token never falls'); END;
     CREATE TRIGGER tool_is_kept BEFORE DELETE ON tool
     BEGIN SELECT RAISE(ABORT, 'a tool that was irreversible stays so'); END;
-    CREATE TRIGGER tool_keeps_its_name BEFORE UPDATE ON tool
+    CREATE TRIGGER tool_is_not_replaced BEFORE INSERT ON tool
+    WHEN EXISTS (SELECT 1 FROM tool WHERE name = NEW.name)
     BEGIN SELECT RAISE(ABORT, 'a tool that was irreversible stays so'); END;
+    CREATE TRIGGER tool_keeps_its_name BEFORE UPDATE ON tool
+    WHEN NEW.name <> OLD.name
+    BEGIN SELECT RAISE(ABORT, 'a tool that was irreversible stays so'); END;
+    CREATE TRIGGER tool_keeps_its_identity BEFORE UPDATE ON tool
+    WHEN NEW.name = OLD.name AND OLD.identity IS NOT NULL
+    BEGIN SELECT RAISE(ABORT, 'a tool keeps how its keys are made'); END;
     CREATE TRIGGER definition_is_kept BEFORE DELETE ON definition
     BEGIN SELECT RAISE(ABORT, 'definitions are never deleted'); END;
     CREATE TRIGGER definition_keeps_its_fingerprint
@@ -270,12 +294,12 @@ pub(super) const FORMAT_6: &str = "
 pub(super) mod tests {
     use rusqlite::{Connection, ToSql};
 
-    use super::FORMAT_6;
+    use super::FORMAT_7;
 
     /// How SQLite runs a statement on a file of this format.
     pub(in crate::store::sqlite) fn plan(sql: &str, parameters: &[&dyn ToSql]) -> Vec<String> {
         let connection = Connection::open_in_memory().unwrap();
-        connection.execute_batch(FORMAT_6).unwrap();
+        connection.execute_batch(FORMAT_7).unwrap();
         let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let steps = explain.query_map(parameters, |row| row.get(3)).unwrap();
         steps.collect::<rusqlite::Result<_>>().unwrap()

@@ -8,7 +8,7 @@ use super::{
     definitions::Numbers,
     fail::{fail_point, fail_point_with_error},
     failure::{Failure, reopening, unavailable},
-    inode::Inode,
+    inode::Files,
     places::Places,
     precondition::{self, Verdict},
     schema::FORMAT,
@@ -30,8 +30,8 @@ pub(super) type Opened = Box<dyn Fn(&mut Connection) -> rusqlite::Result<()> + S
 pub(super) struct Group {
     path: PathBuf,
     settings: Settings,
-    /// What was opened, to notice that another file has taken its place; `None` where that cannot be told.
-    file: Option<Inode>,
+    /// To notice that the file or its log was moved away.
+    place: Files,
     /// None after an error that left the connection in doubt; it is opened again for the next group.
     connection: Option<Connection>,
     numbers: Numbers,
@@ -58,7 +58,7 @@ impl Group {
     ) -> rusqlite::Result<Self> {
         opened(&mut connection)?;
         Ok(Self {
-            file: Inode::of(&path),
+            place: Files::at(&path),
             path,
             settings,
             connection: Some(connection),
@@ -98,7 +98,7 @@ impl Group {
             return Err(Failed::Begin(failure.into()));
         }
         // What is written to a file that nobody finds any more is lost.
-        if self.file.is_some() && self.file != Inode::of(&self.path) {
+        if !self.place.is_in_place(&self.path) {
             self.roll_back();
             return Err(Failed::Begin(Unavailable::moved()));
         }
@@ -118,6 +118,11 @@ impl Group {
         match committed {
             Ok(()) => {
                 self.numbers.committed();
+                // Moved away since it was looked at: nobody knows where the commit is.
+                if wrote.is_some() && !self.place.is_in_place(&self.path) {
+                    let error = Unavailable::indeterminate(Unavailable::moved());
+                    return Ok(outcomes.into_iter().map(|it| it.and(Err(error.clone()))).collect());
+                }
                 Ok(outcomes)
             }
             Err(error) => Ok(self.decide(batches, outcomes, wrote, &error)),

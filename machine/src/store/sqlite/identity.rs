@@ -84,18 +84,21 @@ fn read(
     path: &Path,
     key: &DigestKey,
 ) -> Result<(Identity, bool), OpenError> {
-    let sql = "SELECT id, generation, copied, seal FROM store";
+    let sql = "SELECT id, generation, copied, seal, (SELECT count(*) FROM store) FROM store";
     let read = connection.query_row(sql, [], |row| {
         let (store, generation) = (row.get::<_, [u8; 16]>(0)?, row.get::<_, i64>(1)?);
-        Ok((store, generation, row.get::<_, bool>(2)?, row.get::<_, [u8; 32]>(3)?))
+        Ok((store, generation, row.get::<_, bool>(2)?, row.get::<_, [u8; 32]>(3)?, row.get(4)?))
     });
     let damaged = || OpenError::Damaged { path: path.to_owned() };
-    let (store, generation, copied, found) =
+    let (store, generation, copied, found, rows): (_, _, _, _, i64) =
         read.map_err(|error| match error.sqlite_error_code() {
             Some(_) => failure::opening(&error, path),
             // No row, or one with other types.
             None => damaged(),
         })?;
+    if rows != 1 {
+        return Err(OpenError::TwoIdentities { path: path.to_owned() });
+    }
     let generation = u64::try_from(generation).map_err(|_| damaged())?;
     let identity = Identity { store: Id::from_bytes(store), generation };
     if seal(identity, copied, key) != Digest::from_bytes(found) {

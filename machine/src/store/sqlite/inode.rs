@@ -1,5 +1,7 @@
 use std::path::Path;
 
+use super::inspect::wal;
+
 /// Which file a path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Inode(u64, u64);
@@ -19,5 +21,26 @@ impl Inode {
             let _ = path;
             None
         }
+    }
+}
+
+/// The file and the log that a store has opened. While it has a connection, nothing but a mistake removes the
+/// log, and what is written to a removed one is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Files {
+    file: Option<Inode>,
+    log: Option<Inode>,
+}
+
+impl Files {
+    /// Those that a path leads to. A connection must have read the file, so that there is a log.
+    pub(super) fn at(path: &Path) -> Self {
+        Self { file: Inode::of(path), log: Inode::of(&wal(path)) }
+    }
+
+    /// Whether the path still leads to them. Where the system does not tell, it does.
+    pub(super) fn is_in_place(self, path: &Path) -> bool {
+        let is_same = |one: Option<Inode>, path: &Path| one.is_none() || one == Inode::of(path);
+        is_same(self.file, path) && is_same(self.log, &wal(path))
     }
 }

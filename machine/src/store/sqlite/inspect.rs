@@ -1,24 +1,37 @@
 use std::{
     fmt::Write,
     fs,
+    io::Read,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
+use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, ffi};
 
-use super::{failure, schema};
+use super::{deadline::Deadline, failure, schema};
 use crate::store::OpenError;
+
+/// The file as it was found.
+#[derive(Debug)]
+pub(super) enum Inspected {
+    /// There is none, or nothing was created in it yet.
+    Empty,
+    /// A process ended in a transaction with a journal, which the next one that writes rolls back.
+    Interrupted,
+    /// A store. The connection, if it uses the log, keeps the shared memory of the log as it is, so that the
+    /// next connection finds it recovered.
+    Store(#[allow(dead_code, reason = "it is kept open")] Option<Connection>),
+}
 
 /// Refuses a file that is not a store of a supported format, without changing it.
 ///
 /// The file is read by SQLite only. Locks of POSIX systems belong to the process and the file: if
 /// this process opened and closed the file itself, it would drop the locks of all its connections.
-pub(super) fn inspect(path: &Path) -> Result<(), OpenError> {
+pub(super) fn inspect(path: &Path, deadline: Deadline) -> Result<Inspected, OpenError> {
     let file = match fs::metadata(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return refuse_leftovers(path, &["-wal", "-journal"]);
+            return refuse_leftovers(path, &["-wal", "-journal"]).map(|()| Inspected::Empty);
         }
         Err(error) => return Err(cannot_open(path, &error)),
     };
@@ -29,13 +42,18 @@ pub(super) fn inspect(path: &Path) -> Result<(), OpenError> {
     refuse_hard_links(path, &file)?;
     if file.len() == 0 {
         // A journal may be left by a process that ended while it created the file.
-        return refuse_leftovers(path, &["-wal"]);
+        return refuse_leftovers(path, &["-wal"]).map(|()| Inspected::Empty);
     }
     let mut attempts = 1;
     loop {
-        // Another process may be creating this file and have written its first page partially.
-        match header(path) {
-            Err(_) if attempts < 6 => std::thread::sleep(Duration::from_millis(10)),
+        let at = path.to_owned();
+        // Another process may be writing the first page, and a file without a log is read without locks.
+        match deadline.bound(path, move || header(&at, deadline)) {
+            Err(
+                OpenError::Damaged { .. }
+                | OpenError::NotADatabase { .. }
+                | OpenError::OtherProgram { .. },
+            ) if attempts < 6 => std::thread::sleep(Duration::from_millis(10)),
             result => return result,
         }
         attempts += 1;
@@ -83,34 +101,59 @@ fn refuse_hard_links(path: &Path, file: &fs::Metadata) -> Result<(), OpenError> 
     Ok(())
 }
 
-fn header(path: &Path) -> Result<(), OpenError> {
+fn header(path: &Path, deadline: Deadline) -> Result<Inspected, OpenError> {
     let says = |error: rusqlite::Error| match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => OpenError::NotADatabase { path: path.to_owned() },
         _ => failure::opening(&error, path),
     };
-    let connection = open_for_reading(path).map_err(says)?;
+    let (connection, is_locked) = open_for_reading(path, deadline.left_ms()).map_err(says)?;
     let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-    if number("PRAGMA application_id").map_err(says)? != schema::APPLICATION_ID {
-        return Err(OpenError::OtherProgram { path: path.to_owned() });
+    match number("PRAGMA application_id") {
+        Ok(schema::APPLICATION_ID) => {}
+        Ok(_) => return Err(OpenError::OtherProgram { path: path.to_owned() }),
+        Err(error) if failure::is_extended(&error, ffi::SQLITE_READONLY_ROLLBACK) => {
+            return refuse_interrupted(path).map(|()| Inspected::Interrupted);
+        }
+        Err(error) => return Err(says(error)),
     }
     // Format 0 means that the file is not completely created; that is decided later, under a lock.
     match number("PRAGMA user_version").map_err(says)? {
-        0 => Ok(()),
-        found => schema::check_format(found, path),
+        0 => {}
+        found => schema::check_format(found, path)?,
+    }
+    Ok(Inspected::Store(is_locked.then_some(connection)))
+}
+
+/// Refuses a file with a journal that has to be rolled back, if it is of another program for certain. What is
+/// in such a file may be half written.
+fn refuse_interrupted(path: &Path) -> Result<(), OpenError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+    let id = Connection::open_with_flags(immutable(path), flags).and_then(|connection| {
+        connection.query_row("PRAGMA application_id", [], |row| row.get::<_, i64>(0))
+    });
+    match id {
+        Ok(id) if id != schema::APPLICATION_ID => {
+            Err(OpenError::OtherProgram { path: path.to_owned() })
+        }
+        _ => Ok(()),
     }
 }
 
-/// Opens a file without changing it. If there is no write-ahead log, `immutable` keeps SQLite from
-/// creating one; if there is one, it may belong to another program and must not be checkpointed.
-pub(super) fn open_for_reading(path: &Path) -> rusqlite::Result<Connection> {
+/// Opens a file without changing it, and says whether its locks are respected. If there is neither a
+/// write-ahead log nor a journal, `immutable` keeps SQLite from creating a log; if there is one, it may belong
+/// to another program and must not be checkpointed.
+pub(super) fn open_for_reading(path: &Path, busy_ms: u64) -> rusqlite::Result<(Connection, bool)> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = if cfg!(windows) || wal(path).exists() {
+    let is_locked = cfg!(windows) || wal(path).exists() || has_journal(path);
+    let connection = if is_locked {
         Connection::open_with_flags(path, flags)
     } else {
         Connection::open_with_flags(immutable(path), flags | OpenFlags::SQLITE_OPEN_URI)
     }?;
+    connection.busy_timeout(Duration::from_millis(busy_ms.min(i32::MAX as u64)))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    Ok(connection)
+    Ok((connection, is_locked))
 }
 
 /// A URI of the file, with everything escaped that could have a meaning in one.
@@ -132,4 +175,20 @@ pub(super) fn wal(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push("-wal");
     name.into()
+}
+
+/// The journal of a transaction in the mode without a write-ahead log.
+pub(super) fn journal(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-journal");
+    name.into()
+}
+
+/// Whether the file may be half written, and its journal says what it was. SQLite writes the first byte of a
+/// journal when everything that it needs from the journal is on disk, and changes the file after that. It locks
+/// the file only, so this process may open the journal and close it.
+pub(super) fn has_journal(path: &Path) -> bool {
+    let mut first = [0];
+    let read = fs::File::open(journal(path)).and_then(|mut file| file.read_exact(&mut first));
+    read.is_ok() && first != [0]
 }

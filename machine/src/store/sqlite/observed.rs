@@ -11,8 +11,9 @@ use rusqlite::Connection;
 
 use super::{
     connection::{self, Role},
+    deadline::Deadline,
     failure,
-    inspect::{self, cannot_open, wal},
+    inspect::{self, cannot_open, has_journal, wal},
 };
 use crate::store::OpenError;
 
@@ -60,20 +61,35 @@ impl Stamp {
 /// Opens a connection that neither changes the file nor creates any other. The stamp is that of a file
 /// that nobody has open for writing: SQLite then reads it as immutable, without locks, so each read has
 /// to check that it is still the same.
-pub(super) fn open(path: &Path, busy_ms: u64) -> Result<(Connection, Option<Stamp>), OpenError> {
+pub(super) fn open(
+    path: &Path,
+    deadline: Deadline,
+) -> Result<(Connection, Option<Stamp>), OpenError> {
     loop {
         let Some(stamp) = Stamp::of(path).map_err(|error| cannot_open(path, &error))? else {
-            let opened = connection::open(path, Role::Reader, busy_ms);
+            let at = path.to_owned();
+            let opened = deadline
+                .bound(path, move || connection::open(&at, Role::Reader, deadline.left_ms()));
             return opened
                 .map(|connection| (connection, None))
                 .map_err(|error| explain(path, error));
         };
+        // Somebody writes to it without a log.
+        if has_journal(path) {
+            deadline.pause()?;
+            continue;
+        }
         if let Some(left) = stamp.unsettled() {
             thread::sleep(left);
             continue;
         }
         let says = |error| failure::opening(&error, path);
-        let connection = inspect::open_for_reading(path).map_err(says)?;
+        let (connection, is_locked) =
+            inspect::open_for_reading(path, deadline.left_ms()).map_err(says)?;
+        // A log or a journal has appeared.
+        if is_locked {
+            continue;
+        }
         connection.pragma_update(None, "query_only", 1).map_err(says)?;
         connection.set_prepared_statement_cache_capacity(64);
         return Ok((connection, Some(stamp)));

@@ -1,17 +1,16 @@
-use std::{
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::{
     Sqlite,
     connection::{self, Role},
+    deadline::Deadline,
+    fail::fail_point,
     failure, identity,
-    inode::Inode,
-    inspect::{cannot_open, inspect},
-    observed,
+    inode::{Files, Inode},
+    inspect::{Inspected, cannot_open, inspect},
+    newborn, observed,
     readers::Source,
     schema,
 };
@@ -52,32 +51,65 @@ fn open_for_writing(
         Err(error) if must_exist => return Err(cannot_open(given, &error)),
         found => found.unwrap_or(path),
     };
-    inspect(&path)?;
-    let connection = create(&path, &settings, must_exist)?;
+    let deadline = Deadline::after(settings.busy_ms);
+    let inspected = inspect(&path, deadline)?;
+    if let (Inspected::Empty, false) = (&inspected, must_exist) {
+        newborn::create(&path, &settings.key)?;
+    }
+    let connection = create(&path, &settings, must_exist, deadline)?;
     // The folder of a new file may have been reached through a link.
     let path = std::fs::canonicalize(&path).unwrap_or(path);
     let identity = identity::of(&connection, &path, &settings.key)?;
-    let reader = connection::open(&path, Role::Reader, settings.busy_ms)?;
-    let file = Inode::of(&path);
-    let source = Source { path, settings, identity, file, observes: false };
+    let reader = connection::open(&path, Role::Reader, deadline.left_ms())?;
+    for connection in [&connection, &reader] {
+        let waits = connection::wait(connection, settings.busy_ms);
+        waits.map_err(|error| failure::opening(&error, &path))?;
+    }
+    drop(inspected);
+    let (file, place) = (Inode::of(&path), Some(Files::at(&path)));
+    let source = Source { path, settings, identity, file, place, observes: false };
     Sqlite::start(source, connection, reader)
 }
 
 /// Opens a file without changing it. Blocks.
 pub(crate) fn open_for_reading(given: &Path, settings: Settings) -> Result<Sqlite, OpenError> {
     let path = std::fs::canonicalize(given).map_err(|error| cannot_open(given, &error))?;
-    inspect(&path).map_err(|error| observed::explain(&path, error))?;
+    let deadline = Deadline::after(settings.busy_ms);
+    // Kept open, see there.
+    let _inspected = match inspect(&path, deadline) {
+        Ok(Inspected::Empty) => return Err(no_store_yet(&path)),
+        Ok(Inspected::Interrupted) => return Err(interrupted(&path)),
+        inspected => inspected.map_err(|error| observed::explain(&path, error))?,
+    };
     loop {
         let file = Inode::of(&path);
-        let (connection, stamp) = observed::open(&path, settings.busy_ms)?;
+        let (connection, stamp) = observed::open(&path, deadline)?;
         let identity = known(&connection, &path, &settings.key);
         // Somebody began to write in between: what was read may be anything.
         if !observed::is_current(&path, stamp.as_ref()) {
+            deadline.pause()?;
             continue;
         }
-        let source = Source { path, settings, identity: identity?, file, observes: true };
+        let identity = identity?;
+        let waits = connection::wait(&connection, settings.busy_ms);
+        waits.map_err(|error| failure::opening(&error, &path))?;
+        let source = Source { path, settings, identity, file, place: None, observes: true };
         return Sqlite::start_for_reading(source, (connection, stamp));
     }
+}
+
+/// A file with a journal that has to be rolled back, which is a write.
+fn interrupted(path: &Path) -> OpenError {
+    // A process that creates a store in place gives it a log before its tables, so that there is at most one
+    // page until then.
+    if std::fs::metadata(path).is_ok_and(|file| file.len() <= u64::from(schema::PAGE_SIZE)) {
+        return no_store_yet(path);
+    }
+    let reason =
+        "a program that wrote to it without a write-ahead log was interrupted; open it once for \
+                  writing, which rolls that back"
+            .to_owned();
+    OpenError::CannotOpen { path: path.to_owned(), reason }
 }
 
 /// Which store it is, if its format is supported.
@@ -98,20 +130,27 @@ fn no_store_yet(path: &Path) -> OpenError {
 }
 
 /// Opens a connection to the file, with the schema in it and in WAL mode.
-fn create(path: &Path, settings: &Settings, must_exist: bool) -> Result<Connection, OpenError> {
-    let busy_ms = settings.busy_ms;
+fn create(
+    path: &Path,
+    settings: &Settings,
+    must_exist: bool,
+    deadline: Deadline,
+) -> Result<Connection, OpenError> {
     let role = if must_exist { Role::Existing } else { Role::Creator };
-    let mut connection = connection::open(path, role, busy_ms)?;
+    let at = path.to_owned();
+    let mut connection = deadline.bound(path, move || {
+        let connection = connection::open(&at, role, deadline.left_ms())?;
+        // The first read recovers the log.
+        schema::is_empty(&connection).map_err(|error| failure::opening(&error, &at))?;
+        Ok(connection)
+    })?;
     // SQLite returns busy without waiting when two processes switch a new file to WAL at once,
     // to avoid a deadlock. The loser retries.
-    let deadline = Instant::now().checked_add(Duration::from_millis(busy_ms));
     loop {
+        connection::wait(&connection, deadline.left_ms())
+            .map_err(|error| failure::opening(&error, path))?;
         match prepare(&mut connection, path, &settings.key, must_exist) {
-            Err(OpenError::Unavailable(error))
-                if error.is_busy() && deadline.is_none_or(|deadline| Instant::now() < deadline) =>
-            {
-                std::thread::sleep(Duration::from_millis(5));
-            }
+            Err(OpenError::Unavailable(error)) if error.is_busy() => deadline.pause()?,
             prepared => return prepared.map(|()| connection),
         }
     }
@@ -124,17 +163,21 @@ fn prepare(
     must_exist: bool,
 ) -> Result<(), OpenError> {
     let says = |error| failure::opening(&error, path);
-    connection.pragma_update(None, "page_size", 4096).map_err(says)?;
-    // Create the tables before switching to WAL, so that the header always has the application id.
-    let transaction =
-        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(says)?;
-    if must_exist && schema::is_empty(&transaction).map_err(says)? {
+    if must_exist && schema::is_empty(connection).map_err(says)? {
         return Err(no_store_yet(path));
     }
-    schema::prepare(&transaction, path, key)?;
-    identity::put_to_use(&transaction, path, key)?;
-    transaction.commit().map_err(says)?;
+    // In an empty file: first the application id, so that the file is ours from its first page on, then the
+    // log, then the tables. Whenever this ends, the journal has at most one page to roll back.
+    connection.pragma_update(None, "page_size", schema::PAGE_SIZE).map_err(says)?;
+    schema::claim(connection, path)?;
+    fail_point!("create-claimed");
     // Returns the mode that is in force.
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).map_err(says)?;
-    connection::check_wal(connection, path)
+    connection::check_wal(connection, path)?;
+    fail_point!("create-logged");
+    let transaction =
+        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(says)?;
+    schema::prepare(&transaction, path, key)?;
+    identity::put_to_use(&transaction, path, key)?;
+    transaction.commit().map_err(says)
 }

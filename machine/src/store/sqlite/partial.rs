@@ -9,6 +9,7 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags};
 
+use super::rename::rename_new;
 use crate::{id::Id, store::BackupError};
 
 /// The copy while it is made. Next to it is a file that this process keeps locked, so that others see
@@ -147,20 +148,11 @@ fn refuse_taken(target: &Path) -> Result<(), BackupError> {
 
 /// Renames a file, unless the new name is taken.
 fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
-    {
-        use rustix::{
-            fs::{CWD, RenameFlags, renameat_with},
-            io::Errno,
-        };
-        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-            // The file system cannot do that.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
-            renamed => return Ok(renamed?),
-        }
+    match rename_new(from, to) {
+        // Two backups to one name at the same moment could replace each other here.
+        Err(error) if error.kind() == ErrorKind::Unsupported => fs::rename(from, to),
+        renamed => renamed,
     }
-    // Two backups to one name at the same moment could replace each other here.
-    fs::rename(from, to)
 }
 
 /// Removes what killed processes left. Errors are harmless: the files stay.

@@ -4,6 +4,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
     attempts::{self, Stored},
+    tools,
     work::{self, Decided},
 };
 use crate::{
@@ -11,9 +12,9 @@ use crate::{
     journal::DigestKey,
     store::{
         attempt::{Attempt, refused},
-        backend::{Attempts, Batch, Broken, Rejected, Write},
+        backend::{Attempts, Batch, Broken, Condition, Rejected, Write},
+        tool::Tool,
     },
-    stored::ToolEffect,
 };
 
 /// What the checks found out about one write.
@@ -23,6 +24,8 @@ pub(super) struct Checked {
     pub(super) machine: Option<Current>,
     /// The attempt to change.
     pub(super) attempt: Option<Stored>,
+    /// What is known of its tool from now on.
+    pub(super) tool: Option<Tool>,
 }
 
 /// A batch whose preconditions hold.
@@ -45,6 +48,16 @@ pub(super) fn check(connection: &Connection, key: &DigestKey, batch: &Batch) -> 
     if let Some(machines) = done(batch, &rows) {
         return Ok(Ok(Verdict::Done(machines)));
     }
+    if let Some(rejected) = batch.expired() {
+        return Ok(Err(rejected));
+    }
+    for condition in &batch.conditions {
+        if let Condition::NoNewAnswer { id, key, after } = condition
+            && is_answered_after(connection, key, *after)?
+        {
+            return Ok(Err(Rejected::Conflict(*id)));
+        }
+    }
     let mut checked = Vec::with_capacity(batch.writes.len());
     let mut seen = HashSet::new();
     for (write, row) in batch.writes.iter().zip(&rows) {
@@ -60,21 +73,21 @@ pub(super) fn check(connection: &Connection, key: &DigestKey, batch: &Batch) -> 
         if !seen.insert(id) {
             return Ok(Err(Rejected::Conflict(id)));
         }
-        checked.push(Checked { machine, attempt: None });
+        checked.push(Checked { machine, attempt: None, tool: None });
     }
-    let mut raised = HashSet::new();
-    for write in &batch.writes {
-        let Some(ToolEffect { name, irreversible }) = &write.tool else { continue };
-        if *irreversible {
-            raised.insert(name);
-            continue;
-        }
-        let stored =
-            || connection.prepare_cached("SELECT 1 FROM tool WHERE name = ?1")?.exists([name]);
-        if raised.contains(name) || stored()? {
-            let (id, what) = (write.row.id, format!("the tool `{name}`"));
-            return Ok(Err(Rejected::EffectLowered { id, what }));
-        }
+    let mut tools: HashMap<&str, Option<Tool>> = HashMap::new();
+    for (write, checked) in batch.writes.iter().zip(&mut checked) {
+        let Some(used) = &write.tool else { continue };
+        let known = match tools.get(&*used.name) {
+            Some(known) => *known,
+            None => tools::find(connection, &used.name)?,
+        };
+        let after = match Tool::after(known, used, write.row.id) {
+            Ok(after) => after,
+            Err(rejected) => return Ok(Err(rejected)),
+        };
+        checked.tool = after.filter(|_| after != known);
+        tools.insert(&used.name, after);
     }
     let mut keys = Keys { connection, digest: key, read: HashMap::new() };
     for (write, checked) in batch.writes.iter().zip(&mut checked) {
@@ -83,7 +96,7 @@ pub(super) fn check(connection: &Connection, key: &DigestKey, batch: &Batch) -> 
             Err(rejected) => return Ok(Err(rejected)),
         }
     }
-    Ok(work::decide(connection, batch)?.map(|decided| Verdict::Write(checked, decided)))
+    Ok(work::decide(connection, key, batch)?.map(|decided| Verdict::Write(checked, decided)))
 }
 
 /// The columns of a row that a compare-and-set needs.
@@ -113,6 +126,16 @@ fn stored(connection: &Connection, id: Id) -> rusqlite::Result<Option<Current>> 
             })
         })
         .optional()
+}
+
+/// Whether a gate of an execution with this key has an entry after this one.
+fn is_answered_after(connection: &Connection, key: &str, after: u64) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM instance AS action JOIN instance AS gate
+             ON gate.id = action.behind WHERE action.key = ?1 AND gate.newest > ?2)",
+        )?
+        .query_row(params![key, i64::try_from(after).unwrap_or(i64::MAX)], |row| row.get(0))
 }
 
 /// Whether an earlier try of this batch succeeded: one row with its commit id proves that. The other

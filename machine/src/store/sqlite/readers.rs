@@ -14,11 +14,12 @@ use rusqlite::Connection;
 
 use super::{
     connection::{self, Role},
+    deadline::Deadline,
     definitions::Names,
-    failure::{reopening, unavailable},
+    failure::{self, reopening, unavailable},
     identity,
     inbox::Inbox,
-    inode::Inode,
+    inode::{Files, Inode},
     observed::{self, Stamp},
 };
 use crate::store::telemetry;
@@ -60,6 +61,8 @@ pub(super) struct Source {
     pub(super) identity: Identity,
     /// Which file was opened first.
     pub(super) file: Option<Inode>,
+    /// The same and its log, for a store that writes; an observer follows the name.
+    pub(super) place: Option<Files>,
     /// The store must not change the file, nor create one next to it.
     pub(super) observes: bool,
 }
@@ -194,13 +197,17 @@ impl Source {
         if !self.observes {
             return Ok((connection::open(path, Role::Reader, busy_ms)?, None));
         }
+        let deadline = Deadline::after(busy_ms);
         loop {
-            let (connection, stamp) = observed::open(path, busy_ms)?;
+            let (connection, stamp) = observed::open(path, deadline)?;
             let identity = identity::of(&connection, path, &self.settings.key);
             // Somebody began to write in between: what was read may be anything.
             if !observed::is_current(path, stamp.as_ref()) {
+                deadline.pause()?;
                 continue;
             }
+            let waits = connection::wait(&connection, busy_ms);
+            waits.map_err(|error| failure::opening(&error, path))?;
             // Nothing keeps others from putting another file in the place of one that is only read.
             if identity? != self.identity {
                 let reason = "another store is in its place; open it again".to_owned();
@@ -228,10 +235,14 @@ impl Reader {
         Ok(Self::new(source, file, opened))
     }
 
-    /// Whether the path still leads to the file. What is read from one that nobody finds any more is not
-    /// true any more.
+    /// Whether the path still leads to the file, and to its log if the store writes to it. What is read from
+    /// one that nobody finds any more is not true any more.
     fn is_in_place(&self) -> bool {
-        self.file.is_none() || self.file == Inode::of(&self.source.path)
+        let path = &self.source.path;
+        match self.source.place {
+            Some(place) => place.is_in_place(path),
+            None => self.file.is_none() || self.file == Inode::of(path),
+        }
     }
 
     /// Whether the connection sees the file as it is.

@@ -1,15 +1,18 @@
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
-use rusqlite::{Connection, Transaction};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::{failure, format::FORMAT_6, identity};
+use super::{failure, format::FORMAT_7, identity};
 use crate::{journal::DigestKey, store::OpenError};
 
 /// The SQLite application id of this library ("mach").
 pub(super) const APPLICATION_ID: i64 = 0x6d61_6368;
 
+/// The size of a page of a new file, in bytes.
+pub(super) const PAGE_SIZE: u32 = 4096;
+
 /// The oldest format that this program can upgrade: the one that the first step creates.
-const OLDEST: i64 = 6;
+const OLDEST: i64 = 7;
 
 /// The format that this program reads and writes.
 #[allow(clippy::cast_possible_wrap, reason = "there are few steps")]
@@ -17,7 +20,32 @@ pub(super) const FORMAT: i64 = OLDEST + STEPS.len() as i64 - 1;
 
 /// Each step leads to the next format. A new file runs all of them, an older one those that it
 /// misses, so that both end with the same schema.
-const STEPS: [&str; 1] = [FORMAT_6];
+const STEPS: [&str; 1] = [FORMAT_7];
+
+/// Gives an empty file the application id of this library, and refuses the file of another program.
+pub(super) fn claim(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
+    let says = |error| failure::opening(&error, path);
+    let of = |connection: &Connection| {
+        connection.query_row("PRAGMA application_id", [], |row| row.get::<_, i64>(0))
+    };
+    if of(connection).map_err(says)? == APPLICATION_ID {
+        return Ok(());
+    }
+    let transaction =
+        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(says)?;
+    if of(&transaction).map_err(says)? == APPLICATION_ID {
+        return Ok(());
+    }
+    let version: i64 =
+        transaction.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(says)?;
+    if version != 0 || !is_empty(&transaction).map_err(says)? {
+        return Err(OpenError::OtherProgram { path: path.to_owned() });
+    }
+    transaction
+        .pragma_update(None, "application_id", APPLICATION_ID)
+        .and_then(|()| transaction.commit())
+        .map_err(says)
+}
 
 /// Creates the schema in an empty file, or upgrades an older one.
 pub(super) fn prepare(
@@ -55,6 +83,36 @@ fn run(transaction: &Transaction<'_>, steps: &[&str], found: i64) -> rusqlite::R
         transaction.pragma_update(None, "user_version", format)?;
     }
     Ok(())
+}
+
+/// What a new file does not have, or has otherwise: triggers and indexes that somebody has added or
+/// changed, and indexes that are missing. Triggers that are missing protect from mistakes only.
+pub(super) fn compare(found: &Connection) -> rusqlite::Result<Vec<String>> {
+    let expected = Connection::open_in_memory()?;
+    for step in STEPS {
+        expected.execute_batch(step)?;
+    }
+    let (expected, found) = (objects(&expected)?, objects(found)?);
+    let mut problems = Vec::new();
+    for ((kind, name), sql) in &found {
+        match expected.get(&(kind.clone(), name.clone())) {
+            Some(known) if known == sql => {}
+            Some(_) => problems.push(format!("the {kind} `{name}` was changed")),
+            None if kind == "table" => {}
+            None => problems.push(format!("the {kind} `{name}` was added")),
+        }
+    }
+    let missing = expected.keys().filter(|key| key.0 != "trigger" && !found.contains_key(*key));
+    problems.extend(missing.map(|(kind, name)| format!("the {kind} `{name}` is missing")));
+    Ok(problems)
+}
+
+/// Kind and name of everything that statements have made, with the statement.
+fn objects(connection: &Connection) -> rusqlite::Result<BTreeMap<(String, String), String>> {
+    connection
+        .prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL")?
+        .query_map([], |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?
+        .collect()
 }
 
 /// Refuses a format that this program can neither use nor upgrade.

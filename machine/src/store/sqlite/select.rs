@@ -80,6 +80,10 @@ fn statement(filter: &Filter, definition: Option<i64>) -> (String, Vec<Value>) {
     if let Some(behind) = &filter.behind {
         and("i.behind = ?", Value::Blob(behind.bytes().to_vec()));
     }
+    if filter.gated {
+        // The plus sign keeps SQLite from the index of gates: it is for one of them.
+        and("+i.behind > ?", Value::Blob(Vec::new()));
+    }
     if filter.ended {
         and("i.ended = ?", Value::Integer(1));
     }

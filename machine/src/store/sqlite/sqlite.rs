@@ -15,7 +15,7 @@ use super::{
     observed::Stamp,
     operations, prune,
     readers::{Readers, Source},
-    row, select, sessions,
+    row, schema, select, sessions,
     watch::{Doorbells, Watch},
     writing::Writing,
 };
@@ -185,6 +185,10 @@ impl Backend for Sqlite {
 
     fn definitions(&self) -> Answer<Definitions> {
         self.readers.read(|reader| definitions::read(&reader.connection, &reader.key))
+    }
+
+    fn schema(&self) -> Answer<Vec<String>> {
+        self.readers.read(|reader| schema::compare(&reader.connection))
     }
 
     fn links(&self, after: u64, limit: usize) -> Answer<Vec<Link>> {

@@ -4,18 +4,15 @@ use std::{collections::HashMap, sync::Arc};
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::value::integer;
+use super::{message, value::integer};
 use crate::{
     clock::Millis,
     id::Id,
     journal::DigestKey,
     store::{
         backend::{Batch, Rejected, Write},
-        message::{Message, Outgoing, seal_of_child, seal_of_status},
-        work::{
-            Change, Effects, Event, Lease, MessageState, MessageStatus, Outcome, State, Tries,
-            Work, ended, step,
-        },
+        message::{Message, seal_of_child},
+        work::{Change, Effects, Event, Lease, Outcome, State, Tries, Work, step},
     },
 };
 
@@ -30,6 +27,7 @@ pub(super) struct Decided {
 /// Decides all events of a batch, each after those before it.
 pub(super) fn decide(
     connection: &Connection,
+    key: &DigestKey,
     batch: &Batch,
 ) -> rusqlite::Result<Result<Vec<Decided>, Rejected>> {
     for (_, parent) in &batch.children {
@@ -63,11 +61,11 @@ pub(super) fn decide(
         }
         let Some((no, state)) = copies.get_mut(id) else { continue };
         if let Some(no) = no {
-            read_messages(connection, *no, event, state)?;
+            message::read(connection, key, *no, event, state)?;
         }
         let effects = match step(state, event) {
             Ok(effects) => effects,
-            Err(refusal) => return Ok(Err(Rejected::Refused { id: *id, refusal })),
+            Err(refusal) => return Ok(Err(Rejected::by_protocol(*id, event, refusal))),
         };
         state.apply(&effects);
         decided.push(Decided { no: *no, effects });
@@ -194,7 +192,7 @@ fn happens(
 ) -> rusqlite::Result<()> {
     let work = read_work(connection, no)?;
     let mut state = State { work, ..State::default() };
-    read_messages(connection, no, event, &mut state)?;
+    message::read(connection, key, no, event, &mut state)?;
     match step(&state, event) {
         Ok(effects) => record(connection, key, (no, id), event, &effects),
         Err(_) => Ok(()),
@@ -215,55 +213,20 @@ fn record(
         }
         Change::Set(work) => update_work(connection, no, work)?,
     }
+    if let (true, Event::Send { message, .. }) = (effects.replaces, event) {
+        message::replace(connection, key, no, &message.correlation)?;
+    }
     for (correlation, message) in &effects.messages {
-        let changed = connection
-            .prepare_cached(
-                "UPDATE message SET status = ?3, status_seal = ?4, attempts = ?5, error = ?6
-                 WHERE instance = ?1 AND correlation = ?2",
-            )?
-            .execute(params![
-                no,
-                correlation,
-                message.status as i64,
-                seal_of_status(key, id, correlation, message.status).bytes(),
-                message.attempts,
-                message.error
-            ])?;
-        if let (0, Event::Send { message: sent, now }) = (changed, event) {
-            insert_message(connection, key, (no, id), (sent, *now), message)?;
+        let known = message::number(connection, no, correlation)?;
+        match (known, event) {
+            (Some(known), _) => message::update(connection, key, &known, message)?,
+            (None, Event::Send { message: sent, now }) => {
+                message::insert(connection, key, (no, id), (sent, *now), message)?;
+            }
+            (None, _) => {}
         }
     }
-    if effects.ends { end_inbox(connection, key, (no, id)) } else { Ok(()) }
-}
-
-/// Sets aside what an ended machine did not handle.
-fn end_inbox(
-    connection: &Connection,
-    key: &DigestKey,
-    (no, id): (i64, Id),
-) -> rusqlite::Result<()> {
-    let queued: Vec<(String, Option<String>)> = connection
-        .prepare_cached(
-            "SELECT correlation, error FROM message WHERE instance = ?1 AND status = 0",
-        )?
-        .query_map([no], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<Result<_, _>>()?;
-    let status = MessageStatus::SetAside;
-    for (correlation, error) in queued {
-        connection
-            .prepare_cached(
-                "UPDATE message SET status = ?3, status_seal = ?4, error = ?5
-                 WHERE instance = ?1 AND correlation = ?2",
-            )?
-            .execute(params![
-                no,
-                correlation,
-                status as i64,
-                seal_of_status(key, id, &correlation, status).bytes(),
-                ended(error.as_deref())
-            ])?;
-    }
-    Ok(())
+    if effects.ends { message::end_inbox(connection, key, no) } else { Ok(()) }
 }
 
 /// Registers a kind of machines, and all of its machines that have not ended.
@@ -301,7 +264,7 @@ fn no_of(connection: &Connection, id: Id) -> rusqlite::Result<Option<i64>> {
 /// The columns of [`work_of`].
 pub(super) const WORK: &str = "
     token, worker, wake_at, news, attempts, retry_at, set_aside, deadline_attempts,
-    deadline_retry_at, deadline_set_aside, error";
+    deadline_retry_at, deadline_set_aside, error, self_sends";
 
 pub(super) fn read_work(connection: &Connection, no: i64) -> rusqlite::Result<Option<Work>> {
     connection
@@ -322,6 +285,7 @@ fn work_of(row: &Row<'_>) -> rusqlite::Result<Work> {
         handler: tries(row, 4)?,
         deadline: tries(row, 7)?,
         error: row.get(10)?,
+        self_sends: count(row, 11)?,
     })
 }
 
@@ -341,7 +305,7 @@ fn update_work(connection: &Connection, no: i64, work: &Work) -> rusqlite::Resul
         .prepare_cached(
             "UPDATE work SET token = ?2, worker = ?3, wake_at = ?4, news = ?5, attempts = ?6,
              retry_at = ?7, set_aside = ?8, deadline_attempts = ?9, deadline_retry_at = ?10,
-             deadline_set_aside = ?11, error = ?12 WHERE instance = ?1",
+             deadline_set_aside = ?11, error = ?12, self_sends = ?13 WHERE instance = ?1",
         )?
         .execute(params![
             no,
@@ -355,7 +319,8 @@ fn update_work(connection: &Connection, no: i64, work: &Work) -> rusqlite::Resul
             work.deadline.attempts,
             work.deadline.retry_at,
             work.deadline.set_aside,
-            work.error
+            work.error,
+            work.self_sends
         ])?;
     Ok(())
 }
@@ -378,69 +343,4 @@ fn columns(work: &Work) -> (Option<&str>, Option<Millis>) {
         Some(lease) => (Some(&lease.worker), Some(lease.until)),
         None => (None, work.wake_at),
     }
-}
-
-/// Reads the messages that an event names.
-fn read_messages(
-    connection: &Connection,
-    no: i64,
-    event: &Event,
-    state: &mut State,
-) -> rusqlite::Result<()> {
-    for correlation in event.messages() {
-        if state.messages.contains_key(correlation) {
-            continue;
-        }
-        let found = connection
-            .prepare_cached(
-                "SELECT status, attempts, error FROM message
-                 WHERE instance = ?1 AND correlation = ?2",
-            )?
-            .query_row(params![no, correlation], |row| {
-                let status = MessageStatus::from_number(row.get(0)?);
-                Ok(MessageState {
-                    // One with an unknown status is not handled.
-                    status: status.unwrap_or(MessageStatus::SetAside),
-                    attempts: count(row, 1)?,
-                    error: row.get(2)?,
-                })
-            })
-            .optional()?;
-        if let Some(found) = found {
-            state.messages.insert(correlation.to_owned(), found);
-        }
-    }
-    Ok(())
-}
-
-fn insert_message(
-    connection: &Connection,
-    key: &DigestKey,
-    (no, id): (i64, Id),
-    (sent, now): (&Outgoing, Millis),
-    state: &MessageState,
-) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO message
-             (instance, correlation, actor, name, trigger, body, sent_at, seal, status, status_seal,
-              attempts, error, seen)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-        )?
-        .execute(params![
-            no,
-            sent.correlation,
-            sent.actor,
-            sent.name,
-            sent.trigger(),
-            sent.body,
-            now,
-            sent.seal(key, id, now).bytes(),
-            state.status as i64,
-            seal_of_status(key, id, &sent.correlation, state.status).bytes(),
-            state.attempts,
-            state.error,
-            sent.seen.and_then(|seen| i64::try_from(seen).ok())
-        ])?;
-    Ok(())
 }

@@ -156,6 +156,8 @@ pub(crate) fn class_of(evidence: &Evidence) -> &'static str {
 pub(crate) struct InSpan<S>(S, Span);
 
 impl<T: Callable, S: Perform<T>> Perform<T> for InSpan<S> {
+    const CONFINED: bool = S::CONFINED;
+
     fn perform(&self, call: &Call<T>) -> impl Future<Output = Answer<T::Receipt>> + Send {
         self.0.perform(call).instrument(self.1.clone())
     }

@@ -3,9 +3,9 @@
 use tracing::{field::display, level_filters::LevelFilter};
 
 use super::{
-    CallAnswered, CallBegun, CallClosed, CallLate, Created, DoubtConfirmed, DoubtOverridden,
-    DoubtParked, DoubtWorkerEnded, Fenced, GateApproved, GateAsked, GateDeclined, GateExpired,
-    GateWithdrawn, QuestionAnswered, Transition, call::class_of,
+    CallAnswered, CallBegun, CallClosed, CallLate, Created, DoubtConfirmed, DoubtCutOff,
+    DoubtOverridden, DoubtParked, DoubtWorkerEnded, Fenced, GateApproved, GateAsked, GateDeclined,
+    GateExpired, GateWithdrawn, QuestionAnswered, Transition, call::class_of,
 };
 use crate::{
     actor::Category,
@@ -65,11 +65,13 @@ fn recorded(kind: &'static str, machine: Id, fact: &CallFact, category: Category
         CallFact::Parked { worker, .. } => {
             let worker = match worker {
                 Liveness::Alive => "alive",
+                Liveness::CutOff => "cut_off",
                 Liveness::Ended => "ended",
                 Liveness::Unknown => "unknown",
             };
             DoubtParked { kind, id, worker }.emit();
         }
+        CallFact::CutOff { .. } => DoubtCutOff { kind, id }.emit(),
         CallFact::WorkerEnded { .. } => DoubtWorkerEnded { kind, id }.emit(),
         CallFact::Confirmed { overridden: true, .. } => {
             DoubtOverridden { kind, id, actor }.emit();

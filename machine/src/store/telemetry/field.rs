@@ -62,7 +62,7 @@ fields! {
     DELAY_MS = "machine.delay_ms";
     /// A person found that the action took place.
     APPLIED = "machine.doubt.applied";
-    /// What is known of the worker of the call: `alive`, `ended` or `unknown`.
+    /// Whether the call can still take effect: `alive`, `cut_off`, `ended` or `unknown`.
     LIVENESS = "machine.doubt.worker";
     /// The fencing epoch of the machine.
     EPOCH = "machine.epoch";

@@ -169,7 +169,13 @@ signals! {
         worker: &'static str => LIVENESS,
     }
 
-    /// The worker of an execution in doubt has ended.
+    /// The call of an execution in doubt was cut off, and its process is still running.
+    event DoubtCutOff = "machine.doubt.cut_off", DOUBT, WARN {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+    }
+
+    /// The call of an execution in doubt has ended.
     event DoubtWorkerEnded = "machine.doubt.worker_ended", DOUBT, INFO {
         kind: &'static str => KIND,
         id: Shown<Id> => ID,

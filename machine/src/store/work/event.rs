@@ -58,6 +58,8 @@ pub(crate) enum Event {
         now: Millis,
         /// What it has done.
         on: On,
+        /// The handler sends messages to its own machine, in the same batch.
+        sends_itself: bool,
         /// When the handler wants to run again.
         wake_at: Option<Millis>,
         /// When the next deadline of the machine is due.

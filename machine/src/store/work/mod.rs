@@ -2,12 +2,16 @@
 //! and an event to what changes. The backends run it inside their transactions, and the model checker
 //! runs the same one.
 
+mod effects;
 mod event;
 #[cfg(test)]
 mod model;
 mod state;
 mod step;
 
+pub(crate) use effects::{Change, Effects, Outcome, Refusal};
 pub(crate) use event::{Event, Next, On};
 pub(crate) use state::{Lease, MessageState, MessageStatus, State, Tries, Work, ended};
-pub(crate) use step::{Change, Effects, Outcome, Refusal, step};
+#[cfg(test)]
+pub(crate) use step::MOST_SELF_SENDS;
+pub(crate) use step::step;

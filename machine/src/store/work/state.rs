@@ -1,7 +1,7 @@
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::{Change, Effects};
-use crate::clock::Millis;
+use crate::{clock::Millis, store::message::Outgoing};
 
 /// What inbox and lease know of one machine: all that an event needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -10,7 +10,8 @@ pub(crate) struct State {
     pub(crate) ended: bool,
     /// `None` if no worker drives machines of its kind, and after the machine has ended.
     pub(crate) work: Option<Work>,
-    /// Its messages, by correlation id. A backend reads only those that the event names.
+    /// The newest message of each correlation id; older ones were replaced. A backend reads only those
+    /// that the event names.
     pub(crate) messages: BTreeMap<String, MessageState>,
 }
 
@@ -29,6 +30,8 @@ pub(crate) struct Work {
     /// The attempts at the handler of this state. If it is set aside, messages and deadlines still move
     /// the machine.
     pub(crate) handler: Tries,
+    /// How often in a row the handler of this state sent messages to its own machine, and waited.
+    pub(crate) self_sends: u32,
     /// The attempts at its due deadlines.
     pub(crate) deadline: Tries,
     /// The last error.
@@ -83,11 +86,13 @@ pub(crate) enum MessageStatus {
     Handled = 1,
     /// It cannot be handled. It is kept, with the error.
     SetAside = 2,
+    /// It was set aside, and another message took its correlation id. It is kept, and never tried again.
+    Replaced = 3,
 }
 
 impl MessageStatus {
     pub(crate) fn from_number(number: i64) -> Option<Self> {
-        [Self::Queued, Self::Handled, Self::SetAside]
+        [Self::Queued, Self::Handled, Self::SetAside, Self::Replaced]
             .into_iter()
             .find(|status| *status as i64 == number)
     }
@@ -101,6 +106,8 @@ pub(crate) struct MessageState {
     pub(crate) attempts: u32,
     /// Why it was not taken, or why it was set aside.
     pub(crate) error: Option<String>,
+    /// What was sent. A backend reads it only for the message that is sent.
+    pub(crate) sent: Option<Arc<Outgoing>>,
 }
 
 /// Why a message of an ended machine is set aside, and what was wrong with it before.

@@ -1,64 +1,20 @@
-use super::{Event, Lease, MessageState, MessageStatus, Next, On, State, Tries, Work, ended};
-use crate::clock::Millis;
+use std::sync::Arc;
 
-/// What an event changes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Effects {
-    pub(crate) work: Change,
-    /// The messages that are new or change.
-    pub(crate) messages: Vec<(String, MessageState)>,
-    /// All queued messages are set aside.
-    pub(crate) ends: bool,
-    pub(crate) outcome: Outcome,
-}
+use super::{
+    Change, Effects, Event, Lease, MessageState, MessageStatus, Next, On, Outcome, Refusal, State,
+    Tries, Work, ended,
+};
+use crate::{clock::Millis, store::message::Outgoing};
 
-/// What becomes of the work.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum Change {
-    #[default]
-    Keep,
-    Set(Work),
-    Remove,
-}
-
-/// The outcome of an event.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    #[default]
-    Done,
-    /// The message is known.
-    Duplicate,
-    /// The message is for a machine that has ended; it was set aside.
-    Ended,
-    /// What was to be done was tried too often; it was set aside, and nobody has the lease.
-    SetAside,
-    /// The lease, with its token and the news that there are.
-    Claimed { token: u64, news: u64 },
-    /// The holder goes on; what comes next counts as tried.
-    Goes,
-}
-
-/// Why an event is refused. Nothing changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Refusal {
-    /// Nobody drives it, or it has ended.
-    NoWork,
-    /// The lease is not, or no longer, that of this token.
-    Lost,
-    /// Another worker has the lease, or was faster.
-    Taken,
-    /// There is nothing to do yet.
-    NotReady,
-    /// The message was handled, or set aside.
-    NotQueued,
-}
+/// How often in a row a handler sends messages to its own machine and waits, before it is set aside.
+pub(crate) const MOST_SELF_SENDS: u32 = 100;
 
 /// Decides what an event changes. Everything that has to be decided about inboxes and leases is
 /// decided here.
 pub(crate) fn step(state: &State, event: &Event) -> Result<Effects, Refusal> {
     match event {
         Event::Drive { now } => Ok(drive(state, *now)),
-        Event::Send { message, now } => Ok(send(state, &message.correlation, *now)),
+        Event::Send { message, now } => send(state, message, *now),
         Event::News { moved, now } => Ok(news(state, *moved, *now)),
         Event::End => Ok(Effects { work: Change::Remove, ends: true, ..Effects::default() }),
         Event::Claim { .. } => claim(state, event),
@@ -83,16 +39,6 @@ pub(crate) fn step(state: &State, event: &Event) -> Result<Effects, Refusal> {
     }
 }
 
-impl Effects {
-    fn of(work: Work) -> Self {
-        Self { work: Change::Set(work), ..Self::default() }
-    }
-
-    fn outcome(outcome: Outcome) -> Self {
-        Self { outcome, ..Self::default() }
-    }
-}
-
 impl Work {
     fn free(&mut self, wake_at: Option<Millis>) {
         self.lease = None;
@@ -111,6 +57,7 @@ impl Work {
     /// tried before counts.
     fn progress(&mut self) {
         self.handler = Tries::default();
+        self.self_sends = 0;
         self.deadline = Tries::default();
         self.error = None;
     }
@@ -151,22 +98,36 @@ fn drive(state: &State, now: Millis) -> Effects {
     Effects::of(Work { wake_at: Some(now), ..Work::default() })
 }
 
-fn send(state: &State, correlation: &str, now: Millis) -> Effects {
-    if state.messages.contains_key(correlation) {
-        return Effects::outcome(Outcome::Duplicate);
-    }
+fn send(state: &State, message: &Arc<Outgoing>, now: Millis) -> Result<Effects, Refusal> {
+    let replaces = match state.messages.get(&message.correlation) {
+        None => false,
+        Some(known) => {
+            let sent = known.sent.as_ref();
+            let is_same = sent.is_some_and(|sent| sent.is_same(message));
+            let is_corrected = !is_same || sent.is_some_and(|sent| sent.seen != message.seen);
+            match known.status {
+                // What was set aside does not keep a better one away. It is never taken itself: so of each
+                // correlation id one message is taken.
+                MessageStatus::SetAside | MessageStatus::Replaced if is_corrected => true,
+                _ if is_same => return Ok(Effects::outcome(Outcome::Duplicate)),
+                _ => return Err(Refusal::OtherMessage),
+            }
+        }
+    };
+    let sent = Some(Arc::clone(message));
     if state.ended {
         let (status, error) = (MessageStatus::SetAside, Some(ended(None)));
-        let message = MessageState { status, error, attempts: 0 };
-        let messages = vec![(correlation.to_owned(), message)];
-        return Effects { messages, outcome: Outcome::Ended, ..Effects::default() };
+        let known = MessageState { status, error, attempts: 0, sent };
+        let messages = vec![(message.correlation.clone(), known)];
+        return Ok(Effects { messages, replaces, outcome: Outcome::Ended, ..Effects::default() });
     }
     let work = state.work.clone().map_or(Change::Keep, |mut work| {
         work.wake(now);
         Change::Set(work)
     });
-    let messages = vec![(correlation.to_owned(), MessageState::default())];
-    Effects { work, messages, ..Effects::default() }
+    let known = MessageState { sent, ..MessageState::default() };
+    let messages = vec![(message.correlation.clone(), known)];
+    Ok(Effects { work, messages, replaces, ..Effects::default() })
 }
 
 fn news(state: &State, moved: bool, now: Millis) -> Effects {
@@ -337,22 +298,35 @@ fn turn(state: &State, event: &Event) -> Result<Effects, Refusal> {
 }
 
 fn park(state: &State, event: &Event) -> Result<Effects, Refusal> {
-    let Event::Park { token, news, now, on, wake_at, due_at, refused, kept } = event else {
+    let Event::Park { token, news, now, on, sends_itself, wake_at, due_at, refused, kept } = event
+    else {
         return Ok(Effects::default());
     };
     let mut work = held(state, *token)?;
     let messages = looked_at(state, refused, kept);
+    let mut outcome = Outcome::Done;
     if *on == On::State {
         work.handler = Tries::default();
+        work.self_sends = if *sends_itself { work.self_sends.saturating_add(1) } else { 0 };
         // That of a deadline stays for as long as it says why nothing happens.
         if work.deadline == Tries::default() {
             work.error = None;
+        }
+        // Each message calls it again, and so it would never rest.
+        if work.self_sends >= MOST_SELF_SENDS {
+            work.error = Some(format!(
+                "the handler has sent messages to its own machine {MOST_SELF_SENDS} times in a row, and the \
+                 machine has not changed; make a transition, or wait without a message"
+            ));
+            work.self_sends = 0;
+            work.handler = Tries { set_aside: true, ..Tries::default() };
+            outcome = Outcome::SetAside;
         }
     }
     let wakes_at = [*wake_at, work.wakes_at(*due_at)].into_iter().flatten().min();
     // What came in the meantime must not wait for the next ring.
     work.free(if work.news == *news { wakes_at } else { Some(*now) });
-    Ok(Effects { messages, ..Effects::of(work) })
+    Ok(Effects { messages, outcome, ..Effects::of(work) })
 }
 
 fn fail(state: &State, event: &Event) -> Result<Effects, Refusal> {
@@ -398,7 +372,8 @@ fn requeue(state: &State, now: Millis, names: &[String]) -> Result<Effects, Refu
     for correlation in names {
         let message = state.messages.get(correlation).ok_or(Refusal::NotQueued)?;
         if message.status == MessageStatus::SetAside {
-            messages.push((correlation.clone(), MessageState::default()));
+            let again = MessageState { sent: message.sent.clone(), ..MessageState::default() };
+            messages.push((correlation.clone(), again));
         }
     }
     let work = state.work.clone().map_or(Change::Keep, |mut work| {

@@ -18,7 +18,7 @@ use crate::{
     store::{Received, Unavailable, telemetry, work::Event},
     stored::{Durable, Restore},
     typed::{Erased, Refused},
-    worker::{Failure, Next, Task, handler::Elsewhere, settings::sleep_until},
+    worker::{Failure, Next, Task, handler::Elsewhere, lease::Limited, settings::sleep_until},
 };
 
 /// The shortest time that a handler can ask for, so that it does not make a busy loop.
@@ -36,13 +36,21 @@ impl<H: Handler> Job<'_, H> {
             self.machine = Some(machine);
             return self.again().await;
         };
-        match catch_unwind(AssertUnwindSafe(|| machine.__fire_deadline(&trigger, now))) {
+        let limited = self.limited();
+        let fired = catch_unwind(AssertUnwindSafe(|| machine.__fire_deadline(&trigger, now)));
+        drop(limited);
+        match fired {
             Ok(Ok(machine)) => self.commit(machine, None, None).await,
             Ok(Err(refused)) => self.fail("refused", refused.reason.to_string(), false).await,
             Err(panic) => {
                 self.fail("panic", panicked("the move of a deadline", &*panic), false).await
             }
         }
+    }
+
+    /// Code of the program runs.
+    fn limited(&self) -> Limited {
+        self.lease.limit(&self.shared.store, &self.shared.settings)
     }
 
     pub(super) async fn take(&mut self, correlation: &str) -> Result<Flow, Unavailable> {
@@ -58,7 +66,9 @@ impl<H: Handler> Job<'_, H> {
                 return self.again().await;
             }
         };
+        let limited = self.limited();
         let taken = catch_unwind(AssertUnwindSafe(|| self.apply(machine, &message)));
+        drop(limited);
         match taken {
             Ok(Taken::Moved(machine)) => {
                 self.commit(machine, Some(correlation.to_owned()), None).await
@@ -144,6 +154,10 @@ impl<H: Handler> Job<'_, H> {
         let (shared, lease, handler) = (self.shared, Arc::clone(&self.lease), self.handler);
         let id = lease.id;
         let mut task = Task::new(shared, &lease);
+        // Calls of tools have timeouts of their own.
+        let limited = (!H::__HAS_PERMITS).then(|| self.limited());
+        let ends_at = shared.settings.handler_limit.filter(|_| !H::__HAS_PERMITS);
+        let ends_at = ends_at.map(|limit| shared.store.uptime() + limit);
         let handled = {
             let handled = async { handler.handle(machine, &mut task).await };
             let handled = Box::pin(AssertUnwindSafe(handled).catch_unwind());
@@ -168,10 +182,15 @@ impl<H: Handler> Job<'_, H> {
                 }
             };
             match select(handled, Box::pin(ends)).await {
+                // One that blocked its thread may have an answer, but no time for it.
+                Either::Left(_) if ends_at.is_some_and(|at| shared.store.uptime() > at) => {
+                    Err(Stop::Late)
+                }
                 Either::Left((handled, _)) => Ok(handled),
                 Either::Right((stop, _)) => Err(stop),
             }
         };
+        drop(limited);
         match handled {
             Err(Stop::Lost) => {
                 self.released = true;

@@ -177,6 +177,9 @@ impl<H: Handler> Job<'_, H> {
         time: Option<Duration>,
     ) -> Result<Flow, Unavailable> {
         let store = &self.shared.store;
+        if !self.lease.is_valid(store) {
+            return Ok(Flow::End);
+        }
         let now = store.now();
         let mut wake_at = time.map(|time| {
             now.saturating_add(Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX))
@@ -193,6 +196,7 @@ impl<H: Handler> Job<'_, H> {
             news: self.news,
             now,
             on: self.on.clone(),
+            sends_itself: task.as_ref().is_some_and(Task::sends_itself),
             wake_at,
             due_at: self.due_at,
             refused: std::mem::take(&mut self.refused),
@@ -204,9 +208,16 @@ impl<H: Handler> Job<'_, H> {
             Some(task) if !task.is_empty() => task.write(batch),
             _ => batch,
         };
-        match batch.write().await {
-            Ok(()) => {
+        match batch.write_events().await {
+            Ok(outcomes) => {
                 self.refused_messages(refused);
+                if outcomes.first() == Some(&Outcome::SetAside) {
+                    let (kind, id, step, attempt) =
+                        (kind::<H>(), display(self.id()), self.on.name(), self.attempt);
+                    self.failed = Some("self_sends");
+                    telemetry::SetAside { kind, id, step, attempt, error: "self_sends" }.emit();
+                    return Ok(Flow::End);
+                }
                 let wakes_at = [wake_at, self.work.wakes_at(self.due_at)].into_iter().flatten();
                 let delay = wakes_at.min().map(|at| at.saturating_sub(now).max(0).unsigned_abs());
                 let (kind, id) = (kind::<H>(), display(self.id()));

@@ -110,6 +110,7 @@ impl End<'_> {
             }
             match status {
                 Delivery::Handled => handled.extend(item_of(message)),
+                Delivery::Replaced => {}
                 Delivery::SetAside if error.is_some() => {}
                 Delivery::SetAside => {
                     self.found

@@ -89,7 +89,11 @@ async fn deliver(store: &Store, to: Id, message: &Message) -> bool {
     loop {
         match store.send(to, message).await {
             Ok(_) | Err(SendError::Ended { .. }) => return true,
-            Err(SendError::NotFound { .. } | SendError::NoMessage { .. }) => return false,
+            Err(
+                SendError::NotFound { .. }
+                | SendError::OtherMessage { .. }
+                | SendError::NoMessage { .. },
+            ) => return false,
             Err(SendError::Unavailable(_)) => tokio::time::sleep(Duration::from_millis(20)).await,
         }
     }

@@ -4,7 +4,7 @@ use crate::{
         attempt::CONTRACTS,
         backend::{AttemptChange, Attempts, Claim, Wants},
     },
-    stored::{Hold, ToolEffect},
+    stored::{Hold, ToolUse},
 };
 
 #[allow(clippy::unnecessary_wraps, reason = "fields of a write")]
@@ -123,7 +123,8 @@ fn an_attempt_that_was_edited_frees_nothing() {
 fn an_irreversible_tool_stays_so_in_the_file() {
     let calls = |irreversible| {
         let name = "email.send".to_owned();
-        Write { tool: Some(ToolEffect { name, irreversible }), ..Machine::new().write(1) }
+        let tool = ToolUse { name, irreversible, identity: false, begins: false };
+        Write { tool: Some(tool), ..Machine::new().write(1) }
     };
     let place = Place::new();
     let (store, second) = (place.open(), place.open());
@@ -135,7 +136,15 @@ fn an_irreversible_tool_stays_so_in_the_file() {
         drop(wait(store.close()));
     }
     let raw = place.raw();
-    for sql in ["DELETE FROM tool", "UPDATE tool SET name = 'x'"] {
+    let sql = "UPDATE tool SET identity = 1";
+    assert_eq!(raw.execute(sql, []).unwrap(), 1, "nothing has shown it");
+    for sql in [
+        "DELETE FROM tool",
+        "UPDATE tool SET name = 'x'",
+        "UPDATE tool SET identity = 0",
+        "UPDATE tool SET identity = NULL",
+        "REPLACE INTO tool VALUES ('email.send', 0)",
+    ] {
         assert!(raw.execute(sql, []).is_err(), "{sql}");
     }
 }

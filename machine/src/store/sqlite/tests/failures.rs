@@ -155,7 +155,7 @@ fn another_process_that_holds_the_lock_is_busy() {
 fn a_newer_format_is_noticed_while_the_file_is_open() {
     let place = Place::new();
     let store = place.open();
-    place.raw().pragma_update(None, "user_version", 7).unwrap();
+    place.raw().pragma_update(None, "user_version", 8).unwrap();
     let error = wait(store.apply(batch(vec![Machine::new().write(1)]))).unwrap_err();
-    assert!(error.to_string().contains("format 7"), "{error}");
+    assert!(error.to_string().contains("format 8"), "{error}");
 }

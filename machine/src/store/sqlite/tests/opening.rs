@@ -44,9 +44,9 @@ fn other_formats_are_refused() {
     let place = Place::new();
     wait(place.open().close()).unwrap();
     let path = place.path();
-    for (found, old) in [(1, true), (5, true), (7, false)] {
+    for (found, old) in [(1, true), (6, true), (8, false)] {
         place.raw().pragma_update(None, "user_version", found).unwrap();
-        let (path, known) = (path.clone(), 6);
+        let (path, known) = (path.clone(), 7);
         let expected = if old {
             OpenError::TooOld { path, found, known }
         } else {

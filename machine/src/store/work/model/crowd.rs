@@ -24,6 +24,8 @@ pub(super) struct Crowd {
 pub(super) enum Action {
     Drive,
     Send(usize),
+    /// Another message with the correlation id of the first one.
+    SendOther,
     /// Somebody without the lease changes the machine.
     Change,
     /// A machine for which this one waits has ended.
@@ -59,6 +61,9 @@ impl Model for Crowd {
     fn actions(&self, world: &World, actions: &mut Vec<Action>) {
         actions.extend((0..self.messages).map(Action::Send));
         actions.extend([Action::Drive, Action::Tick]);
+        if world.left.others > 0 && world.facts.sent[0] {
+            actions.push(Action::SendOther);
+        }
         if !world.state.ended && world.left.outsiders > 0 {
             actions.extend([Action::Change, Action::News]);
         }
@@ -81,6 +86,10 @@ impl Model for Crowd {
                 world.happens(self.protocol, &Event::Drive { now: world::NOW });
             }
             Action::Send(message) => world.send(self.protocol, message),
+            Action::SendOther => {
+                world.left.others -= 1;
+                world.send_other(self.protocol);
+            }
             Action::Change => {
                 world.left.outsiders -= 1;
                 world.change(self.protocol);

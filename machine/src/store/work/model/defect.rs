@@ -29,6 +29,10 @@ pub(super) enum Defect {
     EndsWithQueue,
     /// Nobody takes a lease over.
     NeverReclaims,
+    /// Whatever comes under a known correlation id is a duplicate.
+    SuppressesOthers,
+    /// Whatever comes under a known correlation id takes it.
+    ReplacesAll,
 }
 
 /// The protocol: the real one, or a broken twin of it.
@@ -71,6 +75,20 @@ impl Defect {
             Self::GivesUpEarly => {
                 if let Event::Claim { most, .. } = event {
                     *most = 1;
+                }
+            }
+            Self::SuppressesOthers => {
+                if let Event::Send { message, .. } = event
+                    && let Some(known) = state.messages.get_mut(&message.correlation)
+                {
+                    known.sent = Some(std::sync::Arc::clone(message));
+                }
+            }
+            Self::ReplacesAll => {
+                if let Event::Send { message, .. } = event
+                    && let Some(known) = state.messages.get_mut(&message.correlation)
+                {
+                    known.status = MessageStatus::SetAside;
                 }
             }
             Self::RequeuesHandled => {

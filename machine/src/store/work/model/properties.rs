@@ -1,7 +1,7 @@
 use stateright::Property;
 
 use super::{
-    super::{Event, MessageStatus, Next, On},
+    super::{Event, MessageState, MessageStatus, Next, On},
     crowd::Crowd,
     seen::Seen,
     worker::{MOST, Worker},
@@ -20,6 +20,9 @@ pub(super) const AWAKE: &str = "a machine that sleeps has nothing to do";
 pub(super) const COUNTED: &str = "attempts are counted before the work";
 pub(super) const POISON: &str = "nothing crashes more workers than attempts are allowed";
 pub(super) const PATIENCE: &str = "a message is set aside only after all attempts, or at the end";
+pub(super) const NOT_SUPPRESSED: &str =
+    "a message that is answered with duplicate is the one that is there";
+pub(super) const NOT_DISPLACED: &str = "a message keeps its correlation id until it is set aside";
 pub(super) const RECOVERS: &str = "one healthy worker finishes what others have left";
 
 pub(super) fn all() -> Vec<Property<Crowd>> {
@@ -45,6 +48,12 @@ pub(super) fn all() -> Vec<Property<Crowd>> {
         }),
         Property::always(POISON, poison),
         Property::always(PATIENCE, patience),
+        Property::always(NOT_SUPPRESSED, |_: &Crowd, world: &World| {
+            world.facts.fault != Some(Fault::Suppressed)
+        }),
+        Property::always(NOT_DISPLACED, |_: &Crowd, world: &World| {
+            world.facts.fault != Some(Fault::Displaced)
+        }),
         Property::always(RECOVERS, recovers),
     ]
 }
@@ -79,6 +88,14 @@ pub(super) fn possible() -> Vec<Property<Crowd>> {
                 && world.facts.handled == [0; 2]
                 && last.is_some_and(|it| it.status == MessageStatus::SetAside)
         }),
+        Property::sometimes(
+            "a message is handled that took the place of one that was set aside",
+            |_: &Crowd, world: &World| {
+                let is_other =
+                    |it: &MessageState| it.sent.as_ref().is_some_and(|sent| !sent.body.is_empty());
+                world.facts.handled[0] == 1 && world.message(0).is_some_and(is_other)
+            },
+        ),
         Property::sometimes("the machine sleeps", |_: &Crowd, world: &World| is_asleep(world)),
     ]
 }

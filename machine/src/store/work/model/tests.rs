@@ -22,13 +22,15 @@ const NEVER: Budget = Budget {
     hand_backs: 0,
     refusals: 0,
     requeues: 0,
+    others: 0,
 };
 
 /// One crowd would have too many states; these have what belongs together.
-fn crowds() -> [(&'static str, Crowd); 6] {
+fn crowds() -> [(&'static str, Crowd); 7] {
     let rivals = Budget { claims: 3, crashes: 1, outsiders: 1, ..NEVER };
     let failures = Budget { claims: 4, crashes: 3, failures: 2, requeues: 1, ..NEVER };
     let refusals = Budget { claims: 4, crashes: 3, refusals: 3, ..NEVER };
+    let others = Budget { claims: 4, crashes: 1, failures: 2, others: 2, ..NEVER };
     let deadline = Budget { claims: 4, crashes: 2, failures: 2, hand_backs: 1, ..NEVER };
     [
         ("rivals", crowd([2, 1], rivals)),
@@ -36,6 +38,7 @@ fn crowds() -> [(&'static str, Crowd); 6] {
         ("three rivals", crowd([3, 1], Budget { claims: 3, crashes: 1, ..NEVER })),
         ("failures", crowd([1, 1], failures)),
         ("refusals", crowd([1, 1], refusals)),
+        ("others", crowd([1, 1], others)),
         ("deadline", Crowd { due_at: Some(1), ..crowd([1, 1], deadline) }),
     ]
 }
@@ -62,7 +65,7 @@ fn the_protocol_keeps_its_promises_in_every_order() {
 }
 
 /// Each defect, the crowd that must show it, and the promise that it breaks.
-const TWINS: [(Defect, &str, &str); 16] = [
+const TWINS: [(Defect, &str, &str); 19] = [
     (Defect::ChecksNoToken, "rivals", properties::NEWEST_TOKEN),
     (Defect::ChecksNoToken, "rivals", properties::ONE_WRITER),
     (Defect::KeepsTokenAtClaim, "rivals", properties::TOKENS_RISE),
@@ -79,6 +82,9 @@ const TWINS: [(Defect, &str, &str); 16] = [
     (Defect::RequeuesHandled, "failures", properties::WITH_COMMIT),
     (Defect::EndsWithQueue, "deadline", properties::KEPT),
     (Defect::NeverReclaims, "rivals", properties::RECOVERS),
+    (Defect::SuppressesOthers, "others", properties::NOT_SUPPRESSED),
+    (Defect::ReplacesAll, "others", properties::NOT_DISPLACED),
+    (Defect::ReplacesAll, "others", properties::WITH_COMMIT),
 ];
 #[test]
 fn the_checker_finds_what_is_wrong_with_each_twin() {

@@ -120,6 +120,7 @@ impl Worker {
             news: seen.news,
             now: NOW,
             on: seen.chooses(),
+            sends_itself: false,
             wake_at: None,
             due_at: seen.due_at,
             refused: Vec::new(),

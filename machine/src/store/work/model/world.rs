@@ -40,6 +40,8 @@ pub(super) struct Budget {
     pub(super) hand_backs: u8,
     pub(super) refusals: u8,
     pub(super) requeues: u8,
+    /// Other messages with the correlation id of the first one.
+    pub(super) others: u8,
 }
 
 /// What is true, but not stored.
@@ -72,6 +74,10 @@ pub(super) enum Fault {
     HolderRefused,
     /// A token was given that is not higher than all before.
     TokenAgain,
+    /// A sender was told that its message is known, and another one is.
+    Suppressed,
+    /// A message lost its correlation id to another one, and had not been set aside.
+    Displaced,
 }
 
 pub(super) fn name(message: usize) -> String {
@@ -136,15 +142,41 @@ impl World {
     }
 
     pub(super) fn send(&mut self, protocol: Protocol, message: usize) {
-        let sent = Outgoing {
+        self.arrives(protocol, message, "");
+        self.facts.sent[message] = true;
+    }
+
+    /// Another message with the same correlation id. What was done to the one before does not count for it.
+    pub(super) fn send_other(&mut self, protocol: Protocol) {
+        if self.arrives(protocol, 0, "other") {
+            self.facts.crashed_by[0] = 0;
+        }
+    }
+
+    /// Whether it was accepted.
+    fn arrives(&mut self, protocol: Protocol, message: usize, body: &str) -> bool {
+        let sent = Arc::new(Outgoing {
             correlation: name(message),
             actor: "human".to_owned(),
             name: None,
-            body: String::new(),
+            body: body.to_owned(),
             seen: None,
-        };
-        self.happens(protocol, &Event::Send { message: Arc::new(sent), now: NOW });
-        self.facts.sent[message] = true;
+        });
+        let before = self.message(message).cloned();
+        let event = Event::Send { message: Arc::clone(&sent), now: NOW };
+        let Some(outcome) = self.happens(protocol, &event) else { return false };
+        let is_other = before.as_ref().is_some_and(|it| it.sent.as_ref() != Some(&sent));
+        let was_set_aside = before.is_some_and(|it| it.status == MessageStatus::SetAside);
+        if outcome == Outcome::Duplicate {
+            if is_other {
+                self.facts.fault = Some(Fault::Suppressed);
+            }
+            return false;
+        }
+        if is_other && !was_set_aside {
+            self.facts.fault = Some(Fault::Displaced);
+        }
+        true
     }
 
     /// Somebody without the lease changes the machine, in a batch that the event belongs to.

@@ -3,11 +3,11 @@ use std::io;
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 
-use super::Error;
 use crate::actor::is_invisible;
 
-/// A document on one line. What cannot be seen is escaped, so that it can be shown on a terminal.
-pub(super) fn line(document: &impl Serialize) -> Result<String, Error> {
+/// A document on one line. What cannot be seen is escaped, so that it can be shown on a terminal or in
+/// a browser; whoever parses it gets the text as it is.
+pub(crate) fn line(document: &impl Serialize) -> serde_json::Result<String> {
     let mut bytes = Vec::new();
     document.serialize(&mut Serializer::with_formatter(&mut bytes, Visible(CompactFormatter)))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -37,10 +37,10 @@ impl Formatter for Visible {
 
 #[cfg(test)]
 mod tests {
-    use super::{Error, line};
+    use super::line;
 
     #[test]
-    fn what_cannot_be_seen_is_escaped_and_reads_back() -> Result<(), Error> {
+    fn what_cannot_be_seen_is_escaped_and_reads_back() -> serde_json::Result<()> {
         let text = "a\u{1b}[2J\u{9b}2J\u{202e}\u{e0041}\n\"会议";
         let written = line(&text)?;
         assert_eq!(written, r#""a\u001b[2J\u009b2J\u202e\udb40\udc41\n\"会议""#);

@@ -1,0 +1,195 @@
+//! The rows of messages.
+
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::work::count;
+use crate::{
+    clock::Millis,
+    id::Id,
+    journal::DigestKey,
+    store::{
+        message::{Outgoing, seal_of_status},
+        work::{Event, MessageState, MessageStatus, State, ended},
+    },
+};
+
+/// The number and the seal of a message.
+pub(super) type Numbered = (i64, [u8; 32]);
+
+/// The newest message with this correlation id.
+pub(super) fn number(
+    connection: &Connection,
+    no: i64,
+    correlation: &str,
+) -> rusqlite::Result<Option<Numbered>> {
+    connection
+        .prepare_cached(
+            "SELECT no, seal FROM message
+             WHERE instance = ?1 AND correlation = ?2 AND replaced = 0",
+        )?
+        .query_row(params![no, correlation], |row| {
+            Ok((row.get(0)?, row.get(1).unwrap_or_default()))
+        })
+        .optional()
+}
+
+pub(super) fn update(
+    connection: &Connection,
+    key: &DigestKey,
+    (no, sent): &Numbered,
+    message: &MessageState,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE message SET status = ?2, status_seal = ?3, attempts = ?4, error = ?5
+             WHERE no = ?1",
+        )?
+        .execute(params![
+            no,
+            message.status as i64,
+            seal_of_status(key, sent, message.status).bytes(),
+            message.attempts,
+            message.error
+        ])?;
+    Ok(())
+}
+
+/// Another message takes the correlation id of one that was set aside.
+pub(super) fn replace(
+    connection: &Connection,
+    key: &DigestKey,
+    no: i64,
+    correlation: &str,
+) -> rusqlite::Result<()> {
+    let Some((no, sent)) = number(connection, no, correlation)? else { return Ok(()) };
+    let status = MessageStatus::Replaced;
+    connection
+        .prepare_cached(
+            "UPDATE message SET status = ?2, status_seal = ?3, replaced = no WHERE no = ?1",
+        )?
+        .execute(params![no, status as i64, seal_of_status(key, &sent, status).bytes()])?;
+    Ok(())
+}
+
+/// Sets aside what an ended machine did not handle.
+pub(super) fn end_inbox(connection: &Connection, key: &DigestKey, no: i64) -> rusqlite::Result<()> {
+    let queued: Vec<(Numbered, u32, Option<String>)> = connection
+        .prepare_cached(
+            "SELECT no, seal, attempts, error FROM message WHERE instance = ?1 AND status = 0",
+        )?
+        .query_map([no], |row| {
+            Ok(((row.get(0)?, row.get(1).unwrap_or_default()), count(row, 2)?, row.get(3)?))
+        })?
+        .collect::<Result<_, _>>()?;
+    for (known, attempts, error) in queued {
+        let (status, error) = (MessageStatus::SetAside, Some(ended(error.as_deref())));
+        let message = MessageState { status, attempts, error, sent: None };
+        update(connection, key, &known, &message)?;
+    }
+    Ok(())
+}
+
+/// Reads the messages that an event names.
+pub(super) fn read(
+    connection: &Connection,
+    key: &DigestKey,
+    no: i64,
+    event: &Event,
+    state: &mut State,
+) -> rusqlite::Result<()> {
+    for correlation in event.messages() {
+        let is_sent = matches!(event, Event::Send { .. });
+        let known = state.messages.get(correlation);
+        if known.is_some_and(|known| !is_sent || known.sent.is_some()) {
+            continue;
+        }
+        let found = connection
+            .prepare_cached(
+                "SELECT status, attempts, error FROM message
+                 WHERE instance = ?1 AND correlation = ?2 AND replaced = 0",
+            )?
+            .query_row(params![no, correlation], |row| {
+                let status = MessageStatus::from_number(row.get(0)?);
+                Ok(MessageState {
+                    // One with an unknown status is not handled.
+                    status: status.unwrap_or(MessageStatus::SetAside),
+                    attempts: count(row, 1)?,
+                    error: row.get(2)?,
+                    sent: None,
+                })
+            })
+            .optional()?;
+        if let Some(found) = found {
+            let known = state.messages.entry(correlation.to_owned()).or_insert(found);
+            if is_sent {
+                read_sent(connection, key, (no, correlation), known)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads what was sent. One whose status was edited keeps its correlation id.
+fn read_sent(
+    connection: &Connection,
+    key: &DigestKey,
+    (no, correlation): (i64, &str),
+    known: &mut MessageState,
+) -> rusqlite::Result<()> {
+    let mut select = connection.prepare_cached(
+        "SELECT actor, name, body, seen, seal, status_seal FROM message
+         WHERE instance = ?1 AND correlation = ?2 AND replaced = 0",
+    )?;
+    let (sent, is_intact) = select.query_row(params![no, correlation], |row| {
+        let sent = Outgoing {
+            correlation: correlation.to_owned(),
+            actor: row.get(0)?,
+            name: row.get(1)?,
+            body: row.get(2)?,
+            seen: row.get::<_, Option<i64>>(3)?.map(i64::cast_unsigned),
+        };
+        let (seal, found): ([u8; 32], [u8; 32]) =
+            (row.get(4).unwrap_or_default(), row.get(5).unwrap_or_default());
+        Ok((sent, *seal_of_status(key, &seal, known.status).bytes() == found))
+    })?;
+    known.sent = Some(Arc::new(sent));
+    if !is_intact {
+        known.status = MessageStatus::Handled;
+    }
+    Ok(())
+}
+
+pub(super) fn insert(
+    connection: &Connection,
+    key: &DigestKey,
+    (no, id): (i64, Id),
+    (sent, now): (&Outgoing, Millis),
+    state: &MessageState,
+) -> rusqlite::Result<()> {
+    let seal = sent.seal(key, id, now);
+    connection
+        .prepare_cached(
+            "INSERT INTO message
+             (instance, correlation, actor, name, trigger, body, sent_at, seal, status, status_seal,
+              attempts, error, seen)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+        )?
+        .execute(params![
+            no,
+            sent.correlation,
+            sent.actor,
+            sent.name,
+            sent.trigger(),
+            sent.body,
+            now,
+            seal.bytes(),
+            state.status as i64,
+            seal_of_status(key, seal.bytes(), state.status).bytes(),
+            state.attempts,
+            state.error,
+            sent.seen.and_then(|seen| i64::try_from(seen).ok())
+        ])?;
+    Ok(())
+}

@@ -1,0 +1,27 @@
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::store::tool::Tool;
+
+/// What is known of a tool, if it was irreversible once.
+pub(super) fn find(connection: &Connection, name: &str) -> rusqlite::Result<Option<Tool>> {
+    connection
+        .prepare_cached("SELECT identity FROM tool WHERE name = ?1")?
+        .query_row([name], |row| Ok(Tool { identity: row.get(0)? }))
+        .optional()
+}
+
+/// Writes what is known of a tool. What is on record stays.
+pub(super) fn write(connection: &Connection, name: &str, tool: Tool) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO tool (name, identity)
+             SELECT ?1, NULL WHERE NOT EXISTS (SELECT 1 FROM tool WHERE name = ?1)",
+        )?
+        .execute([name])?;
+    if let Some(identity) = tool.identity {
+        connection
+            .prepare_cached("UPDATE tool SET identity = ?2 WHERE name = ?1 AND identity IS NULL")?
+            .execute(params![name, identity])?;
+    }
+    Ok(())
+}

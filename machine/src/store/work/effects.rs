@@ -1,0 +1,67 @@
+use super::{MessageState, Work};
+
+/// What an event changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Effects {
+    pub(crate) work: Change,
+    /// The messages that are new or change.
+    pub(crate) messages: Vec<(String, MessageState)>,
+    /// The message that is sent takes the correlation id of one that was set aside. That one is kept.
+    pub(crate) replaces: bool,
+    /// All queued messages are set aside.
+    pub(crate) ends: bool,
+    pub(crate) outcome: Outcome,
+}
+
+/// What becomes of the work.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum Change {
+    #[default]
+    Keep,
+    Set(Work),
+    Remove,
+}
+
+/// The outcome of an event.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    #[default]
+    Done,
+    /// The message is known: its sender sent the same before.
+    Duplicate,
+    /// The message is for a machine that has ended; it was set aside.
+    Ended,
+    /// What was to be done was tried too often; it was set aside, and nobody has the lease.
+    SetAside,
+    /// The lease, with its token and the news that there are.
+    Claimed { token: u64, news: u64 },
+    /// The holder goes on; what comes next counts as tried.
+    Goes,
+}
+
+/// Why an event is refused. Nothing changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Refusal {
+    /// Nobody drives it, or it has ended.
+    NoWork,
+    /// The lease is not, or no longer, that of this token.
+    Lost,
+    /// Another worker has the lease, or was faster.
+    Taken,
+    /// There is nothing to do yet.
+    NotReady,
+    /// The message was handled, or set aside.
+    NotQueued,
+    /// Another message has the correlation id.
+    OtherMessage,
+}
+
+impl Effects {
+    pub(super) fn of(work: Work) -> Self {
+        Self { work: Change::Set(work), ..Self::default() }
+    }
+
+    pub(super) fn outcome(outcome: Outcome) -> Self {
+        Self { outcome, ..Self::default() }
+    }
+}

@@ -1,0 +1,68 @@
+//! The calls of a worker, as tasks of their own.
+
+use std::sync::{Mutex, PoisonError};
+
+use futures_channel::oneshot;
+use tokio::task::JoinSet;
+use tracing::Instrument;
+
+use super::Failure;
+use crate::{contract::Settled, store::telemetry};
+
+/// The calls that a worker has begun. They run to their end, also when the handler that began them is
+/// stopped or the worker is dropped, so that their receipts are kept.
+#[derive(Default)]
+pub(super) struct Calls(Mutex<Tasks>);
+
+/// Tasks that outlive this.
+#[derive(Default)]
+struct Tasks(JoinSet<()>);
+
+impl Drop for Tasks {
+    fn drop(&mut self) {
+        self.0.detach_all();
+    }
+}
+
+/// What a call reports to the handler that began it, and what is left of it to wait for.
+pub(super) struct Report<T> {
+    pub(super) to_handler: T,
+    pub(super) settled: Option<Settled>,
+}
+
+impl Calls {
+    /// Runs a call as a task, and waits for its report. If this future is dropped, the call runs on.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        call: impl Future<Output = Result<Report<T>, Failure>> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let (report, reported) = oneshot::channel();
+        let task = async move {
+            let (result, settled) = match call.await {
+                Ok(Report { to_handler, settled }) => (Ok(to_handler), settled),
+                Err(failure) => (Err(failure), None),
+            };
+            // Nothing receives it if the handler was stopped.
+            drop(report.send(result));
+            let Some(Settled::TimedOut(_, late) | Settled::Fenced(_, late)) = settled else {
+                return;
+            };
+            if let Err(error) = late.await {
+                telemetry::CallLost { error: telemetry::class_of(&*error) }.emit();
+            }
+        };
+        {
+            let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            // Those that have ended.
+            while tasks.0.try_join_next().is_some() {}
+            tasks.0.spawn(task.in_current_span());
+        }
+        reported.await.unwrap_or_else(|_| Err("the call panicked".into()))
+    }
+
+    /// Waits until all of them have ended. New ones are not waited for.
+    pub(super) async fn ended(&self) {
+        let mut tasks = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        while tasks.0.join_next().await.is_some() {}
+    }
+}

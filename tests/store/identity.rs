@@ -1,0 +1,271 @@
+//! One action has one key, whichever program plans it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use machine::{
+    Id,
+    contract::{
+        Action, AnyExecution, Contract, Execution, InvalidContract, Irreversible, Planned, Tool,
+        ToolSpec,
+    },
+    store::{CommitError, Store},
+};
+use machine_tests::{
+    actors::{reasoning_node, tool_node},
+    assert_err,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::support::{Place, applied, on_both};
+
+on_both! {
+    a_program_without_the_identity_is_refused,
+    a_program_with_an_identity_is_refused_after_one_without,
+    a_changed_identity_is_refused,
+    a_changed_identity_is_refused_before_anything_is_planned,
+    a_changed_identity_is_refused_without_its_type,
+    an_identity_that_changes_with_time_is_refused,
+    a_plan_without_an_identity_blocks_nobody,
+    the_same_identity_is_accepted,
+    a_program_that_began_first_notices_the_other_one,
+    a_change_that_keeps_the_keys_is_accepted,
+    a_call_that_a_hint_raised_is_compared_too,
+}
+
+/// A wire transfer; each program has its own idea of what identifies one.
+macro_rules! wire {
+    ($program:ident, |$wire:ident| $identity:expr) => {
+        mod $program {
+            use super::*;
+
+            #[derive(Debug, Serialize, Deserialize)]
+            pub(super) struct Wire {
+                pub(super) n: u64,
+                pub(super) at: u64,
+            }
+
+            impl Tool for Wire {
+                const SERVICE: &'static str = "bank";
+                const METHOD: &'static str = "wire";
+                type Effect = Irreversible;
+                type Receipt = String;
+
+                fn identity(&self) -> Option<Value> {
+                    let $wire = self;
+                    $identity
+                }
+            }
+
+            #[allow(dead_code, reason = "one program cannot even plan")]
+            pub(super) fn wire(n: u64, at: u64) -> Planned<Wire> {
+                Planned::new(Contract::of(&Wire { n, at }, reasoning_node()).unwrap()).unwrap()
+            }
+        }
+    };
+}
+
+wire!(by_number, |wire| Some(json!({ "n": wire.n })));
+wire!(by_number_in_other_words, |wire| Some(
+    json!({ "n": f64::from(u32::try_from(wire.n).unwrap()) })
+));
+wire!(by_number_renamed, |wire| Some(json!({ "number": wire.n })));
+wire!(by_everything, |_wire| None);
+wire!(by_time, |wire| Some(json!([wire.n, HOUR.load(Ordering::SeqCst)])));
+wire!(by_call, |_wire| Some(json!(CALLS.fetch_add(1, Ordering::SeqCst))));
+
+static HOUR: AtomicU64 = AtomicU64::new(1);
+static CALLS: AtomicU64 = AtomicU64::new(0);
+
+/// The same tool, known at run time only.
+fn of_spec(n: u64, at: u64) -> Planned<Action> {
+    let spec = ToolSpec::irreversible("bank", "wire").unwrap();
+    let arguments = json!({ "n": n, "at": at }).to_string();
+    let contract = Contract::tool_call(&spec, &arguments, reasoning_node()).unwrap();
+    Planned::new(contract).unwrap()
+}
+
+async fn plan<T: machine::contract::Callable>(
+    store: &Store,
+    mut planned: Planned<T>,
+) -> Result<Planned<T>, CommitError> {
+    store.plan(&mut planned).await.map(|()| planned)
+}
+
+/// Plans it, and pays. Returns the execution that paid.
+async fn pay<T: machine::contract::Callable<Receipt = String>>(
+    store: &Store,
+    planned: Planned<T>,
+) -> Result<Id, CommitError> {
+    let planned = plan(store, planned).await?;
+    let begun = store.begin(planned, tool_node()).await;
+    let (running, permit) = begun.map_err(|refused| refused.reason)?;
+    let id = running.id();
+    let outcome = applied(permit, "paid").await;
+    let _ = store.settle(running, outcome, tool_node()).await.unwrap();
+    Ok(id)
+}
+
+/// The execution does nothing: the tool derives other keys here.
+fn assert_other_keys<T: std::fmt::Debug>(refused: &Result<T, CommitError>) {
+    assert_err!(
+        refused,
+        CommitError::OtherIdentity { tool, .. } | CommitError::IdentityChanged { tool, .. }
+            if tool == "bank.wire"
+    );
+}
+
+async fn a_program_without_the_identity_is_refused(place: Place) {
+    let other = place.open_again().await;
+    pay(&place.store, by_number::wire(1, 1)).await.unwrap();
+    assert_other_keys(&pay(&other, of_spec(1, 1)).await);
+    assert_other_keys(&pay(&other, by_everything::wire(1, 2)).await);
+    // No action of it was begun, and that is already enough.
+    let place = place.another().await;
+    let other = place.open_again().await;
+    let _ = plan(&place.store, by_number::wire(1, 1)).await.unwrap();
+    assert_other_keys(&plan(&other, of_spec(2, 2)).await);
+    assert_other_keys(&plan(&other, by_everything::wire(2, 2)).await);
+}
+
+async fn a_program_with_an_identity_is_refused_after_one_without(place: Place) {
+    for spec in [true, false] {
+        let place = place.another().await;
+        let other = place.open_again().await;
+        let paid = if spec {
+            pay(&place.store, of_spec(1, 1)).await
+        } else {
+            pay(&place.store, by_everything::wire(1, 1)).await
+        };
+        paid.unwrap();
+        assert_other_keys(&pay(&other, by_number::wire(1, 1)).await);
+    }
+}
+
+/// The error has the tool, the execution, and what both programs make of it.
+async fn a_changed_identity_is_refused(place: Place) {
+    let other = place.open_again().await;
+    let paid = pay(&place.store, by_number::wire(7, 1)).await.unwrap();
+    let refused = pay(&other, by_number_renamed::wire(7, 1)).await;
+    assert_other_keys(&refused);
+    let text = refused.unwrap_err().to_string();
+    for part in [paid.to_string().as_str(), r#"{"n":7}"#, r#"{"number":7}"#, "METHOD"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+/// What was planned before does not begin either.
+async fn a_changed_identity_is_refused_before_anything_is_planned(place: Place) {
+    let other = place.open_again().await;
+    let early = plan(&other, by_number_renamed::wire(8, 1)).await.unwrap();
+    pay(&place.store, by_number::wire(7, 1)).await.unwrap();
+    let begun = other.begin(early, tool_node()).await.map_err(|refused| refused.reason);
+    assert_other_keys(&begun);
+    assert_other_keys(&plan(&other, by_number_renamed::wire(9, 1)).await);
+}
+
+/// Its actions are refused also where no type says what they are.
+async fn a_changed_identity_is_refused_without_its_type(place: Place) {
+    let other = place.open_again().await;
+    let early = by_number_renamed::wire(8, 1).into_execution();
+    let early = plan(&other, Planned::<Action>::from(early)).await.unwrap();
+    pay(&place.store, by_number::wire(7, 1)).await.unwrap();
+    assert_other_keys(&other.begin(early, tool_node()).await.map_err(|refused| refused.reason));
+    let mut late = by_number_renamed::wire(7, 1).into_execution();
+    assert_other_keys(&other.create(&mut late).await);
+    assert_other_keys(&other.batch().create(&mut late).write().await);
+}
+
+async fn an_identity_that_changes_with_time_is_refused(place: Place) {
+    // Only this test uses the clock; both kinds of stores may run at once.
+    static ONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+    let _one = ONE.lock().await;
+    HOUR.store(1, Ordering::SeqCst);
+    pay(&place.store, by_time::wire(1, 1)).await.unwrap();
+    HOUR.store(2, Ordering::SeqCst);
+    // In the same program, and in a later one.
+    assert_other_keys(&pay(&place.store, by_time::wire(1, 1)).await);
+    let other = place.open_again().await;
+    assert_other_keys(&pay(&other, by_time::wire(1, 1)).await);
+    let impure = Contract::of(&by_call::Wire { n: 1, at: 1 }, reasoning_node());
+    assert_err!(&impure, InvalidContract::OtherIdentity { .. });
+}
+
+/// A model that plans a tool without its identity keeps nobody from using the tool.
+async fn a_plan_without_an_identity_blocks_nobody(place: Place) {
+    let other = place.open_again().await;
+    let early = plan(&other, of_spec(1, 1)).await.unwrap();
+    pay(&place.store, by_number::wire(1, 1)).await.unwrap();
+    let begun = other.begin(early, tool_node()).await.map_err(|refused| refused.reason);
+    assert_other_keys(&begun);
+}
+
+async fn the_same_identity_is_accepted(place: Place) {
+    let other = place.open_again().await;
+    pay(&place.store, by_number::wire(1, 1)).await.unwrap();
+    let again = pay(&other, by_number::wire(1, 2)).await;
+    assert_err!(again, CommitError::AlreadyDone { .. });
+    for n in 2..5 {
+        pay(&place.store, by_number::wire(n, 1)).await.unwrap();
+        pay(&other, by_number::wire(n + 10, 1)).await.unwrap();
+    }
+    // An action keeps its identity where its type is not known.
+    let planned = plan(&other, by_number::wire(9, 1)).await.unwrap();
+    let planned = Planned::<Action>::from(planned.into_execution());
+    other.begin(planned, tool_node()).await.map(drop).unwrap();
+}
+
+/// Both programs begin with a file without any action of the tool.
+async fn a_program_that_began_first_notices_the_other_one(place: Place) {
+    let other = place.open_again().await;
+    let early = plan(&other, by_number_renamed::wire(1, 1)).await.unwrap();
+    pay(&place.store, by_number::wire(2, 1)).await.unwrap();
+    let begun = other.begin(early, tool_node()).await.map_err(|refused| refused.reason);
+    assert_other_keys(&begun);
+    // The first one is not disturbed by a plan that never ran.
+    pay(&place.store, by_number::wire(3, 1)).await.unwrap();
+}
+
+async fn a_change_that_keeps_the_keys_is_accepted(place: Place) {
+    let other = place.open_again().await;
+    pay(&place.store, by_number::wire(1, 1)).await.unwrap();
+    pay(&other, by_number_in_other_words::wire(2, 1)).await.unwrap();
+    let again = pay(&other, by_number_in_other_words::wire(1, 2)).await;
+    assert_err!(again, CommitError::AlreadyDone { .. });
+}
+
+/// The table of tools does not know an idempotent tool whose calls a hint raised.
+async fn a_call_that_a_hint_raised_is_compared_too(place: Place) {
+    let spec = ToolSpec::idempotent("bank", "wire").unwrap();
+    let raised = |n: u64| {
+        let arguments = json!({ "n": n, "at": 1 }).to_string();
+        let contract = Contract::tool_call(&spec, &arguments, reasoning_node()).unwrap();
+        Planned::<Action>::new(contract.irreversible()).unwrap()
+    };
+    pay(&place.store, raised(1)).await.unwrap();
+    let other = place.open_again().await;
+    assert_other_keys(&pay(&other, by_number::wire(1, 1)).await);
+}
+
+/// An attempt that cannot be read, or whose machine was pruned, says nothing.
+#[tokio::test]
+async fn an_attempt_that_cannot_be_compared_is_skipped() {
+    let place = Place::new().await;
+    let id = pay(&place.store, by_number::wire(1, 1)).await.unwrap();
+    assert_eq!(place.edit("UPDATE context SET body = '{}' WHERE instance = ?2", id), 1);
+    let other = place.open_again().await;
+    other.load::<AnyExecution>(id).await.unwrap_err();
+    pay(&other, by_number::wire(2, 1)).await.unwrap();
+}
+
+/// Only the newest are compared, so the cost does not grow with the file.
+#[tokio::test]
+async fn the_newest_are_compared() {
+    let place = Place::memory();
+    for n in 0..3 {
+        pay(&place.store, by_number::wire(n, 1)).await.unwrap();
+    }
+    let mut other = Execution::new(machine_tests::samples::mail("bob"));
+    place.store.create(&mut other).await.unwrap();
+    assert_other_keys(&pay(&place.store, by_number_renamed::wire(9, 1)).await);
+}
