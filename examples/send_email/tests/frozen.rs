@@ -90,7 +90,9 @@ fn its_receipt_is_late_and_counts() {
     assert_eq!(world.label(other), Label::NotStarted);
     assert_eq!(world.label(mail), Label::InDoubt);
     // A worker that waits takes its receipt, and ends the mail that nobody needs any more.
-    let worker = world.start("work");
+    let mut worker = world.start("work");
+    // It prints what comes after its start.
+    worker.wait_for_line();
     thaw(child);
     wait_for(&world, mail, Label::Success);
     wait_for(&world, other, Label::Cancelled);

@@ -1,6 +1,7 @@
 //! Processes of the program.
 
 use std::{
+    io::Read,
     ops::{Deref, DerefMut},
     process::{Child, Command, Output},
     time::{Duration, Instant},
@@ -13,6 +14,15 @@ pub struct Process(Option<Child>);
 impl Process {
     pub fn start(command: &mut Command) -> Self {
         Self(Some(command.spawn().unwrap()))
+    }
+
+    /// Waits until it has printed a line.
+    pub fn wait_for_line(&mut self) {
+        let stdout = self.stdout.as_mut().unwrap();
+        let mut byte = [0];
+        while byte != *b"\n" {
+            stdout.read_exact(&mut byte).unwrap();
+        }
     }
 
     /// Asks it to end.
