@@ -5,6 +5,9 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+#[cfg(feature = "sqlite")]
+use crate::contract::BoxFuture;
+
 /// Milliseconds since the Unix epoch, the unit of time in the journal.
 pub type Millis = i64;
 
@@ -34,6 +37,30 @@ pub trait Clock: fmt::Debug + Send + Sync + 'static {
     /// suspended, where the system has such a clock. Leases and timeouts are measured with it.
     fn uptime(&self) -> Duration {
         uptime()
+    }
+
+    /// Ends once [`uptime`](Self::uptime) has advanced by this time. Timeouts, leases and delays wait for
+    /// it. A clock with an uptime of its own needs a `sleep` of its own.
+    #[cfg(feature = "sqlite")]
+    fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(sleep(time))
+    }
+}
+
+/// The longest time between two looks at the clock: timers stand still while the computer is
+/// suspended, the clock does not.
+#[cfg(feature = "sqlite")]
+const SLICE: Duration = Duration::from_secs(1);
+
+#[cfg(feature = "sqlite")]
+async fn sleep(time: Duration) {
+    let started = uptime();
+    loop {
+        let left = time.saturating_sub(uptime().saturating_sub(started));
+        if left.is_zero() {
+            return;
+        }
+        async_io::Timer::after(left.min(SLICE)).await;
     }
 }
 

@@ -1,9 +1,10 @@
 use futures_util::future::{Either, select};
 
-use super::{CommitError, LoadError, Store, lender::sleep, retry::Retry, telemetry};
+use super::{CommitError, LoadError, Store, retry::Retry, telemetry};
 use crate::{
     __private::{Who, who},
     actor::{GraphRunner, Human, ToolNode},
+    clock::Millis,
     contract::{
         Answered, AnyExecution, Attempt, BoxFuture, CallFact, Callable, Evidence, Execution,
         InDoubt, Liveness, Perform, Settled, bounded,
@@ -94,7 +95,8 @@ impl Store {
         reason: &str,
         by: &Human,
     ) -> Result<Execution<Failed>, Refused<InDoubt, CommitError>> {
-        let doubt = self.may_be_freed(doubt).await?;
+        // The person looked before this call, however long the store takes for it.
+        let doubt = self.may_be_freed(doubt, self.now()).await?;
         self.not_applied(doubt, bounded(reason.to_owned()), who(by), false).await
     }
 
@@ -153,7 +155,7 @@ impl Store {
         };
         let attempt = Attempt::new(arguments, id, contract);
         // "Not found" must have been true after the call had settled, so check before asking.
-        let settled = self.may_be_freed(doubt).await;
+        let settled = self.may_be_freed(doubt, self.now()).await;
         let (doubt, refused) = match settled {
             Ok(doubt) => (doubt, None),
             Err(refused) => (refused.machine, Some(refused.reason)),
@@ -163,7 +165,7 @@ impl Store {
         let answer = std::pin::pin!(futures_util::FutureExt::catch_unwind(answer));
         let answer = match timeout {
             None => answer.await,
-            Some(limit) => match select(answer, Box::pin(sleep(limit))).await {
+            Some(limit) => match select(answer, self.sleep(limit)).await {
                 Either::Left((answer, _)) => answer,
                 // A missing answer proves nothing.
                 Either::Right(_) => return Ok(Settled::InDoubt(doubt)),
@@ -276,8 +278,13 @@ impl Store {
         }
     }
 
-    /// Whether "it did not take place" can be known: the worker has ended, and the call has settled.
-    async fn may_be_freed(&self, doubt: InDoubt) -> Result<InDoubt, Refused<InDoubt, CommitError>> {
+    /// Checks that "it did not take place" could be known at this time: the worker had ended, and the call
+    /// had settled.
+    async fn may_be_freed(
+        &self,
+        doubt: InDoubt,
+        known_at: Millis,
+    ) -> Result<InDoubt, Refused<InDoubt, CommitError>> {
         let id = doubt.execution().id();
         if doubt.progress().is_applied() || doubt.progress().refused().is_some() {
             return Ok(doubt);
@@ -285,6 +292,7 @@ impl Store {
         if let Err(error) = self.write_answers(id).await {
             return Err(Refused::new(doubt, error));
         }
+        let ended_at = doubt.progress().ended_at();
         let doubt = match self.observe(doubt).await {
             Ok((doubt, Liveness::Ended)) => doubt,
             Ok((doubt, Liveness::Alive | Liveness::CutOff)) => {
@@ -303,11 +311,10 @@ impl Store {
             Err(refused) => return Err(refused),
         };
         let settling_time = doubt.execution().context().settling_time();
-        // It was observed just now, or before.
-        let ended_at = doubt.progress().ended_at().unwrap_or(self.now());
-        let until = settled_at(ended_at, settling_time);
-        if self.now() < until {
-            let left_ms = until.saturating_sub(self.now()).unsigned_abs();
+        // If the end was observed just now, the call had not settled before.
+        let until = settled_at(ended_at.unwrap_or(known_at), settling_time);
+        if known_at < until {
+            let left_ms = until.saturating_sub(self.now()).max(0).unsigned_abs();
             return Err(Refused::new(doubt, CommitError::NotSettled { id, left_ms }));
         }
         Ok(doubt)

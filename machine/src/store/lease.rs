@@ -9,7 +9,12 @@ use super::{
     telemetry,
     work::{Event, Outcome, Work},
 };
-use crate::{contract::Liveness, definition::Definition, id::Id, stored::Restore};
+use crate::{
+    contract::{BoxFuture, Liveness},
+    definition::Definition,
+    id::Id,
+    stored::Restore,
+};
 
 /// A machine with what there is to do for it.
 pub(crate) struct Read<M> {
@@ -126,6 +131,13 @@ impl Store {
         announced.map_err(|error| super::CommitError::Lock(error.to_string()))
     }
 
+    /// Releases the lock of this process, as its end would.
+    #[cfg(all(test, feature = "worker"))]
+    pub(crate) fn lock_release(&self) -> impl Fn() + Send + Sync + 'static {
+        let worker = self.inner.worker.clone();
+        move || worker.release()
+    }
+
     /// Rings this doorbell after each commit.
     #[cfg(feature = "worker")]
     pub(crate) fn ring(&self, doorbell: std::sync::Arc<dyn crate::worker::Doorbell>) {
@@ -140,5 +152,10 @@ impl Store {
     /// See [`Clock::uptime`](crate::clock::Clock::uptime).
     pub(crate) fn uptime(&self) -> Duration {
         self.inner.clock.uptime()
+    }
+
+    /// Ends once the clock of the store has advanced by this time.
+    pub(crate) fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
+        self.inner.clock.sleep(time)
     }
 }

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     __private::who,
     actor::ToolNode,
-    clock::uptime,
+    clock::Clock,
     contract::{AnyExecution, BoxFuture, CallRecord, Evidence, Lender, Owner, Progress},
     id::Id,
 };
@@ -25,13 +25,19 @@ use crate::{
 /// What a permit asks of its store. It does not keep the store open.
 pub(super) struct StoreLender {
     store: Weak<Inner>,
+    /// Calls have time limits also if it was closed.
+    clock: Arc<dyn Clock>,
     /// Who has the permit.
     by: ToolNode,
 }
 
 impl StoreLender {
     pub(super) fn new(store: &Store, by: &ToolNode) -> Self {
-        Self { store: Arc::downgrade(&store.inner), by: by.again() }
+        Self {
+            store: Arc::downgrade(&store.inner),
+            clock: Arc::clone(&store.inner.clock),
+            by: by.again(),
+        }
     }
 
     fn store(&self) -> Option<Store> {
@@ -74,7 +80,7 @@ impl Lender for StoreLender {
     }
 
     fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
-        Box::pin(sleep(time))
+        self.clock.sleep(time)
     }
 
     fn keep(&self, execution: Id, epoch: u64, evidence: Evidence, record: &Arc<CallRecord>) {
@@ -118,19 +124,3 @@ impl fmt::Debug for StoreLender {
 
 /// How long to wait before evidence that could not be written is written again.
 const KEEP_AGAIN: Duration = Duration::from_secs(1);
-
-/// The longest time between two looks at the clock: timers stand still while the machine is
-/// suspended, the clock does not.
-const SLICE: Duration = Duration::from_secs(1);
-
-/// Ends after this time, which counts while the machine is suspended.
-pub(super) async fn sleep(time: Duration) {
-    let started = uptime();
-    loop {
-        let left = time.saturating_sub(uptime().saturating_sub(started));
-        if left.is_zero() {
-            return;
-        }
-        async_io::Timer::after(left.min(SLICE)).await;
-    }
-}

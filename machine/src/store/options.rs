@@ -231,10 +231,10 @@ impl OpenOptions {
         Arc::new(Memory::new(self.settings()))
     }
 
-    /// A store on a backend of a test.
+    /// A store on a backend of a test, with lock files beside this path.
     #[cfg(all(test, feature = "worker"))]
-    pub(crate) fn on(&self, backend: Arc<dyn Backend>) -> Store {
-        self.store(backend, None, false)
+    pub(crate) fn on(&self, backend: Arc<dyn Backend>, path: Option<PathBuf>) -> Store {
+        self.store(backend, path, false)
     }
 
     fn settings(&self) -> Settings {

@@ -6,10 +6,11 @@ use std::{
 use backon::{BackoffBuilder, Retryable};
 use tracing::field::display;
 
-use super::{Begun, CommitError, LoadError, Store, lender::sleep, telemetry};
+use super::{Begun, CommitError, LoadError, Store, telemetry};
 use crate::{
     __private::who,
     actor::ToolNode,
+    clock::Clock,
     contract::{
         Attempt, BoxFuture, CallHandle, Callable, Evidence, Execution, Liveness, Outcome, Perform,
         Permit, Planned, Progress, Repeatable, Settled, append, execution::Running,
@@ -105,7 +106,7 @@ impl Store {
     }
 
     /// The same for a tool that needs no permit, with retries: if the service gives no receipt, it is
-    /// called again after each of these delays (OR-4). See [`ReadBackoff`].
+    /// called again after each of these delays. See [`ReadBackoff`].
     ///
     /// # Errors
     ///
@@ -167,7 +168,8 @@ impl Store {
             let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
             telemetry::CallRetried { id: id.clone(), attempt, evidence, delay_ms }.emit();
         };
-        match call.retry(delays).sleep(sleep).notify(notify).await {
+        let sleeper = Sleeper(Arc::clone(&self.inner.clock));
+        match call.retry(delays).sleep(sleeper).notify(notify).await {
             Ok(outcome) | Err(outcome) => outcome,
         }
     }
@@ -334,5 +336,16 @@ impl BackoffBuilder for ReadBackoff {
 
     fn build(self) -> Self::Backoff {
         [200, 500, 1000].map(Duration::from_millis).into_iter()
+    }
+}
+
+/// Delays by the clock of a store.
+struct Sleeper(Arc<dyn Clock>);
+
+impl backon::Sleeper for Sleeper {
+    type Sleep = BoxFuture<'static, ()>;
+
+    fn sleep(&self, time: Duration) -> Self::Sleep {
+        self.0.sleep(time)
     }
 }

@@ -59,6 +59,12 @@ impl Worker {
         Ok(())
     }
 
+    /// Releases the lock, as the end of the process would.
+    #[cfg(all(test, feature = "worker"))]
+    pub(super) fn release(&self) {
+        drop(self.file.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+
     /// Registers a call of `execution`.
     pub(super) fn begin(&self, execution: Id, irreversible: bool) -> io::Result<Arc<CallRecord>> {
         self.announce()?;

@@ -116,7 +116,7 @@ impl Leases {
     /// Keeps them alive for as long as it is polled.
     pub(super) async fn heartbeat(&self, store: &Store, settings: &Settings) {
         loop {
-            sleep_until(store, store.uptime() + settings.lease / 3).await;
+            store.sleep(settings.lease / 3).await;
             let leases: Vec<_> = {
                 let mut all = self.lock();
                 all.retain(|lease| lease.strong_count() > 0);

@@ -47,17 +47,7 @@ pub(super) fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The longest time between two looks at the clock: timers stand still while the computer is
-/// suspended, the clock does not.
-const SLICE: Duration = Duration::from_secs(1);
-
 /// Ends at this time of [`Store::uptime`].
 pub(super) async fn sleep_until(store: &Store, until: Duration) {
-    loop {
-        let left = until.saturating_sub(store.uptime());
-        if left.is_zero() {
-            return;
-        }
-        tokio::time::sleep(left.min(SLICE)).await;
-    }
+    store.sleep(until.saturating_sub(store.uptime())).await;
 }

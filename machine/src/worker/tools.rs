@@ -4,7 +4,7 @@ use std::{marker::PhantomData, sync::Arc, time::Duration};
 
 use tracing::field::display;
 
-use super::{Failure, handler::Elsewhere, settings::sleep_until};
+use super::{Failure, handler::Elsewhere};
 use crate::{
     actor::ToolNode,
     contract::{
@@ -182,7 +182,7 @@ async fn settle<T: Callable>(
             return Err(PerformError::NotSettled { at_stake, source: error });
         }
         telemetry::CallUnsettled { id: display(running.id()), error: error.class() }.emit();
-        sleep_until(store, store.uptime() + SETTLE_AGAIN).await;
+        store.sleep(SETTLE_AGAIN).await;
         match store.settle(running, outcome, by).await {
             Ok(settled) => return Ok(settled),
             Err(Refused { machine, reason }) => ((running, outcome), error) = (machine, reason),

@@ -87,6 +87,13 @@ fn wait<T>(mut answer: Answer<T>) -> Result<T, Unavailable> {
     }
 }
 
+/// Queues a batch for the writer, which cannot answer yet.
+fn queued<T>(mut answer: Answer<T>) -> Answer<T> {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(answer.as_mut().poll(&mut context).is_pending());
+    answer
+}
+
 fn settings() -> Settings {
     Settings { key: DigestKey::new([7; 32]), busy_ms: 5000 }
 }

@@ -18,7 +18,7 @@ use crate::{
     store::{Received, Unavailable, telemetry, work::Event},
     stored::{Durable, Restore},
     typed::{Erased, Refused},
-    worker::{Failure, Next, Task, handler::Elsewhere, lease::Limited, settings::sleep_until},
+    worker::{Failure, Next, Task, handler::Elsewhere, lease::Limited},
 };
 
 /// The shortest time that a handler can ask for, so that it does not make a busy loop.
@@ -169,7 +169,7 @@ impl<H: Handler> Job<'_, H> {
                 let late = async {
                     match shared.settings.handler_limit {
                         Some(limit) => {
-                            sleep_until(&shared.store, shared.store.uptime() + limit).await;
+                            shared.store.sleep(limit).await;
                         }
                         None => std::future::pending().await,
                     }

@@ -74,9 +74,11 @@ impl Faulty {
         let (shared, process) = (&self.shared, &self.process);
         let lost = || Some(Err(Unavailable::indeterminate("the answer was lost")));
         if fate.end == End::CrashesInFlight {
+            process.writes(true);
             shared.crash(process, "with a write in flight");
             sleep(fate.before).await;
             drop(self.write(&batch));
+            process.writes(false);
             return None;
         }
         sleep(fate.before).await;
@@ -104,6 +106,9 @@ impl Faulty {
 
     /// An answer of the store, some time after it was read.
     fn read<T: Send + 'static>(&self, answer: Answer<T>) -> Answer<T> {
+        if is_over() {
+            return Box::pin(async { Err(Unavailable::stopped()) });
+        }
         let (time, fails) = self.shared.fate_of_read();
         let process = Arc::clone(&self.process);
         Box::pin(async move {
@@ -115,6 +120,11 @@ impl Faulty {
             if fails { Err(Unavailable::busy()) } else { answer.await }
         })
     }
+}
+
+/// The schedule has ended: what is left of it is dropped, and its late answers have a thread of their own.
+fn is_over() -> bool {
+    tokio::runtime::Handle::try_current().is_err()
 }
 
 async fn sleep(time: Duration) {
@@ -136,6 +146,9 @@ impl Backend for Faulty {
         if let Some(time) = fate.freezes {
             self.shared.ledger().count("freezes");
             self.process.freeze(time);
+        }
+        if is_over() {
+            return Box::pin(async { Err(Unavailable::stopped()) });
         }
         let (answer, result) = oneshot::channel();
         let this = self.clone();
@@ -257,6 +270,9 @@ impl Backend for Faulty {
     }
 
     fn run(&self, work: Box<dyn FnOnce() + Send>) {
+        if self.process.is_dead() {
+            return;
+        }
         self.shared.memory.run(work);
     }
 

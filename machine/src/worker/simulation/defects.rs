@@ -21,6 +21,8 @@ pub(super) enum Defect {
     ForgetsNews,
     /// A message that is sent again is another message.
     ForgetsCorrelation,
+    /// A service promises that nothing of a call runs once its future and its guards are gone, while its client does.
+    ClaimsConfined,
 }
 
 impl Defect {

@@ -37,10 +37,10 @@ pub(super) fn write_to(shared: &Arc<Shared>, number: usize) {
             if random.permille(300) {
                 letters.push((event(&trip::Event::Abort { item: 20 }), random.millis(0..4000)));
             }
-        } else if random.permille(500) {
+        } else if kind == "leg" && random.permille(500) {
             letters.push((event(&leg::Event::Arrive { item: 30 }), random.millis(0..1800)));
         }
-        if random.permille(100) {
+        if kind != "execution" && random.permille(100) {
             let nonsense = ["{}", "[1", r#"{"trigger": "fly"}"#, r#"{"trigger": "close"}"#];
             let which = random.below(nonsense.len() as u64);
             let text = nonsense[usize::try_from(which).unwrap_or(0)].to_owned();

@@ -9,6 +9,7 @@ mod defects;
 mod ledger;
 mod machines;
 mod mail;
+mod payments;
 mod process;
 mod random;
 mod shared;
@@ -106,7 +107,12 @@ fn every_machine_comes_to_its_end_whatever_happens_to_the_workers() {
         "freezes",
         "leases that moved",
         "legs that were cancelled",
+        "denials of what may be running",
+        "denials that counted",
         "messages handled",
+        "payments",
+        "payments after the process",
+        "payments retried",
         "requeued",
         "states handed back",
         "stops",
@@ -162,4 +168,10 @@ fn a_machine_that_is_parked_over_news_is_caught() {
 #[test]
 fn a_message_that_counts_twice_is_caught() {
     is_caught(Defect::ForgetsCorrelation, "twice");
+}
+
+/// The effect of a call comes after its future, and the service says that it cannot.
+#[test]
+fn a_service_that_is_not_confined_and_says_so_is_caught() {
+    is_caught(Defect::ClaimsConfined, "was paid 2 times");
 }

@@ -7,12 +7,14 @@ use std::{
 };
 
 use futures_util::FutureExt;
+use tempfile::TempDir;
 
 use super::{
     backend::Faulty,
     defects::Defect,
     ledger::Ledger,
     machines::{leg, trip},
+    payments::{Bank, Ending},
     process::Process,
     random::Random,
     time::VirtualClock,
@@ -31,6 +33,9 @@ use crate::{
 pub(super) struct Shared {
     pub(super) memory: Arc<dyn Backend>,
     pub(super) defect: Option<Defect>,
+    pub(super) bank: Bank,
+    /// The lock files of the processes.
+    folder: TempDir,
     clock: VirtualClock,
     random: Mutex<Random>,
     ledger: Mutex<Ledger>,
@@ -73,6 +78,8 @@ impl Shared {
         Arc::new(Self {
             memory: OpenOptions::new().memory_backend(),
             defect,
+            bank: Bank::default(),
+            folder: tempfile::tempdir().expect("the system has a folder for temporary files"),
             clock: VirtualClock::start(),
             random: Mutex::new(Random::new(seed)),
             ledger: Mutex::new(Ledger::new(is_traced)),
@@ -103,12 +110,15 @@ impl Shared {
         let number = self.processes.fetch_add(1, Ordering::AcqRel) + 1;
         let process = Arc::new(Process::new(number, is_worker));
         let backend = Faulty { shared: Arc::clone(self), process: Arc::clone(&process) };
-        (process, OpenOptions::new().clock(self.clock).on(Arc::new(backend)))
+        let place = self.folder.path().join("data");
+        let store = OpenOptions::new().clock(self.clock).on(Arc::new(backend), Some(place));
+        process.on_end(store.lock_release());
+        (process, store)
     }
 
     /// The data without faults.
     pub(super) fn plain(&self) -> Store {
-        OpenOptions::new().clock(self.clock).on(Arc::clone(&self.memory))
+        OpenOptions::new().clock(self.clock).on(Arc::clone(&self.memory), None)
     }
 
     pub(super) fn crash(&self, process: &Process, when: &'static str) {
@@ -180,6 +190,20 @@ impl Shared {
         (time, random.permille(30) && !is_calm, random.permille(150) && !is_calm)
     }
 
+    /// Draws how a payment ends for its worker, how long its client takes, and whether that has a guard.
+    pub(super) fn payment(&self) -> (Ending, Duration, bool) {
+        let mut random = self.random();
+        let ending = match random.below(100) {
+            0..20 => Ending::Elapses,
+            20..30 => Ending::Panics,
+            30..40 => Ending::SaysSo,
+            40..50 => Ending::Hangs,
+            50..60 if !self.is_calm() => Ending::Refuses,
+            _ => Ending::Returns,
+        };
+        (ending, random.millis(1..2500), random.permille(300))
+    }
+
     /// Draws whether a handler that waits wants to be called again.
     pub(super) fn look_again(&self) -> Option<Duration> {
         let mut random = self.random();
@@ -201,8 +225,8 @@ impl Shared {
         let (found, work, messages) = self.memory.task(id).now_or_never()?.ok()?;
         work.filter(|work| work.lease.is_none() && work.wake_at.is_none())?;
         let Found::Row(row, _) = found else { return None };
-        let is_trip = row.machine == trip::DEFINITION.name;
-        let definition = if is_trip { &trip::DEFINITION } else { &leg::DEFINITION };
+        let definition = [&trip::DEFINITION, &leg::DEFINITION];
+        let definition = definition.into_iter().find(|it| row.machine == it.name)?;
         let state = definition.state(&row.status)?;
         let takes =
             |trigger: &String| definition.moves(state).any(|legal| legal.trigger() == *trigger);

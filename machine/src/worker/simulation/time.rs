@@ -2,7 +2,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::clock::{Clock, Millis};
+use crate::{
+    clock::{Clock, Millis},
+    contract::BoxFuture,
+};
 
 /// The clock of a schedule: the paused time of its runtime, which jumps to the next timer whenever
 /// nothing else is to be done.
@@ -22,5 +25,9 @@ impl Clock for VirtualClock {
 
     fn uptime(&self) -> Duration {
         self.0.elapsed()
+    }
+
+    fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(tokio::time::sleep(time))
     }
 }

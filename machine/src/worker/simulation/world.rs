@@ -11,6 +11,7 @@ use super::{
     defects::Defect,
     ledger::Ledger,
     machines::{AnyTrip, Legs, Site, Trip, Trips},
+    payments::{self, Service},
     shared::Shared,
 };
 use crate::{
@@ -57,6 +58,12 @@ async fn schedule(shared: &Arc<Shared>) {
         let after = shared.random().millis(0..1500);
         tokio::spawn(create(Arc::clone(shared), after));
     }
+    let orders = shared.random().below(3);
+    for number in 0..orders {
+        shared.open.fetch_add(1, Ordering::AcqRel);
+        let after = shared.random().millis(0..3000);
+        tokio::spawn(payments::order(Arc::clone(shared), number, after));
+    }
     tokio::time::sleep(STORM).await;
     shared.calm();
     let person = shared.plain();
@@ -99,7 +106,14 @@ async fn work(shared: Arc<Shared>) {
         };
         let worker = Worker::new(&store, Actors::issue("worker").expect("a name"))
             .handler(Trips(site()))
-            .handler(Legs(site()))
+            .handler(Legs(site()));
+        let (of, by) = (Arc::clone(&shared), Arc::clone(&process));
+        let worker = if shared.defect == Some(Defect::ClaimsConfined) {
+            worker.tool(Service::<true> { shared: of, process: by })
+        } else {
+            worker.tool(Service::<false> { shared: of, process: by })
+        };
+        let worker = worker
             .lease(Duration::from_millis(900))
             .sweep(Duration::from_millis(700))
             .backoff(Duration::from_millis(50), Duration::from_millis(400))
@@ -134,6 +148,9 @@ async fn work(shared: Arc<Shared>) {
                 running.abort();
             }
         }
+        // The program does other things after its worker.
+        let rest = shared.random().millis(0..2500);
+        tokio::time::sleep(rest).await;
         // A process that has ended does nothing more.
         process.die();
         let pause = shared.random().millis(1..600);

@@ -8,22 +8,11 @@ fn in_a_group(
 ) -> Vec<super::super::group::Outcome> {
     let raw = place.raw();
     raw.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let mut blocker = Machine::new();
-    std::thread::scope(|scope| {
-        let first = scope.spawn(|| apply(store, vec![blocker.write(1)]).unwrap());
-        std::thread::sleep(std::time::Duration::from_millis(50));
-        let answers: Vec<_> = batches
-            .into_iter()
-            .map(|batch| {
-                let thread = scope.spawn(move || wait(store.apply(batch)));
-                std::thread::sleep(std::time::Duration::from_millis(20));
-                thread
-            })
-            .collect();
-        raw.execute_batch("COMMIT").unwrap();
-        first.join().unwrap();
-        answers.into_iter().map(|answer| answer.join().unwrap()).collect()
-    })
+    let first = queued(store.apply(batch(vec![Machine::new().write(1)])));
+    let answers: Vec<_> = batches.into_iter().map(|batch| queued(store.apply(batch))).collect();
+    raw.execute_batch("COMMIT").unwrap();
+    wait(first).unwrap().unwrap();
+    answers.into_iter().map(wait).collect()
 }
 
 #[test]
@@ -122,19 +111,14 @@ fn a_panic_stops_the_store_and_nobody_waits_for_ever() {
     let place = Place::new();
     let store = place.open();
     store.fault().next(Fault::PANIC);
-    let batches = (0..3).map(|_| batch(vec![Machine::new().write(1)])).collect();
     let raw = place.raw();
     raw.execute_batch("BEGIN IMMEDIATE").unwrap();
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = Vec::into_iter(batches)
-            .map(|batch| scope.spawn(|| wait(store.apply(batch)).unwrap_err()))
-            .collect();
-        std::thread::sleep(std::time::Duration::from_millis(50));
-        raw.execute_batch("COMMIT").unwrap();
-        for thread in threads {
-            assert!(thread.join().unwrap().is_stopped());
-        }
-    });
+    let apply = |_| queued(store.apply(batch(vec![Machine::new().write(1)])));
+    let answers: Vec<_> = (0..3).map(apply).collect();
+    raw.execute_batch("COMMIT").unwrap();
+    for answer in answers {
+        assert!(wait(answer).unwrap_err().is_stopped());
+    }
     assert!(wait(store.apply(batch(vec![Machine::new().write(1)]))).unwrap_err().is_stopped());
     assert!(wait(store.close()).unwrap_err().is_stopped());
     assert!(wait(store.newest()).unwrap_err().is_stopped());

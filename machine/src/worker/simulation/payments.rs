@@ -1,0 +1,204 @@
+//! Irreversible calls whose effect can come after their future, and people who try to repeat them.
+
+use std::{
+    collections::BTreeMap,
+    panic::resume_unwind,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering},
+    time::Duration,
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{process::Process, shared::Shared};
+use crate::{
+    actor::{Actors, Human},
+    contract::{
+        Answer, AnyExecution, Applied, Attempt, Call, Contract, InDoubt, InFlight, Irreversible,
+        NotDone, Perform, Planned, Tool,
+    },
+    id::Id,
+    store::{CommitError, Store},
+};
+
+/// Pays one order.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Pay {
+    order: u64,
+}
+
+impl Tool for Pay {
+    const SERVICE: &'static str = "bank";
+    const METHOD: &'static str = "pay";
+    type Effect = Irreversible;
+    type Receipt = String;
+    const TIMEOUT: Option<Duration> = Some(Duration::from_millis(700));
+    const SETTLING_TIME: Duration = Duration::from_secs(1);
+}
+
+/// How long after its process ended a request that was sent still arrives.
+const ON_THE_WIRE: Duration = Duration::from_millis(900);
+
+/// How often each order was paid.
+#[derive(Debug, Default)]
+pub(super) struct Bank(Mutex<BTreeMap<u64, usize>>);
+
+impl Bank {
+    fn paid(&self) -> MutexGuard<'_, BTreeMap<u64, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn has(&self, order: u64) -> bool {
+        self.paid().contains_key(&order)
+    }
+}
+
+/// How a call ends for its worker.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Ending {
+    /// The service waits for its client.
+    Returns,
+    /// The service returns the error of a wait that it gave up.
+    Elapses,
+    Panics,
+    /// The service says that its client may still be running.
+    SaysSo,
+    /// The service never returns; the worker stops waiting.
+    Hangs,
+    /// The client was not asked.
+    Refuses,
+}
+
+/// The service: its client runs as a task of its own, as long as its process does.
+pub(super) struct Service<const CONFINED: bool> {
+    pub(super) shared: Arc<Shared>,
+    pub(super) process: Arc<Process>,
+}
+
+impl<const CONFINED: bool> Perform<Pay> for Service<CONFINED> {
+    const CONFINED: bool = CONFINED;
+
+    async fn perform(&self, call: &Call<Pay>) -> Answer {
+        let order = call.arguments().order;
+        let (ending, time, is_guarded) = self.shared.payment();
+        if let Ending::Refuses = ending {
+            return Err(NotDone::not_applied("closed on sundays"));
+        }
+        let guard = is_guarded.then(|| call.in_flight());
+        let (shared, process) = (Arc::clone(&self.shared), Arc::clone(&self.process));
+        let client = tokio::spawn(pay(shared, process, order, time, guard));
+        match ending {
+            Ending::Returns => {}
+            Ending::Elapses => {
+                tokio::time::timeout(time / 2, std::future::pending::<()>()).await?;
+            }
+            Ending::Panics => resume_unwind(Box::new("the service panicked")),
+            Ending::SaysSo => return Err(NotDone::still_running("gave up on the client")),
+            Ending::Hangs | Ending::Refuses => std::future::pending().await,
+        }
+        client.await?
+    }
+
+    async fn find(&self, attempt: &Attempt<Pay>) -> Answer {
+        if self.shared.bank.has(attempt.arguments().order) {
+            Ok(Applied::new("found"))
+        } else {
+            Err(NotDone::not_applied("not found"))
+        }
+    }
+}
+
+/// The client of the bank.
+async fn pay(
+    shared: Arc<Shared>,
+    process: Arc<Process>,
+    order: u64,
+    time: Duration,
+    _guard: Option<InFlight<Pay>>,
+) -> Answer {
+    tokio::time::sleep(time).await;
+    process.thawed().await;
+    if process.dead_for().is_some_and(|time| time > ON_THE_WIRE) {
+        std::future::pending::<()>().await;
+    }
+    let times = {
+        let mut paid = shared.bank.paid();
+        let times = paid.entry(order).or_default();
+        *times += 1;
+        *times
+    };
+    let mut ledger = shared.ledger();
+    ledger.count(if process.is_dead() { "payments after the process" } else { "payments" });
+    ledger.trace(&process, || format!("pays order {order}"));
+    if times > 1 {
+        ledger.violations.push(format!("order {order} was paid {times} times"));
+    }
+    Ok(Applied::new("paid"))
+}
+
+/// A person who wants an order to be paid, and denies every payment that the bank does not have.
+pub(super) async fn order(shared: Arc<Shared>, order: u64, after: Duration) {
+    tokio::time::sleep(after).await;
+    let (_, store) = shared.process(false);
+    let Ok(by) = Human::new("ann") else { return };
+    let Some(mut newest) = plan(&store, order).await else { return };
+    loop {
+        let pause = shared.random().millis(100..600);
+        tokio::time::sleep(pause).await;
+        match store.load::<AnyExecution>(newest).await {
+            Ok(AnyExecution::Completed(_)) => break,
+            Ok(AnyExecution::Failed(failed)) => {
+                let Ok(mut again) = Planned::<Pay>::retry(&failed, &by) else { continue };
+                if create(&store, &mut again).await {
+                    shared.ledger().count("payments retried");
+                    newest = again.execution().id();
+                }
+            }
+            Ok(waiting @ AnyExecution::Waiting(_)) => {
+                let Ok(doubt) = InDoubt::narrow(waiting) else { continue };
+                let found = shared.bank.has(order);
+                if found {
+                    drop(store.confirm_applied(doubt, "found by ann", &by).await);
+                } else if let Err(refused) =
+                    store.confirm_not_applied(doubt, "not found", &by).await
+                {
+                    match refused.reason {
+                        CommitError::WorkerAlive { .. } | CommitError::CutOff { .. } => {
+                            shared.ledger().count("denials of what may be running");
+                        }
+                        _ => shared.ledger().count("other denials that were refused"),
+                    }
+                } else {
+                    shared.ledger().count("denials that counted");
+                }
+            }
+            // A worker has it, or the store was busy.
+            _ => {}
+        }
+    }
+    let paid = shared.bank.paid().get(&order).copied();
+    if paid.is_none() {
+        let text = format!("order {order} is completed, and was not paid");
+        shared.ledger().violations.push(text);
+    }
+    shared.open.fetch_sub(1, Ordering::AcqRel);
+}
+
+async fn plan(store: &Store, order: u64) -> Option<Id> {
+    let actors = Actors::issue("shop").ok()?;
+    let contract = Contract::of(&Pay { order }, &actors.reasoning_node).ok()?;
+    let mut planned = Planned::<Pay>::new(contract).ok()?;
+    create(store, &mut planned).await.then(|| planned.execution().id())
+}
+
+/// Creates an execution, unless the store refuses it.
+async fn create(store: &Store, planned: &mut Planned<Pay>) -> bool {
+    loop {
+        match store.batch().create(planned.machine()).write().await {
+            Ok(()) | Err(CommitError::AlreadyStored { .. }) => return true,
+            Err(CommitError::Unavailable(_)) => {
+                tokio::time::sleep(Duration::from_millis(30)).await;
+            }
+            Err(_) => return false,
+        }
+    }
+}
