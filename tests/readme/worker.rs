@@ -63,11 +63,11 @@ impl Handler for Shop {
             AnyOrder::Placed(order) => {
                 let payment = Charge { order: order.id(), cents: order.state().cents };
                 let contract = Contract::of(&payment, &self.reasoner)?;
-                task.child(Planned::<Charge>::new(contract)?.into_execution());
+                task.call(Planned::<Charge>::new(contract)?);
                 Next::to(order.pay(&self.runner)) // one batch
             }
-            AnyOrder::Paying(order) => match task.joined().await? {
-                Some(payments) if payments.iter().all(|it| it.status == "completed") => {
+            AnyOrder::Paying(order) => match task.joined().await?.as_deref() {
+                Some([payment]) if payment.status == "completed" => {
                     Next::to(order.accept(&self.runner))
                 }
                 Some(_) => Next::to(order.refuse(&self.runner)),

@@ -9,6 +9,7 @@ mod example;
 mod fact;
 mod fact_driver;
 mod forgery;
+mod inbox;
 mod labels;
 mod lines;
 mod newer;

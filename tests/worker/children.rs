@@ -65,7 +65,7 @@ fn gathers(calls: &Arc<AtomicUsize>) -> Does<AnyFamily> {
         Box::pin(async move {
             let joined = task.joined().await?;
             Ok(match (family, joined) {
-                (AnyFamily::Waiting(family), Some(children)) if !children.is_empty() => {
+                (AnyFamily::Waiting(family), Some(children)) => {
                     Next::to(family.gather(u32::try_from(children.len())?, &*by))
                 }
                 _ => Next::Wait,

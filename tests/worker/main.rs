@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod asked;
 mod basics;
 #[cfg(unix)]
 mod blocked;

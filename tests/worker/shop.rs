@@ -70,16 +70,16 @@ impl Handler for Shop {
         let by = &self.0.graph_runner;
         Ok(match order {
             AnyOrder::Placed(order) => Next::to(order.check(by)),
-            AnyOrder::Paying(order) => match task.joined().await?.as_deref() {
-                Some([]) => {
+            AnyOrder::Paying(order) => match &task.children().await?[..] {
+                [] => {
                     let charge = Charge { cents: order.state().amount };
                     let contract = Contract::of(&charge, &self.0.reasoning_node)?;
                     task.child(Planned::<Charge>::new(contract)?.into_execution());
                     Next::Wait
                 }
-                Some([payment]) if payment.status == "completed" => Next::to(order.accept(by)),
-                Some(_) => Next::to(order.refuse(by)),
-                None => Next::Wait,
+                [payment] if !payment.has_ended => Next::Wait,
+                [payment] if payment.status == "completed" => Next::to(order.accept(by)),
+                _ => Next::to(order.refuse(by)),
             },
             AnyOrder::Asking(_) | AnyOrder::Paid(_) | AnyOrder::Cancelled(_) => Next::Wait,
         })

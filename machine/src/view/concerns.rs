@@ -9,7 +9,7 @@ use super::{
 use crate::{
     actor::Category,
     contract::{AnyExecution, Liveness, Progress, execution, waits_for},
-    definition::Definition,
+    definition::{Definition, Edge},
     id::Id,
     store::{LoadError, Query},
     stored::Durable,
@@ -290,13 +290,23 @@ impl Observer {
     }
 }
 
-/// Whether a machine in this state waits for a person: one that a person can move, or an execution that asks one.
+/// Checks for a state in which a machine waits for a person: one that a person can move it out of, if the state
+/// may last forever or nothing but a person, a deadline or the end of its parent moves it; and an execution
+/// that asks a person.
 fn waits_for_person(definition: &Definition, index: usize) -> bool {
     let state = &definition.states[index];
-    let mut actors = definition.leaving(index).flat_map(|edge| edge.actors.iter());
-    let for_person = actors.any(|kind| definition.category(kind) == Category::Human);
-    let asks = definition.name == execution::DEFINITION.name;
-    state.stable && !state.terminal && (for_person || asks)
+    if state.terminal {
+        return false;
+    }
+    if state.stable && definition.name == execution::DEFINITION.name {
+        return true;
+    }
+    let for_person =
+        |edge: &Edge| edge.actors.iter().any(|kind| definition.category(kind) == Category::Human);
+    let by_itself = |edge: &Edge| edge.deadline.is_some() || edge.trigger == "cancel";
+    definition.leaving(index).any(for_person)
+        && (state.stable
+            || definition.leaving(index).all(|edge| for_person(edge) || by_itself(edge)))
 }
 
 /// What was found so far; each machine once, for its most urgent reason.

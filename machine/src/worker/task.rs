@@ -1,9 +1,9 @@
-use std::{fmt, future::Future, sync::Arc};
+use std::{fmt, future::Future, sync::Arc, time::Duration};
 
 use super::{lease::Lease, shared::Shared};
 use crate::{
     actor::Actors,
-    contract::{Callable, Planned},
+    contract::{Callable, Contract, InvalidContract, Planned},
     id::Id,
     store::{Batch, Child, LoadError, Message, Store},
     stored::Durable,
@@ -70,6 +70,81 @@ impl Task {
         self.child(planned.into_execution());
     }
 
+    /// Asks a person for an approval of a call, in the batch of the transition: the gate, whose question is made
+    /// from the action, and the execution of the call, as a child. However often the handler runs before its
+    /// transition is written, the person is asked once. See [`Contract::ask`]. Returns the id of the gate.
+    ///
+    /// After the approval, a worker that has the tool runs the call. If it is declined, or not answered within
+    /// `expires_after`, the child is CANCELLED.
+    ///
+    /// ```
+    /// use machine::contract::{Contract, Irreversible, Tool};
+    /// use machine::worker::{Failure, Next, Task};
+    /// use serde::{Deserialize, Serialize};
+    /// # use machine::{actor::GraphRunner, machine};
+    ///
+    /// #[derive(Debug, Clone, Serialize, Deserialize)]
+    /// struct Refund {
+    ///     order: u64,
+    ///     cents: u64,
+    /// }
+    ///
+    /// impl Tool for Refund {
+    ///     const SERVICE: &'static str = "payments";
+    ///     const METHOD: &'static str = "refund";
+    ///     type Effect = Irreversible;
+    ///     type Receipt = String;
+    /// }
+    ///
+    /// # #[machine(durable)]
+    /// # #[derive(Debug, Clone, Serialize, Deserialize)]
+    /// # enum Claim {
+    /// #     #[initial]
+    /// #     #[on(ask => Asked, by = GraphRunner)]
+    /// #     Filed,
+    /// #     #[on(pay => Paid, by = GraphRunner)]
+    /// #     #[on(refuse => Refused, by = GraphRunner)]
+    /// #     Asked,
+    /// #     #[terminal]
+    /// #     Paid,
+    /// #     #[terminal]
+    /// #     Refused,
+    /// # }
+    /// async fn handle(claim: AnyClaim, task: &mut Task) -> Result<Next<AnyClaim>, Failure> {
+    ///     Ok(match claim {
+    ///         AnyClaim::Filed(claim) => {
+    ///             let refund = Refund { order: 17, cents: 500 };
+    ///             let contract = Contract::of(&refund, &task.actors().reasoning_node)?;
+    ///             task.ask::<Refund>(contract, None)?;
+    ///             Next::to(claim.ask(&task.actors().graph_runner))
+    ///         }
+    ///         AnyClaim::Asked(claim) => match task.joined().await?.as_deref() {
+    ///             Some([refund]) if refund.status == "completed" => {
+    ///                 Next::to(claim.pay(&task.actors().graph_runner))
+    ///             }
+    ///             Some(_) => Next::to(claim.refuse(&task.actors().graph_runner)),
+    ///             None => Next::Wait,
+    ///         },
+    ///         AnyClaim::Paid(_) | AnyClaim::Refused(_) => Next::Wait,
+    ///     })
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidContract`] if the contract is for another tool, or its arguments do not fit.
+    pub fn ask<T: Callable>(
+        &mut self,
+        contract: Contract,
+        expires_after: Option<Duration>,
+    ) -> Result<Id, InvalidContract> {
+        let (gate, planned) = contract.ask::<T>(expires_after, &self.actors.ecs_node)?;
+        let id = gate.id();
+        self.create(gate.into_execution());
+        self.call(planned);
+        Ok(id)
+    }
+
     /// Sends a message, in the batch of the transition. A handler that sends messages to its own machine and
     /// waits, 100 times in a row without a transition, is set aside.
     pub fn send(&mut self, to: Id, message: Message) {
@@ -88,7 +163,8 @@ impl Task {
         async move { store.children(id).await }
     }
 
-    /// The children, once all have ended; `None` before, so that the handler waits.
+    /// The children, at least one, once all have ended; `None` before, so that the handler waits, and also if
+    /// there are none, which is no reason to move on.
     ///
     /// # Errors
     ///
@@ -99,7 +175,8 @@ impl Task {
         let children = self.children();
         async move {
             let children = children.await?;
-            Ok(children.iter().all(|child| child.has_ended).then_some(children))
+            let have_ended = children.iter().all(|child| child.has_ended);
+            Ok((have_ended && !children.is_empty()).then_some(children))
         }
     }
 

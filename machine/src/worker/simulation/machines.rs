@@ -100,15 +100,16 @@ impl Handler for Trips {
                 Some(time) => Next::WaitFor(time),
                 None => Next::Wait,
             },
-            AnyTrip::Splitting(trip) => match task.joined().await?.as_deref() {
-                None => Next::Wait,
-                Some([]) => {
-                    for _ in 0..LEGS {
-                        task.child(Leg::new());
+            AnyTrip::Splitting(trip) => match task.joined().await? {
+                Some(_) => Next::to(trip.join(by)),
+                None => {
+                    if task.children().await?.is_empty() {
+                        for _ in 0..LEGS {
+                            task.child(Leg::new());
+                        }
                     }
                     Next::Wait
                 }
-                Some(_) => Next::to(trip.join(by)),
             },
             AnyTrip::Joined(trip) => {
                 if let Some((first, number)) = site.shared.ledger().first_and(task.id()) {
