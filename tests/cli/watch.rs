@@ -46,7 +46,11 @@ async fn a_watch_shows_each_commit_until_it_is_stopped() {
     let place = Place::new().await;
     let order = place.order().await;
     for arguments in [&["list"][..], &["show", &end(order)], &["timeline", &end(order)]] {
-        let mut command = place.command(&[arguments, &["--watch", "--json"]].concat());
+        // Shells start it with Ctrl-C ignored in the background, and `nohup` with the end of the terminal ignored.
+        let watch = place.command(&[arguments, &["--watch", "--json"]].concat());
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", "trap '' INT HUP; exec \"$@\"", "sh"]);
+        command.arg(watch.get_program()).args(watch.get_args());
         let mut child = Ended(command.stdout(Stdio::piped()).spawn().unwrap());
         let child = &mut child.0;
         let (sender, lines) = mpsc::channel();
@@ -67,7 +71,6 @@ async fn a_watch_shows_each_commit_until_it_is_stopped() {
             assert_eq!(second["machines"].as_array().unwrap().len(), 2, "{second}");
         }
         kill_process(Pid::from_child(child), Signal::INT).unwrap();
-        // A shell without job control lets what it starts in the background ignore the signal.
         assert_eq!(ended(child).code(), Some(0), "{arguments:?}");
         reader.join().unwrap();
     }

@@ -132,6 +132,33 @@ async fn begins() {
     wait();
 }
 
+/// Recovers while the process can open no file.
+#[tokio::test]
+#[ignore = "another test runs it as another process"]
+async fn recovers_without_descriptors() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+
+    let (file, ids) = given();
+    let store = Store::sqlite(&file).await.unwrap();
+    // What it needs of the database is open.
+    assert!(store.recover().await.unwrap().in_doubt.is_empty());
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, rustix::process::Rlimit { current: Some(200), ..limit }).unwrap();
+    let mut files = Vec::new();
+    while let Ok(file) = std::fs::File::open("/dev/null") {
+        files.push(file);
+    }
+    if let Ok(recovered) = store.recover().await {
+        assert!(recovered.in_doubt.is_empty(), "{recovered:?}");
+        assert_eq!(recovered.failed.len(), 1);
+    }
+    drop(files);
+    let recovered = store.recover().await.unwrap();
+    assert!(recovered.in_doubt.is_empty() && recovered.failed.is_empty(), "{recovered:?}");
+    assert!(!ids.is_empty());
+    say("nothing was parked");
+}
+
 /// Keeps what it inherits until it is killed.
 #[test]
 #[ignore = "other tests run it as another process"]

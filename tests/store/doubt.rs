@@ -281,6 +281,20 @@ async fn a_lock_of_this_machine_proves_the_end() {
     }
 }
 
+/// A process that can open no lock file knows nothing of other workers, and fences none.
+#[tokio::test]
+async fn a_lack_of_descriptors_proves_nothing() {
+    let place = Place::new().await;
+    let id = place.stored(mail("bob")).await.id();
+    let mut worker = Other::start("child::begins", &place.file(), &[id]);
+    worker.wait_for("begun");
+    let mut poor = Other::start("child::recovers_without_descriptors", &place.file(), &[id]);
+    poor.wait_for("nothing was parked");
+    poor.join();
+    assert!(!place.facts(id).await.iter().any(|fact| matches!(fact, CallFact::Parked { .. })));
+    worker.kill();
+}
+
 /// A frozen process keeps its lock. A copy of its lock file is not locked, and proves nothing.
 #[tokio::test]
 async fn a_copied_lock_file_does_not_end_a_frozen_worker() {

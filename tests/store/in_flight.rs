@@ -26,6 +26,7 @@ use crate::{
 on_both! {
     a_guard_keeps_a_call_alive_that_has_returned,
     a_refusal_counts_when_the_last_guard_is_gone,
+    a_refusal_of_a_part_does_not_overrule_what_another_does_not_know,
     a_receipt_outranks_the_refusal_of_the_future,
     a_refusal_of_a_part_does_not_end_what_was_cut_off,
     a_guard_can_say_that_something_is_still_running,
@@ -139,6 +140,65 @@ async fn a_refusal_counts_when_the_last_guard_is_gone(place: Place) {
     match settled_late(&place.store).await {
         AnyExecution::Failed(failed) => assert_eq!(failed.state().error, "the box is full"),
         other => panic!("{other:?}"),
+    }
+}
+
+/// One part of the call refuses through its guard. Another one, which may have paid, does not know, or cannot say.
+async fn a_refusal_of_a_part_does_not_overrule_what_another_does_not_know(place: Place) {
+    async fn stays_in_doubt(place: &Place, id: Id) {
+        let _ = place.store.fence(id, "no answer", machine_tests::actors::graph_runner()).await;
+        let recovered = place.store.recover().await.unwrap();
+        assert!(recovered.settled.is_empty(), "{recovered:?}");
+        assert!(recovered.in_doubt.iter().any(|doubt| doubt.execution().id() == id));
+    }
+    let refuses = || Err(NotDone::not_applied("the box is full"));
+
+    // The future says so, before the guard and after it.
+    let (settled, guard) = performed::<false>(&place, || Err(NotDone::unknown("no reply"))).await;
+    guard.answer(refuses());
+    stays_in_doubt(&place, in_doubt(settled).execution().id()).await;
+
+    // A future of a confined service was dropped.
+    let id = place.stored(mail("carol")).await.id();
+    let (service, guard) = service::<true>(None);
+    let planned = place.store.planned::<Action>(id).await.unwrap();
+    let guard = tokio::select! {
+        settled = place.store.perform(planned, service, tool_node()) => panic!("{settled:?}"),
+        guard = guard => guard.unwrap(),
+    };
+    guard.answer(refuses());
+    stays_in_doubt(&place, id).await;
+
+    // A guard ends by a panic.
+    let (service, guard) = self::service::<false>(Some(Box::new(refuses)));
+    let pending = place.stored(mail("dora")).await;
+    let id = pending.id();
+    let settled = place.store.perform::<Action>(pending, service, tool_node()).await.unwrap();
+    let guard = guard.await.unwrap();
+    let panicked = std::thread::spawn(move || {
+        let _guard = guard;
+        std::panic::resume_unwind(Box::new("after the payment"))
+    });
+    assert!(panicked.join().is_err());
+    let _ = in_doubt(settled);
+    stays_in_doubt(&place, id).await;
+}
+
+/// What a guard has answered is on disk once the store is closed, though its future is gone.
+#[tokio::test]
+async fn closing_a_store_writes_what_a_guard_has_answered() {
+    for _ in 0..20 {
+        let place = Place::new().await;
+        let id = place.stored(mail("bob")).await.id();
+        let worker = place.open_again().await;
+        dropped(&worker, id).await.answer(receipt("250 queued"));
+        worker.close().await.unwrap();
+        drop(worker);
+        let _ = place.store.fence(id, "no answer", machine_tests::actors::graph_runner()).await;
+        match settled_late(&place.store).await {
+            AnyExecution::Completed(done) => assert_eq!(done.id(), id),
+            other => panic!("{other:?}"),
+        }
     }
 }
 

@@ -40,6 +40,17 @@ enum Chore {
     Cancelled { reason: String },
 }
 
+/// It blocks nothing.
+#[machine(durable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Errand {
+    #[initial]
+    #[on(run => Done, by = GraphRunner)]
+    Open,
+    #[terminal]
+    Done,
+}
+
 /// A worker on a runtime of its own, whose handler blocks its thread until it is told to go on.
 struct Blocked {
     go_on: mpsc::Sender<()>,
@@ -118,6 +129,18 @@ fn limited(store: &Store, handler: Does<AnyChore>) -> Worker {
         .grace(Duration::ZERO)
         .sweep(Duration::from_millis(20))
         .handler(handler)
+        .handler(runs())
+}
+
+fn runs() -> Does<AnyErrand> {
+    let runner = actors().graph_runner;
+    does(move |errand, _| {
+        let next = match errand {
+            AnyErrand::Open(errand) => Next::to(errand.run(&runner)),
+            AnyErrand::Done(_) => Next::Wait,
+        };
+        Box::pin(async move { Ok(next) })
+    })
 }
 
 fn blocks(entered: mpsc::Sender<()>, told: Arc<Mutex<mpsc::Receiver<()>>>) -> Does<AnyChore> {
@@ -176,6 +199,26 @@ async fn another_worker_cancels_what_a_handler_blocks() {
         Delivery::Handled
     );
     place.goes_on_in_vain(blocked).await;
+}
+
+/// A machine that has blocked two workers is driven alone by the third. It blocks that one, too, and keeps
+/// nothing else from being driven.
+#[tokio::test]
+async fn one_that_blocks_every_worker_stops_none_of_them() {
+    let place = Place::new().await;
+    let blocked = [place.blocked(), place.blocked(), place.blocked()];
+    let other = create(&place.store, Errand::new()).await;
+    let is_done = || async {
+        let errand: AnyErrand = place.store.load(other).await.unwrap();
+        errand.status() == errand::Status::Done
+    };
+    until("the other machine is done", is_done).await;
+    for Blocked { go_on, stop, thread } in blocked {
+        go_on.send(()).unwrap();
+        stop.send(()).unwrap();
+        let stopped = tokio::task::spawn_blocking(|| thread.join()).await.unwrap();
+        assert!(stopped.unwrap(), "the worker hangs");
+    }
 }
 
 /// A worker whose handler blocks stops after its grace, and leaves the handler behind.

@@ -151,6 +151,24 @@ async fn answer_that_came_too_late_is_given_again() {
     .await;
 }
 
+/// A message that waits keeps its own condition: a correction is refused aloud, and not taken for a duplicate.
+#[tokio::test]
+async fn answer_with_another_condition_is_no_duplicate() {
+    each(async |store: Store| {
+        let id = ticket(&store).await;
+        let answer = |seen| says(PAY, "form-17").unless_moved(seen);
+        store.send(id, &answer(7)).await.unwrap();
+        is_refused(store.send(id, &answer(1)).await, id);
+        assert_eq!(store.send(id, &answer(7)).await.unwrap(), Sent::Duplicate);
+        settle(worker(&store).handler(opens())).await;
+        // It was too late, and the correction takes its place.
+        assert_eq!(store.send(id, &answer(1)).await.unwrap(), Sent::Queued);
+        settle(worker(&store).handler(opens())).await;
+        assert_eq!(status(&store, id).await, Status::Paid);
+    })
+    .await;
+}
+
 /// A handler that sends two messages under one id fails, and is set aside with the reason.
 #[tokio::test]
 async fn handler_that_uses_an_id_twice() {

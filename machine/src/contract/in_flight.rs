@@ -76,8 +76,8 @@ impl<T: Callable> InFlight<T> {
 
     /// Answers in place of the future. If the future is gone, or nobody waits for it any more, the
     /// answer is written to the store as late evidence. A receipt counts at once. "Not applied" counts
-    /// when the call has ended: not before the last guard is gone, and not after it was cut off, unless the service
-    /// is [confined](super::Perform::CONFINED).
+    /// when the call has ended, that is not before the last guard is gone, and if every part of it knows its outcome:
+    /// not if its future was dropped, or a part of it panicked or does not know.
     pub fn answer(self, answer: Answer<T::Receipt>) {
         let Answered { evidence, still_running } = Answered::of(Ok(answer));
         let mut state = self.call.record.state();
@@ -124,7 +124,10 @@ impl<T> Clone for InFlight<T> {
 
 impl<T> Drop for InFlight<T> {
     fn drop(&mut self) {
-        self.call.record.state().guards -= 1;
+        let mut state = self.call.record.state();
+        state.guards -= 1;
+        state.is_unsure |= std::thread::panicking();
+        drop(state);
         self.call.keep_due();
     }
 }
@@ -157,7 +160,7 @@ struct State {
     guards: usize,
     /// Some part of the call has said that something is still running, or was given up on.
     still_running: Option<StillRunning>,
-    /// Some part, apart from the future, does not know what came of it.
+    /// Some part does not know what came of it.
     is_unsure: bool,
     /// The best answer so far.
     answer: Option<Evidence>,
@@ -306,9 +309,10 @@ impl State {
         }
     }
 
-    /// Whether a refusal of one part of the call speaks for the whole of it.
+    /// Whether a refusal of one part of the call speaks for the whole of it. A future that was dropped or
+    /// panicked says nothing of its own part.
     fn is_refused(&self) -> bool {
-        !self.is_unsure && self.liveness(true) == Liveness::Ended
+        self.phase == Phase::Returned && !self.is_unsure && self.liveness(true) == Liveness::Ended
     }
 
     /// The answer that counts now, and that neither the future nor an outcome in hand will give.
@@ -441,12 +445,16 @@ impl Started {
             return evidence;
         }
         state.still_running = state.still_running.max(still_running);
+        state.is_unsure |= matches!(evidence, Evidence::Unknown(_));
         state.answered(evidence.clone());
         match &state.answer {
             Some(Evidence::NotApplied(reason)) if !state.is_refused() => {
-                Evidence::Unknown(format!(
-                    "a part of the call is still running, although the service answered: {reason}"
-                ))
+                let rest = if state.guards > 0 {
+                    "a part of the call is still running, although the service answered"
+                } else {
+                    "a part of the call does not know what came of it, although another answered"
+                };
+                Evidence::Unknown(format!("{rest}: {reason}"))
             }
             Some(best) => best.clone(),
             None => evidence,

@@ -93,7 +93,9 @@ impl<E: Error + 'static> From<E> for NotDone {
 fn is_given_up(error: &(dyn Error + 'static)) -> bool {
     use std::io;
 
-    if error.is::<tokio::time::error::Elapsed>() || error.is::<tokio::task::JoinError>() {
+    if is_or_holds::<tokio::time::error::Elapsed>(error)
+        || is_or_holds::<tokio::task::JoinError>(error)
+    {
         return true;
     }
     if let Some(waited) = error.downcast_ref::<std::sync::mpsc::RecvTimeoutError>() {
@@ -118,6 +120,12 @@ fn is_given_up(error: &(dyn Error + 'static)) -> bool {
                 && error.to_string() == io::ErrorKind::TimedOut.to_string()
         }
     }
+}
+
+/// A pointer to an error hands on the source of that error, and not the error itself.
+#[cfg(feature = "sqlite")]
+fn is_or_holds<E: Error + 'static>(error: &(dyn Error + 'static)) -> bool {
+    error.is::<E>() || error.is::<Box<E>>() || error.is::<std::sync::Arc<E>>()
 }
 
 /// Without a store, nothing is called.

@@ -123,20 +123,29 @@ impl Store {
         self.inner.clock.now()
     }
 
-    /// Finishes what is queued and closes the store, also for its clones. After that the file has
-    /// everything and can be copied, if no other process uses it.
+    /// Finishes what is queued, writes the answers of calls that arrived, and closes the store, also for its
+    /// clones. After that the file has everything and can be copied, if no other process uses it.
     ///
     /// # Errors
     ///
     /// [`Unavailable`] if the file could not be written completely. Committed data are safe: they
     /// are in the write-ahead log next to the file.
     pub async fn close(&self) -> Result<(), Unavailable> {
+        let mut unwritten = Ok(());
+        for id in self.inner.worker.with_unwritten() {
+            // What cannot be written keeps its lock, so that nobody takes the call for one without an answer.
+            unwritten = unwritten.and(self.write_answers(id).await);
+        }
         let closed = self.inner.backend.close().await;
         // Subscriptions that wait learn that nothing more will come.
         if let Some(commits) = self.inner.commits.get() {
             commits.notify(usize::MAX);
         }
-        closed
+        match unwritten {
+            Err(CommitError::Unavailable(error)) => Err(error),
+            Err(error) => Err(Unavailable::other(error)),
+            Ok(()) => closed,
+        }
     }
 
     /// Runs work that may block on a thread of the store.

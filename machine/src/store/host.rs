@@ -1,6 +1,6 @@
 //! The host and the process, as far as lock files need to know them.
 
-use std::{fs::File, path::Path, sync::OnceLock};
+use std::{fs::File, io, path::Path, sync::OnceLock};
 
 use crate::contract::Process;
 
@@ -57,7 +57,12 @@ pub(super) fn device(file: &File) -> Option<u64> {
 }
 
 /// Opens a file for reading, if it is a regular one and not a link to another. It does not wait for a pipe.
-pub(super) fn open_regular(path: &Path) -> Option<File> {
+/// `None` for what is something else, or cannot be opened by this user.
+///
+/// # Errors
+///
+/// The error of the system, if it can open nothing now, such as for a lack of descriptors.
+pub(super) fn open_regular(path: &Path) -> io::Result<Option<File>> {
     let mut options = File::options();
     options.read(true);
     #[cfg(unix)]
@@ -66,10 +71,30 @@ pub(super) fn open_regular(path: &Path) -> Option<File> {
         use std::os::unix::fs::OpenOptionsExt;
 
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        options.custom_flags(i32::try_from(flags.bits()).ok()?);
+        options.custom_flags(i32::try_from(flags.bits()).unwrap_or(0));
     }
-    let file = options.open(path).ok()?;
-    file.metadata().is_ok_and(|file| file.is_file()).then_some(file)
+    match options.open(path) {
+        Ok(file) => Ok(file.metadata()?.is_file().then_some(file)),
+        Err(error) if may_pass(&error) => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Whether this failure says nothing of the file.
+fn may_pass(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::io::Errno;
+
+        let errno = Errno::from_io_error(error);
+        errno.is_some_and(|it| {
+            [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::IO, Errno::INTR].contains(&it)
+        })
+    }
+    #[cfg(not(unix))]
+    {
+        matches!(error.kind(), io::ErrorKind::OutOfMemory | io::ErrorKind::Interrupted)
+    }
 }
 
 /// The file systems of Linux that are on a device of this machine, by their numbers: ext, XFS, Btrfs, ZFS,

@@ -101,15 +101,14 @@ pub(super) fn create(unnamed: &Path, path: &Path, worker: &str) -> io::Result<Fi
 /// Whether the process of this worker is alive, by its lock file.
 pub(super) fn liveness(path: &Path, worker: &str) -> io::Result<Liveness> {
     // Whatever stands in its place proves nothing, and must not keep an execution from being recovered.
-    let Some(mut file) = host::open_regular(path) else { return Ok(Liveness::Unknown) };
+    let Some(file) = host::open_regular(path)? else { return Ok(Liveness::Unknown) };
     // Shared, so that two concurrent checks do not mistake each other for the worker.
     match file.try_lock_shared() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Ok(Liveness::Alive),
         Err(TryLockError::Error(error)) => return Err(error),
     }
-    let mut text = Vec::new();
-    file.read_to_end(&mut text)?;
+    let text = read(&file)?;
     Ok(match serde_json::from_slice::<Record>(&text) {
         Ok(record) if record.worker == worker => record.liveness(&Here::of(&file)),
         _ => Liveness::Unknown,
@@ -119,14 +118,22 @@ pub(super) fn liveness(path: &Path, worker: &str) -> io::Result<Liveness> {
 /// Whether a file that never got its name belongs to a process that has ended. Its lock is taken right
 /// after it is created, and it is empty until then.
 pub(super) fn is_abandoned(path: &Path) -> bool {
-    let Some(mut file) = host::open_regular(path) else { return false };
-    let mut text = String::new();
-    file.try_lock_shared().is_ok()
-        && file.read_to_string(&mut text).is_ok()
-        && match serde_json::from_str::<Record>(&text) {
-            Ok(record) => record.liveness(&Here::of(&file)) == Liveness::Ended,
-            Err(_) => text.is_empty(),
-        }
+    let Ok(Some(file)) = host::open_regular(path) else { return false };
+    let Ok(()) = file.try_lock_shared() else { return false };
+    read(&file).is_ok_and(|text| match serde_json::from_slice::<Record>(&text) {
+        Ok(record) => record.liveness(&Here::of(&file)) == Liveness::Ended,
+        Err(_) => text.is_empty(),
+    })
+}
+
+/// Longer than any record, in bytes.
+const LONGEST: u64 = 64 * 1024;
+
+/// The text of a lock file. More is no lock file of ours.
+fn read(file: &File) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    file.take(LONGEST).read_to_end(&mut text)?;
+    Ok(text)
 }
 
 #[cfg(test)]

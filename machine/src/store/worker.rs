@@ -123,6 +123,15 @@ impl Worker {
         records.filter_map(|record| record.unwritten().map(|evidence| (record, evidence))).collect()
     }
 
+    /// The executions whose calls have an answer which may not be on disk.
+    pub(super) fn with_unwritten(&self) -> Vec<Id> {
+        let calls = self.calls();
+        let is_unwritten = |records: &Vec<Arc<CallRecord>>| {
+            records.iter().any(|record| record.unwritten().is_some())
+        };
+        calls.iter().filter(|(_, records)| is_unwritten(records)).map(|(id, _)| *id).collect()
+    }
+
     /// Another handle of the lock.
     pub(super) fn lock_handle(&self) -> io::Result<Option<File>> {
         let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
@@ -193,8 +202,9 @@ impl Drop for Worker {
         if open.peek().is_none() {
             // A remaining file is harmless: it is not locked.
             let _ = std::fs::remove_file(path_of(database, &self.name));
-        } else if open.any(|record| record.liveness() == Liveness::CutOff) {
-            // The lock belongs to the process now, and ends with it.
+        } else if open.any(|record| record.liveness() != Liveness::Ended) {
+            // Cut off, or with a receipt that could not be written. The lock belongs to the process now, and
+            // ends with it.
             std::mem::forget(file);
         }
     }

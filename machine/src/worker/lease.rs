@@ -113,6 +113,13 @@ impl Leases {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether the lease of a machine was lost while its job goes on, because it blocks its thread.
+    pub(super) fn is_lost(&self, id: Id, store: &Store) -> bool {
+        let held: Vec<_> = self.lock().iter().filter_map(Weak::upgrade).collect();
+        let mut of_machine = held.iter().filter(|lease| lease.id == id).peekable();
+        of_machine.peek().is_some() && of_machine.all(|lease| !lease.is_valid(store))
+    }
+
     /// Keeps them alive for as long as it is polled.
     pub(super) async fn heartbeat(&self, store: &Store, settings: &Settings) {
         loop {

@@ -188,6 +188,11 @@ impl Loop {
     /// there is no room for it now.
     async fn take(&mut self, ended: &[String]) -> Result<Option<Duration>, Unavailable> {
         let shared = Arc::clone(&self.shared);
+        // One that blocks its thread for longer than its lease keeps nothing else from being driven.
+        let is_lost = |job: &task::Id| {
+            self.busy.get(job).is_some_and(|id| shared.leases.is_lost(*id, &shared.store))
+        };
+        self.alone = self.alone.filter(|alone| !is_lost(alone));
         let room = shared.settings.concurrency.saturating_sub(self.jobs.len());
         if room == 0 || self.alone.is_some() {
             return Ok(None);
@@ -222,7 +227,7 @@ impl Loop {
         }
         if let Some((name, agenda, holder_ended)) = suspect {
             // It waits for those that run, and those that are ready wait for it.
-            if self.jobs.is_empty() {
+            if self.busy.keys().all(is_lost) {
                 let (id, attempt) = (agenda.id, agenda.attempts);
                 self.alone = self.begin(&name, agenda, holder_ended);
                 if let (Some(_), Some((&kind, _))) = (self.alone, self.kinds.get_key_value(&*name))

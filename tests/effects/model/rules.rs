@@ -269,10 +269,9 @@ impl Model {
         let now = self.now;
         let one = &mut self.attempts[at];
         one.said = true;
-        one.receipt |= said == Said::Receipt;
-        // A part that refuses does not speak for what else may be running.
-        let counts = said == Said::Receipt || said == Said::Refusal && one.confined;
-        one.refusal |= said == Said::Refusal && counts;
+        // A part that refuses does not speak for the future that was dropped.
+        let counts = said == Said::Receipt;
+        one.receipt |= counts;
         if counts {
             one.late.push(said);
             if one.confined {

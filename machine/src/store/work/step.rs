@@ -109,6 +109,8 @@ fn send(state: &State, message: &Arc<Outgoing>, now: Millis) -> Result<Effects, 
                 // What was set aside does not keep a better one away. It is never taken itself: so of each
                 // correlation id one message is taken.
                 MessageStatus::SetAside | MessageStatus::Replaced if is_corrected => true,
+                // The first one is still there, with its own condition.
+                MessageStatus::Queued if is_corrected => return Err(Refusal::OtherMessage),
                 _ if is_same => return Ok(Effects::outcome(Outcome::Duplicate)),
                 _ => return Err(Refusal::OtherMessage),
             }
