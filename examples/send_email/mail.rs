@@ -20,13 +20,13 @@ use serde::{Deserialize, Serialize};
 pub struct SendMail {
     /// The recipient.
     #[arg(long)]
-    to: Address,
+    pub to: Address,
     /// The subject.
     #[arg(long, default_value = "Meeting")]
-    subject: String,
+    pub subject: String,
     /// The body.
     #[arg(long, default_value = "Shall we meet on Monday at ten?")]
-    body: String,
+    pub body: String,
 }
 
 impl Tool for SendMail {

@@ -5,6 +5,7 @@
 #![allow(unreachable_pub, reason = "`pub` marks the interface of a module, as in a library")]
 
 mod ask;
+mod invite;
 mod mail;
 mod server;
 mod show;
@@ -24,6 +25,7 @@ use mailin::response;
 
 use crate::{
     ask::{Ask, ask},
+    invite::{Invite, invite},
     mail::Smtp,
     server::SmtpServer,
     work::work,
@@ -44,6 +46,8 @@ struct Cli {
 enum Command {
     /// Ask for a mail to be sent. A person has to approve it.
     Ask(Ask),
+    /// Invite guests, each by a mail that a person has to approve. The worker asks.
+    Invite(Invite),
     /// Send what is approved, and end what is not, until Ctrl-C or SIGTERM.
     Work {
         /// The SMTP server; by default one on loopback that stores the mails next to the database.
@@ -80,6 +84,7 @@ async fn run(command: Command, db: PathBuf) -> anyhow::Result<ExitCode> {
     let actors = Actors::issue("mailer")?;
     match command {
         Command::Ask(asked) => ask(&Store::sqlite(&db).await?, &actors, asked).await?,
+        Command::Invite(guests) => invite(&Store::sqlite(&db).await?, guests).await?,
         Command::Work { smtp, lease, once } => {
             let store = Store::sqlite(&db).await?;
             let address = match smtp {

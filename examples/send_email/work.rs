@@ -7,12 +7,14 @@ use machine::{
     actor::Actors,
     contract::AnyExecution,
     store::{LoadError, Position, Store},
+    stored::VerifyError,
     view::{Label, Observer},
     worker::Worker,
 };
 use tokio::signal;
 
 use crate::{
+    invite::Host,
     mail::{SendMail, Smtp},
     show::{self, say},
 };
@@ -26,9 +28,10 @@ pub async fn work(
     lease: Duration,
     once: bool,
 ) -> anyhow::Result<()> {
+    let host = Host(Actors::issue("host")?);
     let start = store.position().await?;
     let mut entries = store.subscribe(Some(start)).await?;
-    let worker = Worker::new(store, actors).lease(lease).tool::<SendMail>(smtp);
+    let worker = Worker::new(store, actors).lease(lease).tool::<SendMail>(smtp).handler(host);
     let mut work = pin!(async {
         if once {
             return Ok(worker.run_until_idle().await?);
@@ -78,6 +81,8 @@ impl Log<'_> {
         self.at = at;
         let execution = match self.store.load::<AnyExecution>(id).await {
             Ok(execution) => execution,
+            // An invitation.
+            Err(LoadError::Unreadable(VerifyError::OtherMachine { .. })) => return,
             Err(error) => return say(format_args!("unreadable: {error}")),
         };
         let label = Label::of(&execution);

@@ -45,6 +45,10 @@ pub mod view;
 #[cfg(feature = "worker")]
 pub mod worker;
 
+#[cfg(feature = "worker")]
+#[doc = include_str!("docs/guide.md")]
+pub mod _guide {}
+
 #[cfg(feature = "serde")]
 pub use id::{Id, InvalidId};
 #[doc = include_str!("docs/machine.md")]

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing test should panic")]
 
+mod first_workflow;
 mod snippet;
 mod worker;
 

@@ -372,6 +372,11 @@ async fn a_wait_that_was_given_up_is_cut_off(place: Place) {
     is_cut_off(&place.another().await, || Err(std::io::Error::other(elapsed()))?, false).await;
     let nested = || Err(Wrapped(Box::new(std::io::Error::other(elapsed()))))?;
     is_cut_off(&place.another().await, nested, false).await;
+    // Pointers hand on the source of the error and not the error.
+    let shared = || Err(Wrapped(Box::new(std::sync::Arc::new(elapsed()))))?;
+    is_cut_off(&place.another().await, shared, false).await;
+    let boxed = || Err(Wrapped(Box::new(Box::new(elapsed()))))?;
+    is_cut_off(&place.another().await, boxed, false).await;
 }
 
 async fn a_task_that_failed_is_cut_off(place: Place) {

@@ -9,6 +9,7 @@ mod branches;
 mod crash;
 mod deadlines;
 mod frozen;
+mod invite;
 #[allow(dead_code, reason = "the tests need the constants of the tool only")]
 #[path = "../mail.rs"]
 mod mail;

@@ -1,0 +1,50 @@
+//! The program of the guide, run as the guide says.
+
+use std::process::Command;
+
+const GUIDE: &str = include_str!("../../machine/src/docs/guide.md");
+
+#[test]
+fn the_program_is_the_one_that_runs() {
+    let shown = GUIDE.split("```rust,no_run\n").nth(1).unwrap().split("```").next().unwrap();
+    assert_eq!(shown, include_str!("guide.rs"));
+}
+
+/// Runs a program in the folder of the guide's reader; returns what it printed.
+fn run(folder: &tempfile::TempDir, program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).current_dir(folder).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn machine(folder: &tempfile::TempDir, arguments: &[&str]) -> String {
+    let arguments = [&["--db", "claims.db"], arguments].concat();
+    run(folder, env!("CARGO_BIN_EXE_machine-cli"), &arguments)
+}
+
+/// What comes of the claim after this answer.
+fn answered(answer: &[&str]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    run(&folder, env!("CARGO_BIN_EXE_guide"), &["17"]);
+    let listed = machine(&folder, &["list"]);
+    for word in ["Needs attention", "waits for a person", "ASKED", "NOT_STARTED"] {
+        assert!(listed.contains(word), "{word}: {listed}");
+    }
+    let gate = listed.split("approve ").nth(1).unwrap().split_whitespace().next().unwrap();
+    machine(&folder, &[&[answer[0], gate], &answer[1..]].concat());
+    run(&folder, env!("CARGO_BIN_EXE_guide"), &[]);
+    machine(&folder, &["list"])
+}
+
+#[test]
+fn an_approved_refund_is_paid() {
+    let listed = answered(&["approve", "--as", "ann", "--yes"]);
+    assert!(listed.contains("PAID") && listed.contains("SUCCESS"), "{listed}");
+    assert!(!listed.contains("Needs attention"), "{listed}");
+}
+
+#[test]
+fn a_declined_refund_is_not() {
+    let listed = answered(&["decline", "--as", "ann", "--reason", "too late", "--yes"]);
+    assert!(listed.contains("REFUSED") && !listed.contains("SUCCESS"), "{listed}");
+}
