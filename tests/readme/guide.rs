@@ -1,3 +1,5 @@
+//! A claim for a refund.
+
 use machine::actor::{Actors, GraphRunner};
 use machine::contract::{Answer, Applied, Call, Contract, Irreversible, Perform, Tool};
 use machine::store::Store;
