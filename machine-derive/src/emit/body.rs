@@ -180,7 +180,7 @@ fn target(
     let state = next_state(graph, scope, target);
     let (bound, state) = if names.durable {
         let edge = names::index(step.edge(target.to));
-        let started = deadlines::started(graph, step.from, target.to);
+        let started = deadlines::started(graph, names, step.from, target.to);
         (
             hygienic! {
                 let state = #state;

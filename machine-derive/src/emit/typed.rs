@@ -55,7 +55,7 @@ fn constructor(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let has_context = Names::has_context(graph);
     // Hygienic, because a field of the initial state may also be called `context`.
     let context_param = has_context.then(|| hygienic!(context: #context,));
-    let started = deadlines::started_at_creation(graph);
+    let started = deadlines::started_at_creation(graph, names);
     let due = (names.durable && !started.is_empty())
         .then(|| hygienic!(core.__created(DEFINITION, &[#(#started),*]);));
     let mutable = due.is_some().then(|| quote!(mut));
