@@ -4,6 +4,8 @@ use std::fmt;
 
 use syn::Ident;
 
+use crate::parse::Place;
+
 /// A mistake in a declaration.
 pub(crate) struct Message {
     code: &'static str,
@@ -141,7 +143,8 @@ pub(crate) fn not_serializable() -> Message {
     message(
         "M0007",
         "a durable machine must be serializable",
-        "add `#[derive(serde::Serialize, serde::Deserialize)]` below `#[machine]`",
+        "add `#[derive(serde::Serialize, serde::Deserialize)]` below `#[machine]`; a derive above it \
+         does not reach the states",
     )
 }
 
@@ -238,6 +241,29 @@ pub(crate) fn marks_go_by_names(option: &Ident, state: &Ident) -> Message {
              their names in the stored data, and `{option}` changes these"
         ),
         format!("remove `{option}`, or the marks of `{state}`"),
+    )
+}
+
+pub(crate) fn misspelt_mark(name: &Ident, meant: &str) -> Message {
+    message("M0021", format!("unknown attribute `{name}`"), format!("did you mean `#[{meant}]`?"))
+}
+
+pub(crate) fn misplaced_mark(name: &Ident, place: Place) -> Message {
+    let (here, there) = match place {
+        Place::State => ("a state", "the field that it is about"),
+        Place::Field => ("a field", "the state"),
+    };
+    message("M0021", format!("`#[{name}]` does not apply to {here}"), format!("put it on {there}"))
+}
+
+pub(crate) fn actor_is_a_value(actor: &Ident) -> Message {
+    use heck::ToPascalCase;
+
+    let meant = crate::model::bare(actor).to_pascal_case();
+    message(
+        "M0022",
+        format!("`{actor}` is not a type: `by` names the types of the actors"),
+        format!("write `by = {meant}`, and pass `&{actor}` to the transition"),
     )
 }
 
@@ -489,7 +515,7 @@ pub(crate) fn taken_and_in_source(name: &Ident, whole: bool) -> Message {
 }
 
 pub(crate) fn name_of_ours(name: &Ident, source: Option<&Ident>) -> Message {
-    let ours = ours(name);
+    let ours = ours(&name.to_string());
     let (other, repair) = match source {
         Some(source) => (
             format!("a field of `{source}`"),
@@ -501,7 +527,7 @@ pub(crate) fn name_of_ours(name: &Ident, source: Option<&Ident>) -> Message {
 }
 
 pub(crate) fn binding_of_ours(name: &Ident) -> Message {
-    let ours = ours(name);
+    let ours = ours(&name.to_string());
     message(
         "M0120",
         format!("`{name}` is ambiguous: this pattern binds it, and it is {ours}"),
@@ -510,7 +536,7 @@ pub(crate) fn binding_of_ours(name: &Ident) -> Message {
 }
 
 /// What a name means in every expression.
-fn ours(name: &Ident) -> &'static str {
+fn ours(name: &str) -> &'static str {
     if name == "source" {
         "the data of the source state"
     } else if name == "status" {
@@ -575,6 +601,30 @@ pub(crate) fn upgrade_of_a_plain_machine() -> Message {
         "M0124",
         "only a durable machine has stored data to upgrade",
         "add `durable` to `#[machine(..)]`, or remove this",
+    )
+}
+
+pub(crate) fn state_hides_a_type(state: &Ident, module: &str) -> Message {
+    message(
+        "M0125",
+        format!(
+            "the state `{state}` hides this type: the machine's module has a struct of that name"
+        ),
+        format!(
+            "rename the state, or write the path of the type, such as `some::path::{state}`; the data \
+             of the state is `{module}::{state}`"
+        ),
+    )
+}
+
+pub(crate) fn misnamed(name: &Ident, meant: &str) -> Message {
+    let what = ours(meant);
+    message(
+        "M0126",
+        format!("expressions do not know `{name}`"),
+        format!(
+            "write `{meant}`, which is {what}; fields and items of the payload have their own names"
+        ),
     )
 }
 

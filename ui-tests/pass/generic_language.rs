@@ -61,7 +61,11 @@ pub struct Limits<T> {
     fallback: T,
 }
 
-fn known<T, E: Debug + Clone>(_: &retry::Trying<'_, E>, limits: &Limits<T>, _: &E) -> Result<(), String> {
+fn known<T, E: Debug + Clone>(
+    _: &retry::Trying<'_, E>,
+    limits: &Limits<T>,
+    _: &E,
+) -> Result<(), String> {
     limits.total.map(|_| ()).ok_or_else(|| "no limit".to_owned())
 }
 

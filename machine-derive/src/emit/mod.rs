@@ -25,6 +25,7 @@ mod params;
 mod same;
 mod states;
 mod status;
+mod storable;
 mod stubs;
 mod transitions;
 mod typed;

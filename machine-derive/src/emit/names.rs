@@ -66,6 +66,7 @@ impl<'a> Names<'a> {
                 private_bounds,
                 clippy::boxed_local,
                 clippy::pedantic,
+                clippy::should_implement_trait,
                 clippy::empty_loop,
                 clippy::ptr_arg,
                 clippy::too_many_arguments

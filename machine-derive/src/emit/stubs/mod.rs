@@ -5,6 +5,7 @@ mod choice;
 mod durable;
 mod erased;
 mod event;
+mod imports;
 mod typed;
 mod written;
 
@@ -13,7 +14,10 @@ use quote::{format_ident, quote};
 use syn::Ident;
 
 use super::names::{self, Names};
-use crate::model::{Graph, State};
+use crate::{
+    model::{Graph, State},
+    parse::Transition,
+};
 
 pub(crate) fn stubs(graph: &Graph<'_>) -> TokenStream {
     let names = Names::of(graph);
@@ -32,6 +36,7 @@ pub(crate) fn stubs(graph: &Graph<'_>) -> TokenStream {
         choice::emit(graph, &names),
         actors(graph),
         groups(graph),
+        imports::emit(graph),
         durable::emit(&names),
     ];
     names.module(graph, &quote!(#(#parts)*))
@@ -47,7 +52,7 @@ fn definition(graph: &Graph<'_>) -> TokenStream {
 
 /// The actors' types are named, so that their imports are not reported as unused.
 fn actors(graph: &Graph<'_>) -> TokenStream {
-    let named = written::readable(graph).flat_map(|transition| &transition.by);
+    let named = graph.declaration.transitions().flat_map(Transition::actors);
     let traits = written::first_of_each_event(graph).into_iter().filter_map(|transition| {
         let may = format_ident!("May{}", names::variant(&transition.trigger));
         // A state or a group of that name was already reported, and is emitted.
