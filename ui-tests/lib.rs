@@ -47,6 +47,8 @@ mod errors {
     pub struct M0021;
     #[doc = include_str!("../machine/src/docs/errors/M0022.md")]
     pub struct M0022;
+    #[doc = include_str!("../machine/src/docs/errors/M0023.md")]
+    pub struct M0023;
     #[doc = include_str!("../machine/src/docs/errors/M0101.md")]
     pub struct M0101;
     #[doc = include_str!("../machine/src/docs/errors/M0102.md")]

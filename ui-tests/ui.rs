@@ -110,8 +110,12 @@ fn every_message_has_a_page() -> io::Result<()> {
 
 /// The codes of all messages of the macro.
 fn codes() -> io::Result<BTreeSet<String>> {
-    let messages = fs::read_to_string("../machine-derive/src/message.rs")?;
-    Ok(messages.split('"').filter(|text| is_code(text)).map(str::to_owned).collect())
+    let mut codes = BTreeSet::new();
+    for file in fs::read_dir("../machine-derive/src/message")? {
+        let messages = fs::read_to_string(file?.path())?;
+        codes.extend(messages.split('"').filter(|text| is_code(text)).map(str::to_owned));
+    }
+    Ok(codes)
 }
 
 fn is_code(text: &str) -> bool {

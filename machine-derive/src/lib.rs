@@ -1,5 +1,6 @@
 //! The `#[machine]` attribute. Its documentation is on the re-export in the `machine` crate.
 
+mod above;
 mod cfg;
 mod check;
 #[cfg(feature = "diagram")]

@@ -1,5 +1,7 @@
 //! Support for generated code. Not part of the public API: anything in here may change.
 
+pub use alloc::boxed::Box;
+
 pub use crate::definition::rows;
 pub use crate::typed::{Deadline, after};
 pub use machine_derive::Declaration;

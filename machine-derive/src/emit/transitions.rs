@@ -195,8 +195,8 @@ fn guard(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<TokenS
     let asks = hygienic! {
         fn guard_that_takes_references<'a, #(#types: ?::core::marker::Sized + 'a,)* V>(
             guard: impl ::core::ops::FnOnce(#(&'a #types),*) -> V + 'a,
-        ) -> ::std::boxed::Box<dyn ::core::ops::FnOnce(#(&'a #types),*) -> V + 'a> {
-            ::std::boxed::Box::new(guard)
+        ) -> __machine::__private::Box<dyn ::core::ops::FnOnce(#(&'a #types),*) -> V + 'a> {
+            __machine::__private::Box::new(guard)
         }
     };
     let found = &guard.written.error;

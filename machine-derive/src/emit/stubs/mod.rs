@@ -11,7 +11,7 @@ mod written;
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::Ident;
+use syn::{Ident, ItemEnum};
 
 use super::names::{self, Names};
 use crate::{
@@ -21,6 +21,42 @@ use crate::{
 
 pub(crate) fn stubs(graph: &Graph<'_>) -> TokenStream {
     let names = Names::of(graph);
+    names.module(graph, &items(graph, &names))
+}
+
+/// The stubs, and the enum in the place of the typed machine, for what was derived for it. It has the
+/// constructor, which leads into the stubs.
+pub(crate) fn stubs_beside_the_enum(graph: &Graph<'_>, mut item: ItemEnum) -> TokenStream {
+    let names = Names::of(graph);
+    item.attrs.clear();
+    for variant in &mut item.variants {
+        variant.attrs.clear();
+        variant.fields.iter_mut().for_each(|field| field.attrs.clear());
+    }
+    let typed = &names.typed;
+    let constructor = graph.states.get(graph.initial).filter(|_| names.params.is_empty());
+    let constructor = constructor.map(|initial| {
+        let context = Names::has_context(graph).then_some(&names.context).into_iter();
+        let fields = initial.written.fields.iter().map(|field| &field.ty);
+        let made = names.typed_in(initial);
+        quote! {
+            impl super::#typed {
+                pub fn new(#(_: #context,)* #(_: #fields),*) -> #made {
+                    loop {}
+                }
+            }
+        }
+    });
+    let items = items(graph, &names);
+    let module = names.module_with(graph, &quote!(#items #constructor), &[&names.any]);
+    quote! {
+        #[allow(dead_code)]
+        #item
+        #module
+    }
+}
+
+fn items(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     // A duplicate state was already reported; emitting it would report it again.
     let mut states: Vec<&State<'_>> = Vec::new();
     for state in &graph.states {
@@ -30,16 +66,16 @@ pub(crate) fn stubs(graph: &Graph<'_>) -> TokenStream {
     }
     let parts = [
         definition(graph),
-        typed::emit(graph, &names, &states),
-        erased::emit(graph, &names, &states),
-        event::emit(graph, &names),
-        choice::emit(graph, &names),
+        typed::emit(graph, names, &states),
+        erased::emit(graph, names, &states),
+        event::emit(graph, names),
+        choice::emit(graph, names),
         actors(graph),
         groups(graph),
         imports::emit(graph),
-        durable::emit(&names),
+        durable::emit(names),
     ];
-    names.module(graph, &quote!(#(#parts)*))
+    quote!(#(#parts)*)
 }
 
 fn definition(graph: &Graph<'_>) -> TokenStream {
