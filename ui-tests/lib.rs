@@ -43,6 +43,12 @@ mod errors {
     pub struct M0019;
     #[doc = include_str!("../machine/src/docs/errors/M0020.md")]
     pub struct M0020;
+    #[doc = include_str!("../machine/src/docs/errors/M0021.md")]
+    pub struct M0021;
+    #[doc = include_str!("../machine/src/docs/errors/M0022.md")]
+    pub struct M0022;
+    #[doc = include_str!("../machine/src/docs/errors/M0023.md")]
+    pub struct M0023;
     #[doc = include_str!("../machine/src/docs/errors/M0101.md")]
     pub struct M0101;
     #[doc = include_str!("../machine/src/docs/errors/M0102.md")]
@@ -91,6 +97,10 @@ mod errors {
     pub struct M0123;
     #[doc = include_str!("../machine/src/docs/errors/M0124.md")]
     pub struct M0124;
+    #[doc = include_str!("../machine/src/docs/errors/M0125.md")]
+    pub struct M0125;
+    #[doc = include_str!("../machine/src/docs/errors/M0126.md")]
+    pub struct M0126;
     #[doc = include_str!("../machine/src/docs/errors/M0201.md")]
     pub struct M0201;
     #[doc = include_str!("../machine/src/docs/errors/M0202.md")]

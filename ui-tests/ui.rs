@@ -110,8 +110,12 @@ fn every_message_has_a_page() -> io::Result<()> {
 
 /// The codes of all messages of the macro.
 fn codes() -> io::Result<BTreeSet<String>> {
-    let messages = fs::read_to_string("../machine-derive/src/message.rs")?;
-    Ok(messages.split('"').filter(|text| is_code(text)).map(str::to_owned).collect())
+    let mut codes = BTreeSet::new();
+    for file in fs::read_dir("../machine-derive/src/message")? {
+        let messages = fs::read_to_string(file?.path())?;
+        codes.extend(messages.split('"').filter(|text| is_code(text)).map(str::to_owned));
+    }
+    Ok(codes)
 }
 
 fn is_code(text: &str) -> bool {
@@ -140,6 +144,17 @@ fn program(case: &str) -> &str {
     case.split_once("\n\n").map_or(case, |(_, program)| program)
 }
 
+/// The cases with more errors than one.
+const SEVERAL: [(&str, usize); 4] = [
+    ("three_mistakes.stderr", 3),
+    // A derive reports each type that it is for: the state, and the events.
+    ("field_without_clone.stderr", 2),
+    // The compiler reports each mention of a type without its parameters, before it looks at traits.
+    ("handler_of_the_typed_machine.stderr", 3),
+    // The macro is not called.
+    ("without_import.stderr", 5),
+];
+
 /// Consequences of a mistake are not reported.
 #[test]
 fn one_mistake_makes_one_error() -> io::Result<()> {
@@ -150,10 +165,9 @@ fn one_mistake_makes_one_error() -> io::Result<()> {
             if path.extension().is_none_or(|extension| extension != "stderr") {
                 continue;
             }
-            let mistakes = match path.file_name().and_then(|name| name.to_str()) {
-                Some("three_mistakes.stderr") => 3,
-                _ => 1,
-            };
+            let name = path.file_name().and_then(|name| name.to_str());
+            let known = SEVERAL.iter().find(|(case, _)| name == Some(*case));
+            let mistakes = known.map_or(1, |(_, errors)| *errors);
             let said = fs::read_to_string(&path)?;
             let errors = said.lines().filter(|line| line.starts_with("error")).count();
             if errors != mistakes {

@@ -58,7 +58,7 @@ pub(crate) fn ask_the_compiler(options: &TokenStream, mut item: ItemEnum) -> Tok
     item.attrs = inert;
     quote! {
         #[derive(#krate::__private::Declaration)]
-        #[__machine((#options), (#(#active)*), (#vis), (#name))]
+        #[__carried((#options), (#(#active)*), (#vis), (#name))]
         #[allow(dead_code)]
         #item
     }
@@ -109,7 +109,7 @@ pub(crate) fn declaration(item: TokenStream) -> TokenStream {
         }
     }
     let (carried, attrs): (Vec<_>, Vec<_>) =
-        input.attrs.iter().partition(|attribute| attribute.path().is_ident("__machine"));
+        input.attrs.iter().partition(|attribute| attribute.path().is_ident("__carried"));
     // `ask_the_compiler` wrote this attribute, so it has these four groups.
     let Some(Meta::List(carried)) = carried.first().map(|attribute| &attribute.meta) else {
         return TokenStream::new();

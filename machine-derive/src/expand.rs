@@ -1,13 +1,35 @@
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::ItemEnum;
 
-use crate::{cfg, check, emit, errors::Errors, model, parse, paths};
+use crate::{above, cfg, check, emit, errors::Errors, message, model, parse, paths};
 
 /// The attribute. What the compiler may switch off, it is asked about first.
 pub(crate) fn machine(options: TokenStream, item: TokenStream) -> TokenStream {
-    match syn::parse2(item.clone()) {
+    let is_derive = |attribute: &syn::Attribute| attribute.path().is_ident("derive");
+    match syn::parse2::<ItemEnum>(item.clone()) {
+        Ok(declaration) if !declaration.attrs.iter().any(is_derive) && above::has_derive() => {
+            derived_too_early(options, declaration)
+        }
         Ok(declaration) if cfg::is_in(item.clone()) => cfg::ask_the_compiler(&options, declaration),
         _ => declared(options, item),
     }
+}
+
+/// What was derived is for the enum, so the enum stays, and the rest comes out as stubs.
+fn derived_too_early(options: TokenStream, declaration: ItemEnum) -> TokenStream {
+    let mut errors = Errors::default();
+    errors.at(Span::call_site(), message::derive_above());
+    let (options, item) =
+        (paths::one_level_down(options), paths::body_one_level_down(declaration.to_token_stream()));
+    // Other mistakes may follow from this one.
+    let mut ignored = Errors::default();
+    let stubs = parse::declaration(options, item, &mut ignored).map(|parsed| {
+        let graph = model::resolve(&parsed, &mut ignored);
+        emit::stubs_beside_the_enum(&graph, declaration)
+    });
+    let errors = errors.into_tokens();
+    quote! { #errors #stubs }
 }
 
 /// The whole pipeline: parse what is written, resolve its names, check the graph, emit.
@@ -28,6 +50,6 @@ pub(crate) fn declared(options: TokenStream, item: TokenStream) -> TokenStream {
     } else {
         let stubs = emit::stubs(&graph);
         let errors = errors.into_tokens();
-        quote::quote! { #errors #stubs }
+        quote! { #errors #stubs }
     }
 }

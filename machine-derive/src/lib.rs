@@ -1,5 +1,6 @@
 //! The `#[machine]` attribute. Its documentation is on the re-export in the `machine` crate.
 
+mod above;
 mod cfg;
 mod check;
 #[cfg(feature = "diagram")]
@@ -25,7 +26,7 @@ pub fn machine(
 }
 
 /// The way back of a declaration with `#[cfg]` in it; see `cfg.rs`. Nobody writes it.
-#[proc_macro_derive(Declaration, attributes(__machine, __written))]
+#[proc_macro_derive(Declaration, attributes(__carried, __written))]
 pub fn declaration(item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     cfg::declaration(item.into()).into()
 }

@@ -2,6 +2,17 @@
 #![cfg_attr(not(feature = "serde"), no_std)]
 // Some code is used only by stores and workers; without them it is dead.
 #![cfg_attr(not(feature = "worker"), allow(dead_code))]
+// Links are checked where everything that they lead to is there.
+#![cfg_attr(
+    not(all(
+        feature = "cli",
+        feature = "http",
+        feature = "registry",
+        feature = "schemars",
+        feature = "worker"
+    )),
+    allow(rustdoc::broken_intra_doc_links)
+)]
 
 extern crate alloc;
 

@@ -1,5 +1,7 @@
 //! Support for generated code. Not part of the public API: anything in here may change.
 
+pub use alloc::boxed::Box;
+
 pub use crate::definition::rows;
 pub use crate::typed::{Deadline, after};
 pub use machine_derive::Declaration;
@@ -106,6 +108,8 @@ pub use self::durable::*;
 
 #[cfg(feature = "serde")]
 mod durable {
+    use std::{marker::PhantomData, sync::Arc};
+
     pub use crate::{
         journal::{Journal, Pass, Payload},
         stored::{Context, Core, Data, Durable, Parts, Restore, Rules, Unverified, Verified},
@@ -138,4 +142,65 @@ mod durable {
         serde_json::from_str::<T>(&text)?;
         Ok(text)
     }
+
+    /// A value that may be storable. If it is not, the bounds of the declaration report that, and
+    /// nothing else does: [`Unstorable`] has the same methods.
+    #[derive(Debug)]
+    pub struct Value<'a, T>(pub &'a T);
+
+    impl<T: serde::Serialize> Value<'_, T> {
+        #[must_use]
+        pub fn add_to(self, payload: Payload, name: &str) -> Payload {
+            payload.__with(name, self.0)
+        }
+    }
+
+    impl<T: serde::Serialize + serde::de::DeserializeOwned> Value<'_, T> {
+        pub fn encode(self) -> serde_json::Result<String> {
+            encode(self.0)
+        }
+    }
+
+    impl<C: Data> Value<'_, Core<C>> {
+        pub fn context(self) -> serde_json::Result<Arc<str>> {
+            self.0.__context_text()
+        }
+    }
+
+    /// A type that may be readable, in the same way.
+    #[derive(Debug)]
+    pub struct Reader<T>(pub PhantomData<T>);
+
+    impl<T: Data> Reader<T> {
+        pub fn read(self, text: &str) -> serde_json::Result<T> {
+            T::__of_text(text)
+        }
+    }
+
+    /// For types that cannot be stored. A program that has one does not compile.
+    pub trait Unstorable: Sized {
+        #[must_use]
+        fn add_to(self, payload: Payload, _name: &str) -> Payload {
+            payload
+        }
+
+        fn encode(self) -> serde_json::Result<String> {
+            Err(serde::ser::Error::custom("not storable"))
+        }
+
+        fn context(self) -> serde_json::Result<Arc<str>> {
+            Err(serde::ser::Error::custom("not storable"))
+        }
+    }
+
+    impl<T> Unstorable for Value<'_, T> {}
+
+    /// The same for [`Reader`].
+    pub trait Unreadable<T>: Sized {
+        fn read(self, _text: &str) -> serde_json::Result<T> {
+            Err(serde::de::Error::custom("not storable"))
+        }
+    }
+
+    impl<T> Unreadable<T> for Reader<T> {}
 }

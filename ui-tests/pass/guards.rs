@@ -85,3 +85,32 @@ fn runs() {
     assert_eq!(send(open).unwrap().state().grams, 1000);
     assert_eq!(send(Parcel::new(1).fill(0)).unwrap_err().to_string(), "it is empty");
 }
+
+/// What a guard takes may be what the payload coerces to, or anything at all.
+#[machine]
+#[derive(Debug)]
+pub enum Letter {
+    #[initial]
+    #[on(write(text: String, to: Vec<String>) => Written, guard = worth_it -> &'static str)]
+    #[on(burn(why: String) => Burnt, guard = anything -> String)]
+    Empty,
+    #[terminal]
+    Written,
+    #[terminal]
+    Burnt,
+}
+
+fn worth_it(_: &dyn std::fmt::Debug, text: &str, to: &[String]) -> Result<(), &'static str> {
+    if text.is_empty() || to.is_empty() { Err("nothing to write") } else { Ok(()) }
+}
+
+fn anything<S, W>(_: &S, _: &W) -> Result<(), String> {
+    Ok(())
+}
+
+#[test]
+fn arguments_of_guards_are_coerced() {
+    let refused = Letter::new().write(String::new(), vec![String::new()]).unwrap_err();
+    assert_eq!(refused.reason, "nothing to write");
+    assert!(refused.machine.burn("empty".to_owned()).is_ok());
+}

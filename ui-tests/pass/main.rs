@@ -30,6 +30,7 @@ mod erased_follows_typed;
 mod field_called_source;
 mod from_macro_rules;
 mod generic_guards;
+mod generic_language;
 mod generics;
 mod group_moves;
 mod groups;

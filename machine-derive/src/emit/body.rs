@@ -15,12 +15,25 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Tok
     let journal = names.durable.then(|| {
         let items = graph.triggers[step.trigger].brought.iter().map(|brought| {
             let (name, text) = (local(from, brought.name), bare(brought.name));
-            hygienic!(.__with(#text, &#name))
+            hygienic!(let payload = __machine::__private::Value(&#name).add_to(payload, #text);)
+        });
+        let items: Vec<_> = items.collect();
+        // In a block, so that the user's expressions do not see its methods.
+        let unstorable = (!items.is_empty()).then(|| {
+            hygienic! {
+                #[allow(unused_imports)]
+                use __machine::__private::Unstorable as _;
+            }
         });
         hygienic! {
             let mut core = machine.core;
-            let payload =
-                <__machine::__private::Payload as ::core::default::Default>::default() #(#items)*;
+            let payload = {
+                #unstorable
+                let payload =
+                    <__machine::__private::Payload as ::core::default::Default>::default();
+                #(#items)*
+                payload
+            };
         }
     });
     let scope = Scope::of(graph, step);
@@ -152,7 +165,7 @@ fn leads(
                 let leads = leads(graph, names, step, scope, &arm.leads);
                 // Rustc suggests further arms behind the last one, so that is where it is written.
                 let mut body = Group::new(Delimiter::Brace, leads);
-                body.set_span(Span::mixed_site().located_at(arm.leads.span()));
+                body.set_span(Span::mixed_site().located_at(arm.end));
                 hygienic!(#pattern #guard => #body)
             });
             hygienic!(#token #on { #(#arms)* })
@@ -180,7 +193,7 @@ fn target(
     let state = next_state(graph, scope, target);
     let (bound, state) = if names.durable {
         let edge = names::index(step.edge(target.to));
-        let started = deadlines::started(graph, step.from, target.to);
+        let started = deadlines::started(graph, names, step.from, target.to);
         (
             hygienic! {
                 let state = #state;

@@ -27,35 +27,43 @@ fn deadlines<'g>(graph: &'g Graph<'_>, state: usize) -> impl Iterator<Item = &'g
 
 /// The calls for the deadlines that start when a machine goes from one state to another: the
 /// state's own, and those of the groups that it enters.
-pub(super) fn started(graph: &Graph<'_>, from: usize, to: usize) -> Vec<TokenStream> {
+pub(super) fn started(
+    graph: &Graph<'_>,
+    names: &Names<'_>,
+    from: usize,
+    to: usize,
+) -> Vec<TokenStream> {
     let is_in = |state: usize, group: &Ident| graph.states[state].written.groups.contains(group);
     deadlines(graph, to)
         .filter(|step| step.group.is_none_or(|group| !is_in(from, group)))
-        .map(|step| started_by(graph, step))
+        .map(|step| started_by(graph, names, step))
         .collect()
 }
 
 /// The same for a new machine.
-pub(super) fn started_at_creation(graph: &Graph<'_>) -> Vec<TokenStream> {
-    deadlines(graph, graph.initial).map(|step| started_by(graph, step)).collect()
+pub(super) fn started_at_creation(graph: &Graph<'_>, names: &Names<'_>) -> Vec<TokenStream> {
+    deadlines(graph, graph.initial).map(|step| started_by(graph, names, step)).collect()
 }
 
 /// The edge that a deadline fires, and how long it runs.
-fn started_by(graph: &Graph<'_>, step: &Move<'_>) -> TokenStream {
+fn started_by(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let edge = names::index(step.first_edge);
-    let after = call(graph, step, &hygienic!(&state), &hygienic!(core.__context()));
+    let after = call(graph, names, step, &hygienic!(&state), &hygienic!(core.__context()));
     hygienic!((#edge, #after))
 }
 
+/// Passes the types and constants explicitly: the state may not mention all of them.
 fn call(
     graph: &Graph<'_>,
+    names: &Names<'_>,
     step: &Move<'_>,
     state: &TokenStream,
     context: &TokenStream,
 ) -> TokenStream {
     let function = names::deadline(step);
     let context = Names::has_context(graph).then_some(context);
-    hygienic!(#function(#state, #context))
+    let params = names.params.turbofish();
+    hygienic!(#function #params (#state, #context))
 }
 
 /// The one place where the user's `after` is evaluated.
@@ -114,7 +122,7 @@ fn of_state(
 ) -> TokenStream {
     let (typed, (generics, predicates)) = (names.typed_in(state), names.for_all());
     let calls: Vec<_> = deadlines(graph, index)
-        .map(|step| call(graph, step, &hygienic!(&self.state), &hygienic!(self.context())))
+        .map(|step| call(graph, names, step, &hygienic!(&self.state), &hygienic!(self.context())))
         .collect();
     let none = (calls.len()..most).map(|_| hygienic!(::core::option::Option::None));
     let size = names::index(most);

@@ -2,7 +2,11 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::names::{self, Names};
+use super::{
+    names::{self, Names},
+    storable,
+    typed::derives,
+};
 use crate::{
     model::{Graph, State},
     parse::Upgrade,
@@ -14,8 +18,41 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     if !names.durable {
         return TokenStream::new();
     }
-    let parts = [typed(names), erased(graph, names), restore(graph, names)];
+    let parts = [
+        storable::asked(graph, names),
+        states(graph),
+        typed(names),
+        erased(graph, names),
+        restore(graph, names),
+        never_read(graph, names),
+    ];
     quote!(#(#parts)*)
+}
+
+/// The data of each state as text.
+fn states(graph: &Graph<'_>) -> TokenStream {
+    let names = graph.states.iter().map(State::name);
+    quote! {
+        mod __stored {
+            pub trait State {
+                fn __text(&self) -> ::core::result::Result<
+                    ::std::string::String,
+                    super::__machine::__private::serde_json::Error,
+                >;
+            }
+        }
+        #(
+            impl __stored::State for #names {
+                fn __text(&self) -> ::core::result::Result<
+                    ::std::string::String,
+                    __machine::__private::serde_json::Error,
+                > {
+                    use __machine::__private::Unstorable as _;
+                    __machine::__private::Value(self).encode()
+                }
+            }
+        )*
+    }
 }
 
 fn typed(names: &Names<'_>) -> TokenStream {
@@ -23,10 +60,7 @@ fn typed(names: &Names<'_>) -> TokenStream {
     quote! {
         impl<#state> __machine::__private::Durable for #typed<#state>
         where
-            #state: __machine::typed::State<Any = #any>
-                + __machine::__private::serde::Serialize
-                + __machine::__private::serde::de::DeserializeOwned
-                + ::core::marker::Send,
+            #state: __machine::typed::State<Any = #any> + __stored::State + ::core::marker::Send,
         {
             fn definition(&self) -> &'static __machine::definition::Definition {
                 DEFINITION
@@ -55,14 +89,15 @@ fn typed(names: &Names<'_>) -> TokenStream {
                 ::std::string::String,
                 __machine::__private::serde_json::Error,
             > {
-                __machine::__private::encode(&self.state)
+                self.state.__text()
             }
 
             fn __context_text(&self) -> ::core::result::Result<
                 ::std::sync::Arc<str>,
                 __machine::__private::serde_json::Error,
             > {
-                self.core.__context_text()
+                use __machine::__private::Unstorable as _;
+                __machine::__private::Value(&*self.core).context()
             }
         }
     }
@@ -134,7 +169,7 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let Names { typed, any, .. } = names;
     let states = graph.states.iter().enumerate().map(|(index, state)| {
         let (name, index) = (state.name(), names::index(index));
-        let read = quote!(__machine::__private::serde_json::from_str(text));
+        let read = read(&quote!(#name));
         let data = upgraded(&state.written.upgrades, &quote!(#name), &read);
         quote! {
             #index => {
@@ -159,8 +194,7 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         }
     });
     let upgrades = &graph.declaration.options.upgrades;
-    let context =
-        upgraded(upgrades, ty, &quote!(<#ty as __machine::__private::Data>::__of_text(text)));
+    let context = upgraded(upgrades, ty, &read(ty));
     quote! {
         impl __machine::__private::Restore for #any {
             const DEFINITION: &'static __machine::definition::Definition = DEFINITION;
@@ -170,6 +204,7 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             fn __restore(
                 verified: __machine::__private::Verified,
             ) -> ::core::result::Result<Self, __machine::__private::serde_json::Error> {
+                use __machine::__private::Unreadable as _;
                 let __machine::__private::Parts { state, version, text, core } =
                     verified.__into_parts(DEFINITION, |version, text| -> #result { #context })?;
                 let text = text.as_str();
@@ -182,6 +217,43 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             }
         }
     }
+}
+
+/// A machine is not read from data; without these implementations, serde would advise a derive.
+fn never_read(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+    let Names { typed, any, state, .. } = names;
+    if !derives(graph, "Deserialize") {
+        return TokenStream::new();
+    }
+    let body = quote! {
+        fn deserialize<__D: __machine::__private::serde::Deserializer<'de>>(
+            _: __D,
+        ) -> ::core::result::Result<Self, __D::Error> {
+            loop {}
+        }
+    };
+    quote! {
+        #[doc(hidden)]
+        impl<'de> __machine::__private::serde::Deserialize<'de> for #any
+        where
+            for<'__> (): __machine::stored::ReadFromData<#any>,
+        {
+            #body
+        }
+
+        #[doc(hidden)]
+        impl<'de, #state> __machine::__private::serde::Deserialize<'de> for #typed<#state>
+        where
+            for<'__> (): __machine::stored::ReadFromData<#typed<#state>>,
+        {
+            #body
+        }
+    }
+}
+
+/// The value of `text`, if the type can be read.
+fn read(ty: &TokenStream) -> TokenStream {
+    quote!(__machine::__private::Reader::<#ty>(::core::marker::PhantomData).read(text))
 }
 
 /// The value of `text`, which was written by `version`, after all upgrades since that version.

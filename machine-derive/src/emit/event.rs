@@ -4,7 +4,7 @@ use syn::Path;
 
 use super::{
     names::{self, Names},
-    transitions,
+    storable, transitions,
     typed::derives,
 };
 use crate::model::{Graph, bare};
@@ -25,7 +25,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         let remote = names.durable.then(|| quote!(#[serde(remote = "Self")]));
         quote!(#[serde(tag = "trigger")] #remote)
     });
-    let serde_impls = names.durable.then(|| serde_impls(graph));
+    let serde_impls = names.durable.then(|| serde_impls(graph, names));
     let variants = graph.triggers.iter().enumerate().map(|(index, trigger)| {
         let name = names::event(trigger);
         let moves: Vec<String> = graph
@@ -43,7 +43,8 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 let (name, ty) = (brought.name, brought.ty);
                 let about = format!("Payload of `{}`.", trigger.name);
                 let was = brought.was.iter().filter(|_| serde.is_some());
-                quote!(#[doc = #about] #(#[serde(alias = #was)])* #name: #ty)
+                let bound = storable::attribute(graph, names, ty, &[]);
+                quote!(#[doc = #about] #bound #(#[serde(alias = #was)])* #name: #ty)
             });
             quote!({ #(#fields),* })
         });
@@ -82,10 +83,11 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 }
 
 /// The implementations of serde's traits for the events of a durable machine.
-fn serde_impls(graph: &Graph<'_>) -> TokenStream {
+fn serde_impls(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+    let bounds = storable::of_events(graph, names);
     let serialize = derives(graph, "Serialize").then(|| {
         quote! {
-            impl __machine::__private::serde::Serialize for Event {
+            impl __machine::__private::serde::Serialize for Event #bounds {
                 fn serialize<S: __machine::__private::serde::Serializer>(
                     &self,
                     serializer: S,
@@ -97,7 +99,7 @@ fn serde_impls(graph: &Graph<'_>) -> TokenStream {
     });
     let deserialize = derives(graph, "Deserialize").then(|| {
         quote! {
-            impl<'de> __machine::__private::serde::Deserialize<'de> for Event {
+            impl<'de> __machine::__private::serde::Deserialize<'de> for Event #bounds {
                 fn deserialize<D: __machine::__private::serde::Deserializer<'de>>(
                     deserializer: D,
                 ) -> ::core::result::Result<Self, D::Error> {

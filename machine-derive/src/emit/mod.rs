@@ -25,6 +25,7 @@ mod params;
 mod same;
 mod states;
 mod status;
+mod storable;
 mod stubs;
 mod transitions;
 mod typed;
@@ -38,7 +39,7 @@ use names::Names;
 
 #[cfg(feature = "diagram")]
 pub(crate) use definition::conditions;
-pub(crate) use stubs::stubs;
+pub(crate) use stubs::{stubs, stubs_beside_the_enum};
 
 /// The type of a field that mentions every parameter, if there are any to mention.
 pub(crate) fn marker(generics: &Generics) -> Option<TokenStream> {

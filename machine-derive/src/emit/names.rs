@@ -48,7 +48,18 @@ impl<'a> Names<'a> {
 
     /// Wraps the items in the machine's module and re-exports the two that users need most.
     pub(super) fn module(&self, graph: &Graph<'_>, items: &TokenStream) -> TokenStream {
-        let Self { typed, any, module, .. } = self;
+        let Self { typed, any, .. } = self;
+        self.module_with(graph, items, &[any, typed])
+    }
+
+    /// The same with the items that are re-exported.
+    pub(super) fn module_with(
+        &self,
+        graph: &Graph<'_>,
+        items: &TokenStream,
+        exported: &[&Ident],
+    ) -> TokenStream {
+        let Self { typed, module, .. } = self;
         let vis = &graph.declaration.vis;
         let others = &graph.declaration.others;
         let krate = graph.declaration.options.krate.as_ref();
@@ -66,6 +77,7 @@ impl<'a> Names<'a> {
                 private_bounds,
                 clippy::boxed_local,
                 clippy::pedantic,
+                clippy::should_implement_trait,
                 clippy::empty_loop,
                 clippy::ptr_arg,
                 clippy::too_many_arguments
@@ -77,7 +89,7 @@ impl<'a> Names<'a> {
             }
             #[doc(inline)]
             #[allow(unused_imports)]
-            #vis use #module::{#any, #typed};
+            #vis use #module::{#(#exported),*};
         }
     }
 

@@ -61,6 +61,14 @@ impl<'a> Params<'a> {
         angle(&all)
     }
 
+    /// `::<T, N>`: every type and constant, for a call of a generated function. Lifetimes are
+    /// inferred.
+    pub(super) fn turbofish(&self) -> TokenStream {
+        let every = self.every();
+        let all: Vec<_> = self.split(&every).1.map(bare).collect();
+        if all.is_empty() { quote!() } else { quote!(::<#(#all),*>) }
+    }
+
     /// The predicates that mention only used parameters.
     pub(super) fn where_clause(&self, used: &Used) -> TokenStream {
         let predicates: Vec<&WherePredicate> = self

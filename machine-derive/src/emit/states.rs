@@ -4,6 +4,7 @@ use quote::quote;
 use super::{
     erased,
     names::{self, Names},
+    storable,
     typed::derives,
 };
 use crate::model::{Graph, State};
@@ -39,7 +40,8 @@ pub(super) fn item(graph: &Graph<'_>, names: &Names<'_>, state: &State<'_>) -> T
             let (attrs, name, ty) = (&field.attrs, &field.name, &field.ty);
             // Data written under an old name are read under the new one.
             let was = field.was.iter().filter(|_| reads);
-            quote!(#(#attrs)* #(#[serde(alias = #was)])* pub #name: #ty)
+            let bound = storable::attribute(graph, names, ty, others.iter().chain(attrs));
+            quote!(#(#attrs)* #bound #(#[serde(alias = #was)])* pub #name: #ty)
         });
         quote!(#predicates { #(#fields),* })
     };

@@ -1,5 +1,5 @@
-use proc_macro2::{Span, TokenStream};
-use quote::quote_spanned;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote_spanned};
 use syn::spanned::Spanned;
 
 use super::{
@@ -171,24 +171,41 @@ fn guard(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<TokenS
     let function = names::guard(step);
     let here = names.typed_in(&graph.states[step.from]);
     let (generics, predicates) = names.for_all();
-    let params = trigger.brought.iter().map(|brought| {
-        let (name, ty) = (brought.name, brought.ty);
-        hygienic!(#name: &#ty)
+    let items = trigger.brought.iter().map(|brought| {
+        let mut item: Ident = brought.name.clone();
+        item.set_span(Span::mixed_site().located_at(item.span()));
+        item
     });
-    let items = trigger.brought.iter().map(|brought| brought.name);
+    let items: Vec<Ident> = items.collect();
+    let params = trigger.brought.iter().zip(&items).map(|(brought, item)| {
+        let ty = brought.ty;
+        hygienic!(#item: &#ty)
+    });
     let span = Span::mixed_site().located_at(path.span());
     let machine = quote_spanned!(span=> machine);
     let context = Names::has_context(graph).then(|| quote_spanned!(span=> #machine.context(),));
-    let call = quote_spanned!(span=> #path(#machine.state(), #context #(#items),*));
-    let call = match guard.same {
-        None => call,
+    let called = quote_spanned!(span=> guard);
+    let call = quote_spanned!(span=> #called(#machine.state(), #context #(#items),*));
+    // Asks for the signature before the call, because rustc would suggest changes to the call, which
+    // nobody wrote. The types are those of the guard, so that arguments can be coerced to them.
+    let number = 1 + usize::from(context.is_some()) + items.len();
+    let types: Vec<Ident> = (0..number).map(|place| format_ident!("T{}", place)).collect();
+    // Not a path alone, which rustc would suggest to wrap in a closure.
+    let asked = quote_spanned!(span=> guard_that_takes_references((#path,).0));
+    let asks = hygienic! {
+        fn guard_that_takes_references<'a, #(#types: ?::core::marker::Sized + 'a,)* V>(
+            guard: impl ::core::ops::FnOnce(#(&'a #types),*) -> V + 'a,
+        ) -> __machine::__private::Box<dyn ::core::ops::FnOnce(#(&'a #types),*) -> V + 'a> {
+            __machine::__private::Box::new(guard)
+        }
+    };
+    let found = &guard.written.error;
+    let verdict = quote_spanned!(span=> __machine::typed::Verdict::<#found>::into_result(#call));
+    let verdict = match guard.same {
+        None => verdict,
         Some(same) => {
-            let (found, same) = (&guard.written.error, &graph.same[same]);
-            let convert = body::convert(same);
-            hygienic! {
-                let asked: ::core::result::Result<(), #found> = #call;
-                asked.map_err(|error| #convert(error))
-            }
+            let convert = body::convert(&graph.same[same]);
+            hygienic!(#verdict.map_err(|error| #convert(error)))
         }
     };
     Some(hygienic! {
@@ -196,7 +213,9 @@ fn guard(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<TokenS
             #machine: &#here,
             #(#params),*
         ) -> ::core::result::Result<(), #error> #predicates {
-            #call
+            #asks
+            let #called = #asked;
+            #verdict
         }
     })
 }

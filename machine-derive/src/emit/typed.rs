@@ -25,7 +25,12 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         (false, true) => quote!(context: #context,),
         (false, false) => quote!(),
     };
-    let parts = [constructor(graph, names), getters(graph, names), debug(graph, names)];
+    let parts = [
+        constructor(graph, names),
+        getters(graph, names),
+        never_cloned(graph, names),
+        debug(graph, names),
+    ];
     quote! {
         #(#docs)*
         #drawing
@@ -55,7 +60,7 @@ fn constructor(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let has_context = Names::has_context(graph);
     // Hygienic, because a field of the initial state may also be called `context`.
     let context_param = has_context.then(|| hygienic!(context: #context,));
-    let started = deadlines::started_at_creation(graph);
+    let started = deadlines::started_at_creation(graph, names);
     let due = (names.durable && !started.is_empty())
         .then(|| hygienic!(core.__created(DEFINITION, &[#(#started),*]);));
     let mutable = due.is_some().then(|| quote!(mut));
@@ -133,6 +138,30 @@ fn getters(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             #context_getter
             #journal_getters
         }
+    }
+}
+
+/// A machine has no `Clone`; without these methods, rustc would advise to implement it.
+fn never_cloned(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+    if graph.triggers.iter().any(|trigger| bare(trigger.name) == "clone") {
+        return TokenStream::new();
+    }
+    let state = &names.state;
+    let (typed, any) = (names.typed_with(quote!(#state)), names.any_type());
+    let (generics, predicates) = names.for_all();
+    let (generics_and_state, _) = names.for_all_and_state(&quote!());
+    let method = quote! {
+        #[doc(hidden)]
+        pub fn clone(&self) -> Self
+        where
+            for<'__> (): __machine::typed::Copied<Self>,
+        {
+            loop {}
+        }
+    };
+    quote! {
+        impl #generics_and_state #typed #predicates { #method }
+        impl #generics #any #predicates { #method }
     }
 }
 

@@ -52,7 +52,7 @@ impl<'a> Branches<'_, 'a> {
                     let leads = self.leads(&arm.branch);
                     self.bound.truncate(bound);
                     let (pattern, guard) = (&arm.pattern, arm.guard.as_ref());
-                    resolved.extend(leads.map(|leads| Arm { pattern, guard, leads }));
+                    resolved.extend(leads.map(|leads| Arm { pattern, guard, leads, end: arm.end }));
                 }
                 let whole = resolved.len() == arms.len();
                 whole.then_some(Leads::Match { token, on, arms: resolved })
@@ -107,8 +107,7 @@ impl<'a> Branches<'_, 'a> {
             fields.extend(self.source(written, target, field).map(|source| (field, source)));
         }
         let whole = fields.len() == target.fields.len();
-        let span = written.state.span();
-        whole.then_some(Target { to, stays: written.stays(), span, fields })
+        whole.then_some(Target { to, stays: written.stays(), fields })
     }
 
     /// Where a field of a target comes from: what this branch says, what the payload says, the

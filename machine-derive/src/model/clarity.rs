@@ -8,7 +8,7 @@ use super::{Brought, Graph, payload::field, scope};
 use crate::{
     errors::Errors,
     message,
-    parse::{self, Branch, ItemKind, Transition},
+    parse::{self, Branch, Transition},
 };
 
 /// Reports every name that could mean two things. `noted` are items that were reported already.
@@ -22,15 +22,11 @@ pub(super) fn check(
 ) {
     let source = &graph.declaration.states[from];
     let has_context = graph.declaration.options.context.is_some();
-    let mut expressions: Vec<&Expr> = Vec::new();
-    for item in &transition.payload {
-        if let ItemKind::Computed(value) = &item.kind {
-            expressions.push(value);
-        }
-    }
-    written(&transition.leads, &mut expressions);
+    let mut expressions = transition.expressions();
     source_is_used_in_one_way(source, &expressions, errors);
     expressions.extend(&transition.after);
+    let mut bound = Vec::new();
+    binds(&transition.leads, &mut bound);
     for expression in expressions {
         let mut reported: Vec<Ident> = Vec::new();
         let by_field_only = scope::uses_of_source(expression.to_token_stream()).1.is_none();
@@ -41,6 +37,16 @@ pub(super) fn check(
             }
             let of_source = field(source, &name).is_some();
             let of_payload = brought.iter().any(|brought| *brought.name == name);
+            if !of_source
+                && !of_payload
+                && !bound.contains(&name)
+                && !reported.contains(&name)
+                && let Some(meant) = scope::meant(&name, expression.to_token_stream(), has_context)
+            {
+                errors.at(name.span(), message::misnamed(&name, meant));
+                reported.push(name);
+                continue;
+            }
             let ours = name == "source" || name == "status" || name == "context" && has_context;
             let meanings = [of_source, of_payload, ours];
             if meanings.iter().filter(|meaning| **meaning).count() < 2
@@ -60,6 +66,25 @@ pub(super) fn check(
     }
 }
 
+/// The names that the patterns of a branch bind.
+fn binds(branch: &Branch, bound: &mut Vec<Ident>) {
+    match branch {
+        Branch::To(_) => {}
+        Branch::If { condition, then, otherwise, .. } => {
+            bound.extend(scope::bound_by(condition));
+            for branch in [Some(then), otherwise.as_ref()].into_iter().flatten() {
+                binds(branch, bound);
+            }
+        }
+        Branch::Match { arms, .. } => {
+            for arm in arms {
+                bound.extend(scope::names(arm.pattern.to_token_stream()));
+                binds(&arm.branch, bound);
+            }
+        }
+    }
+}
+
 /// A field that is named by itself is taken out of the source, so `source` no longer has it.
 fn source_is_used_in_one_way(source: &parse::State, expressions: &[&Expr], errors: &mut Errors) {
     let uses = expressions.iter().map(|one| scope::uses_of_source(one.to_token_stream()));
@@ -75,26 +100,5 @@ fn source_is_used_in_one_way(source: &parse::State, expressions: &[&Expr], error
     });
     if let Some(name) = twice {
         errors.at(name.span(), message::taken_and_in_source(&name, whole.is_some()));
-    }
-}
-
-/// Every expression of a branch as it is written.
-fn written<'a>(branch: &'a Branch, expressions: &mut Vec<&'a Expr>) {
-    match branch {
-        Branch::To(target) => expressions.extend(target.items.iter().map(|item| &item.value)),
-        Branch::If { condition, then, otherwise, .. } => {
-            expressions.push(condition);
-            written(then, expressions);
-            if let Some(otherwise) = otherwise {
-                written(otherwise, expressions);
-            }
-        }
-        Branch::Match { on, arms, .. } => {
-            expressions.push(on);
-            for arm in arms {
-                expressions.extend(&arm.guard);
-                written(&arm.branch, expressions);
-            }
-        }
     }
 }

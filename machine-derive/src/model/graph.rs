@@ -109,6 +109,8 @@ pub(crate) struct Arm<'a> {
     pub(crate) pattern: &'a Pat,
     pub(crate) guard: Option<&'a Expr>,
     pub(crate) leads: Leads<'a>,
+    /// Where it ends.
+    pub(crate) end: Span,
 }
 
 /// A state that a move can lead to.
@@ -116,7 +118,6 @@ pub(crate) struct Target<'a> {
     pub(crate) to: usize,
     /// It is written `Self`.
     pub(crate) stays: bool,
-    pub(crate) span: Span,
     /// Where each field comes from, in the target's order.
     pub(crate) fields: Vec<(&'a Field, Source<'a>)>,
 }
@@ -150,15 +151,6 @@ impl<'a> Leads<'a> {
                 then.targets().into_iter().chain(otherwise.targets()).collect()
             }
             Self::Match { arms, .. } => arms.iter().flat_map(|arm| arm.leads.targets()).collect(),
-        }
-    }
-
-    /// Where it is written.
-    pub(crate) fn span(&self) -> Span {
-        match self {
-            Self::To(target) => target.span,
-            Self::If { token, .. } => token.span,
-            Self::Match { token, .. } => token.span,
         }
     }
 

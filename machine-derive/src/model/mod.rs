@@ -3,6 +3,7 @@
 mod branches;
 mod clarity;
 mod graph;
+mod hidden;
 mod payload;
 mod resolve;
 mod same;
@@ -11,5 +12,6 @@ mod scope;
 pub(crate) use graph::{
     Arm, Brought, Graph, Guard, Leads, Move, Same, Source, State, Target, Trigger, Way, bare,
 };
+pub(crate) use hidden::hides_a_type;
 pub(crate) use resolve::{is_reserved, is_reserved_state, resolve};
 pub(crate) use scope::names as names_in;

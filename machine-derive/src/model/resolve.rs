@@ -4,7 +4,9 @@ use heck::ToPascalCase;
 use quote::{ToTokens, format_ident};
 use syn::{Expr, Ident, Path, spanned::Spanned};
 
-use super::{Brought, Graph, Guard, Leads, Move, State, Trigger, Way, graph::bare, payload, same};
+use super::{
+    Brought, Graph, Guard, Leads, Move, State, Trigger, Way, graph::bare, hidden, payload, same,
+};
 use crate::{
     errors::Errors,
     message,
@@ -78,6 +80,7 @@ pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> 
     derived_names_differ(&graph, errors);
     traits_are_free(&graph, errors);
     groups_are_known(declaration, errors);
+    hidden::check(&graph, errors);
     graph
 }
 

@@ -1,7 +1,7 @@
 //! Which names an expression uses. Rust resolves them; this only looks, so that a name with two
 //! meanings is reported and what nobody uses is not bound.
 
-use proc_macro2::{Ident, Literal, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, Literal, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::Expr;
 
@@ -102,6 +102,38 @@ fn look_for_source(tokens: TokenStream, fields: &mut Vec<Ident>, whole: &mut Opt
             TokenTree::Ident(_) | TokenTree::Punct(_) => {}
         }
     }
+}
+
+/// Names that other frameworks have for what expressions call `context` and `source`.
+const MISNOMERS: [(&str, &str); 3] = [("ctx", "context"), ("cx", "context"), ("self", "source")];
+
+/// The name that was meant by one of another framework, unless the expression gives it a meaning.
+pub(crate) fn meant(
+    name: &Ident,
+    expression: TokenStream,
+    has_context: bool,
+) -> Option<&'static str> {
+    let (_, meant) = MISNOMERS.iter().find(|(misnomer, _)| name == misnomer)?;
+    let missing = *meant == "context" && !has_context;
+    (!missing && !gives_meaning(name, expression)).then_some(meant)
+}
+
+/// Whether a closure or a `let` binds the name, or it is a function.
+fn gives_meaning(name: &Ident, expression: TokenStream) -> bool {
+    let tokens: Vec<TokenTree> = expression.into_iter().collect();
+    let bar = |token: Option<&TokenTree>| matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == '|');
+    tokens.iter().enumerate().any(|(place, token)| match token {
+        TokenTree::Group(group) => gives_meaning(name, group.stream()),
+        TokenTree::Ident(ident) if ident == name => {
+            let before = place.checked_sub(1).and_then(|before| tokens.get(before));
+            let binds =
+                matches!(before, Some(TokenTree::Ident(word)) if word == "let" || word == "mut");
+            let called = matches!(tokens.get(place + 1), Some(TokenTree::Group(group))
+                if group.delimiter() == Delimiter::Parenthesis);
+            binds || called || bar(before) || bar(tokens.get(place + 1))
+        }
+        _ => false,
+    })
 }
 
 /// The names that a condition binds for its branch: `if let Some(next) = queue`.

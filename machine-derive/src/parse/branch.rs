@@ -1,4 +1,4 @@
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenTree};
 use syn::{
     Expr, Ident, Pat, Token, braced,
     ext::IdentExt,
@@ -30,6 +30,8 @@ pub(crate) struct Arm {
     pub(crate) pattern: Pat,
     pub(crate) guard: Option<Expr>,
     pub(crate) branch: Branch,
+    /// Where it ends.
+    pub(crate) end: Span,
 }
 
 /// `Target(field = expr, field)`.
@@ -66,6 +68,26 @@ impl Branch {
             Self::Match { arms, .. } => {
                 for arm in arms {
                     arm.branch.collect(targets);
+                }
+            }
+        }
+    }
+
+    pub(super) fn collect_expressions<'a>(&'a self, expressions: &mut Vec<&'a Expr>) {
+        match self {
+            Self::To(target) => expressions.extend(target.items.iter().map(|item| &item.value)),
+            Self::If { condition, then, otherwise, .. } => {
+                expressions.push(condition);
+                then.collect_expressions(expressions);
+                if let Some(otherwise) = otherwise {
+                    otherwise.collect_expressions(expressions);
+                }
+            }
+            Self::Match { on, arms, .. } => {
+                expressions.push(on);
+                for arm in arms {
+                    expressions.extend(&arm.guard);
+                    arm.branch.collect_expressions(expressions);
                 }
             }
         }
@@ -155,7 +177,15 @@ fn arm(input: ParseStream<'_>) -> syn::Result<(Arm, bool)> {
     };
     input.parse::<Token![=>]>()?;
     let ends_in_brace = !input.peek(Ident) && !input.peek(Token![Self]);
-    Ok((Arm { pattern, guard, branch: input.parse()? }, ends_in_brace))
+    let (ahead, branch) = (input.fork(), input.parse()?);
+    let mut end = input.span();
+    while ahead.cursor() != input.cursor() {
+        end = match ahead.parse()? {
+            TokenTree::Group(group) => group.span_close(),
+            token => token.span(),
+        };
+    }
+    Ok((Arm { pattern, guard, branch, end }, ends_in_brace))
 }
 
 impl Parse for Target {

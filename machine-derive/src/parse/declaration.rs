@@ -1,7 +1,7 @@
 use proc_macro2::TokenStream;
 use syn::{Attribute, Generics, Ident, ItemEnum, Meta, Path, Visibility, punctuated::Punctuated};
 
-use super::{Options, State};
+use super::{Options, State, Transition};
 use crate::{errors::Errors, message};
 
 /// A whole machine.
@@ -19,6 +19,12 @@ pub(crate) struct Declaration {
 }
 
 impl Declaration {
+    /// Every transition that could be read, of states and of groups.
+    pub(crate) fn transitions(&self) -> impl Iterator<Item = &Transition> {
+        let of_groups = self.options.from_groups.iter().map(|(_, transition)| transition);
+        self.states.iter().flat_map(|state| &state.transitions).chain(of_groups)
+    }
+
     /// Whether the machine, and with it its events, can be written or read by serde.
     pub(crate) fn derives_serde(&self) -> bool {
         let mut derives = self.derives.iter().filter_map(|path| path.segments.last());

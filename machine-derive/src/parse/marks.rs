@@ -1,4 +1,5 @@
-//! The attributes of fields and payload items: `#[was = "old_name"]` and `#[audience(human)]`.
+//! The names of our attributes, and those of fields and payload items: `#[was = "old_name"]` and
+//! `#[audience(human)]`.
 
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, parse::ParseStream};
 
@@ -22,6 +23,78 @@ impl Audience {
             _ => None,
         }
     }
+}
+
+/// The attributes of a state.
+const OF_STATES: [&str; 9] =
+    ["initial", "stable", "terminal", "on", "group", "only_after", "never_after", "was", "upgrade"];
+
+/// The attributes of a field.
+const OF_FIELDS: [&str; 2] = ["was", "audience"];
+
+/// Where an attribute stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    State,
+    Field,
+}
+
+impl Place {
+    fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::State => &OF_STATES,
+            Self::Field => &OF_FIELDS,
+        }
+    }
+
+    fn other(self) -> Self {
+        match self {
+            Self::State => Self::Field,
+            Self::Field => Self::State,
+        }
+    }
+}
+
+/// Whose an attribute is.
+pub(super) enum Mark {
+    Ours(&'static str),
+    /// It stands in the wrong place, which was reported.
+    Misplaced,
+    /// It belongs to a derive, or to the compiler.
+    Foreign,
+}
+
+/// Finds the mark that an attribute is. A misspelt one is reported, and then taken for the one that
+/// was meant, so that nothing else is missing.
+pub(super) fn mark(attribute: &Attribute, place: Place, errors: &mut Errors) -> Mark {
+    let Some(name) = attribute.path().get_ident() else { return Mark::Foreign };
+    let exact = |known: &&&'static str| name == **known;
+    if let Some(known) = place.names().iter().find(exact) {
+        return Mark::Ours(known);
+    }
+    if place.other().names().iter().any(|known| name == known) {
+        errors.at(name.span(), message::misplaced_mark(name, place));
+        return Mark::Misplaced;
+    }
+    let text = name.to_string();
+    let meant = |known: &&&'static str| is_misspelt(&text, known);
+    if let Some(known) = place.names().iter().find(meant) {
+        errors.at(name.span(), message::misspelt_mark(name, known));
+        return Mark::Ours(known);
+    }
+    if let Some(known) = place.other().names().iter().find(meant) {
+        errors.at(name.span(), message::misspelt_mark(name, known));
+        return Mark::Misplaced;
+    }
+    Mark::Foreign
+}
+
+/// Whether `written` is probably `known` with a typing error.
+fn is_misspelt(written: &str, known: &str) -> bool {
+    let plain = |name: &str| name.replace('_', "").to_lowercase();
+    let (written, known) = (plain(written), plain(known));
+    let allowed = if known.len() < 5 { 1 } else { 2 };
+    strsim::damerau_levenshtein(&written, &known) <= allowed
 }
 
 /// What the attributes of a payload item say.

@@ -3,7 +3,11 @@ use syn::{
     punctuated::Punctuated,
 };
 
-use super::{Audience, Transition, Upgrade, marks, transition};
+use super::{
+    Audience, Place, Transition, Upgrade,
+    marks::{self, Mark},
+    transition,
+};
 use crate::{errors::Errors, message};
 
 /// A variant.
@@ -50,6 +54,11 @@ impl Field {
     /// `None` for a field without a name, which named fields are not.
     fn read(field: syn::Field, errors: &mut Errors) -> Option<Self> {
         let mut attrs = field.attrs;
+        attrs.retain(|attribute| {
+            let mark = marks::mark(attribute, Place::Field, errors);
+            let ours = matches!(mark, Mark::Ours(name) if attribute.path().is_ident(name));
+            ours || matches!(mark, Mark::Foreign)
+        });
         let was = marks::take_was(&mut attrs, errors);
         let audience = marks::take_audience(&mut attrs, errors);
         let serde = attrs.iter().map(serde_says).fold(Serde::default(), Serde::and);
@@ -176,66 +185,61 @@ impl State {
         let mut attributes = variant.attrs;
         state.was = marks::take_was(&mut attributes, errors);
         for attribute in attributes {
-            let mut mark = |name: &str| {
-                let ours = attribute.path().is_ident(name);
-                if ours && !matches!(attribute.meta, Meta::Path(_)) {
-                    errors.on(&attribute, message::malformed_mark(name));
-                }
-                let given = match name {
-                    "initial" => state.initial,
-                    "stable" => state.stable,
-                    _ => state.terminal,
-                };
-                if ours && given {
-                    errors.on(&attribute, message::repeated_option(&name));
-                }
-                ours
-            };
-            if mark("initial") {
-                state.initial = true;
-            } else if mark("stable") {
-                state.stable = true;
-            } else if mark("terminal") {
-                state.terminal = true;
-            } else if attribute.path().is_ident("on") {
-                match transition::read(&attribute) {
-                    Ok(transition) => {
-                        transition.report(errors);
-                        state.transitions.push(transition);
-                    }
-                    Err(problem) => {
-                        errors.at(problem.span(), message::malformed_on(&problem));
-                        let guess =
-                            |input: ParseStream<'_>| transition::guess(input, Some(&state.name));
-                        state.unreadable.extend(attribute.parse_args_with(guess));
-                    }
-                }
-            } else if attribute.path().is_ident("upgrade") {
-                match attribute.parse_args_with(Punctuated::<Upgrade, Token![,]>::parse_terminated)
-                {
-                    Ok(upgrades) => state.upgrades.extend(upgrades),
-                    Err(problem) => errors.at(problem.span(), message::malformed_upgrade(&problem)),
-                }
-            } else if let Some(mark) = names_mark(&attribute) {
-                match attribute
-                    .parse_args_with(Punctuated::<Ident, Token![|]>::parse_separated_nonempty)
-                {
-                    Ok(names) if mark == "group" => state.groups.extend(names),
-                    Ok(names) if mark == "never_after" => state.never_after.extend(names),
-                    Ok(names) => state.only_after.push(names.into_iter().collect()),
-                    Err(_) => errors.on(&attribute, message::malformed_names(mark)),
-                }
-            } else if attribute.path().is_ident("doc") {
-                state.docs.push(attribute);
-            } else {
-                state.others.push(attribute);
+            match marks::mark(&attribute, Place::State, errors) {
+                Mark::Ours(name) => state.take(name, &attribute, errors),
+                Mark::Misplaced => {}
+                Mark::Foreign if attribute.path().is_ident("doc") => state.docs.push(attribute),
+                Mark::Foreign => state.others.push(attribute),
             }
         }
         state
     }
+
+    /// Reads one of our attributes, which is called `name` even where it is misspelt.
+    fn take(&mut self, name: &'static str, attribute: &Attribute, errors: &mut Errors) {
+        match name {
+            "initial" => once(&mut self.initial, name, attribute, errors),
+            "stable" => once(&mut self.stable, name, attribute, errors),
+            "terminal" => once(&mut self.terminal, name, attribute, errors),
+            "on" => match transition::read(attribute) {
+                Ok(transition) => {
+                    transition.report(errors);
+                    self.transitions.push(transition);
+                }
+                Err(problem) => {
+                    errors.at(problem.span(), message::malformed_on(&problem));
+                    let guess = |input: ParseStream<'_>| transition::guess(input, Some(&self.name));
+                    self.unreadable.extend(attribute.parse_args_with(guess));
+                }
+            },
+            "upgrade" => {
+                match attribute.parse_args_with(Punctuated::<Upgrade, Token![,]>::parse_terminated)
+                {
+                    Ok(upgrades) => self.upgrades.extend(upgrades),
+                    Err(problem) => errors.at(problem.span(), message::malformed_upgrade(&problem)),
+                }
+            }
+            // `was` was taken; a misspelt one is only reported.
+            "was" => {}
+            // `#[group(A)]`, `#[only_after(A | B)]`, `#[never_after(A | B)]`.
+            mark => match attribute
+                .parse_args_with(Punctuated::<Ident, Token![|]>::parse_separated_nonempty)
+            {
+                Ok(names) if mark == "group" => self.groups.extend(names),
+                Ok(names) if mark == "never_after" => self.never_after.extend(names),
+                Ok(names) => self.only_after.push(names.into_iter().collect()),
+                Err(_) => errors.on(attribute, message::malformed_names(mark)),
+            },
+        }
+    }
 }
 
-/// The marks that list names: `#[group(A)]`, `#[only_after(A | B)]`, `#[never_after(A | B)]`.
-fn names_mark(attribute: &Attribute) -> Option<&'static str> {
-    ["group", "only_after", "never_after"].into_iter().find(|mark| attribute.path().is_ident(mark))
+/// Sets a mark without arguments.
+fn once(given: &mut bool, name: &'static str, attribute: &Attribute, errors: &mut Errors) {
+    if !matches!(attribute.meta, Meta::Path(_)) {
+        errors.on(attribute, message::malformed_mark(name));
+    }
+    if std::mem::replace(given, true) {
+        errors.on(attribute, message::repeated_option(&name));
+    }
 }

@@ -6,7 +6,7 @@ use syn::{
 };
 
 use super::{Audience, Branch, Target, marks};
-use crate::{errors::Errors, message};
+use crate::{errors::Errors, message, model::bare};
 
 /// `#[on(trigger(payload) => Target, by = A | B)]`.
 pub(crate) struct Transition {
@@ -22,6 +22,8 @@ pub(crate) struct Transition {
     pub(crate) was: Vec<LitStr>,
     /// The group that it leaves, where it stands on the enum.
     pub(crate) from: Option<Ident>,
+    /// All of it, where it could not be read.
+    pub(crate) unread: TokenStream,
     /// Options that are given a second time.
     repeated: Vec<Ident>,
 }
@@ -63,8 +65,30 @@ impl Transition {
             after: None,
             was: Vec::new(),
             from: None,
+            unread: TokenStream::new(),
             repeated: Vec::new(),
         }
+    }
+
+    /// Every expression of the payload and of the choice.
+    pub(crate) fn expressions(&self) -> Vec<&Expr> {
+        let computed = self.payload.iter().filter_map(|item| match &item.kind {
+            ItemKind::Computed(value) => Some(value),
+            ItemKind::Field | ItemKind::Noted(_) => None,
+        });
+        let mut expressions: Vec<&Expr> = computed.collect();
+        self.leads.collect_expressions(&mut expressions);
+        expressions
+    }
+
+    /// The actors in `by` that are variables, where types belong.
+    pub(crate) fn actors_that_are_values(&self) -> impl Iterator<Item = &Ident> {
+        self.by.iter().filter_map(Path::get_ident).filter(|actor| is_value(actor))
+    }
+
+    /// The actors in `by` that are types.
+    pub(crate) fn actors(&self) -> impl Iterator<Item = &Path> {
+        self.by.iter().filter(|actor| !actor.get_ident().is_some_and(is_value))
     }
 
     /// The first state that it can lead to.
@@ -77,7 +101,15 @@ impl Transition {
         for option in &self.repeated {
             errors.at(option.span(), message::repeated_option(option));
         }
+        for actor in self.actors_that_are_values() {
+            errors.at(actor.span(), message::actor_is_a_value(actor));
+        }
     }
+}
+
+/// Whether a name is that of a variable.
+fn is_value(name: &Ident) -> bool {
+    bare(name).starts_with(|first: char| first.is_lowercase())
 }
 
 pub(super) fn read(attribute: &Attribute) -> syn::Result<Transition> {
@@ -91,6 +123,7 @@ pub(super) fn read(attribute: &Attribute) -> syn::Result<Transition> {
 /// What can be guessed of a transition that cannot be read: its payload if that much is right, the
 /// next name as its target, and an actor if anything follows.
 pub(super) fn guess(input: ParseStream<'_>, source: Option<&Ident>) -> syn::Result<Transition> {
+    let unread = input.fork().parse()?;
     let trigger: Ident = input.parse()?;
     let mut payload = Vec::new();
     if input.peek(syn::token::Paren) {
@@ -122,7 +155,7 @@ pub(super) fn guess(input: ParseStream<'_>, source: Option<&Ident>) -> syn::Resu
         }
     }
     let leads = Branch::To(Target::new(target));
-    Ok(Transition { by, guard, ..Transition::new(trigger, payload, leads) })
+    Ok(Transition { by, guard, unread, ..Transition::new(trigger, payload, leads) })
 }
 
 /// The items without `#[..]`, which may be what is wrong with them.

@@ -148,9 +148,9 @@ impl<T> Deref for Call<T> {
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not perform `{T}`",
-    label = "this cannot perform it",
-    note = "a permit is for one tool: pass a service that implements `Perform<{T}>`, or make one with \
+    message = "`{Self}` does not perform this tool",
+    label = "this service does not implement `Perform` for the tool",
+    note = "implement `machine::contract::Perform<T>` for the type `T` of the tool, or make a service with \
             `service_fn`"
 )]
 pub trait Perform<T: Callable>: Send + Sync {

@@ -92,24 +92,6 @@ pub trait Context: Send + Sync + 'static {
     }
 }
 
-/// Data that a store can write and read back. Every type that serde can write and read is; a
-/// [`Contract`](crate::contract::Contract) is read through its checks only.
-#[doc(hidden)]
-pub trait Data: Sized {
-    fn __to_text(&self) -> serde_json::Result<String>;
-    fn __of_text(text: &str) -> serde_json::Result<Self>;
-}
-
-impl<T: Serialize + DeserializeOwned> Data for T {
-    fn __to_text(&self) -> serde_json::Result<String> {
-        crate::__private::encode(self)
-    }
-
-    fn __of_text(text: &str) -> serde_json::Result<Self> {
-        serde_json::from_str(text)
-    }
-}
-
 impl Context for () {
     type Summary = ();
 }

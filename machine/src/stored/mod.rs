@@ -2,6 +2,7 @@
 
 mod context;
 mod core;
+mod data;
 mod durable;
 mod history;
 mod index;
@@ -11,11 +12,11 @@ mod unverified;
 mod upgrade;
 mod verify;
 
-#[doc(hidden)]
-pub use context::Data;
 pub use context::{Breach, Context};
 #[doc(hidden)]
 pub use core::Core;
+#[doc(hidden)]
+pub use data::{Data, ReadFromData, Stored};
 pub use durable::{Durable, Restore};
 pub use history::History;
 pub(crate) use history::Newest;

@@ -41,7 +41,8 @@ pub struct Deadline {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a duration",
     label = "`after` takes a `Duration` or an `Option<Duration>`",
-    note = "for example `after = Duration::from_secs(30)`"
+    note = "for example `after = Duration::from_secs(30)`; for a point in time, give the time until then: \
+            `after = until.duration_since(SystemTime::now()).unwrap_or_default()`"
 )]
 pub trait IntoDeadline {
     /// The duration of the deadline, if any.

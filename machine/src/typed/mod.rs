@@ -3,13 +3,19 @@
 mod deadline;
 mod erased;
 mod refused;
+mod single;
 mod state;
 mod unknown_status;
+mod verdict;
 
 #[doc(hidden)]
 pub use deadline::after;
 pub use deadline::{Deadline, IntoDeadline};
 pub use erased::Erased;
 pub use refused::{Illegal, Reason, Refused};
+#[doc(hidden)]
+pub use single::Copied;
 pub use state::{State, Terminal};
 pub use unknown_status::UnknownStatus;
+#[doc(hidden)]
+pub use verdict::Verdict;

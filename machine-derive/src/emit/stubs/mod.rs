@@ -5,18 +5,58 @@ mod choice;
 mod durable;
 mod erased;
 mod event;
+mod imports;
 mod typed;
 mod written;
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::Ident;
+use syn::{Ident, ItemEnum};
 
 use super::names::{self, Names};
-use crate::model::{Graph, State};
+use crate::{
+    model::{Graph, State},
+    parse::Transition,
+};
 
 pub(crate) fn stubs(graph: &Graph<'_>) -> TokenStream {
     let names = Names::of(graph);
+    names.module(graph, &items(graph, &names))
+}
+
+/// The stubs, and the enum in the place of the typed machine, for what was derived for it. It has the
+/// constructor, which leads into the stubs.
+pub(crate) fn stubs_beside_the_enum(graph: &Graph<'_>, mut item: ItemEnum) -> TokenStream {
+    let names = Names::of(graph);
+    item.attrs.clear();
+    for variant in &mut item.variants {
+        variant.attrs.clear();
+        variant.fields.iter_mut().for_each(|field| field.attrs.clear());
+    }
+    let typed = &names.typed;
+    let constructor = graph.states.get(graph.initial).filter(|_| names.params.is_empty());
+    let constructor = constructor.map(|initial| {
+        let context = Names::has_context(graph).then_some(&names.context).into_iter();
+        let fields = initial.written.fields.iter().map(|field| &field.ty);
+        let made = names.typed_in(initial);
+        quote! {
+            impl super::#typed {
+                pub fn new(#(_: #context,)* #(_: #fields),*) -> #made {
+                    loop {}
+                }
+            }
+        }
+    });
+    let items = items(graph, &names);
+    let module = names.module_with(graph, &quote!(#items #constructor), &[&names.any]);
+    quote! {
+        #[allow(dead_code)]
+        #item
+        #module
+    }
+}
+
+fn items(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     // A duplicate state was already reported; emitting it would report it again.
     let mut states: Vec<&State<'_>> = Vec::new();
     for state in &graph.states {
@@ -26,15 +66,16 @@ pub(crate) fn stubs(graph: &Graph<'_>) -> TokenStream {
     }
     let parts = [
         definition(graph),
-        typed::emit(graph, &names, &states),
-        erased::emit(graph, &names, &states),
-        event::emit(graph, &names),
-        choice::emit(graph, &names),
+        typed::emit(graph, names, &states),
+        erased::emit(graph, names, &states),
+        event::emit(graph, names),
+        choice::emit(graph, names),
         actors(graph),
         groups(graph),
-        durable::emit(&names),
+        imports::emit(graph),
+        durable::emit(names),
     ];
-    names.module(graph, &quote!(#(#parts)*))
+    quote!(#(#parts)*)
 }
 
 fn definition(graph: &Graph<'_>) -> TokenStream {
@@ -47,7 +88,7 @@ fn definition(graph: &Graph<'_>) -> TokenStream {
 
 /// The actors' types are named, so that their imports are not reported as unused.
 fn actors(graph: &Graph<'_>) -> TokenStream {
-    let named = written::readable(graph).flat_map(|transition| &transition.by);
+    let named = graph.declaration.transitions().flat_map(Transition::actors);
     let traits = written::first_of_each_event(graph).into_iter().filter_map(|transition| {
         let may = format_ident!("May{}", names::variant(&transition.trigger));
         // A state or a group of that name was already reported, and is emitted.

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     emit::{names::Names, states},
-    model::{Graph, State, is_reserved_state},
+    model::{Graph, State, hides_a_type, is_reserved_state},
 };
 
 /// The typed machine, and one struct per state.
@@ -23,7 +23,10 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>, states: &[&State<'_>]) 
     let methods = methods(graph, names);
     let getters = getters(graph, names);
     // An item that exists already serves as the state of its name.
-    let new = states.iter().filter(|state| !is_reserved_state(graph.declaration, state.name()));
+    let new = states.iter().filter(|state| {
+        !is_reserved_state(graph.declaration, state.name())
+            && !hides_a_type(graph.declaration, state.written)
+    });
     let structs = new.map(|state| structure(graph, names, state));
     quote! {
         pub struct #typed #declared #predicates {

@@ -21,12 +21,6 @@ pub(super) fn all<'a>(graph: &'a Graph<'_>) -> impl Iterator<Item = &'a Transiti
     of_states.chain(of_groups).chain(&options.unreadable)
 }
 
-/// Every transition that could be read.
-pub(super) fn readable<'a>(graph: &'a Graph<'_>) -> impl Iterator<Item = &'a Transition> {
-    let of_states = graph.states.iter().flat_map(|state| &state.written.transitions);
-    of_states.chain(graph.declaration.options.from_groups.iter().map(|(_, transition)| transition))
-}
-
 /// The first transition of each trigger.
 pub(super) fn first_of_each<'a>(graph: &'a Graph<'_>) -> Vec<&'a Transition> {
     let mut first: Vec<&Transition> = Vec::new();

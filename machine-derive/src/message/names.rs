@@ -1,247 +1,8 @@
-//! Every text that the macro can say: what is wrong, what is legal, one repair.
-
-use std::fmt;
+//! M01xx: the names do not fit together.
 
 use syn::Ident;
 
-/// A mistake in a declaration.
-pub(crate) struct Message {
-    code: &'static str,
-    wrong: String,
-    repair: String,
-}
-
-impl fmt::Display for Message {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} [{}]\n= help: {}", self.wrong, self.code, self.repair)
-    }
-}
-
-impl Message {
-    /// The same as the text of a trait's `on_unimplemented`: message, note.
-    pub(crate) fn of_a_bound(&self) -> (String, &str) {
-        // In there, braces are parameters.
-        let wrong = self.wrong.replace('{', "{{").replace('}', "}}");
-        (format!("{wrong} [{}]", self.code), &self.repair)
-    }
-}
-
-fn message(code: &'static str, wrong: impl Into<String>, repair: impl Into<String>) -> Message {
-    Message { code, wrong: wrong.into(), repair: repair.into() }
-}
-
-/// The words in backquotes, in the order given: "`A`, `B` and `C`".
-fn list<T: fmt::Display>(words: impl IntoIterator<Item = T>) -> String {
-    let words: Vec<String> = words.into_iter().map(|word| format!("`{word}`")).collect();
-    match words.split_last() {
-        None => "none".to_owned(),
-        Some((only, [])) => only.clone(),
-        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
-    }
-}
-
-/// The candidate that was probably meant.
-pub(crate) fn nearest<'a>(wrong: &Ident, candidates: &[&'a Ident]) -> Option<&'a Ident> {
-    let wrong = wrong.to_string();
-    candidates
-        .iter()
-        .map(|candidate| (strsim::jaro_winkler(&wrong, &candidate.to_string()), *candidate))
-        .filter(|(similarity, _)| *similarity > 0.8)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b))
-        .map(|(_, candidate)| candidate)
-}
-
-const OPTIONS: &str = "the options are `durable`, `context = Type`, `version = 2`, `upgrade(1 => \
-                       function)`, `crate = path`, and `on(trigger => Target, from = Group)`";
-
-// M00xx: what is written is not the language of a machine.
-
-pub(crate) fn not_an_enum(problem: &syn::Error) -> Message {
-    message(
-        "M0001",
-        format!("`#[machine]` applies only to enums: {problem}"),
-        "write `#[machine] enum Door { #[initial] .. }`, with a variant for each state",
-    )
-}
-
-pub(crate) fn unknown_option(option: &impl fmt::Display) -> Message {
-    message("M0002", format!("unknown option `{option}`"), OPTIONS)
-}
-
-pub(crate) fn malformed_options(problem: &syn::Error) -> Message {
-    message("M0002", format!("cannot parse these options: {problem}"), OPTIONS)
-}
-
-pub(crate) fn durable_generic() -> Message {
-    message(
-        "M0003",
-        "a durable machine cannot have generic parameters: its stored form has one type",
-        "name the types, or remove `durable`",
-    )
-}
-
-pub(crate) fn tuple_state(state: &Ident) -> Message {
-    message(
-        "M0004",
-        format!("`{state}` has unnamed fields"),
-        format!("name them, as in `{state} {{ reason: String }}`: fields are carried over by name"),
-    )
-}
-
-pub(crate) fn malformed_on(problem: &syn::Error) -> Message {
-    message(
-        "M0005",
-        format!("cannot parse this transition: {problem}"),
-        "write `#[on(trigger(payload) => Target, by = Actor | Actor, guard = function -> Error, after \
-         = duration)]`; only the trigger and the target are required, and the target can be a \
-         choice: `if .. { A } else { B }` or `match .. { .. => A, .. => B }`",
-    )
-}
-
-pub(crate) fn malformed_group_on(problem: &syn::Error) -> Message {
-    message(
-        "M0005",
-        format!("cannot parse this transition: {problem}"),
-        "write `on(trigger(payload) => Target, from = Group, by = Actor | Actor, guard = function \
-         -> Error, after = duration)`; only the trigger, the target and the group are required",
-    )
-}
-
-pub(crate) fn malformed_mark(mark: &str) -> Message {
-    message("M0006", format!("`#[{mark}]` takes no arguments"), format!("write `#[{mark}]`"))
-}
-
-pub(crate) fn misplaced_attribute(path: &syn::Path) -> Message {
-    let name = quote::quote!(#path).to_string().replace(' ', "");
-    message(
-        "M0012",
-        format!("`#[{name}]` does not apply to a machine"),
-        "put it on the states or their fields, which become structs; on the enum it would have no \
-         effect",
-    )
-}
-
-pub(crate) fn reserved_machine(name: &Ident) -> Message {
-    message(
-        "M0013",
-        format!("a machine cannot be named `{name}`: its module would shadow this library"),
-        "name it after what it models, such as `Order`",
-    )
-}
-
-pub(crate) fn malformed_names(mark: &str) -> Message {
-    message(
-        "M0011",
-        format!("`#[{mark}]` takes names"),
-        format!("write `#[{mark}(One)]` or `#[{mark}(One | Other)]`"),
-    )
-}
-
-pub(crate) fn not_serializable() -> Message {
-    message(
-        "M0007",
-        "a durable machine must be serializable",
-        "add `#[derive(serde::Serialize, serde::Deserialize)]` below `#[machine]`",
-    )
-}
-
-pub(crate) fn reserved(trigger: &Ident) -> Message {
-    message(
-        "M0008",
-        format!("`{trigger}` is reserved: every machine has a method of that name"),
-        format!("rename the trigger, for example to `do_{trigger}`"),
-    )
-}
-
-pub(crate) fn reserved_item(item: &Ident) -> Message {
-    message(
-        "M0008",
-        format!("`{item}` is reserved: serialized events have their name under `{item}`"),
-        format!("rename the item, for example to `{item}_name`"),
-    )
-}
-
-pub(crate) fn reserved_state(state: &Ident) -> Message {
-    message(
-        "M0010",
-        format!("`{state}` is reserved: the machine's module has an item of that name"),
-        format!("rename the state, for example to `{state}State`"),
-    )
-}
-
-pub(crate) fn reserved_group(group: &Ident) -> Message {
-    message(
-        "M0010",
-        format!("`{group}` is reserved: the machine's module has an item of that name"),
-        format!("rename the group, for example to `{group}States`"),
-    )
-}
-
-pub(crate) fn discriminant(state: &Ident) -> Message {
-    message(
-        "M0009",
-        format!("`{state}` has a discriminant"),
-        "remove `= ..`: a state is identified by its name",
-    )
-}
-
-pub(crate) fn repeated_option(option: &impl fmt::Display) -> Message {
-    message("M0014", format!("`{option}` is given twice"), "remove one of the two")
-}
-
-pub(crate) fn choice_without_else() -> Message {
-    message(
-        "M0015",
-        "this choice has no `else`",
-        "add `else { State }`: a choice needs a target for every case; to refuse the transition \
-         instead, use a guard",
-    )
-}
-
-pub(crate) fn match_without_arms() -> Message {
-    message(
-        "M0015",
-        "this choice has no arms",
-        "add an arm, as in `match answer { Answer::Yes => Executing, Answer::No => Stopped }`",
-    )
-}
-
-pub(crate) fn malformed_was() -> Message {
-    message("M0016", "`was` takes the old name as a string", "write `#[was = \"old_name\"]`")
-}
-
-pub(crate) fn malformed_audience() -> Message {
-    message(
-        "M0019",
-        "`audience` takes `human`, `diagnostic` or `internal`",
-        "write `#[audience(human)]`",
-    )
-}
-
-pub(crate) fn malformed_upgrade(problem: &syn::Error) -> Message {
-    message(
-        "M0017",
-        format!("cannot parse this upgrade: {problem}"),
-        "write `#[upgrade(1 => function)]`, where the function converts data of version 1 to version 2",
-    )
-}
-
-pub(crate) fn malformed_version() -> Message {
-    message("M0018", "`version` must be an integer of at least 1", "write `version = 2`")
-}
-
-pub(crate) fn marks_go_by_names(option: &Ident, state: &Ident) -> Message {
-    message(
-        "M0020",
-        format!(
-            "`{option}` and `#[audience(..)]` do not fit together: views find the fields of `{state}` by \
-             their names in the stored data, and `{option}` changes these"
-        ),
-        format!("remove `{option}`, or the marks of `{state}`"),
-    )
-}
-
-// M01xx: the names do not fit together.
+use super::{Message, list, message, nearest};
 
 pub(crate) fn no_states() -> Message {
     message("M0101", "a machine needs at least one state", "add `#[initial] Idle` to start with")
@@ -489,7 +250,7 @@ pub(crate) fn taken_and_in_source(name: &Ident, whole: bool) -> Message {
 }
 
 pub(crate) fn name_of_ours(name: &Ident, source: Option<&Ident>) -> Message {
-    let ours = ours(name);
+    let ours = ours(&name.to_string());
     let (other, repair) = match source {
         Some(source) => (
             format!("a field of `{source}`"),
@@ -501,7 +262,7 @@ pub(crate) fn name_of_ours(name: &Ident, source: Option<&Ident>) -> Message {
 }
 
 pub(crate) fn binding_of_ours(name: &Ident) -> Message {
-    let ours = ours(name);
+    let ours = ours(&name.to_string());
     message(
         "M0120",
         format!("`{name}` is ambiguous: this pattern binds it, and it is {ours}"),
@@ -510,7 +271,7 @@ pub(crate) fn binding_of_ours(name: &Ident) -> Message {
 }
 
 /// What a name means in every expression.
-fn ours(name: &Ident) -> &'static str {
+fn ours(name: &str) -> &'static str {
     if name == "source" {
         "the data of the source state"
     } else if name == "status" {
@@ -578,78 +339,26 @@ pub(crate) fn upgrade_of_a_plain_machine() -> Message {
     )
 }
 
-// M02xx: the graph is wrong.
-
-pub(crate) fn exit_from_terminal(state: &Ident, trigger: &Ident) -> Message {
+pub(crate) fn state_hides_a_type(state: &Ident, module: &str) -> Message {
     message(
-        "M0201",
-        format!("`{state}` is terminal, so `{trigger}` cannot leave it"),
-        "remove `#[terminal]` or the transition",
+        "M0125",
+        format!(
+            "the state `{state}` hides this type: the machine's module has a struct of that name"
+        ),
+        format!(
+            "rename the state, or write the path of the type, such as `some::path::{state}`; the data \
+             of the state is `{module}::{state}`"
+        ),
     )
 }
 
-pub(crate) fn unreachable(state: &Ident, reachable: &[&Ident]) -> Message {
+pub(crate) fn misnamed(name: &Ident, meant: &str) -> Message {
+    let what = ours(meant);
     message(
-        "M0202",
-        format!("`{state}` is unreachable; only {} {} reachable", list(reachable), are(reachable)),
-        format!("add `#[on(.. => {state})]` to one of these, or remove `{state}`"),
+        "M0126",
+        format!("expressions do not know `{name}`"),
+        format!(
+            "write `{meant}`, which is {what}; fields and items of the payload have their own names"
+        ),
     )
-}
-
-pub(crate) fn dead_end(state: &Ident) -> Message {
-    message(
-        "M0203",
-        format!("`{state}` is a dead end: nothing leaves it, and it is not terminal"),
-        "mark it `#[terminal]`, or add a transition that leaves it",
-    )
-}
-
-pub(crate) fn no_way_out(state: &Ident, reachable: &[&Ident]) -> Message {
-    message(
-        "M0204",
-        format!("no terminal state is reachable from `{state}`; {}", only(reachable)),
-        "add a transition that leads out, or mark the state where the machine ends `#[terminal]`",
-    )
-}
-
-pub(crate) fn not_only_after(state: &Ident, gates: &[Ident], path: &str) -> Message {
-    message(
-        "M0205",
-        format!("`{state}` is reachable without passing {}: {path}", either(gates)),
-        format!("route this path through {}, or remove `#[only_after]`", either(gates)),
-    )
-}
-
-pub(crate) fn not_never_after(state: &Ident, forbidden: &Ident, path: &str) -> Message {
-    message(
-        "M0206",
-        format!("`{state}` is reachable after `{forbidden}`: {path}"),
-        "remove a step from this path, or remove `#[never_after]`",
-    )
-}
-
-pub(crate) fn no_way_back(state: &Ident, initial: &Ident, reachable: &[&Ident]) -> Message {
-    message(
-        "M0207",
-        format!("`{initial}` is not reachable from `{state}`; {}", only(reachable)),
-        format!("add a transition that leads back to `{initial}`, or a `#[terminal]` state"),
-    )
-}
-
-/// What is reachable, if not the end.
-fn only(others: &[&Ident]) -> String {
-    match others {
-        [] => "every way out leads back to it".to_owned(),
-        others => format!("only {} {}", list(others), are(others)),
-    }
-}
-
-fn are<T>(some: &[T]) -> &'static str {
-    if some.len() == 1 { "is" } else { "are" }
-}
-
-/// "`A` or `B`"
-fn either(names: &[Ident]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    names.join(" or ")
 }

@@ -1,0 +1,106 @@
+//! The types of a durable machine that serde must write and read.
+//!
+//! Each is a bound of the implementations that serde derives, which rustc believes until somebody uses
+//! them. So a type that does not fit makes one error, in [`asked`], and not several of serde's.
+
+use proc_macro2::{Literal, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Attribute, Type, spanned::Spanned};
+
+use super::{names::Names, typed::derives};
+use crate::{
+    model::{Brought, Graph, State},
+    parse::Field,
+    text,
+};
+
+/// The attribute for a field or a payload item of this type, if it needs one.
+pub(super) fn attribute<'a>(
+    graph: &Graph<'_>,
+    names: &Names<'_>,
+    ty: &Type,
+    attributes: impl IntoIterator<Item = &'a Attribute>,
+) -> Option<TokenStream> {
+    let bound = bound(graph, names, ty, attributes)?;
+    let mut text = Literal::string(&bound.to_string());
+    text.set_span(Span::mixed_site().located_at(ty.span()));
+    Some(quote!(#[serde(bound = #text)]))
+}
+
+/// The bounds of all payloads, for implementations that call the derived ones.
+pub(super) fn of_events(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+    let items = graph.triggers.iter().flat_map(|trigger| &trigger.brought);
+    let bounds = items.filter_map(|Brought { ty, .. }| bound(graph, names, ty, &[]));
+    let bounds: Vec<TokenStream> = bounds.collect();
+    if bounds.is_empty() { TokenStream::new() } else { quote!(where #(#bounds),*) }
+}
+
+/// Requires the types of fields and payload items, and the context, to be data: each once.
+pub(super) fn asked(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+    let fields = graph.states.iter().flat_map(|state| {
+        let others = &state.written.others;
+        let fields = state.written.fields.iter();
+        fields.map(move |field| (&field.ty, others.iter().chain(&field.attrs).collect()))
+    });
+    let items = graph.triggers.iter().flat_map(|trigger| &trigger.brought);
+    let items = items.map(|item| (item.ty, Vec::new()));
+    let mut seen: Vec<String> = Vec::new();
+    let types = fields.chain(items).filter_map(|(ty, attributes): (_, Vec<&Attribute>)| {
+        bound(graph, names, ty, attributes)?;
+        let text = text::of_type(ty.to_token_stream());
+        let is_new = !seen.contains(&text);
+        seen.push(text);
+        is_new.then_some(ty)
+    });
+    let types: Vec<TokenStream> = types
+        .map(|ty| {
+            let span = Span::mixed_site().located_at(ty.span());
+            quote_spanned!(span=> stored::<#ty>)
+        })
+        .collect();
+    // What the bounds of its fields do not say of a state, it says itself.
+    let is_bound = |state: &&State<'_>| {
+        let others = &state.written.others;
+        let mut fields = state.written.fields.iter();
+        let is_bound = |field: &Field| {
+            bound(graph, names, &field.ty, others.iter().chain(&field.attrs)).is_some()
+        };
+        fields.len() > 0 && fields.all(is_bound)
+    };
+    let states = graph.states.iter().filter(|state| !is_bound(state)).map(|state| {
+        let name = state.name();
+        let span = Span::mixed_site().located_at(name.span());
+        quote_spanned!(span=> stored::<#name>)
+    });
+    let context = Names::has_context(graph).then(|| {
+        let ty = &names.context;
+        let span = Span::mixed_site().located_at(ty.span());
+        quote_spanned!(span=> let _ = data::<#ty>;)
+    });
+    hygienic! {
+        const _: () = {
+            fn stored<T: __machine::stored::Stored>() {}
+            fn data<T: __machine::stored::Data>() {}
+            #(let _ = #types;)*
+            #(let _ = #states;)*
+            #context
+        };
+    }
+}
+
+/// The bound as tokens. Rustc does not check one with a `for` where it is declared.
+fn bound<'a>(
+    graph: &Graph<'_>,
+    names: &Names<'_>,
+    ty: &Type,
+    attributes: impl IntoIterator<Item = &'a Attribute>,
+) -> Option<TokenStream> {
+    // Other attributes of serde may change what is written.
+    let is_serde = |attribute: &Attribute| {
+        let first = attribute.path().segments.first();
+        first.is_some_and(|first| first.ident.to_string().starts_with("serde"))
+    };
+    let derived = derives(graph, "Serialize") && derives(graph, "Deserialize");
+    let plain = !attributes.into_iter().any(is_serde);
+    (names.durable && derived && plain).then(|| quote!(for<'__> #ty: __machine::stored::Stored))
+}

@@ -1,0 +1,64 @@
+//! States that hide a type of the same name: the machine's module has both.
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::Type;
+
+use super::{Graph, bare};
+use crate::{
+    errors::Errors,
+    message,
+    parse::{Declaration, ItemKind, State},
+};
+
+/// Reports each state that has the name of a type in the declaration, at the type.
+pub(super) fn check(graph: &Graph<'_>, errors: &mut Errors) {
+    for state in &graph.declaration.states {
+        if let Some(ty) = hidden_by(graph.declaration, state) {
+            errors.at(ty.span(), message::state_hides_a_type(&state.name, &graph.stored()));
+        }
+    }
+}
+
+/// Whether a type in the declaration would be taken for this state.
+pub(crate) fn hides_a_type(declaration: &Declaration, state: &State) -> bool {
+    hidden_by(declaration, state).is_some()
+}
+
+fn hidden_by(declaration: &Declaration, state: &State) -> Option<Ident> {
+    let name = bare(&state.name);
+    types(declaration).into_iter().find_map(|ty| alone(ty.to_token_stream(), &name))
+}
+
+/// The types that are written in the declaration.
+fn types(declaration: &Declaration) -> Vec<&Type> {
+    let fields = declaration.states.iter().flat_map(|state| &state.fields);
+    let mut types: Vec<&Type> = fields.map(|field| &field.ty).collect();
+    types.extend(&declaration.options.context);
+    for transition in declaration.transitions() {
+        types.extend(transition.guard.as_ref().map(|guard| &guard.error));
+        types.extend(transition.payload.iter().filter_map(|item| match &item.kind {
+            ItemKind::Noted(ty) => Some(ty),
+            ItemKind::Field | ItemKind::Computed(_) => None,
+        }));
+    }
+    types
+}
+
+/// Where the name stands without a path before it.
+fn alone(tokens: TokenStream, name: &str) -> Option<Ident> {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let is = |place: Option<usize>, sign: char| {
+        let token = place.and_then(|place| tokens.get(place));
+        matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == sign)
+    };
+    tokens.iter().enumerate().find_map(|(place, token)| match token {
+        TokenTree::Group(group) => alone(group.stream(), name),
+        TokenTree::Ident(ident) if bare(ident) == name => {
+            // `Iterator<Item = u8>` names no type `Item`.
+            let key = is(place.checked_add(1), '=');
+            (!key && !is(place.checked_sub(1), ':')).then(|| ident.clone())
+        }
+        TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => None,
+    })
+}

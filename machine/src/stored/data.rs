@@ -1,0 +1,51 @@
+//! What a store writes and reads back.
+
+use serde::{Serialize, de::DeserializeOwned};
+
+/// Data that a store can write and read back. Every type that serde can write and read is; a
+/// [`Contract`](crate::contract::Contract) is read through its checks only.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be stored: serde does not both write and read it",
+    label = "a store writes this and reads it back",
+    note = "add `#[derive(serde::Serialize, serde::Deserialize)]` to `{Self}`"
+)]
+pub trait Data: Sized {
+    fn __to_text(&self) -> serde_json::Result<String>;
+    fn __of_text(text: &str) -> serde_json::Result<Self>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned> Data for T {
+    fn __to_text(&self) -> serde_json::Result<String> {
+        crate::__private::encode(self)
+    }
+
+    fn __of_text(text: &str) -> serde_json::Result<Self> {
+        serde_json::from_str(text)
+    }
+}
+
+/// The type of a field, or of an item of a payload, in a durable machine.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be stored: serde does not both write and read it",
+    label = "a store writes this and reads it back",
+    note = "add `#[derive(serde::Serialize, serde::Deserialize)]` to `{Self}`; another machine is not \
+            data: keep its `Id`, and make it a child"
+)]
+pub trait Stored: Serialize + DeserializeOwned {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned> Stored for T {}
+
+/// A machine cannot be data: nothing implements this. The machine is a parameter, because of two bounds on
+/// one type rustc reports the outer one.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{M}` cannot be read from data: a machine proves its history",
+    label = "a machine is loaded from a store, or verified",
+    note = "load it with `Store::load`, or read an `Unverified` and call `verify`; in the data of another \
+            machine keep its `Id`, and make it a child"
+)]
+pub trait ReadFromData<M> {}

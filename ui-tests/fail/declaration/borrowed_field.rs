@@ -1,0 +1,22 @@
+// A state is read back without what it was read from, whatever its attributes say.
+
+use machine::machine;
+use serde::{Deserialize, Serialize};
+
+#[machine(durable)]
+#[derive(Debug, Serialize, Deserialize)]
+enum Order {
+    #[initial]
+    #[on(ship => Shipped)]
+    Packed {
+        #[serde(default)]
+        label: &'static str,
+    },
+
+    #[terminal]
+    Shipped,
+}
+
+fn main() {
+    let _shipped = Order::new("tea").ship();
+}

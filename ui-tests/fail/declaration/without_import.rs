@@ -1,0 +1,19 @@
+// The attribute is not imported.
+
+use serde::{Deserialize, Serialize};
+
+#[machine(durable)]
+#[derive(Debug, Serialize, Deserialize)]
+enum Order {
+    #[initial]
+    #[on(ship(parcel) => Shipped)]
+    Packed,
+
+    #[terminal]
+    Shipped { parcel: u64 },
+}
+
+fn main() {
+    let shipped = Order::new().ship(7);
+    assert_eq!(shipped.state().parcel, 7);
+}

@@ -1,0 +1,22 @@
+// The machine has no context, so its guards take none.
+
+use machine::machine;
+
+#[machine]
+#[derive(Debug)]
+enum Order {
+    #[initial]
+    #[on(pay(amount: u64) => Paid, guard = enough -> String)]
+    Draft,
+
+    #[terminal]
+    Paid,
+}
+
+fn enough(_draft: &order::Draft, _context: &(), amount: &u64) -> Result<(), String> {
+    if *amount > 9 { Ok(()) } else { Err("too little".to_owned()) }
+}
+
+fn main() {
+    let _paid = Order::new().pay(10).unwrap();
+}

@@ -1,0 +1,30 @@
+// A durable machine cannot hold another machine: that is a child.
+
+use machine::machine;
+use serde::{Deserialize, Serialize};
+
+#[machine(durable)]
+#[derive(Debug, Serialize, Deserialize)]
+enum Inner {
+    #[initial]
+    #[on(end => Ended)]
+    Begun,
+
+    #[terminal]
+    Ended,
+}
+
+#[machine(durable)]
+#[derive(Debug, Serialize, Deserialize)]
+enum Outer {
+    #[initial]
+    #[on(hold(inner) => Holding)]
+    Idle,
+
+    #[terminal]
+    Holding { inner: AnyInner },
+}
+
+fn main() {
+    let _outer = Outer::new().hold(Inner::new().into());
+}
