@@ -15,7 +15,6 @@ import { badge, count, sessionName, since, words } from "./text.js";
 
 /** What an execution has only for some audiences. */
 const RESTRICTED = [
-  "approved_by",
   "last_actor",
   "idempotency_key",
   "timeout_seconds",
@@ -116,7 +115,7 @@ function facts(page, { machine: one, execution }) {
         "Effect",
         execution
           ? (execution.irreversible ? "irreversible" : "can be repeated") +
-              (execution.human_confirmed ? ", approved by a person" : "")
+              (execution.human_confirmed ? `, approved by ${execution.approved_by ?? "a person"}` : "")
           : "–",
       ),
     fact("Id", h("code", { class: "data" }, one.id), " ", copyButton(one.id, "id")),
@@ -330,7 +329,7 @@ function messagesPart(page, { messages, machine: one }) {
                     "td",
                     null,
                     message.moved_on && h("div", { key: "moved" }, "The machine had moved on."),
-                    ["actor", "actor_name", "error", "body"]
+                    ["actor", message.actor_name ? "actor_name" : "person", "error", "body"]
                       .filter((name) => message[name])
                       .map((name) =>
                         h(

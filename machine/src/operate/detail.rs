@@ -2,6 +2,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
+    actor::Category,
     clock::Millis,
     contract::{AnyExecution, execution},
     id::Id,
@@ -46,7 +47,7 @@ struct Gate {
     expires_at: Option<Millis>,
 }
 
-/// A message, as an audience may see it. What it brings is raw data, and who sent it a name.
+/// A message, as an audience may see it. What it brings is raw data.
 #[derive(Debug, Serialize)]
 #[serde(bound = "")]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
@@ -73,6 +74,9 @@ struct Message<A: view::Audience> {
     /// How often a worker tried it without an end.
     #[serde(skip_serializing_if = "Option::is_none")]
     attempts: Option<u32>,
+    /// The name of the person who sent it; `None` if no person did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    person: Option<String>,
     /// The kind of the actor who sent it.
     #[serde(skip_serializing_if = "view::is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
@@ -172,6 +176,9 @@ impl<A: view::Audience> Message<A> {
                 .map(|message| machine.has_moved_since(message))
                 .filter(|moved| *moved),
             attempts: of.map(|message| message.attempts),
+            person: of
+                .filter(|message| machine.definition.category(&message.actor) == Category::Human)
+                .and_then(|message| message.name.clone()),
             actor: A::__diagnostic(|| of.map(|message| message.actor.clone())),
             actor_name: A::__diagnostic(|| of.and_then(|message| message.name.clone())),
             error: A::__internal(|| of.and_then(|message| message.error.clone())),
