@@ -112,6 +112,10 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
             line(&mut shown, name, &plain(value));
         }
     }
+    if document["trouble"].is_object() {
+        let failed = super::list::failed(&document["trouble"], document["error"].as_str(), now);
+        line(&mut shown, "failed", &failed);
+    }
     let gate = &document["gate"];
     if gate.is_object() {
         line(
@@ -175,6 +179,9 @@ fn messages(terminal: Terminal, messages: &[Value], now: i64, shown: &mut String
         if let (Some(person), true) = (message["person"].as_str(), message["actor_name"].is_null())
         {
             more.insert(0, format!("by {person}"));
+        }
+        if let (Some(reason), true) = (message["reason"].as_str(), message["error"].is_null()) {
+            more.push(format!("{reason}; --audience internal shows the error"));
         }
         let has_moved = message["moved_on"] == true;
         if has_moved {

@@ -11,7 +11,7 @@ import { copyButton, fields, payload, question } from "./payload.js";
 import { picture } from "./picture.js";
 import { definitionOf } from "./records.js";
 import { readOnly, setAside, stepList } from "./steps.js";
-import { badge, count, sessionName, since, words } from "./text.js";
+import { badge, count, failed, sessionName, since, words } from "./text.js";
 
 /** What an execution has only for some audiences. */
 const RESTRICTED = [
@@ -122,15 +122,17 @@ function facts(page, { machine: one, execution }) {
   );
 }
 
-function whyOf({ machine: one, execution, gate, answered_with: answer, children, messages }) {
+function whyOf({ machine: one, execution, gate, answered_with: answer, children, messages, trouble }) {
   const open = children.filter((child) => !child.has_ended).length;
   if (execution?.label === "IN_DOUBT")
     return "It waits because nobody knows whether the call took effect. It is not repeated until that is known.";
   if (execution?.label === "CONTRADICTED")
     return "It ended as not done, and a receipt says that it took effect.";
   if (one.is_terminal) return "It has ended; this state is never left.";
-  if (messages.some((message) => message.status === "set_aside"))
-    return "A message to it was set aside: it failed too often.";
+  if (trouble?.set_aside) return "It was set aside: workers do not try it again before a person says so.";
+  const aside = messages.find((message) => message.status === "set_aside");
+  if (aside) return `A message to it was set aside: ${aside.reason ?? "it cannot be read"}.`;
+  if (trouble) return "It failed, and is tried again by itself.";
   if (execution?.question) return "It waits for an answer.";
   if (typeof answer === "string")
     return `It was answered with “${answer}”. Its program has not applied that yet; if none does, no worker for this kind is running.`;
@@ -172,6 +174,7 @@ function nextPart(page, data) {
       { class: "why" },
       gone ? "It has changed since these buttons were shown. “Show held” brings the new ones." : whyOf(data),
     ),
+    !one.is_terminal && data.trouble && h("p", { class: "data" }, failed(data.trouble, data.error)),
     execution?.question && question(execution.question),
     gate && question(gate.question, gate.id),
     item.next.length > 0 && readOnly(),
@@ -329,7 +332,7 @@ function messagesPart(page, { messages, machine: one }) {
                     "td",
                     null,
                     message.moved_on && h("div", { key: "moved" }, "The machine had moved on."),
-                    ["actor", message.actor_name ? "actor_name" : "person", "error", "body"]
+                    ["actor", message.actor_name ? "actor_name" : "person", message.error ? "error" : "reason", "body"]
                       .filter((name) => message[name])
                       .map((name) =>
                         h(

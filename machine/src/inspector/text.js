@@ -27,6 +27,14 @@ export function setClock(header) {
 /** Now, by the clock of the server (milliseconds since the Unix epoch). */
 export const now = () => Date.now() + skew;
 
+/** What a worker could not do, how often, and when. */
+export const failed = (trouble, error) => [
+  `${trouble.reason}; ${count(trouble.attempts, "attempt")}`,
+  trouble.at === null ? "" : [", the last ", since(trouble.at)],
+  trouble.set_aside ? "; set aside" : trouble.retry_at === null ? "" : ["; tried again ", since(trouble.retry_at)],
+  typeof error === "string" ? `: ${error}` : ". The audience “internal” sees the error.",
+];
+
 const UNITS = [
   ["d", 86_400_000],
   ["h", 3_600_000],

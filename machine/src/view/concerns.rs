@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Attention, Audience, Concern, Label, NextStep, Observer, OpenCall, Reason, Snapshot,
+    Attention, Audience, Concern, Label, NextStep, Observer, OpenCall, Reason, Snapshot, Trouble,
     line::OneLine, possible::next_of_machine,
 };
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     contract::{AnyExecution, Liveness, Progress, execution, waits_for},
     definition::Definition,
     id::Id,
-    store::{LoadError, Query},
+    store::{Failing, LoadError, Query},
     stored::Durable,
 };
 
@@ -21,7 +21,7 @@ const PAGE: usize = 256;
 impl Observer {
     /// What needs attention of the machines that a query selects, most urgent first. At most as many as
     /// the query's limit that wait for a person, and as many that are overdue, are named; whatever is
-    /// contradicted, in doubt or set aside always is, and so is what cannot be read, because nobody knows
+    /// contradicted, in doubt, set aside or failing always is, and so is what cannot be read, because nobody knows
     /// whether it is selected. There are no pages: the place and the order of the query are ignored.
     ///
     /// # Errors
@@ -32,8 +32,11 @@ impl Observer {
         let mut found = Found { seen: BTreeSet::new(), concerns: Vec::new(), truncated: false };
         let query = query.clone().without_place();
         self.executions_in_doubt(&mut found, &query).await?;
-        self.set_aside(&mut found, &query).await?;
+        let failing = self.store.failing().await?;
+        let (aside, failing) = failing.into_iter().partition(|failing| failing.set_aside);
+        self.set_aside(&mut found, &query, aside).await?;
         self.overdue(&mut found, &query).await?;
+        self.failing(&mut found, &query, failing).await?;
         self.waiting(&mut found, &query).await?;
         found.concerns.sort_by_key(|concern| (concern.reason, concern.since, concern.id));
         Ok(Attention { concerns: found.concerns, truncated: found.truncated })
@@ -77,9 +80,12 @@ impl Observer {
         &self,
         found: &mut Found<A>,
         query: &Query,
+        machines: Vec<Failing>,
     ) -> Result<(), LoadError> {
         let set_aside = self.store.set_aside().await?;
-        let mut errors: BTreeMap<Id, Option<String>> = set_aside.machines.into_iter().collect();
+        let machines = machines.into_iter();
+        let mut errors: BTreeMap<Id, (Trouble, Option<String>)> =
+            machines.map(|it| (it.id, (Trouble::of(&it), Some(it.error)))).collect();
         let mut messages: BTreeMap<Id, Vec<String>> = BTreeMap::new();
         for message in set_aside.messages {
             // A machine that has ended takes no message any more, and one that has moved on not this one,
@@ -89,14 +95,16 @@ impl Observer {
             {
                 continue;
             }
+            let trouble = Trouble::of_message(&message);
             let error =
                 message.error.map(|error| format!("message {}: {error}", message.correlation));
-            errors.entry(message.to).or_insert(error);
+            errors.entry(message.to).or_insert((trouble, error));
             messages.entry(message.to).or_default().push(message.correlation);
         }
         for id in self.store.selected(query, errors.keys().copied().collect()).await? {
-            let error = errors.remove(&id).flatten();
+            let Some((trouble, error)) = errors.remove(&id) else { continue };
             if let Some(mut concern) = self.concern::<A>(Reason::SetAside, id, found).await? {
+                concern.trouble = Some(trouble);
                 concern.error = A::__internal(|| error);
                 let messages = messages.remove(&id).unwrap_or_default();
                 concern.next.insert(0, NextStep::Requeue { id, messages });
@@ -105,6 +113,26 @@ impl Observer {
         }
         for (id, error) in set_aside.unreadable {
             found.add(Concern::unreadable(id, &error));
+        }
+        Ok(())
+    }
+
+    /// Machines that are tried again by themselves.
+    async fn failing<A: Audience>(
+        &self,
+        found: &mut Found<A>,
+        query: &Query,
+        machines: Vec<Failing>,
+    ) -> Result<(), LoadError> {
+        let mut machines: BTreeMap<Id, Failing> =
+            machines.into_iter().map(|failing| (failing.id, failing)).collect();
+        for id in self.store.selected(query, machines.keys().copied().collect()).await? {
+            let Some(failing) = machines.remove(&id) else { continue };
+            if let Some(mut concern) = self.concern::<A>(Reason::Failing, id, found).await? {
+                concern.trouble = Some(Trouble::of(&failing));
+                concern.error = A::__internal(|| Some(failing.error));
+                found.add(concern);
+            }
         }
         Ok(())
     }
@@ -237,6 +265,7 @@ impl Observer {
             question: None,
             answered_with,
             open_call: None,
+            trouble: None,
             error: A::__internal(|| None),
             since: Some(snapshot.entered_at),
             transition_count: Some(snapshot.transition_count),
@@ -264,6 +293,7 @@ impl Observer {
             question,
             answered_with: None,
             open_call: self.open_call(execution).await,
+            trouble: None,
             error: A::__internal(|| None),
             since: Some(execution.journal().past().entered_at),
             transition_count: Some(execution.journal().past().transitions),
@@ -330,6 +360,7 @@ impl<A: Audience> Concern<A> {
             question: None,
             answered_with: None,
             open_call: None,
+            trouble: None,
             error: A::__internal(|| Some(OneLine(error).to_string())),
             since: None,
             transition_count: None,

@@ -6,6 +6,7 @@
 mod calls;
 mod doorbell;
 mod executions;
+mod failed_attempt;
 mod handler;
 mod job;
 mod lease;
@@ -20,6 +21,7 @@ mod tools;
 mod worker;
 
 pub use doorbell::Doorbell;
+pub use failed_attempt::FailedAttempt;
 pub use handler::{Driven, Failure, Handler, Next};
 pub use task::Task;
 pub use tools::Runs;

@@ -11,13 +11,13 @@ use futures_util::future::{Either, select};
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::{
-    Doorbell, Handler,
+    Doorbell, FailedAttempt, Handler,
     doorbell::StoreDoorbell,
     executions::Executions,
     lease::Leases,
     serve::{Kind, Loop, Stop, Until},
     settings::Settings,
-    shared::Shared,
+    shared::{OnError, Shared},
     tools::{AtRunTime, Runs, Tooled},
 };
 use crate::{
@@ -98,6 +98,7 @@ pub struct Worker {
     kinds: BTreeMap<&'static str, Arc<dyn Kind>>,
     executions: Executions,
     doorbells: Vec<Arc<dyn Doorbell>>,
+    on_error: Option<OnError>,
 }
 
 impl Worker {
@@ -117,6 +118,7 @@ impl Worker {
             kinds: BTreeMap::new(),
             executions,
             doorbells: vec![Arc::new(StoreDoorbell::of(store))],
+            on_error: None,
         }
     }
 
@@ -217,6 +219,25 @@ impl Worker {
         self
     }
 
+    /// What to do when an attempt has failed, such as to write it to the log of the program: also when it is tried
+    /// again. It is called once the failure is on disk, on the task of the machine, so it must not block.
+    ///
+    /// `tracing` has the same events without the text of the error, which may repeat data.
+    ///
+    /// ```
+    /// # use machine::{actor::Actors, store::Store, worker::Worker};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let worker = Worker::new(&Store::memory(), Actors::issue("worker")?)
+    ///     .on_error(|failed| eprintln!("{failed}"));
+    /// # drop(worker);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_error(mut self, report: impl Fn(&FailedAttempt<'_>) + Send + Sync + 'static) -> Self {
+        self.on_error = Some(OnError(Box::new(report)));
+        self
+    }
+
     /// Starts it as a task of the current tokio runtime.
     ///
     /// # Panics
@@ -262,7 +283,7 @@ impl Worker {
     }
 
     fn run(self, until: Until) -> impl Future<Output = Result<(), CommitError>> + Send {
-        let Self { store, settings, senders, mut kinds, executions, doorbells } = self;
+        let Self { store, settings, senders, mut kinds, executions, doorbells, on_error } = self;
         let (calls, actors) = (Arc::clone(&executions.calls), Arc::clone(&executions.actors));
         let tools = executions.tools.values().cloned().collect();
         if !executions.tools.is_empty() || executions.others.is_some() {
@@ -276,6 +297,7 @@ impl Worker {
             settings,
             senders,
             leases: Leases::default(),
+            on_error,
             stopping: AtomicBool::new(false),
             halted: AtomicBool::new(false),
             halt: Event::new(),

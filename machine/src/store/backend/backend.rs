@@ -22,6 +22,7 @@ use crate::{
         pruned::Kept,
         pruning::{Candidate, Link, Pruning},
         transitions::{Selected, Transitions},
+        work::Work,
     },
 };
 
@@ -76,8 +77,8 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
     /// The messages that match, oldest first.
     fn messages(&self, which: Messages) -> Answer<Vec<Result<Received, Broken>>>;
 
-    /// The machines that are set aside, by id, with the error.
-    fn set_aside(&self) -> Answer<Vec<(Id, Option<String>)>>;
+    /// The machines whose last attempt failed, oldest first, with their work.
+    fn failing(&self) -> Answer<Vec<(Id, Work)>>;
 
     /// The children of a machine, in the order in which they were created.
     fn children(&self, parent: Id) -> Answer<Vec<Result<Child, Broken>>>;

@@ -190,7 +190,7 @@ impl Defect {
                 (Self::ForgetsSelfSends, Some(work)) => work.self_sends = 0,
                 (Self::ForgetsTries, _) => {
                     for message in state.messages.values_mut() {
-                        (message.attempts, message.error) = (0, None);
+                        (message.attempts, message.fault) = (0, None);
                     }
                 }
                 _ => {}

@@ -28,6 +28,7 @@ use crate::{
         pruned::Kept,
         pruning::{Candidate, Link, Pruning},
         transitions::{Selected, Transitions},
+        work::Work,
     },
 };
 
@@ -121,8 +122,8 @@ impl Backend for Queued {
         self.ask(|memory| memory.messages(which))
     }
 
-    fn set_aside(&self) -> Answer<Vec<(Id, Option<String>)>> {
-        self.ask(|memory| memory.set_aside())
+    fn failing(&self) -> Answer<Vec<(Id, Work)>> {
+        self.ask(|memory| memory.failing())
     }
 
     fn children(&self, parent: Id) -> Answer<Vec<Result<Child, Broken>>> {

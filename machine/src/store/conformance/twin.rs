@@ -21,6 +21,7 @@ use crate::{
         pruned::Kept,
         pruning::{Candidate, Link, Pruning},
         transitions::{Selected, Transitions},
+        work::Work,
     },
 };
 
@@ -167,8 +168,8 @@ impl Backend for Twin {
         self.memory.messages(which)
     }
 
-    fn set_aside(&self) -> Answer<Vec<(Id, Option<String>)>> {
-        self.memory.set_aside()
+    fn failing(&self) -> Answer<Vec<(Id, Work)>> {
+        self.memory.failing()
     }
 
     fn children(&self, parent: Id) -> Answer<Vec<Result<Child, Broken>>> {

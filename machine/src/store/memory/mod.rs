@@ -29,6 +29,7 @@ use super::{
     pruned::Kept,
     pruning::{Candidate, Link, Pruning},
     transitions::{Selected, Transitions},
+    work::Work,
 };
 use crate::{
     id::Id,
@@ -150,8 +151,8 @@ impl Backend for Memory {
         self.answer(|data| data.received(&which).into_iter().map(Ok).collect())
     }
 
-    fn set_aside(&self) -> Answer<Vec<(Id, Option<String>)>> {
-        self.answer(|data| data.set_aside())
+    fn failing(&self) -> Answer<Vec<(Id, Work)>> {
+        self.answer(|data| data.failing())
     }
 
     fn children(&self, parent: Id) -> Answer<Vec<Result<Child, Broken>>> {

@@ -132,11 +132,14 @@ pub(super) const FORMAT_7: &str = "
         deadline_attempts  INTEGER NOT NULL,
         deadline_retry_at  INTEGER,
         deadline_set_aside INTEGER NOT NULL,
-        error              TEXT
+        error              TEXT,
+        cause              INTEGER,
+        failed_at          INTEGER,
+        failures           INTEGER NOT NULL DEFAULT 0
     ) STRICT;
     CREATE INDEX work_wake_at ON work (driven, wake_at) WHERE wake_at IS NOT NULL;
     CREATE INDEX work_worker ON work (worker) WHERE worker IS NOT NULL;
-    CREATE INDEX work_set_aside ON work (instance) WHERE set_aside + deadline_set_aside > 0;
+    CREATE INDEX work_failed ON work (instance) WHERE error IS NOT NULL;
 
     CREATE TABLE message (
         no          INTEGER PRIMARY KEY,
@@ -153,6 +156,7 @@ pub(super) const FORMAT_7: &str = "
         status_seal BLOB NOT NULL,
         attempts    INTEGER NOT NULL,
         error       TEXT,
+        cause       INTEGER,
         replaced    INTEGER NOT NULL DEFAULT 0,
         UNIQUE (instance, correlation, replaced)
     ) STRICT;

@@ -35,6 +35,7 @@ use crate::{
         pruned::Kept,
         pruning::{Candidate, Link, Pruning},
         transitions::{Selected, Transitions},
+        work::Work,
     },
 };
 
@@ -175,8 +176,8 @@ impl Backend for Sqlite {
         self.readers.read(move |reader| agenda::messages(&reader.connection, &reader.key, &which))
     }
 
-    fn set_aside(&self) -> Answer<Vec<(Id, Option<String>)>> {
-        self.readers.read(|reader| agenda::set_aside(&reader.connection))
+    fn failing(&self) -> Answer<Vec<(Id, Work)>> {
+        self.readers.read(|reader| agenda::failing(&reader.connection))
     }
 
     fn children(&self, parent: Id) -> Answer<Vec<Result<Child, Broken>>> {

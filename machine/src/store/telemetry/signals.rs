@@ -335,6 +335,7 @@ signals! {
     event Failed = "machine.worker.failed", WORKER, WARN {
         kind: &'static str => KIND,
         id: Shown<Id> => ID,
+        state: Option<&'static str> => STATE,
         step: &'static str => STEP,
         attempt: u32 => ATTEMPT,
         delay_ms: u64 => DELAY_MS,
@@ -345,6 +346,7 @@ signals! {
     event SetAside = "machine.worker.set_aside", WORKER, ERROR {
         kind: &'static str => KIND,
         id: Shown<Id> => ID,
+        state: Option<&'static str> => STATE,
         step: &'static str => STEP,
         attempt: u32 => ATTEMPT,
         error: &'static str => ERROR_TYPE,

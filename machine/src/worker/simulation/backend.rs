@@ -26,6 +26,7 @@ use crate::{
         consumer::Offset,
         pruning::{Candidate, Link, Pruning},
         transitions::{Selected, Transitions},
+        work::Work,
     },
 };
 
@@ -208,8 +209,8 @@ impl Backend for Faulty {
         self.read(self.shared.memory.messages(which))
     }
 
-    fn set_aside(&self) -> Answer<Vec<(Id, Option<String>)>> {
-        self.read(self.shared.memory.set_aside())
+    fn failing(&self) -> Answer<Vec<(Id, Work)>> {
+        self.read(self.shared.memory.failing())
     }
 
     fn children(&self, parent: Id) -> Answer<Vec<Result<Child, Broken>>> {
