@@ -2,12 +2,13 @@
 
 use std::{
     sync::{Arc, Mutex},
-    time::Duration,
+    time::{Duration, UNIX_EPOCH},
 };
 
 use machine::{
     actor::Actors,
-    store::{Cause, Message},
+    clock::{Clock, Millis},
+    store::{Cause, Message, OpenOptions},
     worker::{Failure, Handler, Next, Task, Worker},
 };
 use serde_json::json;
@@ -96,4 +97,32 @@ async fn a_program_hears_of_each_failed_attempt() {
     worker.run_until_idle().await.unwrap();
     let which = (id, "order", Some("asking"), "state", Cause::Failed);
     assert_eq!(*heard.lock().unwrap(), [(which, 1, false), (which, 2, true)]);
+}
+
+/// Two minutes ago.
+#[derive(Debug)]
+struct Past;
+
+impl Clock for Past {
+    fn now(&self) -> Millis {
+        let now = UNIX_EPOCH.elapsed().unwrap() - Duration::from_mins(2);
+        Millis::try_from(now.as_millis()).unwrap()
+    }
+}
+
+/// No process has a worker for it any more.
+#[tokio::test]
+async fn what_no_worker_drives_is_on_the_list() {
+    let place = Place::with(OpenOptions::new().clock(Past)).await;
+    let id = place.order().await;
+    worker(&place).run_until_idle().await.unwrap();
+    let list = place.run(&["list"]);
+    assert!(!list.done().contains("no worker"), "{list:?}");
+    let ann = machine::actor::Human::new("ann").unwrap();
+    let body = r#"{"trigger": "cancel", "reason": "late"}"#;
+    place.store.send(id, &Message::from_json(body, &ann).unwrap()).await.unwrap();
+    let list = place.run(&["list"]);
+    assert!(list.done().contains("no worker"), "{list:?}");
+    assert!(list.out.contains("no live worker drives `order`"), "{list:?}");
+    assert!(list.out.contains("`Worker::handler`"), "{list:?}");
 }

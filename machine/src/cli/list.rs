@@ -225,6 +225,9 @@ fn about(concern: &Value, now: i64) -> String {
         (Some(error), _) => format!("{summary}: {error}"),
         (None, _) => summary.to_owned(),
     };
+    if let Some(missing) = concern["missing"].as_str() {
+        let _ = write!(about, ": {missing}");
+    }
     let call = &concern["open_call"];
     if let (Some(pid), Some(host)) =
         (call["process"]["pid"].as_u64(), call["process"]["host"].as_str())

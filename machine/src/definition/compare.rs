@@ -156,13 +156,14 @@ impl Changes {
             if newer.upgrades.iter().any(|step| (from..to).contains(step)) {
                 self.allow(format!("{text}; it is upgraded from version {from}"));
             } else {
-                let version = to.max(from.saturating_add(1));
+                let version = if to > from {
+                    String::from("write")
+                } else {
+                    format!("set `version = {}` and", from.saturating_add(1))
+                };
                 self.refuse(
                     None,
-                    format!(
-                        "{text}: set `version = {version}` and `upgrade({from} => function)` on the \
-                         machine"
-                    ),
+                    format!("{text}: {version} `upgrade({from} => function)` on the machine"),
                 );
             }
         }
@@ -214,30 +215,45 @@ impl Changes {
     fn data(&mut self, older: &Definition, old: &StateDef, newer: &Definition, new: &StateDef) {
         let mut compatible = Vec::new();
         let mut incompatible = Vec::new();
-        for field in &*old.fields {
+        let is_removed = |field: &&Field| {
             let mut kept = new.fields.iter().filter_map(|new| before(new, &old.fields));
-            if !kept.any(|kept| kept.name == field.name) {
-                incompatible.push(format!("field `{}` was removed", field.name));
-            }
+            !kept.any(|kept| kept.name == field.name)
+        };
+        let removed: Vec<&Field> = old.fields.iter().filter(is_removed).collect();
+        // One that goes, and one of the same type that comes, may be the same field.
+        let is_added = |field: &&Field| before(field, &old.fields).is_none() && !field.optional;
+        let added: Vec<&Field> = new.fields.iter().filter(is_added).collect();
+        let pair = |was: &Field, is: &Field| Some((was.name.clone(), is.name.clone()));
+        for field in &removed {
+            let renamed = added.iter().find(|added| added.ty == field.ty);
+            let renamed = renamed.and_then(|is| pair(field, is));
+            incompatible.push((format!("field `{}` was removed", field.name), renamed));
         }
         for field in &*new.fields {
             match before(field, &old.fields) {
                 None if field.optional => {
                     compatible.push(format!("optional field `{}` was added", field.name));
                 }
-                None => incompatible.push(format!(
-                    "field `{}` was added, and is neither an `Option` nor has a serde default",
-                    field.name
-                )),
+                None => {
+                    let was = removed.iter().find(|removed| removed.ty == field.ty);
+                    let was = was.and_then(|was| pair(was, field));
+                    let text = format!(
+                        "field `{}` was added, and is neither an `Option` nor has a serde default",
+                        field.name
+                    );
+                    incompatible.push((text, was));
+                }
                 Some(before) => {
                     if before.ty != field.ty {
-                        incompatible.push(format!(
+                        let text = format!(
                             "field `{}` was `{}` and is `{}`",
                             field.name, before.ty, field.ty
-                        ));
+                        );
+                        incompatible.push((text, None));
                     }
                     if before.optional && !field.optional {
-                        incompatible.push(format!("field `{}` is no longer optional", field.name));
+                        let text = format!("field `{}` is no longer optional", field.name);
+                        incompatible.push((text, None));
                     }
                     if before.name != field.name {
                         compatible.push(format!(
@@ -253,17 +269,27 @@ impl Changes {
         }
         let from = older.version;
         let upgraded = new.upgrades.iter().any(|step| (from..newer.version).contains(step));
-        for text in incompatible {
+        for (text, was) in incompatible {
             let text = format!("in state `{}`, {text}", new.name);
             if upgraded {
                 self.allow(format!("{text}; it is upgraded from version {from}"));
             } else {
-                let version = newer.version.max(from.saturating_add(1));
+                let renamed = was.map(|(was, is)| {
+                    format!(
+                        "if `{was}` was renamed, write `#[was = \"{was}\"]` on `{is}`; otherwise "
+                    )
+                });
+                let renamed = renamed.unwrap_or_default();
+                let version = if newer.version > from {
+                    String::new()
+                } else {
+                    format!("set `version = {}` on the machine and ", from.saturating_add(1))
+                };
                 self.refuse(
                     Some(&old.name),
                     format!(
-                        "{text}: set `version = {version}` on the machine and write \
-                         `#[upgrade({from} => function)]` on the state"
+                        "{text}: {renamed}{version}write `#[upgrade({from} => function)]` on the \
+                         state"
                     ),
                 );
             }

@@ -24,6 +24,8 @@ pub enum Reason {
     Unreadable,
     /// Workers have set it, or a message to it, aside: they do not try it again by themselves.
     SetAside,
+    /// It needs a handler, a tool or a move that no live worker has, for a minute or longer.
+    NoWorker,
     /// A deadline has passed, or a call has run longer than it may.
     Overdue,
     /// It failed when a worker last tried it, and is tried again.
@@ -39,6 +41,7 @@ impl fmt::Display for Reason {
             Self::InDoubt => "in doubt",
             Self::Unreadable => "unreadable",
             Self::SetAside => "set aside",
+            Self::NoWorker => "no worker",
             Self::Overdue => "overdue",
             Self::Failing => "failing",
             Self::WaitsForPerson => "waits for a person",
@@ -121,6 +124,8 @@ pub struct Concern<A: Audience = Human> {
     pub answered_with: Option<String>,
     /// The call that is in doubt and that can still take effect, because its process is running.
     pub open_call: Option<OpenCall>,
+    /// What no live worker has, and what to do about it.
+    pub missing: Option<String>,
     /// What failed.
     pub trouble: Option<Trouble>,
     /// What went wrong, in the words of the program, which may repeat data.

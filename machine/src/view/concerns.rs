@@ -35,6 +35,7 @@ impl Observer {
         let failing = self.store.failing().await?;
         let (aside, failing) = failing.into_iter().partition(|failing| failing.set_aside);
         self.set_aside(&mut found, &query, aside).await?;
+        self.undriven(&mut found, &query).await?;
         self.overdue(&mut found, &query).await?;
         self.failing(&mut found, &query, failing).await?;
         self.waiting(&mut found, &query).await?;
@@ -113,6 +114,24 @@ impl Observer {
         }
         for (id, error) in set_aside.unreadable {
             found.add(Concern::unreadable(id, &error));
+        }
+        Ok(())
+    }
+
+    /// Machines that no live worker moves on.
+    async fn undriven<A: Audience>(
+        &self,
+        found: &mut Found<A>,
+        query: &Query,
+    ) -> Result<(), LoadError> {
+        let undriven = self.store.undriven(PAGE).await?;
+        let mut undriven: BTreeMap<Id, String> =
+            undriven.into_iter().map(|it| (it.id, it.needs.to_string())).collect();
+        for id in self.store.selected(query, undriven.keys().copied().collect()).await? {
+            if let Some(mut concern) = self.concern::<A>(Reason::NoWorker, id, found).await? {
+                concern.missing = undriven.remove(&id);
+                found.add(concern);
+            }
         }
         Ok(())
     }
@@ -265,6 +284,7 @@ impl Observer {
             question: None,
             answered_with,
             open_call: None,
+            missing: None,
             trouble: None,
             error: A::__internal(|| None),
             since: Some(snapshot.entered_at),
@@ -293,6 +313,7 @@ impl Observer {
             question,
             answered_with: None,
             open_call: self.open_call(execution).await,
+            missing: None,
             trouble: None,
             error: A::__internal(|| None),
             since: Some(execution.journal().past().entered_at),
@@ -360,6 +381,7 @@ impl<A: Audience> Concern<A> {
             question: None,
             answered_with: None,
             open_call: None,
+            missing: None,
             trouble: None,
             error: A::__internal(|| Some(OneLine(error).to_string())),
             since: None,

@@ -56,6 +56,8 @@ struct Job<'a, H: Handler> {
     attempt: u32,
     work: Work,
     steps: u32,
+    /// Since when it has been ready.
+    ready_at: Millis,
     /// A message waits for a worker that knows its sender.
     is_for_others: bool,
     /// The triggers that only other versions of the machine have, as far as the file knows them.
@@ -84,7 +86,7 @@ pub(super) async fn run<H: Handler>(
 ) -> Result<(), Unavailable> {
     // Each round sets one thing aside that was tried too often.
     for _ in 0..STEPS {
-        match claim(handler, shared, agenda.id, holder_ended).await? {
+        match claim(handler, shared, (agenda.id, agenda.at), holder_ended).await? {
             Claim::Job(mut job) => {
                 let span = job.span();
                 let ended = job.run(&agenda, holder_ended).instrument(span.clone()).await;
@@ -111,7 +113,7 @@ enum Claim<'a, H: Handler> {
 async fn claim<'a, H: Handler>(
     handler: &'a H,
     shared: &'a Arc<Shared>,
-    id: Id,
+    (id, ready_at): (Id, Millis),
     holder_ended: bool,
 ) -> Result<Claim<'a, H>, Unavailable> {
     let store = &shared.store;
@@ -149,6 +151,7 @@ async fn claim<'a, H: Handler>(
         attempt: 1,
         work,
         steps: 0,
+        ready_at,
         is_for_others: false,
         known_elsewhere: BTreeSet::new(),
         is_of_other: read.is_of_other,

@@ -4,6 +4,7 @@
 //! [`Worker`].
 
 mod calls;
+mod crew;
 mod doorbell;
 mod executions;
 mod failed_attempt;

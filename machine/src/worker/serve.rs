@@ -22,6 +22,7 @@ use tracing::field::display;
 use super::{
     Doorbell, Handler,
     calls::Calls,
+    crew::Crew,
     job,
     settings::{millis, sleep_until},
     shared::{LEFT_TO_OTHERS, Shared},
@@ -29,12 +30,18 @@ use super::{
 };
 use crate::{
     contract::BoxFuture,
+    definition::Definition,
     id::Id,
-    store::{CommitError, Unavailable, backend::Agenda, telemetry},
+    store::{
+        CommitError, Unavailable, backend::Agenda, check::Read, declared::Declared, telemetry,
+    },
+    stored::Restore,
 };
 
 /// A handler, whatever its machine.
 pub(super) trait Kind: Send + Sync {
+    fn definition(&self) -> &'static Definition;
+
     fn run(
         self: Arc<Self>,
         shared: Arc<Shared>,
@@ -44,6 +51,10 @@ pub(super) trait Kind: Send + Sync {
 }
 
 impl<H: Handler> Kind for H {
+    fn definition(&self) -> &'static Definition {
+        <H::Machine as Restore>::DEFINITION
+    }
+
     fn run(
         self: Arc<Self>,
         shared: Arc<Shared>,
@@ -96,6 +107,8 @@ pub(super) struct Loop {
     pub(super) shared: Arc<Shared>,
     pub(super) kinds: BTreeMap<&'static str, Arc<dyn Kind>>,
     pub(super) names: Vec<String>,
+    pub(super) crew: Crew,
+    pub(super) declared: Declared,
     pub(super) tools: Vec<Arc<dyn Runner>>,
     pub(super) doorbells: Vec<Arc<dyn Doorbell>>,
     pub(super) jobs: JoinSet<()>,
@@ -117,9 +130,13 @@ impl Loop {
     pub(super) async fn run(mut self, until: Until) -> Result<(), CommitError> {
         let shared = Arc::clone(&self.shared);
         let (store, settings) = (&shared.store, &shared.settings);
+        let check = store.misfits(&self.declared, Read::Driven).await?;
+        if !check.is_clean() {
+            return Err(CommitError::Incompatible { check: Box::new(check) });
+        }
         store.announce().await?;
         // Another process may be in the middle of a long transaction, or frozen in one.
-        while let Err(error) = store.drive(&self.names).await {
+        while let Err(error) = self.crew.join().await {
             if !error.is_busy() || until.is_over() {
                 return Err(error.into());
             }
@@ -137,6 +154,7 @@ impl Loop {
         self.finish(store.uptime() + settings.grace).await;
         heartbeat.shutdown().await;
         self.abandon().await;
+        self.crew.leave().await;
         result
     }
 
@@ -155,6 +173,7 @@ impl Loop {
                 swept_at = Some(store.uptime());
                 if cleaned_at.is_none_or(|at| store.uptime() >= at + CLEAN) {
                     cleaned_at = Some(store.uptime());
+                    self.crew.look().await;
                     if let Err(error) = store.remove_lock_files().await {
                         let error = error.class();
                         telemetry::WorkerPostponed { operation: "clean", error }.emit();

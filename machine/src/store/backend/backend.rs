@@ -5,6 +5,7 @@ use async_channel::Sender;
 use super::{
     batch::{Applied, Batch, Rejected},
     claim::Attempts,
+    crew::Registered,
     filter::Filter,
     inbox::{Agenda, Child, Messages, Task},
     row::{Broken, Found, Sequenced},
@@ -67,6 +68,12 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
     /// Machines of these kinds, by when a worker should look at them; at most this many of each kind.
     /// Then those whose lease one of the ended workers has.
     fn agenda(&self, kinds: Vec<String>, limit: usize, ended: Vec<String>) -> Answer<Vec<Agenda>>;
+
+    /// The kinds that workers have driven.
+    fn driven(&self) -> Answer<Vec<String>>;
+
+    /// The workers that have joined and not left, oldest first.
+    fn workers(&self) -> Answer<Vec<Registered>>;
 
     /// The workers that have leases.
     fn holders(&self) -> Answer<Vec<String>>;

@@ -19,8 +19,8 @@ use crate::{
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, Messages, Operated, Rejected, Sequenced, Settings,
-            Task,
+            Doorbell, Filter, Found, Identity, Messages, Operated, Registered, Rejected, Sequenced,
+            Settings, Task,
         },
         consumer::Offset,
         memory::Memory,
@@ -108,6 +108,14 @@ impl Backend for Queued {
 
     fn agenda(&self, kinds: Vec<String>, limit: usize, ended: Vec<String>) -> Answer<Vec<Agenda>> {
         self.ask(move |memory| memory.agenda(kinds, limit, ended))
+    }
+
+    fn driven(&self) -> Answer<Vec<String>> {
+        self.ask(|memory| memory.driven())
+    }
+
+    fn workers(&self) -> Answer<Vec<Registered>> {
+        self.ask(|memory| memory.workers())
     }
 
     fn holders(&self) -> Answer<Vec<String>> {

@@ -12,8 +12,8 @@ use crate::{
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, Messages, Operated, Rejected, Sequenced, Settings,
-            Task,
+            Doorbell, Filter, Found, Identity, Messages, Operated, Registered, Rejected, Sequenced,
+            Settings, Task,
         },
         consumer::Offset,
         memory::Memory,
@@ -154,6 +154,14 @@ impl Backend for Twin {
             }
             Ok(agenda)
         })
+    }
+
+    fn driven(&self) -> Answer<Vec<String>> {
+        self.memory.driven()
+    }
+
+    fn workers(&self) -> Answer<Vec<Registered>> {
+        self.memory.workers()
     }
 
     fn holders(&self) -> Answer<Vec<String>> {

@@ -22,7 +22,8 @@ use super::{
     attempt::Attempt,
     backend::{
         Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions, Doorbell,
-        Filter, Found, Identity, Messages, Operated, Rejected, Sequenced, Settings, Task,
+        Filter, Found, Identity, Messages, Operated, Registered, Rejected, Sequenced, Settings,
+        Task,
     },
     consumer::Offset,
     message::Received,
@@ -137,6 +138,14 @@ impl Backend for Memory {
     fn agenda(&self, kinds: Vec<String>, limit: usize, _: Vec<String>) -> Answer<Vec<Agenda>> {
         // No worker of this store is in a process that could end before the store.
         self.answer(|data| data.agenda(&kinds, limit))
+    }
+
+    fn driven(&self) -> Answer<Vec<String>> {
+        self.answer(|data| data.works.driven.clone())
+    }
+
+    fn workers(&self) -> Answer<Vec<Registered>> {
+        self.answer(|data| data.crew.values().cloned().collect())
     }
 
     fn holders(&self) -> Answer<Vec<String>> {

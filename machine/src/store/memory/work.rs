@@ -9,7 +9,7 @@ use super::Data;
 use crate::{
     id::Id,
     store::{
-        backend::{Agenda, Batch, Child, Found, Messages, Rejected, Task},
+        backend::{Agenda, Batch, Child, Crew, Found, Messages, Rejected, Task},
         message::{Delivery, Message, Outgoing, Queued, Received},
         work::{Effects, Event, MessageState, MessageStatus, Outcome, State, Work, step},
     },
@@ -82,6 +82,11 @@ impl Data {
         }
         for (child, parent) in &batch.children {
             self.works.parents.insert(*child, *parent);
+        }
+        match &batch.crew {
+            Some(Crew::Joins(worker)) => drop(self.crew.insert(worker.id, worker.clone())),
+            Some(Crew::Leave(workers)) => self.crew.retain(|id, _| !workers.contains(id)),
+            None => {}
         }
         for kind in &batch.drives {
             if !self.works.driven.contains(kind) {
@@ -250,9 +255,13 @@ impl Data {
                     && received.status != Delivery::Replaced
             }
             Messages::SetAside => received.status == MessageStatus::SetAside.into(),
+            Messages::Queued(before, _) => {
+                received.status == Delivery::Queued && received.sent_at <= *before
+            }
             Messages::All => true,
         };
-        received.filter(wanted).collect()
+        let limit = if let Messages::Queued(_, limit) = which { *limit } else { usize::MAX };
+        received.filter(wanted).take(limit).collect()
     }
 
     pub(super) fn failing(&self) -> Vec<(Id, Work)> {

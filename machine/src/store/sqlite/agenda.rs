@@ -161,7 +161,7 @@ pub(super) fn messages(
     which: &Messages,
 ) -> rusqlite::Result<Vec<Result<Received, Broken>>> {
     let join = "JOIN instance i ON i.no = m.instance";
-    let mut of = None;
+    let (mut of, mut queued) = (None, None);
     let (sql, id) = match which {
         Messages::One(id, correlation) => {
             of = Some(correlation);
@@ -176,12 +176,21 @@ pub(super) fn messages(
             let index = "INDEXED BY message_set_aside";
             (format!("{RECEIVED} {index} {join} WHERE m.status = 2 ORDER BY m.no"), None)
         }
+        Messages::Queued(before, limit) => {
+            queued = Some((*before, i64::try_from(*limit).unwrap_or(i64::MAX)));
+            let index = "INDEXED BY message_queued";
+            let old = "WHERE m.status = 0 AND m.sent_at <= ?1 ORDER BY m.no LIMIT ?2";
+            (format!("{RECEIVED} {index} {join} {old}"), None)
+        }
     };
     let mut select = connection.prepare_cached(&sql)?;
     let mut rows = match (id, of) {
         (Some(id), Some(of)) => select.query(params![id, of])?,
         (Some(id), None) => select.query([id])?,
-        (None, _) => select.query([])?,
+        (None, _) => match queued {
+            Some((before, limit)) => select.query(params![before, limit])?,
+            None => select.query([])?,
+        },
     };
     let mut all = Vec::new();
     while let Some(row) = rows.next()? {

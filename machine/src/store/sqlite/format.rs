@@ -6,6 +6,10 @@
 /// A row of `work` is there while workers drive the machine; while one has the lease, `wake_at` is
 /// when the lease ends.
 ///
+/// A row of `worker` is there while a worker runs, and while its process, which has the lock file of that
+/// `name`, is not known to have ended. `body` has the process, the kinds that it drives, each with the fingerprint
+/// of its definition, and its tools, as JSON.
+///
 /// `newest` of an instance is the sequence number of its newest line, so that a read finds the line
 /// without an index. `no` of an instance and of an attempt rises with the time of creation; that
 /// of an attempt is contiguous. `seq` is contiguous over
@@ -117,6 +121,12 @@ pub(super) const FORMAT_7: &str = "
         no      INTEGER PRIMARY KEY,
         machine TEXT NOT NULL UNIQUE
     ) STRICT;
+
+    CREATE TABLE worker (
+        id   BLOB PRIMARY KEY,
+        name TEXT NOT NULL,
+        body TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
 
     CREATE TABLE work (
         instance           INTEGER PRIMARY KEY,

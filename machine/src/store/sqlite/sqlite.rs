@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use super::{
     agenda, attempts, backup,
     blocking::Blocking,
-    consumer, definitions, journal,
+    consumer, crew, definitions, journal,
     observed::Stamp,
     operations, prune,
     readers::{Readers, Source},
@@ -27,7 +27,8 @@ use crate::{
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, Messages, Operated, Rejected, Sequenced, Task,
+            Doorbell, Filter, Found, Identity, Messages, Operated, Registered, Rejected, Sequenced,
+            Task,
         },
         backup::Copied,
         consumer::Offset,
@@ -162,6 +163,14 @@ impl Backend for Sqlite {
 
     fn agenda(&self, kinds: Vec<String>, limit: usize, ended: Vec<String>) -> Answer<Vec<Agenda>> {
         self.readers.read(move |reader| agenda::agenda(&reader.connection, &kinds, limit, &ended))
+    }
+
+    fn driven(&self) -> Answer<Vec<String>> {
+        self.readers.read(|reader| crew::driven(&reader.connection))
+    }
+
+    fn workers(&self) -> Answer<Vec<Registered>> {
+        self.readers.read(|reader| crew::workers(&reader.connection))
     }
 
     fn holders(&self) -> Answer<Vec<String>> {

@@ -359,6 +359,14 @@ signals! {
         error: &'static str => ERROR_TYPE,
     }
 
+    /// For a minute or longer, a machine needs what no live worker has. There is one event for each thing that is missing.
+    event Undriven<'a> = "machine.worker.undriven", WORKER, WARN {
+        kind: &'a str => KIND,
+        id: Shown<Id> => ID,
+        needed: &'static str => NEEDED,
+        name: &'a str => NEEDED_NAME,
+    }
+
     /// The attempts at a machine were cut short, so it is driven alone.
     event Suspect = "machine.worker.suspect", WORKER, WARN {
         kind: &'static str => KIND,

@@ -188,8 +188,8 @@ impl<H: Handler> Job<'_, H> {
             now.saturating_add(Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX))
         });
         if self.is_for_others {
-            // They see it at once; this worker knows that there is nothing for it.
-            wake_at = Some(now);
+            // They see it at once, and for how long it has been ready; this worker knows that there is nothing for it.
+            wake_at = Some(self.ready_at.min(now));
             let time = time.unwrap_or(LEFT_TO_OTHERS).min(LEFT_TO_OTHERS);
             self.shared.leave(self.id(), self.news, time);
         }

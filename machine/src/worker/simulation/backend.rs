@@ -21,7 +21,8 @@ use crate::{
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, Messages, Operated, Rejected, Sequenced, Task,
+            Doorbell, Filter, Found, Identity, Messages, Operated, Registered, Rejected, Sequenced,
+            Task,
         },
         consumer::Offset,
         pruning::{Candidate, Link, Pruning},
@@ -189,6 +190,14 @@ impl Backend for Faulty {
 
     fn agenda(&self, kinds: Vec<String>, limit: usize, ended: Vec<String>) -> Answer<Vec<Agenda>> {
         self.read(self.shared.memory.agenda(kinds, limit, ended))
+    }
+
+    fn driven(&self) -> Answer<Vec<String>> {
+        self.read(self.shared.memory.driven())
+    }
+
+    fn workers(&self) -> Answer<Vec<Registered>> {
+        self.read(self.shared.memory.workers())
     }
 
     fn holders(&self) -> Answer<Vec<String>> {
