@@ -116,6 +116,9 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
         let failed = super::list::failed(&document["trouble"], document["error"].as_str(), now);
         line(&mut shown, "failed", &failed);
     }
+    if let Some(missing) = document["missing"].as_str() {
+        line(&mut shown, "waits for", missing);
+    }
     let gate = &document["gate"];
     if gate.is_object() {
         line(

@@ -122,7 +122,7 @@ function facts(page, { machine: one, execution }) {
   );
 }
 
-function whyOf({ machine: one, execution, gate, answered_with: answer, children, messages, trouble }) {
+function whyOf({ machine: one, execution, gate, answered_with: answer, children, messages, missing, trouble }) {
   const open = children.filter((child) => !child.has_ended).length;
   if (execution?.label === "IN_DOUBT")
     return "It waits because nobody knows whether the call took effect. It is not repeated until that is known.";
@@ -133,13 +133,14 @@ function whyOf({ machine: one, execution, gate, answered_with: answer, children,
   const aside = messages.find((message) => message.status === "set_aside");
   if (aside) return `A message to it was set aside: ${aside.reason ?? "it cannot be read"}.`;
   if (trouble) return "It failed, and is tried again by itself.";
+  if (missing) return `It waits for a worker: ${missing}.`;
   if (execution?.question) return "It waits for an answer.";
   if (typeof answer === "string")
-    return `It was answered with “${answer}”. Its program has not applied that yet; if none does, no worker for this kind is running.`;
+    return `It was answered with “${answer}”. Its program has not applied that yet.`;
   if (gate) return "It waits for a person, who says at its gate whether it may run.";
   if (open) return `It waits for ${count(open, "child", "children")} to end, or for one of the moves below.`;
   if (one.is_stable) return "It waits, for as long as it takes, for one of the moves below.";
-  return "It is at work: a worker makes the next move. If none does, no worker for this kind is running.";
+  return "It is at work: a worker makes the next move.";
 }
 
 /** While the reader is in this part, its buttons stay where they are; those that are gone are disabled. */

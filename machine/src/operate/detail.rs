@@ -24,6 +24,8 @@ pub(crate) struct Detail<A: view::Audience> {
     gate: Option<Gate>,
     /// The trigger of an answer that was sent, and that its program has not applied yet.
     answered_with: Option<String>,
+    /// What it needs and no live worker has, and what to do about it.
+    missing: Option<String>,
     /// What failed last, until it succeeds.
     trouble: Option<Trouble>,
     /// The error, in the words of the program, which may repeat data.
@@ -129,6 +131,7 @@ impl Observer {
         let gate = if is_execution { self.gate_before(id).await? } else { None };
         let answered_with = if is_execution { None } else { self.answered_with(&observed).await? };
         let failing = self.store.failing_of(id).await?;
+        let missing = self.store.undriven_one(id).await?;
         let messages = self.store.inbox(id).await?.into_iter();
         let messages = messages.map(|message| Message::of(message, &observed)).collect();
         let children = self.store.children(id).await?.into_iter().map(|child| Child {
@@ -143,6 +146,7 @@ impl Observer {
             execution,
             gate,
             answered_with,
+            missing: missing.map(|needs| needs.to_string()),
             trouble: failing.as_ref().map(Trouble::of),
             error: A::__internal(|| failing.map(|failing| failing.error)),
             messages,

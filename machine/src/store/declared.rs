@@ -1,7 +1,7 @@
 //! The machines and tools of a program, and whether what is stored fits them.
 
 use super::{
-    Blocked, Check, CheckedTool, LoadError, Query, Store, Unavailable,
+    Blocked, Check, CheckedTool, Query, Store, Unavailable,
     check::{Named, Read, unavailable},
 };
 use crate::{
@@ -35,6 +35,7 @@ impl Declared {
         self.tools.push(NamedTool { name, read: |contract| T::__read(contract).map(drop) });
     }
 
+    #[cfg(feature = "cli")]
     pub(crate) fn is_empty(&self) -> bool {
         self.machines.is_empty() && self.tools.is_empty()
     }
@@ -106,7 +107,10 @@ impl Store {
 
     /// Reads every machine, those of the kinds that the program has declared as the program reads them.
     #[cfg(feature = "cli")]
-    pub(crate) async fn check_all(&self, progress: impl FnMut(u64)) -> Result<Check, LoadError> {
+    pub(crate) async fn check_all(
+        &self,
+        progress: impl FnMut(u64),
+    ) -> Result<Check, super::LoadError> {
         let declared = &self.inner.declared;
         let mut check = self.check_readable(progress).await?;
         let own = |name: &str| declared.machines.iter().any(|it| it.definition.name == name);

@@ -140,15 +140,28 @@ fn has(definition: &Definition, trigger: &str) -> bool {
 }
 
 impl Store {
-    /// The machines that are ready for longer than [`PATIENCE`], and for which no live worker has what they
-    /// need; at most so many of each kind are looked at. None in a store that no worker has ever driven.
-    pub(crate) async fn undriven(&self, limit: usize) -> Result<Vec<Undriven>, LoadError> {
+    /// What the live workers lack for one machine now.
+    #[cfg(any(feature = "cli", feature = "http"))]
+    pub(crate) async fn undriven_one(&self, id: Id) -> Result<Option<Needs>, LoadError> {
+        let Some((crew, _)) = self.crew_of_all().await? else { return Ok(None) };
+        let undriven = self.lacks(id, self.now(), &crew).await?;
+        Ok(undriven.map(|undriven| undriven.needs))
+    }
+
+    /// The live workers, and the kinds that workers have driven. `None` if there never was a worker.
+    async fn crew_of_all(&self) -> Result<Option<(Crew, Vec<String>)>, LoadError> {
         let driven = self.inner.backend.driven().await?;
         let live = self.workers().await?;
         if driven.is_empty() && live.is_empty() {
-            return Ok(Vec::new());
+            return Ok(None);
         }
-        let crew = Crew { live, definitions: self.definitions().await? };
+        Ok(Some((Crew { live, definitions: self.definitions().await? }, driven)))
+    }
+
+    /// The machines that are ready for longer than [`PATIENCE`], and for which no live worker has what they
+    /// need; at most so many of each kind are looked at. None in a store that no worker has ever driven.
+    pub(crate) async fn undriven(&self, limit: usize) -> Result<Vec<Undriven>, LoadError> {
+        let Some((crew, driven)) = self.crew_of_all().await? else { return Ok(Vec::new()) };
         let patience = Millis::try_from(PATIENCE.as_millis()).unwrap_or(Millis::MAX);
         let before = self.now().saturating_sub(patience);
         let mut ready: Vec<Id> = Vec::new();
