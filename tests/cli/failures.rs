@@ -125,4 +125,6 @@ async fn what_no_worker_drives_is_on_the_list() {
     assert!(list.done().contains("no worker"), "{list:?}");
     assert!(list.out.contains("no live worker drives `order`"), "{list:?}");
     assert!(list.out.contains("`Worker::handler`"), "{list:?}");
+    let shown = place.run(&["show", &end(id)]);
+    assert!(shown.done().contains("no live worker drives `order`"), "{shown:?}");
 }

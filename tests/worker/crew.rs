@@ -14,8 +14,8 @@ use machine::{
 use serde::{Deserialize, Serialize};
 
 use crate::support::{
-    AnyTicket, Does, Hand, Ticket, actors, ann, create, does, each, opens, says, settle, ticket,
-    timed, worker,
+    AnyTicket, Customer, Does, Hand, Ticket, actors, ann, create, does, each, opens, says, settle,
+    ticket, timed, worker,
 };
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -262,6 +262,29 @@ mod new {
 
 fn rests() -> Does<new::AnyParcel> {
     does(|_, _| Box::pin(async { Ok(Next::Wait) }))
+}
+
+/// `Worker::sender` was forgotten.
+#[tokio::test]
+async fn a_message_of_an_unknown_sender_needs_attention() {
+    timed(async |store, hand| {
+        let id = create(&store, Ticket::new().open(&actors().graph_runner)).await;
+        let wish = Message::from_json(r#"{"trigger": "wish", "text": "rain"}"#, &Customer).unwrap();
+        store.send(id, &wish).await.unwrap();
+        settle(worker(&store).handler(opens())).await;
+        hand.advance(A_WHILE);
+        let running = worker(&store).handler(opens()).start();
+        while store.workers().await.unwrap().is_empty() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let what = "a message of an actor of the kind `customer` waits, and no live worker of \
+                    `ticket` knows such actors: add them with `Worker::sender`";
+        assert_eq!(missing(&store).await, BTreeSet::from([(id, what.to_owned())]));
+        running.stop().await.unwrap();
+        settle(worker(&store).handler(opens()).sender::<Customer>()).await;
+        assert_eq!(missing(&store).await, BTreeSet::new());
+    })
+    .await;
 }
 
 #[tokio::test]

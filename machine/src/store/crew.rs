@@ -27,6 +27,8 @@ pub struct LiveWorker {
     pub since: Millis,
     /// The kinds of machines that it has handlers for.
     pub kinds: Vec<DrivenKind>,
+    /// The kinds of actors whose messages it applies; see `Worker::sender`.
+    pub senders: Vec<String>,
     /// The names of its tools, such as `email.send`.
     pub tools: Vec<String>,
     /// It also runs tools that are known at run time only.
@@ -59,20 +61,22 @@ struct Body {
     process: Process,
     since: Millis,
     kinds: Vec<(String, String)>,
+    senders: Vec<String>,
     tools: Vec<String>,
     other_tools: bool,
 }
 
 impl Body {
     fn read(registered: &Registered) -> Option<LiveWorker> {
-        let Self { process, since, kinds, tools, other_tools } =
+        let Self { process, since, kinds, senders, tools, other_tools } =
             serde_json::from_str(&registered.body).ok()?;
         let kinds = kinds.into_iter().filter_map(|(machine, fingerprint)| {
             let definition = u64::from_str_radix(&fingerprint, 16).ok()?;
             Some(DrivenKind { machine, definition: Fingerprint::from_u64(definition) })
         });
         let kinds = kinds.collect();
-        Some(LiveWorker { id: registered.id, process, since, kinds, tools, other_tools })
+        let id = registered.id;
+        Some(LiveWorker { id, process, since, kinds, senders, tools, other_tools })
     }
 }
 
@@ -81,6 +85,7 @@ impl Body {
 pub(crate) struct Joining<'a> {
     pub(crate) id: Id,
     pub(crate) kinds: Vec<&'static Definition>,
+    pub(crate) senders: Vec<&'static str>,
     pub(crate) tools: Vec<&'a str>,
     pub(crate) other_tools: bool,
 }
@@ -136,6 +141,7 @@ impl Store {
             process: host::process().clone(),
             since: self.now(),
             kinds: kinds.collect(),
+            senders: joining.senders.iter().map(|&kind| kind.to_owned()).collect(),
             tools: joining.tools.iter().map(|&tool| tool.to_owned()).collect(),
             other_tools: joining.other_tools,
         };

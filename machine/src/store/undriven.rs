@@ -32,17 +32,20 @@ pub(crate) enum Needs {
     Tool(String),
     /// A definition that has a trigger, which a queued message names.
     Move { machine: String, trigger: String },
+    /// Actors of this kind, who sent a queued message.
+    Sender { machine: String, kind: String },
     /// A definition of this kind that can read the machine, and why none can.
     Definition { machine: String, why: String },
 }
 
 impl Needs {
-    /// What it is: `handler`, `tool`, `move` or `definition`.
+    /// What it is: `handler`, `tool`, `move`, `sender` or `definition`.
     pub(crate) fn what(&self) -> &'static str {
         match self {
             Self::Handler(_) => "handler",
             Self::Tool(_) => "tool",
             Self::Move { .. } => "move",
+            Self::Sender { .. } => "sender",
             Self::Definition { .. } => "definition",
         }
     }
@@ -52,6 +55,7 @@ impl Needs {
         match self {
             Self::Handler(name) | Self::Tool(name) => name,
             Self::Move { trigger, .. } => trigger,
+            Self::Sender { kind, .. } => kind,
             Self::Definition { machine, .. } => machine,
         }
     }
@@ -72,6 +76,11 @@ impl fmt::Display for Needs {
                 f,
                 "a message waits for `{trigger}`, and no live worker's `{machine}` has that move: start an \
                  older program, or cancel the machine"
+            ),
+            Self::Sender { machine, kind } => write!(
+                f,
+                "a message of an actor of the kind `{kind}` waits, and no live worker of `{machine}` knows such \
+                 actors: add them with `Worker::sender`"
             ),
             Self::Definition { machine, why } => {
                 write!(f, "no live worker's `{machine}` can read it: {why}")
@@ -128,8 +137,17 @@ impl Crew {
             let mut stored = self.definitions.iter().filter(|known| known.name == name);
             stored.any(|known| has(known, trigger))
                 && !self.definitions_of(&name).any(|known| has(known, trigger))
+        });
+        if let Some(trigger) = removed {
+            return Some(Needs::Move { machine: name, trigger: trigger.to_owned() });
+        }
+        let drivers = || self.live.iter().filter(|worker| worker.drives(&name));
+        let mut actors = queued.iter().map(|message| message.actor.as_str());
+        let unknown = actors.find(|kind| {
+            own.edges.iter().any(|edge| edge.is_for_kind(kind))
+                && drivers().all(|worker| worker.senders.iter().all(|known| known != kind))
         })?;
-        Some(Needs::Move { machine: name, trigger: removed.to_owned() })
+        Some(Needs::Sender { kind: unknown.to_owned(), machine: name.clone() })
     }
 }
 

@@ -1,9 +1,9 @@
 //! What needs attention in a store.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::{
-    Attention, Audience, Concern, Label, NextStep, Observer, OpenCall, Reason, Snapshot, Trouble,
+    Attention, Audience, Concern, Label, NextStep, Observer, OpenCall, Reason, Snapshot,
     line::OneLine, possible::next_of_machine,
 };
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     contract::{AnyExecution, Liveness, Progress, execution, waits_for},
     definition::Definition,
     id::Id,
-    store::{Failing, LoadError, Query},
+    store::{LoadError, Query},
     stored::Durable,
 };
 
@@ -71,85 +71,6 @@ impl Observer {
                     _ => continue,
                 };
                 let concern = self.concern_of_execution(reason, &execution).await?;
-                found.add(concern);
-            }
-        }
-        Ok(())
-    }
-
-    async fn set_aside<A: Audience>(
-        &self,
-        found: &mut Found<A>,
-        query: &Query,
-        machines: Vec<Failing>,
-    ) -> Result<(), LoadError> {
-        let set_aside = self.store.set_aside().await?;
-        let machines = machines.into_iter();
-        let mut errors: BTreeMap<Id, (Trouble, Option<String>)> =
-            machines.map(|it| (it.id, (Trouble::of(&it), Some(it.error)))).collect();
-        let mut messages: BTreeMap<Id, Vec<String>> = BTreeMap::new();
-        for message in set_aside.messages {
-            // A machine that has ended takes no message any more, and one that has moved on not this one,
-            // so there is nothing to do.
-            let machine = self.store.observed_one(message.to).await;
-            if machine.is_ok_and(|machine| machine.has_ended() || machine.has_moved_since(&message))
-            {
-                continue;
-            }
-            let trouble = Trouble::of_message(&message);
-            let error =
-                message.error.map(|error| format!("message {}: {error}", message.correlation));
-            errors.entry(message.to).or_insert((trouble, error));
-            messages.entry(message.to).or_default().push(message.correlation);
-        }
-        for id in self.store.selected(query, errors.keys().copied().collect()).await? {
-            let Some((trouble, error)) = errors.remove(&id) else { continue };
-            if let Some(mut concern) = self.concern::<A>(Reason::SetAside, id, found).await? {
-                concern.trouble = Some(trouble);
-                concern.error = A::__internal(|| error);
-                let messages = messages.remove(&id).unwrap_or_default();
-                concern.next.insert(0, NextStep::Requeue { id, messages });
-                found.add(concern);
-            }
-        }
-        for (id, error) in set_aside.unreadable {
-            found.add(Concern::unreadable(id, &error));
-        }
-        Ok(())
-    }
-
-    /// Machines that no live worker moves on.
-    async fn undriven<A: Audience>(
-        &self,
-        found: &mut Found<A>,
-        query: &Query,
-    ) -> Result<(), LoadError> {
-        let undriven = self.store.undriven(PAGE).await?;
-        let mut undriven: BTreeMap<Id, String> =
-            undriven.into_iter().map(|it| (it.id, it.needs.to_string())).collect();
-        for id in self.store.selected(query, undriven.keys().copied().collect()).await? {
-            if let Some(mut concern) = self.concern::<A>(Reason::NoWorker, id, found).await? {
-                concern.missing = undriven.remove(&id);
-                found.add(concern);
-            }
-        }
-        Ok(())
-    }
-
-    /// Machines that are tried again by themselves.
-    async fn failing<A: Audience>(
-        &self,
-        found: &mut Found<A>,
-        query: &Query,
-        machines: Vec<Failing>,
-    ) -> Result<(), LoadError> {
-        let mut machines: BTreeMap<Id, Failing> =
-            machines.into_iter().map(|failing| (failing.id, failing)).collect();
-        for id in self.store.selected(query, machines.keys().copied().collect()).await? {
-            let Some(failing) = machines.remove(&id) else { continue };
-            if let Some(mut concern) = self.concern::<A>(Reason::Failing, id, found).await? {
-                concern.trouble = Some(Trouble::of(&failing));
-                concern.error = A::__internal(|| Some(failing.error));
                 found.add(concern);
             }
         }
@@ -232,7 +153,7 @@ impl Observer {
 
     /// A machine of any kind; `None` if it was pruned, if it has moved on since the query, so that the reason is
     /// gone, or if it cannot be read, which is a concern of its own.
-    async fn concern<A: Audience>(
+    pub(super) async fn concern<A: Audience>(
         &self,
         reason: Reason,
         id: Id,
@@ -351,14 +272,14 @@ fn waits_for_person(definition: &Definition, index: usize) -> bool {
 }
 
 /// What was found so far; each machine once, for its most urgent reason.
-struct Found<A: Audience> {
+pub(super) struct Found<A: Audience> {
     seen: BTreeSet<Id>,
     concerns: Vec<Concern<A>>,
-    truncated: bool,
+    pub(super) truncated: bool,
 }
 
 impl<A: Audience> Found<A> {
-    fn add(&mut self, concern: Concern<A>) {
+    pub(super) fn add(&mut self, concern: Concern<A>) {
         if concern.id.is_none_or(|id| self.seen.insert(id)) {
             self.concerns.push(concern);
         }
@@ -370,7 +291,7 @@ impl<A: Audience> Found<A> {
 }
 
 impl<A: Audience> Concern<A> {
-    fn unreadable(id: Option<Id>, error: &str) -> Self {
+    pub(super) fn unreadable(id: Option<Id>, error: &str) -> Self {
         Self {
             reason: Reason::Unreadable,
             id,

@@ -45,6 +45,8 @@ mod timeline;
 mod topology;
 mod trace;
 mod transition;
+#[cfg(feature = "sqlite")]
+mod work_concerns;
 
 #[cfg(feature = "sqlite")]
 pub use attention::{Attention, Concern, OpenCall, Reason, Trouble};

@@ -23,6 +23,7 @@ pub(super) struct Crew {
     store: Store,
     id: Id,
     kinds: Vec<&'static Definition>,
+    senders: Vec<&'static str>,
     tools: Vec<String>,
     other_tools: bool,
     has_joined: bool,
@@ -34,11 +35,12 @@ impl Crew {
     pub(super) fn new(
         store: &Store,
         kinds: Vec<&'static Definition>,
+        senders: Vec<&'static str>,
         tools: Vec<String>,
         other_tools: bool,
     ) -> Self {
         let (store, id, warned) = (store.clone(), Id::fresh(), BTreeSet::new());
-        Self { store, id, kinds, tools, other_tools, has_joined: false, warned }
+        Self { store, id, kinds, senders, tools, other_tools, has_joined: false, warned }
     }
 
     /// Makes the machines of its kinds a matter of workers, and shows others what it drives.
@@ -46,6 +48,7 @@ impl Crew {
         let joining = Joining {
             id: self.id,
             kinds: self.kinds.clone(),
+            senders: self.senders.clone(),
             tools: self.tools.iter().map(String::as_str).collect(),
             other_tools: self.other_tools,
         };

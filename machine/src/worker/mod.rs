@@ -18,6 +18,7 @@ mod shared;
 mod simulation;
 mod task;
 mod tools;
+mod until;
 #[allow(clippy::module_inception, reason = "it is the main type")]
 mod worker;
 

@@ -4,14 +4,10 @@ use std::{
     collections::{BTreeMap, HashMap},
     future::pending,
     panic::AssertUnwindSafe,
-    sync::{
-        Arc, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, PoisonError, atomic::Ordering},
     time::Duration,
 };
 
-use event_listener::Event;
 use futures_util::{
     FutureExt,
     future::{Either, select, select_all},
@@ -27,6 +23,7 @@ use super::{
     settings::{millis, sleep_until},
     shared::{LEFT_TO_OTHERS, Shared},
     tools::{self, Runner},
+    until::Until,
 };
 use crate::{
     contract::BoxFuture,
@@ -62,43 +59,6 @@ impl<H: Handler> Kind for H {
         holder_ended: bool,
     ) -> BoxFuture<'static, Result<(), Unavailable>> {
         Box::pin(async move { job::run(&*self, &shared, agenda, holder_ended).await })
-    }
-}
-
-pub(super) enum Until {
-    Stopped(Arc<Stop>),
-    Idle,
-}
-
-impl Until {
-    fn is_over(&self) -> bool {
-        match self {
-            Self::Stopped(stop) => stop.asked.load(Ordering::Acquire),
-            Self::Idle => false,
-        }
-    }
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Stop {
-    asked: AtomicBool,
-    event: Event,
-}
-
-impl Stop {
-    pub(super) fn ask(&self) {
-        self.asked.store(true, Ordering::Release);
-        self.event.notify(usize::MAX);
-    }
-
-    async fn asked(&self) {
-        loop {
-            let event = self.event.listen();
-            if self.asked.load(Ordering::Acquire) {
-                return;
-            }
-            event.await;
-        }
     }
 }
 

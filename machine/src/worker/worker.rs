@@ -16,10 +16,11 @@ use super::{
     doorbell::StoreDoorbell,
     executions::Executions,
     lease::Leases,
-    serve::{Kind, Loop, Stop, Until},
+    serve::{Kind, Loop},
     settings::Settings,
     shared::{OnError, Shared},
     tools::{AtRunTime, Runs, Tooled},
+    until::{Stop, Until},
 };
 use crate::{
     actor::{Actor, Actors, Senders},
@@ -344,8 +345,9 @@ impl Worker {
             left: Mutex::default(),
         });
         let names = kinds.keys().map(|&name| name.to_owned()).collect();
+        let known = shared.senders.kinds().collect();
         let definitions = kinds.values().map(|kind| kind.definition()).collect();
-        let crew = Crew::new(&shared.store, definitions, tool_names, other_tools);
+        let crew = Crew::new(&shared.store, definitions, known, tool_names, other_tools);
         Loop {
             shared,
             kinds,
