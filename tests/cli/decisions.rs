@@ -42,7 +42,7 @@ async fn people_see_who_decided() {
     let (gate, planned) = place.ask("bob@example.com").await;
     place.run(&["approve", &end(gate.id()), "--as", "ann", "--yes"]).done();
     let id = planned.id();
-    place.store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap();
+    let _ = place.store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap();
     let show = |id| place.run(&["show", &end(id)]).done().to_owned();
     assert!(show(gate.id()).contains("answered     by ann"), "{}", show(gate.id()));
     assert!(show(id).contains("approved     by ann"), "{}", show(id));

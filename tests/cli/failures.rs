@@ -105,7 +105,7 @@ struct Past;
 
 impl Clock for Past {
     fn now(&self) -> Millis {
-        let now = UNIX_EPOCH.elapsed().unwrap() - Duration::from_mins(2);
+        let now = UNIX_EPOCH.elapsed().unwrap().saturating_sub(Duration::from_mins(2));
         Millis::try_from(now.as_millis()).unwrap()
     }
 }

@@ -35,6 +35,7 @@ impl<H: Handler> Job<'_, H> {
         self.passed.clear();
         // This program knows all of what it writes.
         (self.is_for_others, self.is_of_other) = (false, false);
+        self.ready_at = store.now();
         (self.work.handler, self.work.deadline) = Default::default();
         self.machine = Some(machine);
         self.due_at = None;
