@@ -5,7 +5,6 @@ use machine::{
     contract::{Answer, Applied, Call, Contract, Execution, Idempotent, Perform, Tool},
     machine,
     store::{CommitError, OpenError, OpenOptions, Store},
-    stored::Durable,
     worker::Next,
 };
 use serde::{Deserialize, Serialize};

@@ -11,7 +11,7 @@ import { copyButton, fields, payload, question } from "./payload.js";
 import { picture } from "./picture.js";
 import { definitionOf } from "./records.js";
 import { readOnly, setAside, stepList } from "./steps.js";
-import { badge, count, failed, sessionName, since, words } from "./text.js";
+import { badge, count, failed, sessionName, since, whyStopped, words } from "./text.js";
 
 /** What an execution has only for some audiences. */
 const RESTRICTED = [
@@ -129,10 +129,8 @@ function whyOf({ machine: one, execution, gate, answered_with: answer, children,
   if (execution?.label === "CONTRADICTED")
     return "It ended as not done, and a receipt says that it took effect.";
   if (one.is_terminal) return "It has ended; this state is never left.";
-  if (trouble?.set_aside) return "It was set aside: workers do not try it again before a person says so.";
-  const aside = messages.find((message) => message.status === "set_aside");
-  if (aside) return `A message to it was set aside: ${aside.reason ?? "it cannot be read"}.`;
-  if (trouble) return "It failed, and is tried again by itself.";
+  const stopped = whyStopped(trouble, messages);
+  if (stopped) return stopped;
   if (missing) return `It waits for a worker: ${missing}.`;
   if (execution?.question) return "It waits for an answer.";
   if (typeof answer === "string")
