@@ -96,13 +96,7 @@ async fn run(command: Command, db: PathBuf) -> anyhow::Result<ExitCode> {
             work(&store, actors, Smtp { address }, lease, once).await?;
         }
         Command::Operate(command) => {
-            return Ok(match cli::run(command, &Context::new(db, actors)).await {
-                Ok(exit) => exit.into(),
-                Err(error) => {
-                    eprintln!("error: {error}");
-                    error.into()
-                }
-            });
+            return Ok(cli::run(command, &Context::new(db, actors)).await);
         }
     }
     Ok(ExitCode::SUCCESS)

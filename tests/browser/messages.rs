@@ -101,3 +101,36 @@ async fn audiences_see_what_is_theirs() {
     })
     .await;
 }
+
+struct Fails;
+
+impl Handler for Fails {
+    type Machine = AnyClaim;
+
+    async fn handle(&self, _: AnyClaim, _: &mut Task) -> Result<Next<AnyClaim>, Failure> {
+        Err("no rule for card 4111".into())
+    }
+}
+
+/// From the first attempt on; the text of the error is for the program.
+#[tokio::test]
+async fn what_fails_says_why() {
+    browse(async |page| {
+        let mut open = Claim::new("a broken window".to_owned(), "hunter2".to_owned());
+        page.site.store.create(&mut open).await.unwrap();
+        let worker = Worker::new(&page.site.store, Actors::issue("claims").unwrap()).handler(Fails);
+        let idle = tokio::time::timeout(Duration::from_secs(20), worker.run_until_idle());
+        idle.await.expect("the worker rests").unwrap();
+        for place in ["#/".to_owned(), format!("#/machines/{}", open.id())] {
+            page.open_as(ANN, &place).await;
+            page.shows("the program returned an error; 1 attempt").await;
+            page.shows("The audience “internal” sees the error").await;
+            let shown = page.run("return document.body.textContent").await;
+            assert!(!shown.as_str().unwrap().contains("4111"), "{shown}");
+            page.find("header option[value=internal]").await.click().await.unwrap();
+            page.shows("no rule for card 4111").await;
+            page.find("header option[value=human]").await.click().await.unwrap();
+        }
+    })
+    .await;
+}

@@ -35,6 +35,30 @@ async fn what_is_approved_runs() {
     second.failed(1, "was approved by ann");
 }
 
+/// Who decided concerns everybody; the names of programs are for diagnosis.
+#[tokio::test]
+async fn people_see_who_decided() {
+    let place = Place::new().await;
+    let (gate, planned) = place.ask("bob@example.com").await;
+    place.run(&["approve", &end(gate.id()), "--as", "ann", "--yes"]).done();
+    let id = planned.id();
+    let _ = place.store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap();
+    let show = |id| place.run(&["show", &end(id)]).done().to_owned();
+    assert!(show(gate.id()).contains("answered     by ann"), "{}", show(gate.id()));
+    assert!(show(id).contains("approved     by ann"), "{}", show(id));
+    let timeline = place.run(&["timeline", &end(gate.id())]);
+    assert!(timeline.done().contains("human ann"), "{timeline:?}");
+    let timeline = place.json(&["timeline", &end(id)]);
+    let events = timeline["events"].as_array().unwrap();
+    assert!(events.iter().all(|event| event["person"].is_null()), "{timeline}");
+
+    let order = place.order().await;
+    place
+        .run(&["send", &end(order), "cancel", "--payload", r#"{"reason": ""}"#, "--as", "ann"])
+        .done();
+    assert!(show(order).contains("by ann"), "{}", show(order));
+}
+
 #[tokio::test]
 async fn nothing_is_decided_without_a_name() {
     let place = Place::new().await;

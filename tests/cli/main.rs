@@ -3,6 +3,7 @@
 
 mod decisions;
 mod doubts;
+mod failures;
 mod files;
 mod help;
 mod hostile;

@@ -2,16 +2,21 @@
 
 use std::fs;
 
+use clap::Parser;
 use machine::{
     Id,
+    actor::Actors,
+    cli::{Command, Context, Exit},
     contract::{Action, AnyExecution},
-    store::{OpenOptions, Store},
+    machine,
+    store::{OpenError, OpenOptions, Store},
     stored::{Restore, Unverified},
 };
 use machine_tests::{
     actors::tool_node,
     samples::{pending_mail as mail_to, receipt},
 };
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::support::{AnyOrder, Order, Place, Ran, bare, end};
@@ -29,6 +34,54 @@ async fn a_sound_file_verifies() {
     place.run(&["verify", "ffffffffff"]).failed(4, "no machine");
     let checked = place.run(&["check"]);
     assert!(checked.done().contains("order: 1 checked, all can be read"), "{checked:?}");
+    // It knows no program.
+    assert!(checked.out.contains("no program was compared with it"), "{checked:?}");
+    assert!(checked.out.contains("`Context::options`"), "{checked:?}");
+}
+
+/// The same program, some time later.
+mod later {
+    use super::{Deserialize, Serialize, machine};
+
+    #[machine(durable)]
+    #[derive(Debug, Serialize, Deserialize)]
+    pub(super) enum Order {
+        #[initial]
+        #[stable]
+        #[on(cancel => Cancelled)]
+        Ordered,
+        #[terminal]
+        Cancelled,
+    }
+}
+
+#[derive(Parser)]
+struct Program {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What cannot be read is reported by `check`, and the other commands can be used to look at it.
+#[tokio::test]
+async fn a_program_looks_at_what_it_cannot_read() {
+    let place = Place::new().await;
+    let id = place.order().await.to_string();
+    let options = OpenOptions::new().machine::<later::AnyOrder>();
+    let context =
+        Context::new(place.file(), Actors::issue("shop").unwrap()).options(options.clone());
+    let run = async |arguments: &[&str]| {
+        let program = Program::parse_from([&["shop"], arguments].concat());
+        machine::cli::execute(program.command, &context).await
+    };
+    for command in [&["list"][..], &["show", &id], &["timeline", &id], &["export", &id]] {
+        assert_eq!(run(command).await.unwrap(), Exit::Done, "{command:?}");
+    }
+    assert_eq!(run(&["check"]).await.unwrap(), Exit::Problems);
+    let checked = options.check(place.file()).await.unwrap().to_string();
+    assert!(checked.contains(&format!("{id} in `asking`")), "{checked}");
+    // What drives it is refused.
+    let opened = options.sqlite(place.file()).await;
+    assert!(matches!(opened, Err(OpenError::Incompatible { .. })), "{opened:?}");
 }
 
 #[tokio::test]

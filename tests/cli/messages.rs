@@ -46,7 +46,7 @@ async fn a_worker_applies_what_a_person_sends() {
     assert!(early.done().contains("does not take `accept`"), "{early:?}");
     let inbox = place.run(&["show", &end(id)]);
     assert!(inbox.done().contains("form-17"), "{inbox:?}");
-    assert!(!inbox.out.contains("ann"), "{inbox:?}");
+    assert!(inbox.out.contains("by ann") && !inbox.out.contains("human ann"), "{inbox:?}");
 
     work(&place).await;
     let order = place.store.load::<AnyOrder>(id).await.unwrap();

@@ -256,12 +256,13 @@ fn a_field_of_another_type_needs_an_upgrade() {
             newer["states"][1]["upgrades"] = json!([1]);
         },
     );
-    // The version to set is one above both.
+    // What is done already is no advice.
     let comparison = after(|newer| {
         change(newer);
         newer["version"] = json!(7);
     });
-    assert!(comparison.to_string().contains("set `version = 7`"), "{comparison}");
+    let advice = "is `Place`: write `#[upgrade(1 => function)]` on the state";
+    assert!(comparison.to_string().contains(advice), "{comparison}");
 }
 
 #[test]
@@ -291,9 +292,19 @@ fn a_field_may_be_renamed_with_was() {
                 json!({"name": "spot", "ty": "Spot", "was": ["place"]});
         },
     );
-    // Without `was` a field was removed, and another one added.
-    let comparison = after(|newer| newer["states"][1]["fields"][0]["name"] = json!("spot"));
-    assert_eq!(comparison.blocking("here").count(), 2, "{comparison}");
+    // Without `was` a field was removed, and another one added. The advice names `was` if the type is the same.
+    let rename = |newer: &mut Value| newer["states"][1]["fields"][0]["name"] = json!("spot");
+    let comparison = after(rename);
+    let blocking: Vec<_> = comparison.blocking("here").map(ToString::to_string).collect();
+    assert_eq!(blocking.len(), 2, "{comparison}");
+    let advice = "if `place` was renamed, write `#[was = \"place\"]` on `spot`; otherwise set \
+                  `version = 2` on the machine and write `#[upgrade(1 => function)]` on the state";
+    assert!(blocking.iter().all(|text| text.contains(advice)), "{comparison}");
+    let comparison = after(|newer| {
+        rename(newer);
+        newer["states"][1]["fields"][0]["ty"] = json!("Spot");
+    });
+    assert!(!comparison.to_string().contains("renamed"), "{comparison}");
 }
 
 #[test]
@@ -467,6 +478,12 @@ fn a_version_does_not_go_back() {
 #[test]
 fn a_context_of_another_type_needs_an_upgrade() {
     let change = |newer: &mut Value| newer["context"] = json!("Limits");
+    let comparison = after(|newer| {
+        change(newer);
+        newer["version"] = json!(3);
+    });
+    let advice = "is `Limits`: write `upgrade(1 => function)` on the machine";
+    assert!(comparison.to_string().contains(advice), "{comparison}");
     says(
         ["! the context was nothing and is `Limits`: set `version = 2` and \
              `upgrade(1 => function)` on the machine"],

@@ -63,6 +63,19 @@ async fn a_file_that_a_browser_has_is_not_sent_again() {
     }
 }
 
+/// A server that does not know the address of a caller cannot know that it is of this computer.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_without_addresses_says_what_to_do() {
+    let app = Router::new().nest("/agent", Http::new(&Store::memory(), actors()).router());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let served = tokio::spawn(async move { axum::serve(listener, app).await });
+    let text = "GET /agent/api/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    let answer = tokio::task::spawn_blocking(move || raw(address, text.as_bytes())).await.unwrap();
+    answer.problem(401, "`into_make_service_with_connect_info::<std::net::SocketAddr>()`");
+    served.abort();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_routes_can_be_nested() {
     let agent = Http::new(&Store::memory(), actors()).router();

@@ -30,6 +30,14 @@ pub(crate) async fn failures(world: &World) {
     worker.run_until_idle().await.unwrap();
 }
 
+/// No worker has a handler for what waits.
+pub(crate) async fn undriven(world: &World) {
+    world.errand().await;
+    world.hand.advance(AN_HOUR);
+    let nothing = Worker::new(&world.store, Actors::issue(&world.text("nothing")).unwrap());
+    nothing.run_until_idle().await.unwrap();
+}
+
 /// A worker is asked to stop in the middle of a handler.
 pub(crate) async fn stopped(world: &World) {
     world.errand().await;

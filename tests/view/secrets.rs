@@ -137,7 +137,7 @@ async fn shop(store: &Store, seed: u64, path: u8) -> (Id, [Vec<String>; 3]) {
         }
         4 => {
             human.push(of("why"));
-            diagnostic.push(of("person"));
+            human.push(of("person"));
             internal.push(of("code"));
         }
         _ => {}
@@ -173,24 +173,24 @@ async fn execution(store: &Store, seed: u64, path: u8) -> (Vec<Id>, [Vec<String>
         1 => {
             store.decline(gate, &of("reason"), &person).await.unwrap();
             human.push(of("reason"));
-            diagnostic.push(of("person"));
+            human.push(of("person"));
         }
         2 => {
             approve(gate).await;
             perform(Ok(Applied::new(of("receipt")))).await;
             human.push(of("receipt"));
-            diagnostic.push(of("person"));
+            human.push(of("person"));
         }
         3 => {
             approve(gate).await;
             perform(Err(NotDone::not_applied(of("refusal")))).await;
             human.push(of("refusal"));
-            diagnostic.push(of("person"));
+            human.push(of("person"));
         }
         _ => {
             approve(gate).await;
             perform(Err(NotDone::unknown(of("unclear")))).await;
-            diagnostic.push(of("person"));
+            human.push(of("person"));
         }
     }
     let execution: AnyExecution = store.load(id).await.unwrap();

@@ -406,8 +406,8 @@ mod older {
 async fn worker_of_an_older_definition() {
     each(async |store: Store| {
         let by = actors().graph_runner;
-        let new = create(&store, newer::Sketch::new().draw(&by)).await;
         let old = create(&store, older::Sketch::new()).await;
+        let new = create(&store, newer::Sketch::new().draw(&by)).await;
         let hang = actors().graph_runner;
         let older = does(move |machine: older::AnySketch, _| {
             let next = match machine {

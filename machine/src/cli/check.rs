@@ -10,7 +10,7 @@ use super::{
 use crate::{
     definition::{Comparison, Definition},
     id::shortened,
-    store::Check as Checked,
+    store::{Blocked, Check as Checked},
     view::line::OneLine,
 };
 
@@ -33,18 +33,25 @@ impl Check {
             store.check_against(&definitions).await?
         } else {
             let progress = Progress::open("machines");
-            store.check_readable(|done| progress.count(done)).await?
+            store.check_all(|done| progress.count(done)).await?
         };
-        let text = checked.to_string();
-        let text = if text.is_empty() {
-            "no machine was ever stored in this file\n".to_owned()
-        } else {
-            text
-        };
+        let mut text = checked.to_string();
+        if text.is_empty() {
+            text.push_str("no machine was ever stored in this file\n");
+        }
+        if context.declares_nothing() && self.against.is_none() {
+            text.push_str(UNDECLARED);
+        }
         let is_clean = checked.is_clean();
         Answer::new(document(&checked), text).problems(!is_clean).print(self.format)
     }
 }
+
+/// Without declarations, nothing is compared with a program.
+const UNDECLARED: &str = "\
+no program was compared with it: a program declares its machines and tools with `Context::options`, and
+`check --against FILE` takes the definitions of one
+";
 
 /// What `--against` takes.
 const WHAT: &str =
@@ -71,6 +78,10 @@ fn definitions(file: &Path) -> Result<Vec<Definition>, Error> {
     }
 }
 
+fn blocked_document(blocked: &Blocked) -> Value {
+    json!({ "id": blocked.id, "state": blocked.state, "reason": blocked.reason })
+}
+
 fn document(checked: &Checked) -> Value {
     let machines = checked.machines.iter().map(|machine| {
         let changes = machine.changes.iter().flat_map(Comparison::changes).map(|change| {
@@ -78,9 +89,7 @@ fn document(checked: &Checked) -> Value {
                 "compatible": change.compatible, "state": change.state, "text": change.to_string(),
             })
         });
-        let blocked = machine.blocked.iter().map(
-            |blocked| json!({ "id": blocked.id, "state": blocked.state, "reason": blocked.reason }),
-        );
+        let blocked = machine.blocked.iter().map(blocked_document);
         json!({
             "machine": machine.machine,
             "checked": machine.checked,
@@ -89,9 +98,19 @@ fn document(checked: &Checked) -> Value {
             "broken_rows": machine.broken_rows,
         })
     });
+    let tools = checked.tools.iter().map(|tool| {
+        let blocked = tool.blocked.iter();
+        let blocked = blocked.map(blocked_document);
+        json!({
+            "tool": tool.tool,
+            "checked": tool.checked,
+            "blocked": blocked.collect::<Vec<_>>(),
+        })
+    });
     json!({
         "clean": checked.is_clean(),
         "broken_definitions": checked.broken_definitions,
         "machines": machines.collect::<Vec<_>>(),
+        "tools": tools.collect::<Vec<_>>(),
     })
 }

@@ -1,3 +1,5 @@
+use std::{io::Write, process::ExitCode};
+
 #[cfg(feature = "http")]
 use super::serve::Serve;
 use super::{
@@ -112,12 +114,46 @@ impl Command {
     }
 }
 
-/// Runs a command: prints its answer, or returns why it was not carried out. A closed output is the end
-/// of a command, and no error.
+/// Runs a command: prints its answer, or on standard error why it was not carried out. The caller exits with
+/// the code that it returns, also from a `main` with a `Result`:
+///
+/// ```
+/// use clap::Parser;
+/// use machine::actor::Actors;
+/// use machine::cli::{Command, Context};
+/// use std::process::ExitCode;
+///
+/// # #[derive(Parser)] struct Cli { #[command(subcommand)] command: Command }
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
+///     let cli = Cli::parse_from(["mailer", "list"]);
+///     let context = Context::new("missing.db", Actors::issue("mailer")?);
+///     let code = machine::cli::run(cli.command, &context).await;
+///     assert_eq!(code, ExitCode::from(5));
+/// #   Ok(ExitCode::SUCCESS)
+/// # }
+/// # fn shown() -> Result<ExitCode, Box<dyn std::error::Error>> {
+/// #   let code = ExitCode::SUCCESS;
+///     Ok(code)
+/// }
+/// ```
+pub async fn run(command: Command, context: &Context) -> ExitCode {
+    match execute(command, context).await {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            // The reader may have closed it.
+            let _ = writeln!(std::io::stderr(), "error: {error}");
+            error.into()
+        }
+    }
+}
+
+/// The same as [`run`], for a caller that reports the error itself. A closed output is the end of a command,
+/// and no error.
 ///
 /// # Errors
 ///
-/// [`Error`] if the command was refused or failed; the caller prints it and exits with its
+/// [`Error`] if the command was refused or failed. A `main` that returns it exits with 1 instead of its
 /// [code](Error::exit_code).
 ///
 /// ```
@@ -130,13 +166,13 @@ impl Command {
 /// # runtime.block_on(async {
 /// let cli = Cli::parse_from(["mailer", "list"]);
 /// let context = Context::new("missing.db", Actors::issue("mailer")?);
-/// let error = machine::cli::run(cli.command, &context).await.unwrap_err();
+/// let error = machine::cli::execute(cli.command, &context).await.unwrap_err();
 /// assert_eq!(error.exit_code(), 5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub async fn run(command: Command, context: &Context) -> Result<Exit, Error> {
+pub async fn execute(command: Command, context: &Context) -> Result<Exit, Error> {
     let done = match command {
         Command::List(list) => list.run(context).await,
         Command::Show(show) => show.run(context).await,

@@ -48,7 +48,8 @@ impl Context {
         }
     }
 
-    /// How the file is opened: the key of its digests, and the machines that the program declares.
+    /// How the file is opened: the key of its digests, and the machines and tools that the program declares, which
+    /// `check` compares with what is stored.
     #[must_use]
     pub fn options(mut self, options: OpenOptions) -> Self {
         self.options = options;
@@ -76,14 +77,20 @@ impl Context {
         self
     }
 
-    /// Opens the file for reading; it is never created or changed.
+    /// Whether the program has declared no machines and no tools.
+    pub(super) fn declares_nothing(&self) -> bool {
+        self.options.declares_nothing()
+    }
+
+    /// Opens the file for reading; it is never created or changed. What the program cannot read can be looked at:
+    /// only workers need to read all that they drive.
     pub(super) async fn read(&self) -> Result<Store, Error> {
-        Ok(self.options.read_only(&self.db).await?)
+        Ok(self.options.clone().with_misfits().read_only(&self.db).await?)
     }
 
     /// Opens the file for writing; it is never created.
     pub(super) async fn write(&self) -> Result<Store, Error> {
-        Ok(self.options.clone().must_exist().sqlite(&self.db).await?)
+        Ok(self.options.clone().with_misfits().must_exist().sqlite(&self.db).await?)
     }
 
     /// What a command of this program for this file begins with.

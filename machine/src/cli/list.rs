@@ -217,10 +217,17 @@ fn short_id(short: &Short, document: &Value) -> comfy_table::Cell {
 
 /// What a concern is about; what went wrong, where the audience may see it.
 fn about(concern: &Value, now: i64) -> String {
-    let mut about = match concern["error"].as_str() {
-        Some(error) => format!("{}: {error}", text(concern, "summary")),
-        None => text(concern, "summary").to_owned(),
+    let summary = text(concern, "summary");
+    let mut about = match (concern["error"].as_str(), &concern["trouble"]) {
+        (error, trouble) if trouble.is_object() => {
+            format!("{summary}: {}", failed(trouble, error, now))
+        }
+        (Some(error), _) => format!("{summary}: {error}"),
+        (None, _) => summary.to_owned(),
     };
+    if let Some(missing) = concern["missing"].as_str() {
+        let _ = write!(about, ": {missing}");
+    }
     let call = &concern["open_call"];
     if let (Some(pid), Some(host)) =
         (call["process"]["pid"].as_u64(), call["process"]["host"].as_str())
@@ -235,6 +242,30 @@ fn about(concern: &Value, now: i64) -> String {
     match concern["answered_with"].as_str() {
         Some(trigger) => format!("{about} (answered with `{trigger}`, which is not applied yet)"),
         None => about,
+    }
+}
+
+/// What failed, how often and when. The error may repeat data, so not everybody sees it.
+pub(super) fn failed(trouble: &Value, error: Option<&str>, now: i64) -> String {
+    let mut shown = text(trouble, "reason").to_owned();
+    match trouble["attempts"].as_u64() {
+        Some(1) => shown.push_str("; 1 attempt"),
+        Some(attempts) if attempts > 0 => {
+            let _ = write!(shown, "; {attempts} attempts");
+        }
+        _ => {}
+    }
+    if let Some(at) = trouble["at"].as_i64() {
+        let _ = write!(shown, ", the last {}", relative(at, now));
+    }
+    if trouble["set_aside"] == true {
+        shown.push_str("; set aside");
+    } else if let Some(at) = trouble["retry_at"].as_i64() {
+        let _ = write!(shown, "; tried again {}", relative(at, now));
+    }
+    match error {
+        Some(error) => format!("{shown}: {error}"),
+        None => format!("{shown}; --audience internal shows the error"),
     }
 }
 

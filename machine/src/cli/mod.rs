@@ -40,7 +40,7 @@ mod topology;
 mod verify;
 mod watch;
 
-pub use command::{Command, run};
+pub use command::{Command, execute, run};
 pub use context::Context;
 pub use duration::{InvalidDuration, duration};
 pub use error::Error;

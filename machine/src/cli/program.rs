@@ -36,13 +36,9 @@ pub(super) struct Program {
 /// The whole program `machine`: parses the arguments, runs the command, and reports the error.
 #[must_use]
 pub fn main() -> ExitCode {
-    let program = Program::parse();
-    let done = program.context().and_then(|(command, context)| {
+    match Program::parse().context() {
         // The store has threads of its own, so no runtime is needed.
-        pollster::block_on(run(command, &context))
-    });
-    match done {
-        Ok(exit) => exit.into(),
+        Ok((command, context)) => pollster::block_on(run(command, &context)),
         Err(error) => {
             // Nobody may be there to read it.
             let _ = writeln!(std::io::stderr(), "error: {error}");

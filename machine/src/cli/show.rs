@@ -56,8 +56,7 @@ pub(super) async fn shown(
 }
 
 /// What a view has only for some audiences.
-const RESTRICTED: [&str; 9] = [
-    "approved_by",
+const RESTRICTED: [&str; 8] = [
     "last_actor",
     "idempotency_key",
     "timeout_seconds",
@@ -96,7 +95,11 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
         line(&mut shown, "irreversible", "it cannot be taken back");
     }
     if execution["human_confirmed"] == true {
-        line(&mut shown, "confirmed", "by a person");
+        let by = execution["approved_by"].as_str().unwrap_or("a person");
+        line(&mut shown, "approved", &format!("by {by}"));
+    }
+    if let Some(by) = execution["answered_by"].as_str() {
+        line(&mut shown, "answered", &format!("by {by}"));
     }
     for (name, field) in [("result", "result"), ("error", "error_message")] {
         if let Some(value) = execution[field].as_str() {
@@ -108,6 +111,13 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
         if !value.is_null() && name != "transition_count" {
             line(&mut shown, name, &plain(value));
         }
+    }
+    if document["trouble"].is_object() {
+        let failed = super::list::failed(&document["trouble"], document["error"].as_str(), now);
+        line(&mut shown, "failed", &failed);
+    }
+    if let Some(missing) = document["missing"].as_str() {
+        line(&mut shown, "waits for", missing);
     }
     let gate = &document["gate"];
     if gate.is_object() {
@@ -169,6 +179,13 @@ fn messages(terminal: Terminal, messages: &[Value], now: i64, shown: &mut String
         let more = more.iter().filter(|name| !message[**name].is_null());
         let mut more: Vec<_> =
             more.map(|name| format!("{name}: {}", plain(&message[*name]))).collect();
+        if let (Some(person), true) = (message["person"].as_str(), message["actor_name"].is_null())
+        {
+            more.insert(0, format!("by {person}"));
+        }
+        if let (Some(reason), true) = (message["reason"].as_str(), message["error"].is_null()) {
+            more.push(format!("{reason}; --audience internal shows the error"));
+        }
         let has_moved = message["moved_on"] == true;
         if has_moved {
             more.insert(0, "the machine had moved on".to_owned());

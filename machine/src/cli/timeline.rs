@@ -167,13 +167,12 @@ fn at(value: &Value) -> String {
     value.as_i64().map(local).unwrap_or_default()
 }
 
-/// The category of the actor; kind and name, where the audience may see them.
+/// The category of the actor, and the name of a person; kind and any name, where the audience may see them.
 fn who(step: &Value) -> String {
     let mut who = text(step, "actor_category").to_owned();
-    for name in ["actor", "actor_name"] {
-        if let Some(more) = step[name].as_str() {
-            let _ = write!(who, " {more}");
-        }
+    let name = step["actor_name"].as_str().or(step["person"].as_str());
+    for more in step["actor"].as_str().into_iter().chain(name) {
+        let _ = write!(who, " {more}");
     }
     who
 }

@@ -1,12 +1,14 @@
 use alloc::{
     collections::{BTreeMap, BTreeSet},
     format,
-    string::{String, ToString},
+    string::String,
     vec::Vec,
 };
 use core::fmt;
 
-use super::{Definition, Edge, Field, StateDef, Text};
+use super::{Definition, Field, StateDef, Text};
+
+mod edges;
 
 /// How one definition of a machine differs from the one that stored data were written under.
 ///
@@ -156,13 +158,14 @@ impl Changes {
             if newer.upgrades.iter().any(|step| (from..to).contains(step)) {
                 self.allow(format!("{text}; it is upgraded from version {from}"));
             } else {
-                let version = to.max(from.saturating_add(1));
+                let version = if to > from {
+                    String::from("write")
+                } else {
+                    format!("set `version = {}` and", from.saturating_add(1))
+                };
                 self.refuse(
                     None,
-                    format!(
-                        "{text}: set `version = {version}` and `upgrade({from} => function)` on the \
-                         machine"
-                    ),
+                    format!("{text}: {version} `upgrade({from} => function)` on the machine"),
                 );
             }
         }
@@ -214,30 +217,45 @@ impl Changes {
     fn data(&mut self, older: &Definition, old: &StateDef, newer: &Definition, new: &StateDef) {
         let mut compatible = Vec::new();
         let mut incompatible = Vec::new();
-        for field in &*old.fields {
+        let is_removed = |field: &&Field| {
             let mut kept = new.fields.iter().filter_map(|new| before(new, &old.fields));
-            if !kept.any(|kept| kept.name == field.name) {
-                incompatible.push(format!("field `{}` was removed", field.name));
-            }
+            !kept.any(|kept| kept.name == field.name)
+        };
+        let removed: Vec<&Field> = old.fields.iter().filter(is_removed).collect();
+        // One that goes, and one of the same type that comes, may be the same field.
+        let is_added = |field: &&Field| before(field, &old.fields).is_none() && !field.optional;
+        let added: Vec<&Field> = new.fields.iter().filter(is_added).collect();
+        let pair = |was: &Field, is: &Field| Some((was.name.clone(), is.name.clone()));
+        for field in &removed {
+            let renamed = added.iter().find(|added| added.ty == field.ty);
+            let renamed = renamed.and_then(|is| pair(field, is));
+            incompatible.push((format!("field `{}` was removed", field.name), renamed));
         }
         for field in &*new.fields {
             match before(field, &old.fields) {
                 None if field.optional => {
                     compatible.push(format!("optional field `{}` was added", field.name));
                 }
-                None => incompatible.push(format!(
-                    "field `{}` was added, and is neither an `Option` nor has a serde default",
-                    field.name
-                )),
+                None => {
+                    let was = removed.iter().find(|removed| removed.ty == field.ty);
+                    let was = was.and_then(|was| pair(was, field));
+                    let text = format!(
+                        "field `{}` was added, and is neither an `Option` nor has a serde default",
+                        field.name
+                    );
+                    incompatible.push((text, was));
+                }
                 Some(before) => {
                     if before.ty != field.ty {
-                        incompatible.push(format!(
+                        let text = format!(
                             "field `{}` was `{}` and is `{}`",
                             field.name, before.ty, field.ty
-                        ));
+                        );
+                        incompatible.push((text, None));
                     }
                     if before.optional && !field.optional {
-                        incompatible.push(format!("field `{}` is no longer optional", field.name));
+                        let text = format!("field `{}` is no longer optional", field.name);
+                        incompatible.push((text, None));
                     }
                     if before.name != field.name {
                         compatible.push(format!(
@@ -253,121 +271,29 @@ impl Changes {
         }
         let from = older.version;
         let upgraded = new.upgrades.iter().any(|step| (from..newer.version).contains(step));
-        for text in incompatible {
+        for (text, was) in incompatible {
             let text = format!("in state `{}`, {text}", new.name);
             if upgraded {
                 self.allow(format!("{text}; it is upgraded from version {from}"));
             } else {
-                let version = newer.version.max(from.saturating_add(1));
+                let renamed = was.map(|(was, is)| {
+                    format!(
+                        "if `{was}` was renamed, write `#[was = \"{was}\"]` on `{is}`; otherwise "
+                    )
+                });
+                let renamed = renamed.unwrap_or_default();
+                let version = if newer.version > from {
+                    String::new()
+                } else {
+                    format!("set `version = {}` on the machine and ", from.saturating_add(1))
+                };
                 self.refuse(
                     Some(&old.name),
                     format!(
-                        "{text}: set `version = {version}` on the machine and write \
-                         `#[upgrade({from} => function)]` on the state"
+                        "{text}: {renamed}{version}write `#[upgrade({from} => function)]` on the \
+                         state"
                     ),
                 );
-            }
-        }
-    }
-
-    fn edges(&mut self, older: &Definition, newer: &Definition, successors: &[Option<usize>]) {
-        let text = |definition: &Definition, edge: &Edge| {
-            let label = |state: usize| definition.states[state].label.clone();
-            format!("{} -{}-> {}", label(edge.from), edge.trigger, label(edge.to))
-        };
-        let mut by_ends: BTreeMap<(usize, usize), Vec<(usize, &Edge)>> = BTreeMap::new();
-        for (index, new) in newer.edges.iter().enumerate() {
-            by_ends.entry((new.from, new.to)).or_default().push((index, new));
-        }
-        let counterpart = |old: &Edge| {
-            let ends = (successors[old.from]?, successors[old.to]?);
-            let mut between = by_ends.get(&ends)?.iter();
-            let is_same = |new: &Edge| old.trigger == new.trigger || new.was.contains(&old.trigger);
-            between.find(|(_, new)| is_same(new)).copied()
-        };
-        let mut known = BTreeSet::new();
-        let mut compared = BTreeSet::new();
-        for old in &*older.edges {
-            let Some((index, new)) = counterpart(old) else {
-                let text = text(older, old);
-                self.allow(format!("move {text} was removed; where it was made, it stays legal"));
-                continue;
-            };
-            known.insert(index);
-            let text = text(newer, new);
-            if old.trigger != new.trigger {
-                self.allow(format!("trigger `{}` was renamed to `{}`", old.trigger, new.trigger));
-            }
-            // What the edges of a choice have in common is compared once.
-            if !compared.insert((old.from, &old.trigger)) {
-                continue;
-            }
-            if old.deadline.is_some() != new.deadline.is_some() {
-                let now = if new.deadline.is_some() { "has a" } else { "no longer has a" };
-                self.allow(format!("move {text} {now} deadline"));
-            }
-            self.payload(old, new, &text);
-            let renamed = |kind: &Text| {
-                let mut actors = newer.actors.iter();
-                actors.find(|actor| actor.was.as_ref() == Some(kind)).map(|actor| &actor.kind)
-            };
-            let before: BTreeSet<&Text> =
-                old.actors.iter().map(|kind| renamed(kind).unwrap_or(kind)).collect();
-            if before != new.actors.iter().collect::<BTreeSet<_>>() {
-                self.allow(format!("move {text} is for {}", actors(new)));
-            }
-        }
-        for (index, new) in newer.edges.iter().enumerate() {
-            if !known.contains(&index) {
-                self.allow(format!("move {} was added", text(newer, new)));
-            }
-        }
-    }
-
-    /// What the caller brings. Stored machines hold it in their journals only.
-    fn payload(&mut self, old: &Edge, new: &Edge, text: &str) {
-        for item in &*new.payload {
-            let Some(before) = before(item, &old.payload) else {
-                self.allow(format!("move {text} takes `{}` as well", item.name));
-                continue;
-            };
-            if before.name != item.name {
-                self.allow(format!(
-                    "item `{}` of move {text} was renamed to `{}`",
-                    before.name, item.name
-                ));
-            }
-            if before.ty != item.ty {
-                self.allow(format!(
-                    "item `{}` of move {text} was `{}` and is `{}`",
-                    item.name, before.ty, item.ty
-                ));
-            }
-        }
-        for item in &*old.payload {
-            let mut kept = new.payload.iter().filter_map(|new| before(new, &old.payload));
-            if !kept.any(|kept| kept.name == item.name) {
-                self.allow(format!("move {text} no longer takes `{}`", item.name));
-            }
-        }
-    }
-
-    fn actors(&mut self, older: &Definition, newer: &Definition) {
-        for old in &*older.actors {
-            let kept = newer.actors.iter().any(|actor| actor.kind == old.kind);
-            let renamed = newer.actors.iter().find(|actor| actor.was.as_ref() == Some(&old.kind));
-            match renamed {
-                _ if kept => {}
-                Some(actor) => {
-                    self.allow(format!("actor `{}` was renamed to `{}`", old.kind, actor.kind));
-                }
-                None => self.allow(format!("actor `{}` was removed", old.kind)),
-            }
-        }
-        for new in &*newer.actors {
-            let known = |old: &Text| *old == new.kind || Some(old) == new.was.as_ref();
-            if !older.actors.iter().any(|actor| known(&actor.kind)) {
-                self.allow(format!("actor `{}` was added", new.kind));
             }
         }
     }
@@ -385,12 +311,4 @@ fn name(definition: &Definition) -> String {
         "" => String::from("nothing"),
         context => format!("`{context}`"),
     }
-}
-
-fn actors(edge: &Edge) -> String {
-    if edge.actors.is_empty() {
-        return "anyone".to_string();
-    }
-    let kinds: Vec<String> = edge.actors.iter().map(|kind| format!("`{kind}`")).collect();
-    kinds.join(", ")
 }

@@ -61,9 +61,16 @@ impl<S: Sync> FromRequestParts<S> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let known = parts.extensions.get::<Self>().cloned();
-        known.ok_or_else(|| Problem::unauthorized("send a token: `Authorization: Bearer ..`"))
+        known.ok_or_else(|| Problem::unauthorized(NO_TOKEN))
     }
 }
+
+const NO_TOKEN: &str = "send a token: `Authorization: Bearer ..`";
+
+/// The server does not know where a request comes from.
+const NO_ADDRESS: &str = "send a token: `Authorization: Bearer ..`; programs of this computer need none if the \
+    server knows their address: serve the router with \
+    `into_make_service_with_connect_info::<std::net::SocketAddr>()`";
 
 /// Finds out who sent a request. One without a token gets no further, unless it is of this computer.
 pub(super) async fn authenticate(
@@ -81,7 +88,12 @@ pub(super) async fn authenticate(
         None if http.access.is_local_open() && is_local(&request) => {
             Caller { role: Role::Local, person: None }
         }
-        None => return Err(Problem::unauthorized("send a token: `Authorization: Bearer ..`")),
+        None if http.access.is_local_open()
+            && request.extensions().get::<ConnectInfo<SocketAddr>>().is_none() =>
+        {
+            return Err(Problem::unauthorized(NO_ADDRESS));
+        }
+        None => return Err(Problem::unauthorized(NO_TOKEN)),
     };
     request.extensions_mut().insert(caller);
     Ok(next.run(request).await)

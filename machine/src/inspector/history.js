@@ -151,7 +151,7 @@ export function entry(page, history, step) {
   );
 }
 
-const who = (event) => [event.actor_category, event.actor, event.actor_name].filter(Boolean).join(", ");
+const who = (event) => [event.actor_category, event.actor, event.actor_name ?? event.person].filter(Boolean).join(", ");
 
 /** What the actor brought. */
 function given(event, key, render) {

@@ -11,11 +11,10 @@ import { copyButton, fields, payload, question } from "./payload.js";
 import { picture } from "./picture.js";
 import { definitionOf } from "./records.js";
 import { readOnly, setAside, stepList } from "./steps.js";
-import { badge, count, sessionName, since, words } from "./text.js";
+import { badge, count, failed, sessionName, since, whyStopped, words } from "./text.js";
 
 /** What an execution has only for some audiences. */
 const RESTRICTED = [
-  "approved_by",
   "last_actor",
   "idempotency_key",
   "timeout_seconds",
@@ -116,29 +115,30 @@ function facts(page, { machine: one, execution }) {
         "Effect",
         execution
           ? (execution.irreversible ? "irreversible" : "can be repeated") +
-              (execution.human_confirmed ? ", approved by a person" : "")
+              (execution.human_confirmed ? `, approved by ${execution.approved_by ?? "a person"}` : "")
           : "–",
       ),
     fact("Id", h("code", { class: "data" }, one.id), " ", copyButton(one.id, "id")),
   );
 }
 
-function whyOf({ machine: one, execution, gate, answered_with: answer, children, messages }) {
+function whyOf({ machine: one, execution, gate, answered_with: answer, children, messages, missing, trouble }) {
   const open = children.filter((child) => !child.has_ended).length;
   if (execution?.label === "IN_DOUBT")
     return "It waits because nobody knows whether the call took effect. It is not repeated until that is known.";
   if (execution?.label === "CONTRADICTED")
     return "It ended as not done, and a receipt says that it took effect.";
   if (one.is_terminal) return "It has ended; this state is never left.";
-  if (messages.some((message) => message.status === "set_aside"))
-    return "A message to it was set aside: it failed too often.";
+  const stopped = whyStopped(trouble, messages);
+  if (stopped) return stopped;
+  if (missing) return `It waits for a worker: ${missing}.`;
   if (execution?.question) return "It waits for an answer.";
   if (typeof answer === "string")
-    return `It was answered with “${answer}”. Its program has not applied that yet; if none does, no worker for this kind is running.`;
+    return `It was answered with “${answer}”. Its program has not applied that yet.`;
   if (gate) return "It waits for a person, who says at its gate whether it may run.";
   if (open) return `It waits for ${count(open, "child", "children")} to end, or for one of the moves below.`;
   if (one.is_stable) return "It waits, for as long as it takes, for one of the moves below.";
-  return "It is at work: a worker makes the next move. If none does, no worker for this kind is running.";
+  return "It is at work: a worker makes the next move.";
 }
 
 /** While the reader is in this part, its buttons stay where they are; those that are gone are disabled. */
@@ -173,6 +173,7 @@ function nextPart(page, data) {
       { class: "why" },
       gone ? "It has changed since these buttons were shown. “Show held” brings the new ones." : whyOf(data),
     ),
+    !one.is_terminal && data.trouble && h("p", { class: "data" }, failed(data.trouble, data.error)),
     execution?.question && question(execution.question),
     gate && question(gate.question, gate.id),
     item.next.length > 0 && readOnly(),
@@ -330,7 +331,7 @@ function messagesPart(page, { messages, machine: one }) {
                     "td",
                     null,
                     message.moved_on && h("div", { key: "moved" }, "The machine had moved on."),
-                    ["actor", "actor_name", "error", "body"]
+                    ["actor", message.actor_name ? "actor_name" : "person", message.error ? "error" : "reason", "body"]
                       .filter((name) => message[name])
                       .map((name) =>
                         h(

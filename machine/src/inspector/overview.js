@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { h } from "./dom.js";
 import { held } from "./hold.js";
 import { readOnly, stepList } from "./steps.js";
-import { badge, count, sessionName, short, since } from "./text.js";
+import { badge, count, failed, sessionName, short, since } from "./text.js";
 
 export const FILTERS = ["machine", "status", "session", "key", "order"];
 const TYPING_MS = 300;
@@ -14,8 +14,10 @@ const REASONS = {
   contradicted: ["CONTRADICTED", "It is recorded as not done, and a receipt says that it took effect."],
   in_doubt: ["IN_DOUBT", "Nobody knows whether it took effect. It is not repeated until somebody finds out."],
   unreadable: ["UNREADABLE", "Its row cannot be read. Others are not affected."],
-  set_aside: ["SET_ASIDE", "It failed too often, so workers do not try it any more."],
+  set_aside: ["SET_ASIDE", "Workers do not try it again before a person says so."],
+  no_worker: ["NO_WORKER", "It is ready, and no live worker can go on with it."],
   overdue: ["OVERDUE", "A deadline has passed, or a call has run longer than it may."],
+  failing: ["FAILING", "It failed, and is tried again by itself."],
   waits_for_person: ["WAITS_FOR_A_PERSON", "It goes on when a person answers."],
 };
 
@@ -54,8 +56,8 @@ export const overview = {
 function attentionPart(page, { concerns, truncated }) {
   const identity = (one) => one.id ?? `${one.reason} ${one.summary}`;
   const alike = (a, b) =>
-    JSON.stringify([a.reason, a.question, a.next, a.transition_count, a.answered_with, a.open_call]) ===
-    JSON.stringify([b.reason, b.question, b.next, b.transition_count, b.answered_with, b.open_call]);
+    JSON.stringify([a.reason, a.question, a.next, a.transition_count, a.answered_with, a.open_call, a.trouble?.cause, a.missing]) ===
+    JSON.stringify([b.reason, b.question, b.next, b.transition_count, b.answered_with, b.open_call, b.trouble?.cause, b.missing]);
   const rows = held(`attention ${page.audience}`, concerns, { id: identity, alike });
   return h(
     "section",
@@ -103,7 +105,10 @@ function concern(page, one, gone, key) {
       { class: "why" },
       gone ? "This has changed: it is settled, or something else is possible now." : why,
     ),
-    one.error && h("p", { class: "data" }, one.error),
+    one.trouble
+      ? h("p", { class: "data" }, failed(one.trouble, one.error))
+      : one.error && h("p", { class: "data" }, one.error),
+    one.missing && h("p", { class: "data" }, one.missing),
     openCall(one.open_call),
     typeof one.answered_with === "string" &&
       h("p", { class: "note" }, `Answered with “${one.answered_with}”, which its program has not applied yet.`),

@@ -27,6 +27,22 @@ export function setClock(header) {
 /** Now, by the clock of the server (milliseconds since the Unix epoch). */
 export const now = () => Date.now() + skew;
 
+/** What a worker could not do, how often, and when. */
+export const failed = (trouble, error) => [
+  `${trouble.reason}; ${count(trouble.attempts, "attempt")}`,
+  trouble.at === null ? "" : [", the last ", since(trouble.at)],
+  trouble.set_aside ? "; set aside" : trouble.retry_at === null ? "" : ["; tried again ", since(trouble.retry_at)],
+  typeof error === "string" ? `: ${error}` : ". The audience “internal” sees the error.",
+];
+
+/** Why workers do not, or not yet, try a machine or a message again. */
+export function whyStopped(trouble, messages) {
+  if (trouble?.set_aside) return "It was set aside: workers do not try it again before a person says so.";
+  const aside = messages.find((message) => message.status === "set_aside");
+  if (aside) return `A message to it was set aside: ${aside.reason ?? "it cannot be read"}.`;
+  return trouble ? "It failed, and is tried again by itself." : null;
+}
+
 const UNITS = [
   ["d", 86_400_000],
   ["h", 3_600_000],

@@ -4,7 +4,7 @@
 #[cfg_attr(feature = "http", derive(serde::Deserialize, utoipa::ToSchema))]
 #[cfg_attr(feature = "http", serde(rename_all = "lowercase"))]
 pub(crate) enum Audience {
-    /// People who use or approve what a machine does: no keys, no names of actors, no raw data.
+    /// People who use or approve what a machine does: no keys, no names of programs, no raw data.
     #[default]
     Human,
     /// Developers who find out what happened: also keys, timeouts, and who acted.

@@ -2,11 +2,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
+    actor::Category,
     clock::Millis,
     contract::{AnyExecution, execution},
     id::Id,
     store::{Delivery, LoadError, Received, observe::Observed},
-    view::{self, ExecutionSnapshot, NextStep, Observer, Snapshot},
+    view::{self, ExecutionSnapshot, NextStep, Observer, Snapshot, Trouble},
 };
 
 /// One machine, what it waits for, and what to do next, as an audience may see it.
@@ -23,6 +24,14 @@ pub(crate) struct Detail<A: view::Audience> {
     gate: Option<Gate>,
     /// The trigger of an answer that was sent, and that its program has not applied yet.
     answered_with: Option<String>,
+    /// What it needs and no live worker has, and what to do about it.
+    missing: Option<String>,
+    /// What failed last, until it succeeds.
+    trouble: Option<Trouble>,
+    /// The error, in the words of the program, which may repeat data.
+    #[serde(skip_serializing_if = "view::is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
+    error: A::Internal<Option<String>>,
     /// The messages in its inbox.
     messages: Vec<Message<A>>,
     /// The machines that it has started.
@@ -46,7 +55,7 @@ struct Gate {
     expires_at: Option<Millis>,
 }
 
-/// A message, as an audience may see it. What it brings is raw data, and who sent it a name.
+/// A message, as an audience may see it. What it brings is raw data.
 #[derive(Debug, Serialize)]
 #[serde(bound = "")]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
@@ -73,6 +82,12 @@ struct Message<A: view::Audience> {
     /// How often a worker tried it without an end.
     #[serde(skip_serializing_if = "Option::is_none")]
     attempts: Option<u32>,
+    /// Why it waits, or was set aside, in words that are for everybody.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// The name of the person who sent it; `None` if no person did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    person: Option<String>,
     /// The kind of the actor who sent it.
     #[serde(skip_serializing_if = "view::is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
@@ -81,7 +96,7 @@ struct Message<A: view::Audience> {
     #[serde(skip_serializing_if = "view::is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
     actor_name: A::Diagnostic<Option<String>>,
-    /// Why it waits, or was set aside.
+    /// The same, in the words of the program, which may repeat data.
     #[serde(skip_serializing_if = "view::is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
     error: A::Internal<Option<String>>,
@@ -115,6 +130,8 @@ impl Observer {
         let execution = if is_execution { Some(self.execution::<A>(id).await?) } else { None };
         let gate = if is_execution { self.gate_before(id).await? } else { None };
         let answered_with = if is_execution { None } else { self.answered_with(&observed).await? };
+        let failing = self.store.failing_of(id).await?;
+        let missing = self.store.undriven_one(id).await?;
         let messages = self.store.inbox(id).await?.into_iter();
         let messages = messages.map(|message| Message::of(message, &observed)).collect();
         let children = self.store.children(id).await?.into_iter().map(|child| Child {
@@ -129,6 +146,9 @@ impl Observer {
             execution,
             gate,
             answered_with,
+            missing: missing.map(|needs| needs.to_string()),
+            trouble: failing.as_ref().map(Trouble::of),
+            error: A::__internal(|| failing.map(|failing| failing.error)),
             messages,
             children: children.collect(),
             next,
@@ -172,6 +192,10 @@ impl<A: view::Audience> Message<A> {
                 .map(|message| machine.has_moved_since(message))
                 .filter(|moved| *moved),
             attempts: of.map(|message| message.attempts),
+            reason: of.and_then(|message| message.cause).map(|cause| cause.to_string()),
+            person: of
+                .filter(|message| machine.definition.category(&message.actor) == Category::Human)
+                .and_then(|message| message.name.clone()),
             actor: A::__diagnostic(|| of.map(|message| message.actor.clone())),
             actor_name: A::__diagnostic(|| of.and_then(|message| message.name.clone())),
             error: A::__internal(|| of.and_then(|message| message.error.clone())),

@@ -5,8 +5,9 @@ use std::{
 };
 
 use super::{
-    LoadError, OpenError, Query, Store,
+    LoadError, Query, Store, Unavailable,
     backend::{Definitions, Found},
+    declared::Declared,
 };
 use crate::{
     definition::{Comparison, Definition},
@@ -20,7 +21,7 @@ use crate::{
 /// definitions have changed.
 ///
 /// Its `Display` is a report for people.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Check {
     /// What is wrong with the stored definitions: the machines that were written under these cannot
@@ -28,6 +29,8 @@ pub struct Check {
     pub broken_definitions: Vec<String>,
     /// One for each kind of machine declared with [`OpenOptions::machine`](super::OpenOptions::machine).
     pub machines: Vec<CheckedMachine>,
+    /// One for each tool declared with [`OpenOptions::tool`](super::OpenOptions::tool).
+    pub tools: Vec<CheckedTool>,
 }
 
 /// The result of a [`Check`] for one kind of machine.
@@ -44,6 +47,18 @@ pub struct CheckedMachine {
     pub blocked: Vec<Blocked>,
     /// The number of rows whose id is not one: they were changed by hand.
     pub broken_rows: usize,
+}
+
+/// The result of a [`Check`] for one tool: the arguments of a call are stored data, too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CheckedTool {
+    /// Its name, such as `email.send`.
+    pub tool: String,
+    /// The number of calls that have not ended and were checked.
+    pub checked: usize,
+    /// The executions whose arguments the tool cannot read.
+    pub blocked: Vec<Blocked>,
 }
 
 /// A machine that a program cannot read.
@@ -67,6 +82,7 @@ impl Check {
                 .machines
                 .iter()
                 .all(|machine| machine.blocked.is_empty() && machine.broken_rows == 0)
+            && self.tools.iter().all(|tool| tool.blocked.is_empty())
     }
 }
 
@@ -92,14 +108,27 @@ impl fmt::Display for Check {
                 let mark = if change.compatible { "ok" } else { "incompatible" };
                 writeln!(f, "  {mark}: {}", OneLine(&change.to_string()))?;
             }
-            for Blocked { id, state, reason } in blocked.iter().take(NAMED) {
-                writeln!(f, "  {id} in `{}`: {}", OneLine(state), OneLine(reason))?;
+            list(f, blocked)?;
+        }
+        for CheckedTool { tool, checked, blocked } in &self.tools {
+            let tool = OneLine(tool);
+            match blocked.len() {
+                0 => writeln!(f, "calls of {tool}: {checked} checked, all can be read")?,
+                count => writeln!(f, "calls of {tool}: {checked} checked, {count} cannot be read")?,
             }
-            if blocked.len() > NAMED {
-                writeln!(f, "  and {} more", blocked.len() - NAMED)?;
-            }
+            list(f, blocked)?;
         }
         Ok(())
+    }
+}
+
+fn list(f: &mut fmt::Formatter<'_>, blocked: &[Blocked]) -> fmt::Result {
+    for Blocked { id, state, reason } in blocked.iter().take(NAMED) {
+        writeln!(f, "  {id} in `{}`: {}", OneLine(state), OneLine(reason))?;
+    }
+    match blocked.len().checked_sub(NAMED) {
+        None | Some(0) => Ok(()),
+        Some(more) => writeln!(f, "  and {more} more"),
     }
 }
 
@@ -112,6 +141,15 @@ pub(super) struct Named {
     pub(super) fold: FoldEntries,
     /// What its context makes known of a machine, if it can be read.
     pub(super) index: fn(&Store, Found, Known<'_>) -> Option<Index>,
+}
+
+/// Who is to read the machines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Read {
+    /// Any part of a program.
+    All,
+    /// A worker, which leaves alone what has ended, and what newer programs have written.
+    Driven,
 }
 
 /// The stored definitions.
@@ -147,9 +185,9 @@ impl Named {
 
 impl Store {
     /// Reads every machine of some kinds as `load` does.
-    pub(super) async fn rehearse(&self, all: &[Named]) -> Result<Check, OpenError> {
-        let mut check = Check { broken_definitions: Vec::new(), machines: Vec::new() };
-        for Named { definition: own, rehearse, .. } in all {
+    pub(super) async fn rehearse(&self, declared: &Declared) -> Result<Check, Unavailable> {
+        let mut check = Check::default();
+        for Named { definition: own, rehearse, .. } in &declared.machines {
             let (mut checked, known) = self.compare(own, &mut check).await?;
             let mut query = Query::new().machine(own.name.as_ref());
             loop {
@@ -176,6 +214,7 @@ impl Store {
             }
             check.machines.push(checked);
         }
+        self.check_arguments(declared, &mut check).await?;
         Ok(check)
     }
 
@@ -184,7 +223,7 @@ impl Store {
         &self,
         own: &Definition,
         check: &mut Check,
-    ) -> Result<(CheckedMachine, Vec<Arc<Definition>>), OpenError> {
+    ) -> Result<(CheckedMachine, Vec<Arc<Definition>>), Unavailable> {
         let mut checked = CheckedMachine {
             machine: own.name.to_string(),
             checked: 0,
@@ -200,31 +239,30 @@ impl Store {
         Ok((checked, known))
     }
 
-    /// Finds the machines that keep a program from opening the store. Looks at machines only where a
+    /// Finds the machines that a program with this definition cannot read. Looks at machines only where a
     /// definition does not fit, so that a compatible store opens immediately.
-    pub(super) async fn incompatible(&self, all: &[Named]) -> Result<Check, OpenError> {
-        let mut check = Check { broken_definitions: Vec::new(), machines: Vec::new() };
-        for Named { definition: own, .. } in all {
-            self.incompatible_with(own, &mut check).await?;
-        }
-        Ok(check)
-    }
-
-    /// The same for one definition.
     pub(super) async fn incompatible_with(
         &self,
         own: &Definition,
+        read: Read,
         check: &mut Check,
-    ) -> Result<(), OpenError> {
+    ) -> Result<(), Unavailable> {
         let (mut checked, known) = self.compare(own, check).await?;
-        for older in known.iter().filter(|older| older.name == own.name) {
+        // Definitions are stored in the order in which programs began to use them.
+        let newer = known.iter().position(|it| it.fingerprint == own.fingerprint);
+        let newer = newer.filter(|_| read == Read::Driven).unwrap_or(known.len());
+        for older in known[..newer].iter().filter(|older| older.name == own.name) {
+            if read == Read::Driven && older.version > own.version {
+                continue;
+            }
             let comparison = older.compare(own);
             let reason = |state: &str| {
                 let reasons: Vec<String> =
                     comparison.blocking(state).map(ToString::to_string).collect();
                 reasons.join("; ")
             };
-            for state in older.states.iter() {
+            let states = older.states.iter();
+            for state in states.filter(|state| read == Read::All || !state.terminal) {
                 let reason = reason(&state.name);
                 if reason.is_empty() {
                     continue;
@@ -259,9 +297,9 @@ impl Store {
 }
 
 /// Reading rows for a check fails only if the storage does.
-pub(super) fn unavailable(error: LoadError) -> OpenError {
+pub(super) fn unavailable(error: LoadError) -> Unavailable {
     match error {
-        LoadError::Unavailable(error) => error.into(),
-        other => super::Unavailable::other(other).into(),
+        LoadError::Unavailable(error) => error,
+        other => Unavailable::other(other),
     }
 }

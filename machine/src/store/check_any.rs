@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Blocked, Check, CheckedMachine, LoadError, OpenError, Query, Store, backend::Found,
-    check::unavailable,
+    Blocked, Check, CheckedMachine, LoadError, Query, Store, Unavailable,
+    backend::Found,
+    check::{Read, unavailable},
 };
 use crate::{contract::execution, definition::Definition};
 
@@ -55,14 +56,14 @@ impl Store {
             }
         }
         let machines = kinds.into_values().collect();
-        Ok(Check { broken_definitions: definitions.broken, machines })
+        Ok(Check { broken_definitions: definitions.broken, machines, ..Check::default() })
     }
 
     /// Which machines a program with these definitions could not read.
-    pub(crate) async fn check_against(&self, newer: &[Definition]) -> Result<Check, OpenError> {
-        let mut check = Check { broken_definitions: Vec::new(), machines: Vec::new() };
+    pub(crate) async fn check_against(&self, newer: &[Definition]) -> Result<Check, Unavailable> {
+        let mut check = Check::default();
         for definition in newer {
-            self.incompatible_with(definition, &mut check).await?;
+            self.incompatible_with(definition, Read::All, &mut check).await?;
             let Some(checked) = check.machines.last_mut() else { continue };
             // The others were not looked at one by one: their definitions fit.
             checked.checked = 0;

@@ -91,6 +91,14 @@ pub enum CommitError {
         /// The problem.
         reason: String,
     },
+    /// A worker that starts cannot read machines, or arguments of calls, that it is to drive.
+    #[error(
+        "this worker cannot read all that it drives; it was not started, and nothing was changed\n{check}"
+    )]
+    Incompatible {
+        /// What is in the way.
+        check: Box<super::Check>,
+    },
     /// The storage cannot write now.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),

@@ -6,7 +6,7 @@ use futures_channel::oneshot;
 use super::{
     Batch, CommitError, OpenError, OpenOptions, Unavailable,
     backend::{Backend, Identity},
-    check::Named,
+    declared::Declared,
     definitions::Definitions,
     identity::Identities,
     worker::Worker,
@@ -62,8 +62,8 @@ pub(super) struct Inner {
     pub(super) worker: Arc<Worker>,
     pub(super) definitions: Definitions,
     pub(super) identities: Identities,
-    /// The kinds of machines that the program declared when it opened the store.
-    pub(super) named: Vec<Named>,
+    /// What the program declared when it opened the store.
+    pub(super) declared: Declared,
     /// Wakes subscriptions; made with the first one.
     pub(super) commits: std::sync::OnceLock<Arc<Event>>,
 }

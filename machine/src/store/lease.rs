@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use super::{
     LoadError, Store, Unavailable,
-    backend::{Agenda, Batch, Broken, Found, Messages, Rejected},
+    backend::{Agenda, Broken, Found, Messages, Rejected},
     message::{Queued, Received},
     telemetry,
     work::{Event, Outcome, Work},
@@ -27,14 +27,6 @@ pub(crate) struct Read<M> {
 }
 
 impl Store {
-    /// Makes every machine of these kinds, now and later, a matter of workers.
-    pub(crate) async fn drive(&self, kinds: &[String]) -> Result<(), Unavailable> {
-        let commit_id = i64::from_le_bytes(Id::random_bytes());
-        let batch = Batch { drives: kinds.to_vec(), ..Batch::new(commit_id, self.now()) };
-        // Nothing in it can be rejected.
-        self.inner.backend.apply(batch).await.map(drop)
-    }
-
     /// The machines to look at next, those that wait longest first, and later the ones of the future.
     pub(crate) async fn agenda(
         &self,

@@ -2,7 +2,7 @@ use std::{fmt, sync::Arc};
 
 use serde::Serialize;
 
-use super::work::MessageStatus;
+use super::work::{Cause, Fault, MessageStatus};
 use crate::{
     actor::{Actor, is_genuine, is_invisible},
     clock::Millis,
@@ -235,7 +235,7 @@ pub(crate) struct Queued {
     pub(crate) actor: String,
     pub(crate) trigger: Option<String>,
     pub(crate) attempts: u32,
-    pub(crate) error: Option<String>,
+    pub(crate) fault: Option<Fault>,
     /// Its status is as it was written.
     pub(crate) intact: bool,
 }
@@ -268,8 +268,10 @@ pub struct Received {
     pub status: Delivery,
     /// How often a worker tried it without an end.
     pub attempts: u32,
-    /// Why it waits, or why it was set aside.
+    /// Why it waits, or why it was set aside, in words that may repeat data.
     pub error: Option<String>,
+    /// The same, without data.
+    pub cause: Option<Cause>,
 }
 
 impl Received {

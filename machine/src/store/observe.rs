@@ -151,7 +151,7 @@ impl Store {
         }
         let id = machine.row.id;
         let (_, _, queued) = self.inner.backend.task(id).await?;
-        for queued in queued.into_iter().filter(|queued| queued.error.is_none()) {
+        for queued in queued.into_iter().filter(|queued| queued.fault.is_none()) {
             let found = self.inner.backend.messages(Messages::One(id, queued.correlation)).await?;
             let answers = |message: &Received| {
                 message.status == Delivery::Queued && message.seen == Some(machine.transitions())

@@ -9,7 +9,8 @@ use futures_channel::oneshot;
 use super::{
     Check, OpenError, Store, Unavailable,
     backend::{Backend, Settings},
-    check::Named,
+    check::Read,
+    declared::Declared,
     definitions::Definitions,
     handle::Inner,
     identity::Identities,
@@ -19,6 +20,7 @@ use super::{
 };
 use crate::{
     clock::{Clock, SystemClock},
+    contract::Tool,
     journal::DigestKey,
     stored::Restore,
 };
@@ -41,7 +43,8 @@ use crate::{
 pub struct OpenOptions {
     busy_timeout: Duration,
     key: DigestKey,
-    named: Vec<Named>,
+    declared: Declared,
+    reads_all: bool,
     clock: Arc<dyn Clock>,
     must_exist: bool,
 }
@@ -51,7 +54,8 @@ impl Default for OpenOptions {
         Self {
             busy_timeout: Duration::from_secs(5),
             key: DigestKey::default(),
-            named: Vec::new(),
+            declared: Declared::default(),
+            reads_all: true,
             clock: Arc::new(SystemClock),
             must_exist: false,
         }
@@ -88,8 +92,50 @@ impl OpenOptions {
     /// with machines of that kind that the program's definition cannot read, and lists them.
     #[must_use]
     pub fn machine<M: Restore>(mut self) -> Self {
-        self.named.push(Named::of::<M>());
+        self.declared.machine::<M>();
         self
+    }
+
+    /// Declares a tool that the program has. The arguments of its calls are stored data, too:
+    /// [`sqlite`](Self::sqlite) refuses a file with calls that have not ended and whose arguments the type of the
+    /// tool cannot read, and lists them.
+    ///
+    /// ```
+    /// use machine::contract::{Idempotent, Tool};
+    /// use machine::store::OpenOptions;
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// #[derive(Serialize, Deserialize)]
+    /// struct ReadFile {
+    ///     path: String,
+    /// }
+    ///
+    /// impl Tool for ReadFile {
+    ///     const SERVICE: &'static str = "files";
+    ///     const METHOD: &'static str = "read";
+    ///     type Effect = Idempotent;
+    ///     type Receipt = String;
+    /// }
+    ///
+    /// let options = OpenOptions::new().tool::<ReadFile>();
+    /// # drop(options);
+    /// ```
+    #[must_use]
+    pub fn tool<T: Tool>(mut self) -> Self {
+        self.declared.tool::<T>();
+        self
+    }
+
+    /// Opens files although the program cannot read all of their machines, to look at them.
+    #[cfg(feature = "cli")]
+    pub(crate) fn with_misfits(mut self) -> Self {
+        self.reads_all = false;
+        self
+    }
+
+    #[cfg(feature = "cli")]
+    pub(crate) fn declares_nothing(&self) -> bool {
+        self.declared.is_empty()
     }
 
     /// Sets the clock; by default the system clock.
@@ -185,15 +231,18 @@ impl OpenOptions {
         let sqlite = off_thread(move || open(&path, settings)).await??;
         let path = sqlite.path().to_owned();
         let store = self.store(Arc::new(sqlite), Some(path.clone()), observes);
-        let check = store.incompatible(&self.named).await?;
-        if !check.is_clean() {
-            return Err(OpenError::Incompatible { path, check: Box::new(check) });
+        if self.reads_all {
+            let check = store.misfits(&self.declared, Read::All).await?;
+            if !check.is_clean() {
+                return Err(OpenError::Incompatible { path, check: Box::new(check) });
+            }
         }
         Ok(store)
     }
 
     /// Dry run on a SQLite file: reads every machine of the kinds declared with
-    /// [`machine`](Self::machine), including upgrades, and reports those that cannot be read. Opens
+    /// [`machine`](Self::machine), including upgrades, and the open calls of those declared with
+    /// [`tool`](Self::tool), and reports those that cannot be read. Opens
     /// the file read-only and does not change it. If a process was killed, SQLite may make the shared
     /// memory file (`-shm`) that belongs to the log it left.
     ///
@@ -220,9 +269,9 @@ impl OpenOptions {
         let (path, settings) = (path.as_ref().to_owned(), self.settings());
         let sqlite = off_thread(move || sqlite::open_for_reading(&path, settings)).await??;
         let store = self.store(Arc::new(sqlite), None, true);
-        let check = store.rehearse(&self.named).await;
+        let check = store.rehearse(&self.declared).await;
         store.close().await?;
-        check
+        Ok(check?)
     }
 
     /// The data of a store in memory, for a backend of a test around it.
@@ -252,7 +301,7 @@ impl OpenOptions {
                 worker: Arc::new(Worker::new(path, observes)),
                 definitions: Definitions::default(),
                 identities: Identities::default(),
-                named: self.named.clone(),
+                declared: self.declared.clone(),
                 commits: std::sync::OnceLock::new(),
             }),
         }

@@ -147,7 +147,7 @@ impl Store {
         // A person has a name.
         let human = by.name().unwrap_or_default().to_owned();
         let run = pruning::Prune { id: Id::fresh(), human, candidates: Vec::new() };
-        let mut named = self.inner.named.clone();
+        let mut named = self.inner.declared.machines.clone();
         named.push(Named::of::<AnyExecution>());
         let mut filter = prune.filter(self.now());
         loop {

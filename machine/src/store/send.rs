@@ -150,7 +150,9 @@ impl Store {
     ///
     /// [`LoadError::Unavailable`] if the storage cannot be read now.
     pub async fn set_aside(&self) -> Result<SetAside, LoadError> {
-        let machines = self.inner.backend.set_aside().await?;
+        let failing = self.failing().await?.into_iter();
+        let machines =
+            failing.filter(|it| it.set_aside).map(|it| (it.id, Some(it.error))).collect();
         let mut set_aside = SetAside { machines, ..SetAside::default() };
         for message in self.inner.backend.messages(Messages::SetAside).await? {
             match message {

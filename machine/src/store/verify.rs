@@ -102,7 +102,7 @@ impl Store {
         mut progress: impl FnMut(Progress),
     ) -> Result<Report, LoadError> {
         let mut report = Report::default();
-        let mut named = self.inner.named.clone();
+        let mut named = self.inner.declared.machines.clone();
         named.push(Named::of::<AnyExecution>());
         for reason in self.inner.backend.definitions().await?.broken {
             report.add(None, reason);
@@ -140,7 +140,7 @@ impl Store {
     /// Verifies one machine of any kind, as [`verify_all`](Self::verify_all) does.
     #[cfg(feature = "cli")]
     pub(crate) async fn verify_machine(&self, id: Id) -> Result<Report, LoadError> {
-        let mut named = self.inner.named.clone();
+        let mut named = self.inner.declared.machines.clone();
         named.push(Named::of::<AnyExecution>());
         let found = self.inner.backend.rows(vec![id]).await?.pop();
         let found = found.unwrap_or(Found::Missing(id));

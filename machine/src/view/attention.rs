@@ -3,7 +3,12 @@ use std::fmt;
 use serde::Serialize;
 
 use super::{Audience, Human, NextStep, audience::is_hidden};
-use crate::{clock::Millis, contract::Process, id::Id};
+use crate::{
+    clock::Millis,
+    contract::Process,
+    id::Id,
+    store::{Cause, Failing, Received},
+};
 
 /// Why a person should look at a machine. The most urgent reason comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -17,10 +22,14 @@ pub enum Reason {
     InDoubt,
     /// It cannot be read.
     Unreadable,
-    /// Workers have set it, or a message to it, aside: it failed too often.
+    /// Workers have set it, or a message to it, aside: they do not try it again by themselves.
     SetAside,
+    /// It needs a handler, a tool or a move that no live worker has, for a minute or longer.
+    NoWorker,
     /// A deadline has passed, or a call has run longer than it may.
     Overdue,
+    /// It failed when a worker last tried it, and is tried again.
+    Failing,
     /// It waits for a person.
     WaitsForPerson,
 }
@@ -32,7 +41,9 @@ impl fmt::Display for Reason {
             Self::InDoubt => "in doubt",
             Self::Unreadable => "unreadable",
             Self::SetAside => "set aside",
+            Self::NoWorker => "no worker",
             Self::Overdue => "overdue",
+            Self::Failing => "failing",
             Self::WaitsForPerson => "waits for a person",
         })
     }
@@ -49,6 +60,40 @@ pub struct OpenCall {
     /// When the call was found to be cut off (milliseconds since the Unix epoch, by the clock of the
     /// store); `None` if it may still answer by itself.
     pub cut_off_at: Option<Millis>,
+}
+
+/// What a worker could not do, for every audience. The text of the error may repeat data, so it is a field of
+/// its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+pub struct Trouble {
+    /// Why.
+    pub cause: Cause,
+    /// Why, in words.
+    pub reason: String,
+    /// How often it was tried.
+    pub attempts: u32,
+    /// When it was last tried (milliseconds since the Unix epoch, by the clock of the store); `None` for a message.
+    pub at: Option<Millis>,
+    /// It is not tried again before a person requeues it.
+    pub set_aside: bool,
+    /// When it is tried again.
+    pub retry_at: Option<Millis>,
+}
+
+impl Trouble {
+    pub(crate) fn of(failing: &Failing) -> Self {
+        let Failing { cause, attempts, at, set_aside, retry_at, .. } = *failing;
+        Self { cause, reason: cause.to_string(), attempts, at: Some(at), set_aside, retry_at }
+    }
+
+    /// A message that was set aside.
+    pub(crate) fn of_message(message: &Received) -> Self {
+        let cause = message.cause.unwrap_or(Cause::NotValid);
+        let (reason, attempts) = (cause.to_string(), message.attempts);
+        Self { cause, reason, attempts, at: None, set_aside: true, retry_at: None }
+    }
 }
 
 /// A machine that needs attention, as an audience may see it.
@@ -79,6 +124,10 @@ pub struct Concern<A: Audience = Human> {
     pub answered_with: Option<String>,
     /// The call that is in doubt and that can still take effect, because its process is running.
     pub open_call: Option<OpenCall>,
+    /// What no live worker has, and what to do about it.
+    pub missing: Option<String>,
+    /// What failed.
+    pub trouble: Option<Trouble>,
     /// What went wrong, in the words of the program, which may repeat data.
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]

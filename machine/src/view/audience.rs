@@ -46,7 +46,7 @@ impl<T: Debug + Clone + PartialEq + Serialize + Send + Sync + 'static> Shown for
 pub struct Hidden;
 
 /// People who use or approve what a machine does, and the prompts of models: no keys, no names of
-/// actors, no raw data (EX-13, OB-14).
+/// programs, no raw data. They see which person acted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub struct Human;

@@ -1,6 +1,6 @@
 //! What needs attention in a store.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::{
     Attention, Audience, Concern, Label, NextStep, Observer, OpenCall, Reason, Snapshot,
@@ -21,7 +21,7 @@ const PAGE: usize = 256;
 impl Observer {
     /// What needs attention of the machines that a query selects, most urgent first. At most as many as
     /// the query's limit that wait for a person, and as many that are overdue, are named; whatever is
-    /// contradicted, in doubt or set aside always is, and so is what cannot be read, because nobody knows
+    /// contradicted, in doubt, set aside or failing always is, and so is what cannot be read, because nobody knows
     /// whether it is selected. There are no pages: the place and the order of the query are ignored.
     ///
     /// # Errors
@@ -32,8 +32,12 @@ impl Observer {
         let mut found = Found { seen: BTreeSet::new(), concerns: Vec::new(), truncated: false };
         let query = query.clone().without_place();
         self.executions_in_doubt(&mut found, &query).await?;
-        self.set_aside(&mut found, &query).await?;
+        let failing = self.store.failing().await?;
+        let (aside, failing) = failing.into_iter().partition(|failing| failing.set_aside);
+        self.set_aside(&mut found, &query, aside).await?;
+        self.undriven(&mut found, &query).await?;
         self.overdue(&mut found, &query).await?;
+        self.failing(&mut found, &query, failing).await?;
         self.waiting(&mut found, &query).await?;
         found.concerns.sort_by_key(|concern| (concern.reason, concern.since, concern.id));
         Ok(Attention { concerns: found.concerns, truncated: found.truncated })
@@ -69,42 +73,6 @@ impl Observer {
                 let concern = self.concern_of_execution(reason, &execution).await?;
                 found.add(concern);
             }
-        }
-        Ok(())
-    }
-
-    async fn set_aside<A: Audience>(
-        &self,
-        found: &mut Found<A>,
-        query: &Query,
-    ) -> Result<(), LoadError> {
-        let set_aside = self.store.set_aside().await?;
-        let mut errors: BTreeMap<Id, Option<String>> = set_aside.machines.into_iter().collect();
-        let mut messages: BTreeMap<Id, Vec<String>> = BTreeMap::new();
-        for message in set_aside.messages {
-            // A machine that has ended takes no message any more, and one that has moved on not this one,
-            // so there is nothing to do.
-            let machine = self.store.observed_one(message.to).await;
-            if machine.is_ok_and(|machine| machine.has_ended() || machine.has_moved_since(&message))
-            {
-                continue;
-            }
-            let error =
-                message.error.map(|error| format!("message {}: {error}", message.correlation));
-            errors.entry(message.to).or_insert(error);
-            messages.entry(message.to).or_default().push(message.correlation);
-        }
-        for id in self.store.selected(query, errors.keys().copied().collect()).await? {
-            let error = errors.remove(&id).flatten();
-            if let Some(mut concern) = self.concern::<A>(Reason::SetAside, id, found).await? {
-                concern.error = A::__internal(|| error);
-                let messages = messages.remove(&id).unwrap_or_default();
-                concern.next.insert(0, NextStep::Requeue { id, messages });
-                found.add(concern);
-            }
-        }
-        for (id, error) in set_aside.unreadable {
-            found.add(Concern::unreadable(id, &error));
         }
         Ok(())
     }
@@ -185,7 +153,7 @@ impl Observer {
 
     /// A machine of any kind; `None` if it was pruned, if it has moved on since the query, so that the reason is
     /// gone, or if it cannot be read, which is a concern of its own.
-    async fn concern<A: Audience>(
+    pub(super) async fn concern<A: Audience>(
         &self,
         reason: Reason,
         id: Id,
@@ -237,6 +205,8 @@ impl Observer {
             question: None,
             answered_with,
             open_call: None,
+            missing: None,
+            trouble: None,
             error: A::__internal(|| None),
             since: Some(snapshot.entered_at),
             transition_count: Some(snapshot.transition_count),
@@ -264,6 +234,8 @@ impl Observer {
             question,
             answered_with: None,
             open_call: self.open_call(execution).await,
+            missing: None,
+            trouble: None,
             error: A::__internal(|| None),
             since: Some(execution.journal().past().entered_at),
             transition_count: Some(execution.journal().past().transitions),
@@ -310,14 +282,14 @@ fn waits_for_person(definition: &Definition, index: usize) -> bool {
 }
 
 /// What was found so far; each machine once, for its most urgent reason.
-struct Found<A: Audience> {
+pub(super) struct Found<A: Audience> {
     seen: BTreeSet<Id>,
     concerns: Vec<Concern<A>>,
-    truncated: bool,
+    pub(super) truncated: bool,
 }
 
 impl<A: Audience> Found<A> {
-    fn add(&mut self, concern: Concern<A>) {
+    pub(super) fn add(&mut self, concern: Concern<A>) {
         if concern.id.is_none_or(|id| self.seen.insert(id)) {
             self.concerns.push(concern);
         }
@@ -329,7 +301,7 @@ impl<A: Audience> Found<A> {
 }
 
 impl<A: Audience> Concern<A> {
-    fn unreadable(id: Option<Id>, error: &str) -> Self {
+    pub(super) fn unreadable(id: Option<Id>, error: &str) -> Self {
         Self {
             reason: Reason::Unreadable,
             id,
@@ -340,6 +312,8 @@ impl<A: Audience> Concern<A> {
             question: None,
             answered_with: None,
             open_call: None,
+            missing: None,
+            trouble: None,
             error: A::__internal(|| Some(OneLine(error).to_string())),
             since: None,
             transition_count: None,

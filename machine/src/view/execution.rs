@@ -92,9 +92,9 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
     pub last_actor: A::Diagnostic<Option<String>>,
     /// The name of the person who approved it.
-    #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
-    pub approved_by: A::Diagnostic<Option<String>>,
+    pub approved_by: Option<String>,
+    /// The name of the person who answered its question: a gate, or another one.
+    pub answered_by: Option<String>,
     /// The idempotency key.
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
@@ -134,6 +134,8 @@ impl<A: Audience> ExecutionSnapshot<A> {
             AnyExecution::Waiting(waiting) => Some(waits_for(waiting)),
             _ => None,
         };
+        let answered_by = progress.decision().map(|decision| &*decision.by);
+        let answered_by = answered_by.or(progress.answered_by());
         let actor = summary.last_actor.as_deref();
         let category = |kind| execution.definition().category(kind);
         Self {
@@ -160,7 +162,8 @@ impl<A: Audience> ExecutionSnapshot<A> {
             last_trigger: summary.last_trigger.as_deref().map(str::to_owned),
             last_actor_category: actor.map(category),
             last_actor: A::__diagnostic(|| actor.map(str::to_owned)),
-            approved_by: A::__diagnostic(|| progress.approved_by().map(str::to_owned)),
+            approved_by: progress.approved_by().map(str::to_owned),
+            answered_by: answered_by.map(str::to_owned),
             idempotency_key: A::__diagnostic(|| {
                 contract.idempotency_key().map(|key| key.as_str().to_owned())
             }),

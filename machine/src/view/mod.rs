@@ -45,9 +45,11 @@ mod timeline;
 mod topology;
 mod trace;
 mod transition;
+#[cfg(feature = "sqlite")]
+mod work_concerns;
 
 #[cfg(feature = "sqlite")]
-pub use attention::{Attention, Concern, OpenCall, Reason};
+pub use attention::{Attention, Concern, OpenCall, Reason, Trouble};
 #[cfg(any(feature = "cli", feature = "http"))]
 pub(crate) use audience::is_hidden;
 pub use audience::{Audience, Diagnostic, Hidden, Human, Internal, Shown};

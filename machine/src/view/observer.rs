@@ -190,8 +190,8 @@ impl Observer {
         Ok(Timeline::project(&history, part, Some(marks), self.language))
     }
 
-    /// The states and moves of a kind of machine that was stored, under its newest definition; `None`
-    /// if no machine of that kind was.
+    /// The states and moves of a kind of machine that was stored, or that a worker has driven, under its newest
+    /// definition; `None` if there was none.
     ///
     /// # Errors
     ///

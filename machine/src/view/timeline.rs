@@ -4,8 +4,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    Audience, Fields, Human, Language, TransitionRecord, audience::is_hidden, data::Data,
-    marks::Marks, note::note, transition::category,
+    Audience, Fields, Human, Language, TransitionRecord,
+    audience::is_hidden,
+    data::Data,
+    marks::Marks,
+    note::note,
+    transition::{category, person},
 };
 use crate::{
     actor::Category,
@@ -79,6 +83,9 @@ pub struct TimelineEvent<A: Audience = Human> {
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
     pub actor_name: A::Diagnostic<Option<String>>,
+    /// The name of the person who did it, for every audience; `None` if no person did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
     /// What happened, in a few words.
     pub text: String,
     /// The transition, if it is one.
@@ -141,12 +148,14 @@ impl<A: Audience> Timeline<A> {
                 Some(newest) => data.newest(newest, marks),
                 None => data.shown(marks),
             };
+            let actor_category = category(written, entry.actor.as_deref());
             events.push(TimelineEvent {
                 number: entry.number,
                 at: entry.at,
-                actor_category: category(written, entry.actor.as_deref()),
+                actor_category,
                 actor: A::__diagnostic(|| entry.actor.as_deref().map(str::to_owned)),
                 actor_name: A::__diagnostic(|| entry.by.as_deref().map(str::to_owned)),
+                person: person(actor_category, entry.by.as_deref()).map(str::to_owned),
                 text: note(entry, written, language),
                 payload: payload(entry, marks, written),
                 data,

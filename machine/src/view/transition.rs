@@ -45,6 +45,10 @@ pub struct TransitionRecord<A: Audience = Human> {
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
     pub actor_name: A::Diagnostic<Option<Arc<str>>>,
+    /// The name of the person who made it, for every audience; `None` if no person did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>))]
+    pub person: Option<Arc<str>>,
     /// The category of the actor.
     pub actor_category: Category,
     /// When (milliseconds since the Unix epoch).
@@ -91,6 +95,7 @@ impl<A: Audience> TransitionRecord<A> {
     ) -> Option<Self> {
         let Fact::Moved { from, to, trigger, .. } = &entry.fact else { return None };
         let target = definition.and_then(|known| Some(&known.states[known.state(to)?]));
+        let actor_category = category(definition, entry.actor.as_deref());
         Some(Self {
             execution_id: id,
             sequence_number,
@@ -99,7 +104,8 @@ impl<A: Audience> TransitionRecord<A> {
             trigger: trigger.clone(),
             actor: A::__diagnostic(|| entry.actor.clone()),
             actor_name: A::__diagnostic(|| entry.by.as_deref().map(Arc::from)),
-            actor_category: category(definition, entry.actor.as_deref()),
+            person: person(actor_category, entry.by.as_deref()).map(Arc::from),
+            actor_category,
             timestamp: entry.at,
             is_terminal_transition: target.is_some_and(|state| state.terminal),
         })
@@ -130,6 +136,7 @@ impl<A: Audience> TransitionRecord<A> {
             None => actor.map(|actor| Text::Owned(actor.to_owned())),
         };
         let undeclared = || Category::of_kind(actor.unwrap_or_default());
+        let actor_category = declared.map_or_else(undeclared, |declared| declared.category);
         Ok(Self {
             execution_id: id,
             sequence_number,
@@ -138,11 +145,17 @@ impl<A: Audience> TransitionRecord<A> {
             trigger: edge.trigger.clone(),
             actor: A::__diagnostic(kind),
             actor_name: A::__diagnostic(|| step.name.clone()),
-            actor_category: declared.map_or_else(undeclared, |declared| declared.category),
+            person: person(actor_category, step.name.as_deref()).map(Arc::from),
+            actor_category,
             timestamp: step.at,
             is_terminal_transition: target.terminal,
         })
     }
+}
+
+/// The name of a person. Names of programs are for diagnosis; who decided is for everybody.
+pub(super) fn person(category: Category, name: Option<&str>) -> Option<&str> {
+    name.filter(|_| category == Category::Human)
 }
 
 /// The category of who made an entry.

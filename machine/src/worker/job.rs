@@ -12,21 +12,22 @@ use std::{
 use tracing::{Instrument, Span, field::display};
 
 use super::{
-    Handler,
+    FailedAttempt, Handler,
     lease::Lease,
-    shared::{LEFT_TO_OTHERS, Shared},
+    shared::{LEFT_TO_OTHERS, OnError, Shared},
 };
 use crate::{
     clock::Millis,
     id::Id,
     store::{
-        LoadError, Unavailable,
+        Cause, LoadError, Unavailable,
         backend::Agenda,
         message::Queued,
         telemetry,
         work::{Event, On, Outcome, Work},
     },
     stored::{Durable, Restore, VerifyError},
+    typed::Erased,
 };
 
 /// After this many steps a machine goes to the end of the queue.
@@ -37,6 +38,8 @@ struct Job<'a, H: Handler> {
     handler: &'a H,
     shared: &'a Arc<Shared>,
     lease: Arc<Lease>,
+    /// The name of its state, if it can be read.
+    state: Option<&'static str>,
     /// Not while user code has it.
     machine: Option<H::Machine>,
     /// When its next deadline is due.
@@ -53,6 +56,8 @@ struct Job<'a, H: Handler> {
     attempt: u32,
     work: Work,
     steps: u32,
+    /// Since when it has been ready.
+    ready_at: Millis,
     /// A message waits for a worker that knows its sender.
     is_for_others: bool,
     /// The triggers that only other versions of the machine have, as far as the file knows them.
@@ -81,7 +86,7 @@ pub(super) async fn run<H: Handler>(
 ) -> Result<(), Unavailable> {
     // Each round sets one thing aside that was tried too often.
     for _ in 0..STEPS {
-        match claim(handler, shared, agenda.id, holder_ended).await? {
+        match claim(handler, shared, (agenda.id, agenda.at), holder_ended).await? {
             Claim::Job(mut job) => {
                 let span = job.span();
                 let ended = job.run(&agenda, holder_ended).instrument(span.clone()).await;
@@ -108,7 +113,7 @@ enum Claim<'a, H: Handler> {
 async fn claim<'a, H: Handler>(
     handler: &'a H,
     shared: &'a Arc<Shared>,
-    id: Id,
+    (id, ready_at): (Id, Millis),
     holder_ended: bool,
 ) -> Result<Claim<'a, H>, Unavailable> {
     let store = &shared.store;
@@ -134,6 +139,7 @@ async fn claim<'a, H: Handler>(
         handler,
         shared,
         lease: Lease::new(id, token + 1, asked_at, &shared.settings),
+        state: None,
         due_at: None,
         machine,
         messages: Vec::new(),
@@ -145,6 +151,7 @@ async fn claim<'a, H: Handler>(
         attempt: 1,
         work,
         steps: 0,
+        ready_at,
         is_for_others: false,
         known_elsewhere: BTreeSet::new(),
         is_of_other: read.is_of_other,
@@ -176,12 +183,16 @@ async fn claim<'a, H: Handler>(
                 return Ok(Claim::None);
             }
         }
-        Some(Outcome::SetAside) => return Ok(Claim::Again),
+        Some(Outcome::SetAside) => {
+            job.attempt = shared.settings.attempts;
+            job.report(Cause::NoAnswer, &Cause::NoAnswer.to_string(), true);
+            return Ok(Claim::Again);
+        }
         _ => return Ok(Claim::None),
     }
     if let Some(error) = unreadable {
         // Only a person can help: a backup, or an upgrade function.
-        job.fail(error.class(), error.to_string(), true).await?;
+        job.fail(Cause::Unreadable, error.class(), error.to_string(), true).await?;
         return Ok(Claim::None);
     }
     Ok(Claim::Job(job))
@@ -258,5 +269,26 @@ impl<H: Handler> Job<'_, H> {
     fn note_deadlines(&mut self) {
         let machine = self.machine.as_ref();
         self.due_at = machine.and_then(|it| it.journal().stored().summary.due_at());
+        let states = &<H::Machine as Restore>::DEFINITION.states;
+        self.state = machine.map(|it| states[Erased::state_index(it)].name.as_ref());
+    }
+
+    /// Tells the program that an attempt has failed.
+    fn report(&self, cause: Cause, error: &str, set_aside: bool) {
+        self.report_of(self.on.name(), self.attempt, cause, error, set_aside);
+    }
+
+    fn report_of(
+        &self,
+        step: &'static str,
+        attempt: u32,
+        cause: Cause,
+        error: &str,
+        set_aside: bool,
+    ) {
+        if let Some(OnError(report)) = &self.shared.on_error {
+            let (id, kind, state) = (self.id(), kind::<H>(), self.state);
+            report(&FailedAttempt { id, kind, state, step, attempt, cause, error, set_aside });
+        }
     }
 }

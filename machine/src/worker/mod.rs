@@ -4,8 +4,10 @@
 //! [`Worker`].
 
 mod calls;
+mod crew;
 mod doorbell;
 mod executions;
+mod failed_attempt;
 mod handler;
 mod job;
 mod lease;
@@ -16,10 +18,12 @@ mod shared;
 mod simulation;
 mod task;
 mod tools;
+mod until;
 #[allow(clippy::module_inception, reason = "it is the main type")]
 mod worker;
 
 pub use doorbell::Doorbell;
+pub use failed_attempt::FailedAttempt;
 pub use handler::{Driven, Failure, Handler, Next};
 pub use task::Task;
 pub use tools::Runs;

@@ -4,14 +4,10 @@ use std::{
     collections::{BTreeMap, HashMap},
     future::pending,
     panic::AssertUnwindSafe,
-    sync::{
-        Arc, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, PoisonError, atomic::Ordering},
     time::Duration,
 };
 
-use event_listener::Event;
 use futures_util::{
     FutureExt,
     future::{Either, select, select_all},
@@ -22,19 +18,27 @@ use tracing::field::display;
 use super::{
     Doorbell, Handler,
     calls::Calls,
+    crew::Crew,
     job,
     settings::{millis, sleep_until},
     shared::{LEFT_TO_OTHERS, Shared},
     tools::{self, Runner},
+    until::Until,
 };
 use crate::{
     contract::BoxFuture,
+    definition::Definition,
     id::Id,
-    store::{CommitError, Unavailable, backend::Agenda, telemetry},
+    store::{
+        CommitError, Unavailable, backend::Agenda, check::Read, declared::Declared, telemetry,
+    },
+    stored::Restore,
 };
 
 /// A handler, whatever its machine.
 pub(super) trait Kind: Send + Sync {
+    fn definition(&self) -> &'static Definition;
+
     fn run(
         self: Arc<Self>,
         shared: Arc<Shared>,
@@ -44,6 +48,10 @@ pub(super) trait Kind: Send + Sync {
 }
 
 impl<H: Handler> Kind for H {
+    fn definition(&self) -> &'static Definition {
+        <H::Machine as Restore>::DEFINITION
+    }
+
     fn run(
         self: Arc<Self>,
         shared: Arc<Shared>,
@@ -54,48 +62,13 @@ impl<H: Handler> Kind for H {
     }
 }
 
-pub(super) enum Until {
-    Stopped(Arc<Stop>),
-    Idle,
-}
-
-impl Until {
-    fn is_over(&self) -> bool {
-        match self {
-            Self::Stopped(stop) => stop.asked.load(Ordering::Acquire),
-            Self::Idle => false,
-        }
-    }
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Stop {
-    asked: AtomicBool,
-    event: Event,
-}
-
-impl Stop {
-    pub(super) fn ask(&self) {
-        self.asked.store(true, Ordering::Release);
-        self.event.notify(usize::MAX);
-    }
-
-    async fn asked(&self) {
-        loop {
-            let event = self.event.listen();
-            if self.asked.load(Ordering::Acquire) {
-                return;
-            }
-            event.await;
-        }
-    }
-}
-
 /// The loop of a worker.
 pub(super) struct Loop {
     pub(super) shared: Arc<Shared>,
     pub(super) kinds: BTreeMap<&'static str, Arc<dyn Kind>>,
     pub(super) names: Vec<String>,
+    pub(super) crew: Crew,
+    pub(super) declared: Declared,
     pub(super) tools: Vec<Arc<dyn Runner>>,
     pub(super) doorbells: Vec<Arc<dyn Doorbell>>,
     pub(super) jobs: JoinSet<()>,
@@ -117,9 +90,13 @@ impl Loop {
     pub(super) async fn run(mut self, until: Until) -> Result<(), CommitError> {
         let shared = Arc::clone(&self.shared);
         let (store, settings) = (&shared.store, &shared.settings);
+        let check = store.misfits(&self.declared, Read::Driven).await?;
+        if !check.is_clean() {
+            return Err(CommitError::Incompatible { check: Box::new(check) });
+        }
         store.announce().await?;
         // Another process may be in the middle of a long transaction, or frozen in one.
-        while let Err(error) = store.drive(&self.names).await {
+        while let Err(error) = self.crew.join().await {
             if !error.is_busy() || until.is_over() {
                 return Err(error.into());
             }
@@ -137,6 +114,7 @@ impl Loop {
         self.finish(store.uptime() + settings.grace).await;
         heartbeat.shutdown().await;
         self.abandon().await;
+        self.crew.leave().await;
         result
     }
 
@@ -155,6 +133,7 @@ impl Loop {
                 swept_at = Some(store.uptime());
                 if cleaned_at.is_none_or(|at| store.uptime() >= at + CLEAN) {
                     cleaned_at = Some(store.uptime());
+                    self.crew.look().await;
                     if let Err(error) = store.remove_lock_files().await {
                         let error = error.class();
                         telemetry::WorkerPostponed { operation: "clean", error }.emit();

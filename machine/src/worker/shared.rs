@@ -1,5 +1,6 @@
 use std::{
     collections::BTreeMap,
+    fmt,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -9,7 +10,7 @@ use std::{
 
 use event_listener::Event;
 
-use super::{lease::Leases, settings::Settings};
+use super::{FailedAttempt, lease::Leases, settings::Settings};
 use crate::{
     actor::{Actors, Senders},
     id::Id,
@@ -18,6 +19,15 @@ use crate::{
 
 /// How long a machine that needs another program is left to others.
 pub(super) const LEFT_TO_OTHERS: Duration = Duration::from_secs(30);
+
+/// What the program does about failed attempts.
+pub(super) struct OnError(pub(super) Box<dyn Fn(&FailedAttempt<'_>) + Send + Sync>);
+
+impl fmt::Debug for OnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OnError")
+    }
+}
 
 /// What the jobs of a worker share.
 #[derive(Debug)]
@@ -29,6 +39,7 @@ pub(super) struct Shared {
     pub(super) settings: Settings,
     pub(super) senders: Senders,
     pub(super) leases: Leases,
+    pub(super) on_error: Option<OnError>,
     /// Jobs end after their current step.
     pub(super) stopping: AtomicBool,
     /// Handlers are stopped.

@@ -11,19 +11,21 @@ use futures_util::future::{Either, select};
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::{
-    Doorbell, Handler,
+    Doorbell, FailedAttempt, Handler,
+    crew::Crew,
     doorbell::StoreDoorbell,
     executions::Executions,
     lease::Leases,
-    serve::{Kind, Loop, Stop, Until},
+    serve::{Kind, Loop},
     settings::Settings,
-    shared::Shared,
+    shared::{OnError, Shared},
     tools::{AtRunTime, Runs, Tooled},
+    until::{Stop, Until},
 };
 use crate::{
     actor::{Actor, Actors, Senders},
     contract::{Action, Perform, Tool},
-    store::{CommitError, Store, Unavailable},
+    store::{Check, CommitError, Store, Unavailable, check::Read, declared::Declared},
     stored::Restore,
 };
 
@@ -98,10 +100,17 @@ pub struct Worker {
     kinds: BTreeMap<&'static str, Arc<dyn Kind>>,
     executions: Executions,
     doorbells: Vec<Arc<dyn Doorbell>>,
+    on_error: Option<OnError>,
+    declared: Declared,
 }
 
 impl Worker {
-    /// A worker without handlers. It fires deadlines, applies messages and runs tools as these actors.
+    /// A worker without handlers and tools, which does nothing yet. Of the kinds that it gets a
+    /// [`handler`](Self::handler) for, it also fires the deadlines and applies the messages; executions are run once
+    /// it has a [`tool`](Self::tool). It acts as these actors.
+    ///
+    /// What no live worker has a handler or a tool for needs attention after a minute, and is reported by
+    /// `tracing`; [`Store::workers`] lists the workers that are alive.
     pub fn new(store: &Store, actors: Actors) -> Self {
         let executions = Executions {
             actors: Arc::new(actors),
@@ -117,25 +126,33 @@ impl Worker {
             kinds: BTreeMap::new(),
             executions,
             doorbells: vec![Arc::new(StoreDoorbell::of(store))],
+            on_error: None,
+            declared: Declared::default(),
         }
     }
 
     /// Drives the machines of this handler's kind. Another handler of the same kind replaces it.
+    ///
+    /// A worker whose definition cannot read machines of the kind that have not ended does not start; see
+    /// [`check`](Self::check). Those that newer programs have written are left to workers of newer programs.
     pub fn handler<H: Handler>(mut self, handler: H) -> Self {
         let kind = <H::Machine as Restore>::DEFINITION.name.as_ref();
         self.kinds.insert(kind, Arc::new(handler));
+        self.declared.machine::<H::Machine>();
         self
     }
 
     /// Runs the executions of this tool with this service. When the worker starts, an irreversible tool
     /// becomes one in the store, and its keys are compared with those of earlier attempts; see
-    /// [`Tool::identity`].
+    /// [`Tool::identity`]. The arguments of calls that have not ended must fit the type of the tool; see
+    /// [`check`](Self::check).
     pub fn tool<T: Tool>(mut self, service: impl Perform<T> + 'static) -> Self
     where
         T::Effect: Runs<T>,
     {
         let name = format!("{}.{}", T::SERVICE, T::METHOD);
         self.executions.tools.insert(name, Arc::new(Tooled::<T, T::Effect, _>::new(service)));
+        self.declared.tool::<T>();
         self
     }
 
@@ -217,6 +234,48 @@ impl Worker {
         self
     }
 
+    /// What to do when an attempt has failed, such as to write it to the log of the program: also when it is tried
+    /// again. It is called once the failure is on disk, on the task of the machine, so it must not block.
+    ///
+    /// `tracing` has the same events without the text of the error, which may repeat data.
+    ///
+    /// ```
+    /// # use machine::{actor::Actors, store::Store, worker::Worker};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let worker = Worker::new(&Store::memory(), Actors::issue("worker")?)
+    ///     .on_error(|failed| eprintln!("{failed}"));
+    /// # drop(worker);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_error(mut self, report: impl Fn(&FailedAttempt<'_>) + Send + Sync + 'static) -> Self {
+        self.on_error = Some(OnError(Box::new(report)));
+        self
+    }
+
+    /// What would keep it from starting: machines that its handlers' definitions cannot read, and calls that have
+    /// not ended and whose arguments its tools cannot read. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`CommitError::Unavailable`] if the storage cannot be read now.
+    ///
+    /// ```
+    /// # use machine::{actor::Actors, store::Store, worker::Worker};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    /// # runtime.block_on(async {
+    /// let worker = Worker::new(&Store::memory(), Actors::issue("worker")?);
+    /// let check = worker.check().await?;
+    /// assert!(check.is_clean(), "{check}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })
+    /// # }
+    /// ```
+    pub async fn check(&self) -> Result<Check, CommitError> {
+        Ok(self.store.misfits(&self.declared, Read::Driven).await?)
+    }
+
     /// Starts it as a task of the current tokio runtime.
     ///
     /// # Panics
@@ -237,8 +296,8 @@ impl Worker {
     /// # Errors
     ///
     /// [`CommitError::Unavailable`] if the store is closed or cannot be written at the start,
-    /// [`CommitError::OtherIdentity`] if a tool makes other keys than those that are stored, and
-    /// [`CommitError::Lock`].
+    /// [`CommitError::Incompatible`] if it cannot read what it is to drive, [`CommitError::OtherIdentity`] if a tool
+    /// makes other keys than those that are stored, and [`CommitError::Lock`].
     pub async fn run_until(self, stop: impl Future<Output = ()> + Send) -> Result<(), CommitError> {
         let asked = Arc::new(Stop::default());
         let run = Box::pin(self.run(Until::Stopped(Arc::clone(&asked))));
@@ -262,9 +321,12 @@ impl Worker {
     }
 
     fn run(self, until: Until) -> impl Future<Output = Result<(), CommitError>> + Send {
-        let Self { store, settings, senders, mut kinds, executions, doorbells } = self;
+        let Self { store, settings, senders, mut kinds, executions, doorbells, on_error, declared } =
+            self;
         let (calls, actors) = (Arc::clone(&executions.calls), Arc::clone(&executions.actors));
         let tools = executions.tools.values().cloned().collect();
+        let tool_names = executions.tools.keys().cloned().collect();
+        let other_tools = executions.others.is_some();
         if !executions.tools.is_empty() || executions.others.is_some() {
             let name = crate::contract::execution::DEFINITION.name.as_ref();
             kinds.entry(name).or_insert_with(|| Arc::new(executions));
@@ -276,16 +338,22 @@ impl Worker {
             settings,
             senders,
             leases: Leases::default(),
+            on_error,
             stopping: AtomicBool::new(false),
             halted: AtomicBool::new(false),
             halt: Event::new(),
             left: Mutex::default(),
         });
         let names = kinds.keys().map(|&name| name.to_owned()).collect();
+        let known = shared.senders.kinds().collect();
+        let definitions = kinds.values().map(|kind| kind.definition()).collect();
+        let crew = Crew::new(&shared.store, definitions, known, tool_names, other_tools);
         Loop {
             shared,
             kinds,
             names,
+            crew,
+            declared,
             tools,
             doorbells,
             jobs: JoinSet::new(),

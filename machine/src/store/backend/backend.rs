@@ -5,6 +5,7 @@ use async_channel::Sender;
 use super::{
     batch::{Applied, Batch, Rejected},
     claim::Attempts,
+    crew::Registered,
     filter::Filter,
     inbox::{Agenda, Child, Messages, Task},
     row::{Broken, Found, Sequenced},
@@ -22,6 +23,7 @@ use crate::{
         pruned::Kept,
         pruning::{Candidate, Link, Pruning},
         transitions::{Selected, Transitions},
+        work::Work,
     },
 };
 
@@ -67,6 +69,12 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
     /// Then those whose lease one of the ended workers has.
     fn agenda(&self, kinds: Vec<String>, limit: usize, ended: Vec<String>) -> Answer<Vec<Agenda>>;
 
+    /// The kinds that workers have driven.
+    fn driven(&self) -> Answer<Vec<String>>;
+
+    /// The workers that have joined and not left, oldest first.
+    fn workers(&self) -> Answer<Vec<Registered>>;
+
     /// The workers that have leases.
     fn holders(&self) -> Answer<Vec<String>>;
 
@@ -76,8 +84,8 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
     /// The messages that match, oldest first.
     fn messages(&self, which: Messages) -> Answer<Vec<Result<Received, Broken>>>;
 
-    /// The machines that are set aside, by id, with the error.
-    fn set_aside(&self) -> Answer<Vec<(Id, Option<String>)>>;
+    /// The machines whose last attempt failed, oldest first, with their work.
+    fn failing(&self) -> Answer<Vec<(Id, Work)>>;
 
     /// The children of a machine, in the order in which they were created.
     fn children(&self, parent: Id) -> Answer<Vec<Result<Child, Broken>>>;

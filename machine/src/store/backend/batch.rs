@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use super::{
     claim::{AttemptChange, Claim},
+    crew::Crew,
     row::Row,
 };
 use crate::{
@@ -35,6 +36,8 @@ pub(crate) struct Batch {
     pub(crate) children: Vec<(Id, Id)>,
     /// Kinds of machines that workers drive from now on.
     pub(crate) drives: Vec<String>,
+    /// A worker that starts, or workers that have ended.
+    pub(crate) crew: Option<Crew>,
     /// Tools that are irreversible from now on.
     pub(crate) tools: Vec<String>,
     /// Machines to prune. What must not be pruned is kept, and keeps nothing else from being written.
@@ -65,6 +68,7 @@ impl Batch {
         let (definitions, writes, events) = (Vec::new(), Vec::new(), Vec::new());
         let (children, drives, tools) = (Vec::new(), Vec::new(), Vec::new());
         let (prune, advance, log, conditions) = (None, None, None, Vec::new());
+        let crew = None;
         Self {
             commit_id,
             definitions,
@@ -72,6 +76,7 @@ impl Batch {
             events,
             children,
             drives,
+            crew,
             tools,
             prune,
             advance,
@@ -101,6 +106,7 @@ impl Batch {
         self.events.is_empty()
             && self.children.is_empty()
             && self.drives.is_empty()
+            && self.crew.is_none()
             && self.tools.is_empty()
     }
 

@@ -31,6 +31,8 @@ pub(crate) enum Messages {
     One(Id, String),
     /// Those that were set aside.
     SetAside,
+    /// Those that are queued since this time; at most so many, oldest first.
+    Queued(Millis, usize),
     All,
 }
 

@@ -5,6 +5,7 @@
 mod backend;
 mod batch;
 mod claim;
+mod crew;
 mod filter;
 mod inbox;
 mod row;
@@ -14,6 +15,7 @@ pub(crate) use {
     backend::{Answer, Backend, Definitions, Doorbell, Identity, Operated, Settings},
     batch::{Applied, Batch, Condition, Rejected, Write},
     claim::{AttemptChange, Attempts, Claim, SAMPLE, Wants},
+    crew::{Crew, Registered},
     filter::Filter,
     inbox::{Agenda, Messages, Task},
     row::{Broken, Found, Row, Sequenced},

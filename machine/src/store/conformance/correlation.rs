@@ -13,9 +13,14 @@ use crate::{
     store::{
         backend::{Batch, Messages, Rejected},
         message::{Delivery, Outgoing, Received},
-        work::{Event, On, Outcome},
+        work::{Cause, Event, On, Outcome},
     },
 };
+
+/// Of those that were set aside.
+fn cause_of(status: Delivery) -> Option<Cause> {
+    matches!(status, Delivery::SetAside | Delivery::Replaced).then_some(Cause::NotValid)
+}
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
     let store = Subject::open(open);
@@ -109,6 +114,7 @@ async fn are_replaced(store: &Subject, machine: &mut Machine) -> Result<(), Stri
                 sent_at: NOW,
                 status,
                 attempts,
+                cause: cause_of(status),
                 error,
             }
         })

@@ -4,7 +4,7 @@ use super::sample::CONTRACTS;
 use crate::{
     store::{
         attempt::Attempt,
-        backend::{Batch, Wants, Write},
+        backend::{Batch, Crew, Wants, Write},
         memory::{Data, Memory},
         operation::Logged,
         work::{Event, MessageStatus},
@@ -58,6 +58,8 @@ pub(super) enum Defect {
     IgnoresVersion,
     /// Keeps the effects of a batch that it refuses.
     KeepsEffectOfRefused,
+    /// Keeps workers that have left.
+    KeepsWorkers,
     /// Keeps only the newest attempt at a key.
     KeepsOneAttempt,
     /// All leases have the same token.
@@ -106,6 +108,9 @@ impl Defect {
                     _ => {}
                 }
             });
+        }
+        if let (Self::KeepsWorkers, Some(Crew::Leave(workers))) = (self, &mut batch.crew) {
+            workers.clear();
         }
         if let (Self::IgnoresOffset, Some(advance)) = (self, &mut batch.advance) {
             let consumers = memory.tamper(|data| data.consumers.get(&advance.consumer).copied());
@@ -190,7 +195,7 @@ impl Defect {
                 (Self::ForgetsSelfSends, Some(work)) => work.self_sends = 0,
                 (Self::ForgetsTries, _) => {
                     for message in state.messages.values_mut() {
-                        (message.attempts, message.error) = (0, None);
+                        (message.attempts, message.fault) = (0, None);
                     }
                 }
                 _ => {}

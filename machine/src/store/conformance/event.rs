@@ -8,7 +8,7 @@ use crate::{
     id::Id,
     store::{
         message::Outgoing,
-        work::{Event, Next, On, Outcome},
+        work::{Cause, Event, Fault, Next, On, Outcome},
     },
 };
 
@@ -54,7 +54,7 @@ pub(super) fn fail(token: u64, on: On, error: &str) -> Event {
     Event::Fail {
         token,
         on,
-        error: error.to_owned(),
+        fault: Fault::new(Cause::Failed, error),
         news: 0,
         now: NOW,
         retry_at: NOW,

@@ -159,8 +159,9 @@ pub(super) fn events<const N: usize>(id: Id, events: [Event; N]) -> Batch {
 
 fn received(to: Id, correlation: &str) -> Received {
     let Outgoing { correlation, actor, name, body, seen } = outgoing(correlation);
-    let (status, attempts, error) = (Delivery::Queued, 0, None);
-    Received { to, correlation, actor, name, body, seen, sent_at: NOW, status, attempts, error }
+    let (status, attempts, error, cause) = (Delivery::Queued, 0, None, None);
+    let sent_at = NOW;
+    Received { to, correlation, actor, name, body, seen, sent_at, status, attempts, error, cause }
 }
 
 impl Subject {
@@ -185,7 +186,9 @@ impl Subject {
         let inbox = self.inbox(id).await?;
         let found = inbox.into_iter().find(|it| it.correlation == correlation);
         let error = error.map(str::to_owned);
-        let expected = Received { status, attempts, error, ..received(id, correlation) };
+        let cause = found.as_ref().and_then(|it| it.cause);
+        ensure!(cause.is_some() == error.is_some(), "{found:#?} has no cause");
+        let expected = Received { status, attempts, error, cause, ..received(id, correlation) };
         ensure!(found.as_ref() == Some(&expected), "{found:#?}\nis not {expected:#?}");
         Ok(())
     }

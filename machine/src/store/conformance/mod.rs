@@ -15,6 +15,7 @@ mod closed;
 mod commit_id;
 mod compare_and_set;
 mod correlation;
+mod crew;
 mod defect;
 mod definitions;
 mod doorbell;
@@ -70,7 +71,7 @@ macro_rules! suite {
     };
 }
 
-const SUITE: [(&str, Check); 28] = suite![
+const SUITE: [(&str, Check); 29] = suite![
     acknowledged
     agenda
     all_or_nothing
@@ -81,6 +82,7 @@ const SUITE: [(&str, Check); 28] = suite![
     commit_id
     compare_and_set
     correlation
+    crew
     definitions
     doorbell
     drives

@@ -19,8 +19,8 @@ use crate::{
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, Messages, Operated, Rejected, Sequenced, Settings,
-            Task,
+            Doorbell, Filter, Found, Identity, Messages, Operated, Registered, Rejected, Sequenced,
+            Settings, Task,
         },
         consumer::Offset,
         memory::Memory,
@@ -28,6 +28,7 @@ use crate::{
         pruned::Kept,
         pruning::{Candidate, Link, Pruning},
         transitions::{Selected, Transitions},
+        work::Work,
     },
 };
 
@@ -109,6 +110,14 @@ impl Backend for Queued {
         self.ask(move |memory| memory.agenda(kinds, limit, ended))
     }
 
+    fn driven(&self) -> Answer<Vec<String>> {
+        self.ask(|memory| memory.driven())
+    }
+
+    fn workers(&self) -> Answer<Vec<Registered>> {
+        self.ask(|memory| memory.workers())
+    }
+
     fn holders(&self) -> Answer<Vec<String>> {
         self.ask(|memory| memory.holders())
     }
@@ -121,8 +130,8 @@ impl Backend for Queued {
         self.ask(|memory| memory.messages(which))
     }
 
-    fn set_aside(&self) -> Answer<Vec<(Id, Option<String>)>> {
-        self.ask(|memory| memory.set_aside())
+    fn failing(&self) -> Answer<Vec<(Id, Work)>> {
+        self.ask(|memory| memory.failing())
     }
 
     fn children(&self, parent: Id) -> Answer<Vec<Result<Child, Broken>>> {

@@ -12,8 +12,8 @@ use crate::{
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, Messages, Operated, Rejected, Sequenced, Settings,
-            Task,
+            Doorbell, Filter, Found, Identity, Messages, Operated, Registered, Rejected, Sequenced,
+            Settings, Task,
         },
         consumer::Offset,
         memory::Memory,
@@ -21,6 +21,7 @@ use crate::{
         pruned::Kept,
         pruning::{Candidate, Link, Pruning},
         transitions::{Selected, Transitions},
+        work::Work,
     },
 };
 
@@ -155,6 +156,14 @@ impl Backend for Twin {
         })
     }
 
+    fn driven(&self) -> Answer<Vec<String>> {
+        self.memory.driven()
+    }
+
+    fn workers(&self) -> Answer<Vec<Registered>> {
+        self.memory.workers()
+    }
+
     fn holders(&self) -> Answer<Vec<String>> {
         self.memory.holders()
     }
@@ -167,8 +176,8 @@ impl Backend for Twin {
         self.memory.messages(which)
     }
 
-    fn set_aside(&self) -> Answer<Vec<(Id, Option<String>)>> {
-        self.memory.set_aside()
+    fn failing(&self) -> Answer<Vec<(Id, Work)>> {
+        self.memory.failing()
     }
 
     fn children(&self, parent: Id) -> Answer<Vec<Result<Child, Broken>>> {

@@ -5,7 +5,7 @@ use std::{sync::Arc, thread};
 use super::{SUITE, broken_promises, defect::Defect, run, twin::Twin};
 
 /// Each defect, and the promise whose check must find it. Other checks may find it too.
-const TWINS: [(Defect, &str); 43] = [
+const TWINS: [(Defect, &str); 44] = [
     (Defect::AcknowledgesEarly, "acknowledged"),
     (Defect::AllowsRepetition, "key_applied"),
     (Defect::AllowsUsedKey, "effect_kept"),
@@ -21,6 +21,7 @@ const TWINS: [(Defect, &str); 43] = [
     (Defect::ForgetsPruned, "prune"),
     (Defect::ForgetsSelfSends, "lease"),
     (Defect::ForgetsTries, "inbox"),
+    (Defect::KeepsWorkers, "crew"),
     (Defect::FreesKeyOnDelete, "attempts_stay"),
     (Defect::FreesKeyOnPrune, "prune"),
     (Defect::IgnoresCommitId, "commit_id"),

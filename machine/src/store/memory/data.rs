@@ -11,7 +11,7 @@ use crate::{
     store::{
         Operation,
         attempt::Attempt,
-        backend::{Row, Sequenced},
+        backend::{Registered, Row, Sequenced},
         consumer::Offset,
         pruning::{PrunedLine, Pruning},
         tool::Tool,
@@ -34,6 +34,8 @@ pub(in crate::store) struct Data {
     pub(in crate::store) attempts: BTreeMap<String, Vec<Attempt>>,
     /// The tools that were irreversible once.
     pub(in crate::store) tools: BTreeMap<String, Tool>,
+    /// The workers that have joined and not left.
+    pub(in crate::store) crew: BTreeMap<Id, Registered>,
     /// Inboxes and leases.
     pub(in crate::store) works: Works,
     /// What is left of pruned lines, by sequence number.

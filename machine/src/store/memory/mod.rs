@@ -22,13 +22,15 @@ use super::{
     attempt::Attempt,
     backend::{
         Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions, Doorbell,
-        Filter, Found, Identity, Messages, Operated, Rejected, Sequenced, Settings, Task,
+        Filter, Found, Identity, Messages, Operated, Registered, Rejected, Sequenced, Settings,
+        Task,
     },
     consumer::Offset,
     message::Received,
     pruned::Kept,
     pruning::{Candidate, Link, Pruning},
     transitions::{Selected, Transitions},
+    work::Work,
 };
 use crate::{
     id::Id,
@@ -138,6 +140,14 @@ impl Backend for Memory {
         self.answer(|data| data.agenda(&kinds, limit))
     }
 
+    fn driven(&self) -> Answer<Vec<String>> {
+        self.answer(|data| data.works.driven.clone())
+    }
+
+    fn workers(&self) -> Answer<Vec<Registered>> {
+        self.answer(|data| data.crew.values().cloned().collect())
+    }
+
     fn holders(&self) -> Answer<Vec<String>> {
         self.answer(|data| data.holders())
     }
@@ -150,8 +160,8 @@ impl Backend for Memory {
         self.answer(|data| data.received(&which).into_iter().map(Ok).collect())
     }
 
-    fn set_aside(&self) -> Answer<Vec<(Id, Option<String>)>> {
-        self.answer(|data| data.set_aside())
+    fn failing(&self) -> Answer<Vec<(Id, Work)>> {
+        self.answer(|data| data.failing())
     }
 
     fn children(&self, parent: Id) -> Answer<Vec<Result<Child, Broken>>> {

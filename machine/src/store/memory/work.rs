@@ -9,7 +9,7 @@ use super::Data;
 use crate::{
     id::Id,
     store::{
-        backend::{Agenda, Batch, Child, Found, Messages, Rejected, Task},
+        backend::{Agenda, Batch, Child, Crew, Found, Messages, Rejected, Task},
         message::{Delivery, Message, Outgoing, Queued, Received},
         work::{Effects, Event, MessageState, MessageStatus, Outcome, State, Work, step},
     },
@@ -82,6 +82,11 @@ impl Data {
         }
         for (child, parent) in &batch.children {
             self.works.parents.insert(*child, *parent);
+        }
+        match &batch.crew {
+            Some(Crew::Joins(worker)) => drop(self.crew.insert(worker.id, worker.clone())),
+            Some(Crew::Leave(workers)) => self.crew.retain(|id, _| !workers.contains(id)),
+            None => {}
         }
         for kind in &batch.drives {
             if !self.works.driven.contains(kind) {
@@ -210,11 +215,11 @@ impl Data {
         let mut queued = Vec::new();
         for delivered in self.works.messages.iter().filter(|it| it.to == id) {
             let message = &delivered.message;
-            let MessageState { status, attempts, error, .. } = delivered.state(state);
+            let MessageState { status, attempts, fault, .. } = delivered.state(state);
             if status == MessageStatus::Queued {
                 let (correlation, actor) = (message.correlation.clone(), message.actor.clone());
                 let trigger = message.trigger();
-                queued.push(Queued { correlation, actor, trigger, attempts, error, intact: true });
+                queued.push(Queued { correlation, actor, trigger, attempts, fault, intact: true });
             }
         }
         (found, work, queued)
@@ -224,10 +229,23 @@ impl Data {
         let received = self.works.messages.iter().map(|delivered| {
             let Delivered { to, message, sent_at, .. } = delivered;
             let state = delivered.state(self.works.states.get(to));
-            let MessageState { status, attempts, error, .. } = state;
+            let MessageState { status, attempts, fault, .. } = state;
+            let (cause, error) = fault.map(|fault| (fault.cause, fault.error)).unzip();
             let Outgoing { correlation, actor, name, body, seen } = (**message).clone();
             let (to, sent_at, status) = (*to, *sent_at, status.into());
-            Received { to, correlation, actor, name, body, seen, sent_at, status, attempts, error }
+            Received {
+                to,
+                correlation,
+                actor,
+                name,
+                body,
+                seen,
+                sent_at,
+                status,
+                attempts,
+                error,
+                cause,
+            }
         });
         let wanted = |received: &Received| match which {
             Messages::To(id) => received.to == *id,
@@ -237,19 +255,21 @@ impl Data {
                     && received.status != Delivery::Replaced
             }
             Messages::SetAside => received.status == MessageStatus::SetAside.into(),
+            Messages::Queued(before, _) => {
+                received.status == Delivery::Queued && received.sent_at <= *before
+            }
             Messages::All => true,
         };
-        received.filter(wanted).collect()
+        let limit = if let Messages::Queued(_, limit) = which { *limit } else { usize::MAX };
+        received.filter(wanted).take(limit).collect()
     }
 
-    pub(super) fn set_aside(&self) -> Vec<(Id, Option<String>)> {
-        let works =
-            self.works.states.iter().filter_map(|(id, state)| Some((*id, state.work.as_ref()?)));
-        let is_set_aside = |work: &Work| work.handler.set_aside || work.deadline.set_aside;
-        works
-            .filter(|(_, work)| is_set_aside(work))
-            .map(|(id, it)| (id, it.error.clone()))
-            .collect()
+    pub(super) fn failing(&self) -> Vec<(Id, Work)> {
+        let works = self.machines.iter().filter_map(|stored| {
+            let id = stored.row.id;
+            Some((id, self.works.states.get(&id)?.work.as_ref()?))
+        });
+        works.filter(|(_, work)| work.failed.is_some()).map(|(id, it)| (id, it.clone())).collect()
     }
 
     pub(super) fn children(&self, parent: Id) -> Vec<Child> {

@@ -3,10 +3,11 @@
 use rusqlite::{Connection, params};
 
 use super::{
+    message::fault,
     readers::Reader,
     row,
     value::{Cell, Columns, Read},
-    work::{count, read_work},
+    work::{WORK, count, read_work, work_of},
 };
 use crate::{
     id::Id,
@@ -14,7 +15,7 @@ use crate::{
     store::{
         backend::{Agenda, Broken, Child, Found, Messages, Task},
         message::{Outgoing, Queued, Received, seal_of_child, seal_of_status},
-        work::MessageStatus,
+        work::{Cause, MessageStatus, Work},
     },
 };
 
@@ -73,13 +74,13 @@ pub(super) fn holders(connection: &Connection) -> rusqlite::Result<Vec<String>> 
         .collect()
 }
 
-pub(super) fn set_aside(connection: &Connection) -> rusqlite::Result<Vec<(Id, Option<String>)>> {
+pub(super) fn failing(connection: &Connection) -> rusqlite::Result<Vec<(Id, Work)>> {
     connection
-        .prepare_cached(
-            "SELECT i.id, w.error FROM work w JOIN instance i ON i.no = w.instance
-             WHERE w.set_aside + w.deadline_set_aside > 0 ORDER BY i.no",
-        )?
-        .query_map([], |row| Ok((Id::from_bytes(row.get(0)?), row.get(1)?)))?
+        .prepare_cached(&format!(
+            "SELECT {WORK}, i.id FROM work w INDEXED BY work_failed
+             JOIN instance i ON i.no = w.instance WHERE w.error IS NOT NULL ORDER BY w.instance"
+        ))?
+        .query_map([], |row| Ok((Id::from_bytes(row.get("id")?), work_of(row)?)))?
         .collect()
 }
 
@@ -129,13 +130,13 @@ pub(super) fn task(reader: &mut Reader, id: Id) -> rusqlite::Result<Task> {
     let Some(no) = no else { return Ok((found, None, Vec::new())) };
     let work = read_work(&reader.connection, no)?;
     let mut select = reader.connection.prepare_cached(
-        "SELECT correlation, actor, trigger, attempts, error, status_seal, seal
+        "SELECT correlation, actor, trigger, attempts, error, cause, status_seal, seal
          FROM message INDEXED BY message_queued WHERE instance = ?1 AND status = 0 ORDER BY no",
     )?;
     let queued = select.query_map([no], |row| {
         let correlation: String = row.get(0)?;
-        let seal: [u8; 32] = row.get(5).unwrap_or_default();
-        let sent: [u8; 32] = row.get(6).unwrap_or_default();
+        let seal: [u8; 32] = row.get(6).unwrap_or_default();
+        let sent: [u8; 32] = row.get(7).unwrap_or_default();
         let status = MessageStatus::Queued;
         Ok(Queued {
             intact: *seal_of_status(&reader.key, &sent, status).bytes() == seal,
@@ -143,7 +144,7 @@ pub(super) fn task(reader: &mut Reader, id: Id) -> rusqlite::Result<Task> {
             actor: row.get(1)?,
             trigger: row.get(2)?,
             attempts: count(row, 3)?,
-            error: row.get(4)?,
+            fault: fault(row, 4)?,
         })
     })?;
     Ok((found, work, queued.collect::<Result<_, _>>()?))
@@ -151,7 +152,7 @@ pub(super) fn task(reader: &mut Reader, id: Id) -> rusqlite::Result<Task> {
 
 const RECEIVED: &str = "
     SELECT i.id, m.correlation, m.actor, m.name, m.body, m.sent_at, m.status, m.attempts, m.error,
-           m.seal, m.status_seal, m.trigger, m.seen, m.replaced
+           m.seal, m.status_seal, m.trigger, m.seen, m.replaced, m.cause
     FROM message m";
 
 pub(super) fn messages(
@@ -160,7 +161,7 @@ pub(super) fn messages(
     which: &Messages,
 ) -> rusqlite::Result<Vec<Result<Received, Broken>>> {
     let join = "JOIN instance i ON i.no = m.instance";
-    let mut of = None;
+    let (mut of, mut queued) = (None, None);
     let (sql, id) = match which {
         Messages::One(id, correlation) => {
             of = Some(correlation);
@@ -175,12 +176,21 @@ pub(super) fn messages(
             let index = "INDEXED BY message_set_aside";
             (format!("{RECEIVED} {index} {join} WHERE m.status = 2 ORDER BY m.no"), None)
         }
+        Messages::Queued(before, limit) => {
+            queued = Some((*before, i64::try_from(*limit).unwrap_or(i64::MAX)));
+            let index = "INDEXED BY message_queued";
+            let old = "WHERE m.status = 0 AND m.sent_at <= ?1 ORDER BY m.no LIMIT ?2";
+            (format!("{RECEIVED} {index} {join} {old}"), None)
+        }
     };
     let mut select = connection.prepare_cached(&sql)?;
     let mut rows = match (id, of) {
         (Some(id), Some(of)) => select.query(params![id, of])?,
         (Some(id), None) => select.query([id])?,
-        (None, _) => select.query([])?,
+        (None, _) => match queued {
+            Some((before, limit)) => select.query(params![before, limit])?,
+            None => select.query([])?,
+        },
     };
     let mut all = Vec::new();
     while let Some(row) = rows.next()? {
@@ -223,6 +233,7 @@ fn read(row: Columns<'_, '_>, key: &DigestKey) -> Read<Received> {
     if row.optional(11, "trigger", Cell::text)? != sent.trigger().as_deref() {
         return Err(format!("the trigger of the message `{}` was changed", which()));
     }
+    let cause = row.optional(14, "cause", Cell::integer)?;
     let Outgoing { correlation, actor, name, body, seen } = sent;
     Ok(Received {
         to,
@@ -235,5 +246,6 @@ fn read(row: Columns<'_, '_>, key: &DigestKey) -> Read<Received> {
         status: status.into(),
         attempts: u32::try_from(row.count(7, "attempts")?).unwrap_or(u32::MAX),
         error: row.optional(8, "error", Cell::text)?.map(str::to_owned),
+        cause: cause.map(|cause| Cause::from_number(Some(cause))),
     })
 }

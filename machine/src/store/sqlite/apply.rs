@@ -1,7 +1,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
-    attempts, consumer,
+    attempts, consumer, crew,
     definitions::Numbers,
     fail::fail_point,
     failure::Failure,
@@ -198,6 +198,9 @@ pub(super) fn apply<'a>(
         let seq = u64::try_from(newest).unwrap_or(0);
         change_attempt(connection, key, write, &checked, seq)?;
         last.push(seq);
+    }
+    if let Some(crew) = &batch.crew {
+        crew::write(connection, crew)?;
     }
     for name in &batch.tools {
         tools::write(connection, name, Tool::default())?;

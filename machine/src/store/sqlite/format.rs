@@ -6,6 +6,10 @@
 /// A row of `work` is there while workers drive the machine; while one has the lease, `wake_at` is
 /// when the lease ends.
 ///
+/// A row of `worker` is there while a worker runs, and while its process, which has the lock file of that
+/// `name`, is not known to have ended. `body` has the process, the kinds that it drives, each with the fingerprint
+/// of its definition, and its tools, as JSON.
+///
 /// `newest` of an instance is the sequence number of its newest line, so that a read finds the line
 /// without an index. `no` of an instance and of an attempt rises with the time of creation; that
 /// of an attempt is contiguous. `seq` is contiguous over
@@ -118,6 +122,12 @@ pub(super) const FORMAT_7: &str = "
         machine TEXT NOT NULL UNIQUE
     ) STRICT;
 
+    CREATE TABLE worker (
+        id   BLOB PRIMARY KEY,
+        name TEXT NOT NULL,
+        body TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+
     CREATE TABLE work (
         instance           INTEGER PRIMARY KEY,
         driven             INTEGER NOT NULL,
@@ -132,11 +142,14 @@ pub(super) const FORMAT_7: &str = "
         deadline_attempts  INTEGER NOT NULL,
         deadline_retry_at  INTEGER,
         deadline_set_aside INTEGER NOT NULL,
-        error              TEXT
+        error              TEXT,
+        cause              INTEGER,
+        failed_at          INTEGER,
+        failures           INTEGER NOT NULL DEFAULT 0
     ) STRICT;
     CREATE INDEX work_wake_at ON work (driven, wake_at) WHERE wake_at IS NOT NULL;
     CREATE INDEX work_worker ON work (worker) WHERE worker IS NOT NULL;
-    CREATE INDEX work_set_aside ON work (instance) WHERE set_aside + deadline_set_aside > 0;
+    CREATE INDEX work_failed ON work (instance) WHERE error IS NOT NULL;
 
     CREATE TABLE message (
         no          INTEGER PRIMARY KEY,
@@ -153,6 +166,7 @@ pub(super) const FORMAT_7: &str = "
         status_seal BLOB NOT NULL,
         attempts    INTEGER NOT NULL,
         error       TEXT,
+        cause       INTEGER,
         replaced    INTEGER NOT NULL DEFAULT 0,
         UNIQUE (instance, correlation, replaced)
     ) STRICT;

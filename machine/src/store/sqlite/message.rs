@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::work::count;
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     journal::DigestKey,
     store::{
         message::{Outgoing, seal_of_status},
-        work::{Event, MessageState, MessageStatus, State, ended},
+        work::{Cause, Event, Fault, MessageState, MessageStatus, State, ended},
     },
 };
 
@@ -43,15 +43,16 @@ pub(super) fn update(
 ) -> rusqlite::Result<()> {
     connection
         .prepare_cached(
-            "UPDATE message SET status = ?2, status_seal = ?3, attempts = ?4, error = ?5
-             WHERE no = ?1",
+            "UPDATE message SET status = ?2, status_seal = ?3, attempts = ?4, error = ?5,
+             cause = ?6 WHERE no = ?1",
         )?
         .execute(params![
             no,
             message.status as i64,
             seal_of_status(key, sent, message.status).bytes(),
             message.attempts,
-            message.error
+            message.fault.as_ref().map(|fault| &fault.error),
+            message.fault.as_ref().map(|fault| fault.cause as i64),
         ])?;
     Ok(())
 }
@@ -75,17 +76,18 @@ pub(super) fn replace(
 
 /// Sets aside what an ended machine did not handle.
 pub(super) fn end_inbox(connection: &Connection, key: &DigestKey, no: i64) -> rusqlite::Result<()> {
-    let queued: Vec<(Numbered, u32, Option<String>)> = connection
+    let queued: Vec<(Numbered, u32, Option<Fault>)> = connection
         .prepare_cached(
-            "SELECT no, seal, attempts, error FROM message WHERE instance = ?1 AND status = 0",
+            "SELECT no, seal, attempts, error, cause FROM message
+             WHERE instance = ?1 AND status = 0",
         )?
         .query_map([no], |row| {
-            Ok(((row.get(0)?, row.get(1).unwrap_or_default()), count(row, 2)?, row.get(3)?))
+            Ok(((row.get(0)?, row.get(1).unwrap_or_default()), count(row, 2)?, fault(row, 3)?))
         })?
         .collect::<Result<_, _>>()?;
-    for (known, attempts, error) in queued {
-        let (status, error) = (MessageStatus::SetAside, Some(ended(error.as_deref())));
-        let message = MessageState { status, attempts, error, sent: None };
+    for (known, attempts, fault) in queued {
+        let (status, fault) = (MessageStatus::SetAside, Some(ended(fault.as_ref())));
+        let message = MessageState { status, attempts, fault, sent: None };
         update(connection, key, &known, &message)?;
     }
     Ok(())
@@ -107,7 +109,7 @@ pub(super) fn read(
         }
         let found = connection
             .prepare_cached(
-                "SELECT status, attempts, error FROM message
+                "SELECT status, attempts, error, cause FROM message
                  WHERE instance = ?1 AND correlation = ?2 AND replaced = 0",
             )?
             .query_row(params![no, correlation], |row| {
@@ -116,7 +118,7 @@ pub(super) fn read(
                     // One with an unknown status is not handled.
                     status: status.unwrap_or(MessageStatus::SetAside),
                     attempts: count(row, 1)?,
-                    error: row.get(2)?,
+                    fault: fault(row, 2)?,
                     sent: None,
                 })
             })
@@ -129,6 +131,12 @@ pub(super) fn read(
         }
     }
     Ok(())
+}
+
+/// The error and the cause of a message.
+pub(super) fn fault(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Fault>> {
+    let Some(error) = row.get(first)? else { return Ok(None) };
+    Ok(Some(Fault { cause: Cause::from_number(row.get(first + 1)?), error }))
 }
 
 /// Reads what was sent. One whose status was edited keeps its correlation id.
@@ -173,8 +181,8 @@ pub(super) fn insert(
         .prepare_cached(
             "INSERT INTO message
              (instance, correlation, actor, name, trigger, body, sent_at, seal, status, status_seal,
-              attempts, error, seen)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+              attempts, error, cause, seen)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
         )?
         .execute(params![
             no,
@@ -188,7 +196,8 @@ pub(super) fn insert(
             state.status as i64,
             seal_of_status(key, seal.bytes(), state.status).bytes(),
             state.attempts,
-            state.error,
+            state.fault.as_ref().map(|fault| &fault.error),
+            state.fault.as_ref().map(|fault| fault.cause as i64),
             sent.seen.and_then(|seen| i64::try_from(seen).ok())
         ])?;
     Ok(())

@@ -8,6 +8,7 @@ mod blocking;
 mod checkpoint;
 mod connection;
 mod consumer;
+mod crew;
 mod deadline;
 mod definitions;
 mod fail;

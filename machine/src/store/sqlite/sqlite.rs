@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use super::{
     agenda, attempts, backup,
     blocking::Blocking,
-    consumer, definitions, journal,
+    consumer, crew, definitions, journal,
     observed::Stamp,
     operations, prune,
     readers::{Readers, Source},
@@ -27,7 +27,8 @@ use crate::{
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, Messages, Operated, Rejected, Sequenced, Task,
+            Doorbell, Filter, Found, Identity, Messages, Operated, Registered, Rejected, Sequenced,
+            Task,
         },
         backup::Copied,
         consumer::Offset,
@@ -35,6 +36,7 @@ use crate::{
         pruned::Kept,
         pruning::{Candidate, Link, Pruning},
         transitions::{Selected, Transitions},
+        work::Work,
     },
 };
 
@@ -163,6 +165,14 @@ impl Backend for Sqlite {
         self.readers.read(move |reader| agenda::agenda(&reader.connection, &kinds, limit, &ended))
     }
 
+    fn driven(&self) -> Answer<Vec<String>> {
+        self.readers.read(|reader| crew::driven(&reader.connection))
+    }
+
+    fn workers(&self) -> Answer<Vec<Registered>> {
+        self.readers.read(|reader| crew::workers(&reader.connection))
+    }
+
     fn holders(&self) -> Answer<Vec<String>> {
         self.readers.read(|reader| agenda::holders(&reader.connection))
     }
@@ -175,8 +185,8 @@ impl Backend for Sqlite {
         self.readers.read(move |reader| agenda::messages(&reader.connection, &reader.key, &which))
     }
 
-    fn set_aside(&self) -> Answer<Vec<(Id, Option<String>)>> {
-        self.readers.read(|reader| agenda::set_aside(&reader.connection))
+    fn failing(&self) -> Answer<Vec<(Id, Work)>> {
+        self.readers.read(|reader| agenda::failing(&reader.connection))
     }
 
     fn children(&self, parent: Id) -> Answer<Vec<Result<Child, Broken>>> {

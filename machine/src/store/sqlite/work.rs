@@ -12,7 +12,9 @@ use crate::{
     store::{
         backend::{Batch, Rejected, Write},
         message::{Message, seal_of_child},
-        work::{Change, Effects, Event, Lease, Outcome, State, Tries, Work, step},
+        work::{
+            Cause, Change, Effects, Event, Failed, Fault, Lease, Outcome, State, Tries, Work, step,
+        },
     },
 };
 
@@ -264,7 +266,7 @@ fn no_of(connection: &Connection, id: Id) -> rusqlite::Result<Option<i64>> {
 /// The columns of [`work_of`].
 pub(super) const WORK: &str = "
     token, worker, wake_at, news, attempts, retry_at, set_aside, deadline_attempts,
-    deadline_retry_at, deadline_set_aside, error, self_sends";
+    deadline_retry_at, deadline_set_aside, self_sends, error, cause, failed_at, failures";
 
 pub(super) fn read_work(connection: &Connection, no: i64) -> rusqlite::Result<Option<Work>> {
     connection
@@ -274,7 +276,7 @@ pub(super) fn read_work(connection: &Connection, no: i64) -> rusqlite::Result<Op
 }
 
 /// While somebody has the lease, `wake_at` is when it ends.
-fn work_of(row: &Row<'_>) -> rusqlite::Result<Work> {
+pub(super) fn work_of(row: &Row<'_>) -> rusqlite::Result<Work> {
     let (worker, at): (Option<String>, Option<Millis>) = (row.get(1)?, row.get(2)?);
     let lease = worker.map(|worker| Lease { worker, until: at.unwrap_or(Millis::MIN) });
     Ok(Work {
@@ -284,8 +286,8 @@ fn work_of(row: &Row<'_>) -> rusqlite::Result<Work> {
         news: row.get::<_, i64>(3)?.cast_unsigned(),
         handler: tries(row, 4)?,
         deadline: tries(row, 7)?,
-        error: row.get(10)?,
-        self_sends: count(row, 11)?,
+        self_sends: count(row, 10)?,
+        failed: failed(row, 11)?,
     })
 }
 
@@ -299,13 +301,21 @@ fn tries(row: &Row<'_>, first: usize) -> rusqlite::Result<Tries> {
     Ok(Tries { attempts, retry_at, set_aside: row.get(first + 2)? })
 }
 
+fn failed(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Failed>> {
+    let Some(error) = row.get(first)? else { return Ok(None) };
+    let fault = Fault { cause: Cause::from_number(row.get(first + 1)?), error };
+    let at = row.get::<_, Option<Millis>>(first + 2)?.unwrap_or_default();
+    Ok(Some(Failed { fault, at, attempts: count(row, first + 3)? }))
+}
+
 fn update_work(connection: &Connection, no: i64, work: &Work) -> rusqlite::Result<()> {
-    let (worker, at) = columns(work);
+    let ((worker, at), failed) = (columns(work), work.failed.as_ref());
     connection
         .prepare_cached(
             "UPDATE work SET token = ?2, worker = ?3, wake_at = ?4, news = ?5, attempts = ?6,
              retry_at = ?7, set_aside = ?8, deadline_attempts = ?9, deadline_retry_at = ?10,
-             deadline_set_aside = ?11, error = ?12, self_sends = ?13 WHERE instance = ?1",
+             deadline_set_aside = ?11, self_sends = ?12, error = ?13, cause = ?14,
+             failed_at = ?15, failures = ?16 WHERE instance = ?1",
         )?
         .execute(params![
             no,
@@ -319,8 +329,11 @@ fn update_work(connection: &Connection, no: i64, work: &Work) -> rusqlite::Resul
             work.deadline.attempts,
             work.deadline.retry_at,
             work.deadline.set_aside,
-            work.error,
-            work.self_sends
+            work.self_sends,
+            failed.map(|it| &it.fault.error),
+            failed.map(|it| it.fault.cause as i64),
+            failed.map(|it| it.at),
+            failed.map_or(0, |it| it.attempts),
         ])?;
     Ok(())
 }

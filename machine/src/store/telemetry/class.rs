@@ -7,6 +7,7 @@ impl CommitError {
     pub(crate) fn class(&self) -> &'static str {
         match self {
             Self::Conflict { .. } => "conflict",
+            Self::Incompatible { .. } => "incompatible",
             Self::NotFound { .. } => "not_found",
             Self::AlreadyStored { .. } => "already_stored",
             Self::LeaseLost { .. } => "lease_lost",

@@ -106,6 +106,10 @@ fields! {
     ATTEMPT = "machine.worker.attempt";
     /// The time that the jobs had to end, in milliseconds.
     GRACE_MS = "machine.worker.grace_ms";
+    /// What no live worker has: `handler`, `tool`, `move`, `sender` or `definition`.
+    NEEDED = "machine.worker.needed";
+    /// Its name: that of the kind, the tool, the trigger, or the kind of the sender.
+    NEEDED_NAME = "machine.worker.needed.name";
     /// What the worker does: `look`, `state`, `deadline` or `message`.
     STEP = "machine.worker.step";
     /// The name of the definition.

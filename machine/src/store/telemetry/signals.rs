@@ -335,6 +335,7 @@ signals! {
     event Failed = "machine.worker.failed", WORKER, WARN {
         kind: &'static str => KIND,
         id: Shown<Id> => ID,
+        state: Option<&'static str> => STATE,
         step: &'static str => STEP,
         attempt: u32 => ATTEMPT,
         delay_ms: u64 => DELAY_MS,
@@ -345,6 +346,7 @@ signals! {
     event SetAside = "machine.worker.set_aside", WORKER, ERROR {
         kind: &'static str => KIND,
         id: Shown<Id> => ID,
+        state: Option<&'static str> => STATE,
         step: &'static str => STEP,
         attempt: u32 => ATTEMPT,
         error: &'static str => ERROR_TYPE,
@@ -355,6 +357,14 @@ signals! {
         kind: &'static str => KIND,
         id: Shown<Id> => ID,
         error: &'static str => ERROR_TYPE,
+    }
+
+    /// For a minute or longer, a machine needs what no live worker has. There is one event for each thing that is missing.
+    event Undriven<'a> = "machine.worker.undriven", WORKER, WARN {
+        kind: &'a str => KIND,
+        id: Shown<Id> => ID,
+        needed: &'static str => NEEDED,
+        name: &'a str => NEEDED_NAME,
     }
 
     /// The attempts at a machine were cut short, so it is driven alone.

@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use super::Fault;
 use crate::{clock::Millis, store::message::Outgoing};
 
 /// What happens to one machine, as far as inbox and lease are concerned.
@@ -71,7 +72,7 @@ pub(crate) enum Event {
     Fail {
         token: u64,
         on: On,
-        error: String,
+        fault: Fault,
         /// The news that it has seen.
         news: u64,
         now: Millis,

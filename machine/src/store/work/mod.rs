@@ -4,6 +4,7 @@
 
 mod effects;
 mod event;
+mod fault;
 #[cfg(test)]
 mod model;
 mod state;
@@ -11,6 +12,8 @@ mod step;
 
 pub(crate) use effects::{Change, Effects, Outcome, Refusal};
 pub(crate) use event::{Event, Next, On};
+pub use fault::Cause;
+pub(crate) use fault::{Failed, Fault};
 pub(crate) use state::{Lease, MessageState, MessageStatus, State, Tries, Work, ended};
 #[cfg(test)]
 pub(crate) use step::MOST_SELF_SENDS;

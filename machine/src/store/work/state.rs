@@ -1,6 +1,6 @@
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{Change, Effects};
+use super::{Cause, Change, Effects, Failed, Fault};
 use crate::{clock::Millis, store::message::Outgoing};
 
 /// What inbox and lease know of one machine: all that an event needs.
@@ -34,8 +34,8 @@ pub(crate) struct Work {
     pub(crate) self_sends: u32,
     /// The attempts at its due deadlines.
     pub(crate) deadline: Tries,
-    /// The last error.
-    pub(crate) error: Option<String>,
+    /// What failed last, until it succeeds.
+    pub(crate) failed: Option<Failed>,
 }
 
 /// The attempts at one thing, without an end.
@@ -105,15 +105,16 @@ pub(crate) struct MessageState {
     /// How often it was tried.
     pub(crate) attempts: u32,
     /// Why it was not taken, or why it was set aside.
-    pub(crate) error: Option<String>,
+    pub(crate) fault: Option<Fault>,
     /// What was sent. A backend reads it only for the message that is sent.
     pub(crate) sent: Option<Arc<Outgoing>>,
 }
 
 /// Why a message of an ended machine is set aside, and what was wrong with it before.
-pub(crate) fn ended(before: Option<&str>) -> String {
-    let before = before.map(|before| format!("; before that: {before}")).unwrap_or_default();
-    format!("the machine has ended{before}")
+pub(crate) fn ended(before: Option<&Fault>) -> Fault {
+    let before =
+        before.map(|before| format!("; before that: {}", before.error)).unwrap_or_default();
+    Fault::new(Cause::Ended, format!("the machine has ended{before}"))
 }
 
 impl State {
@@ -139,7 +140,7 @@ impl State {
             for message in self.messages.values_mut() {
                 if message.status == MessageStatus::Queued {
                     message.status = MessageStatus::SetAside;
-                    message.error = Some(ended(message.error.as_deref()));
+                    message.fault = Some(ended(message.fault.as_ref()));
                 }
             }
         }

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use super::{
-    Change, Effects, Event, Lease, MessageState, MessageStatus, Next, On, Outcome, Refusal, State,
-    Tries, Work, ended,
+    Cause, Change, Effects, Event, Failed, Fault, Lease, MessageState, MessageStatus, Next, On,
+    Outcome, Refusal, State, Tries, Work, ended,
 };
 use crate::{clock::Millis, store::message::Outgoing};
 
@@ -59,7 +59,7 @@ impl Work {
         self.handler = Tries::default();
         self.self_sends = 0;
         self.deadline = Tries::default();
-        self.error = None;
+        self.failed = None;
     }
 }
 
@@ -118,8 +118,8 @@ fn send(state: &State, message: &Arc<Outgoing>, now: Millis) -> Result<Effects, 
     };
     let sent = Some(Arc::clone(message));
     if state.ended {
-        let (status, error) = (MessageStatus::SetAside, Some(ended(None)));
-        let known = MessageState { status, error, attempts: 0, sent };
+        let (status, fault) = (MessageStatus::SetAside, Some(ended(None)));
+        let known = MessageState { status, fault, attempts: 0, sent };
         let messages = vec![(message.correlation.clone(), known)];
         return Ok(Effects { messages, replaces, outcome: Outcome::Ended, ..Effects::default() });
     }
@@ -167,7 +167,7 @@ fn claim(state: &State, event: &Event) -> Result<Effects, Refusal> {
     let Some(messages) = tried(state, &mut work, on, *most)? else {
         // Whatever else there is to do for it can be done now.
         work.free(Some(*now));
-        return Ok(set_aside(work, state, on, *most));
+        return Ok(set_aside(work, state, on, (*most, *now)));
     };
     work.lease = Some(Lease { worker: worker.clone(), until: *until });
     work.wake_at = None;
@@ -203,22 +203,24 @@ fn tried(
 }
 
 /// What was tried too often, by workers that ended without reporting an outcome.
-fn set_aside(mut work: Work, state: &State, on: &On, most: u32) -> Effects {
-    let silent = |error: Option<&String>| {
-        let last = error.map(|error| format!("; the last error: {error}")).unwrap_or_default();
-        format!("{most} attempts ended without an answer, such as by a crash{last}")
+fn set_aside(mut work: Work, state: &State, on: &On, (most, now): (u32, Millis)) -> Effects {
+    let silent = |last: Option<&Fault>| {
+        let last = last.map(|last| format!("; the last error: {}", last.error)).unwrap_or_default();
+        let error = format!("{most} attempts ended without an answer, such as by a crash{last}");
+        Fault::new(Cause::NoAnswer, error)
     };
     let mut messages = Vec::new();
     match on {
         On::Look => {}
         On::State | On::Deadline => {
-            work.error = Some(silent(work.error.as_ref()));
+            let fault = silent(work.failed.as_ref().map(|failed| &failed.fault));
+            work.failed = Some(Failed { fault, at: now, attempts: most });
             let tries = if *on == On::State { &mut work.handler } else { &mut work.deadline };
             *tries = Tries { set_aside: true, ..Tries::default() };
         }
         On::Message(correlation) => {
             let mut message = state.messages.get(correlation).cloned().unwrap_or_default();
-            message.error = Some(silent(message.error.as_ref()));
+            message.fault = Some(silent(message.fault.as_ref()));
             message.status = MessageStatus::SetAside;
             messages.push((correlation.clone(), message));
         }
@@ -233,8 +235,9 @@ fn refuse(
 ) -> impl Iterator<Item = (String, MessageState)> {
     refused.iter().filter_map(|(correlation, error)| {
         let message = queued(state, correlation).ok()?;
-        let (status, error) = (MessageStatus::SetAside, Some(error.clone()));
-        Some((correlation.clone(), MessageState { status, error, ..message }))
+        let fault = Some(Fault::new(Cause::NotValid, error.clone()));
+        let status = MessageStatus::SetAside;
+        Some((correlation.clone(), MessageState { status, fault, ..message }))
     })
 }
 
@@ -246,7 +249,7 @@ fn moved(state: &State, event: &Event) -> Result<Effects, Refusal> {
     let mut messages: Vec<_> = refuse(state, refused).collect();
     if let Some(correlation) = handled {
         let message = queued(state, correlation)?;
-        let message = MessageState { status: MessageStatus::Handled, error: None, ..message };
+        let message = MessageState { status: MessageStatus::Handled, fault: None, ..message };
         messages.push((correlation.clone(), message));
     }
     work.progress();
@@ -275,8 +278,8 @@ fn looked_at(
     let kept = kept.iter().filter_map(|(correlation, error)| {
         let message = queued(state, correlation).ok()?;
         // This attempt ended normally, so it does not count towards the limit.
-        let (attempts, error) = (0, Some(error.clone()));
-        Some((correlation.clone(), MessageState { attempts, error, ..message }))
+        let (attempts, fault) = (0, Some(Fault::new(Cause::NotTaken, error.clone())));
+        Some((correlation.clone(), MessageState { attempts, fault, ..message }))
     });
     refuse(state, refused).chain(kept).collect()
 }
@@ -312,14 +315,16 @@ fn park(state: &State, event: &Event) -> Result<Effects, Refusal> {
         work.self_sends = if *sends_itself { work.self_sends.saturating_add(1) } else { 0 };
         // That of a deadline stays for as long as it says why nothing happens.
         if work.deadline == Tries::default() {
-            work.error = None;
+            work.failed = None;
         }
         // Each message calls it again, and so it would never rest.
         if work.self_sends >= MOST_SELF_SENDS {
-            work.error = Some(format!(
+            let error = format!(
                 "the handler has sent messages to its own machine {MOST_SELF_SENDS} times in a row, and the \
                  machine has not changed; make a transition, or wait without a message"
-            ));
+            );
+            let fault = Fault::new(Cause::SelfSends, error);
+            work.failed = Some(Failed { fault, at: *now, attempts: MOST_SELF_SENDS });
             work.self_sends = 0;
             work.handler = Tries { set_aside: true, ..Tries::default() };
             outcome = Outcome::SetAside;
@@ -332,7 +337,7 @@ fn park(state: &State, event: &Event) -> Result<Effects, Refusal> {
 }
 
 fn fail(state: &State, event: &Event) -> Result<Effects, Refusal> {
-    let Event::Fail { token, on, error, news, now, retry_at, due_at, most, hopeless } = event
+    let Event::Fail { token, on, fault, news, now, retry_at, due_at, most, hopeless } = event
     else {
         return Ok(Effects::default());
     };
@@ -340,8 +345,10 @@ fn fail(state: &State, event: &Event) -> Result<Effects, Refusal> {
     let mut messages = Vec::new();
     let look_at = match on {
         On::Look | On::State | On::Deadline => {
-            work.error = Some(error.clone());
             let tries = if *on == On::Deadline { &mut work.deadline } else { &mut work.handler };
+            // One that only looked has not counted it.
+            let attempts = tries.attempts.max(1);
+            work.failed = Some(Failed { fault: fault.clone(), at: *now, attempts });
             if *hopeless || tries.attempts >= *most {
                 *tries = Tries { set_aside: true, ..Tries::default() };
             } else {
@@ -352,7 +359,7 @@ fn fail(state: &State, event: &Event) -> Result<Effects, Refusal> {
         }
         On::Message(correlation) => {
             let mut message = queued(state, correlation)?;
-            message.error = Some(error.clone());
+            message.fault = Some(fault.clone());
             if *hopeless || message.attempts >= *most {
                 message.status = MessageStatus::SetAside;
             }

@@ -52,7 +52,7 @@ impl<H: Handler> Job<'_, H> {
                 match verdict {
                     Verdict::Takes => on = Some(On::Message(correlation.clone())),
                     Verdict::Later(why) | Verdict::Elsewhere(why)
-                        if message.error.as_ref() != Some(&why) =>
+                        if message.fault.as_ref().is_none_or(|fault| fault.error != why) =>
                     {
                         self.kept.push((correlation.clone(), why));
                     }

@@ -15,7 +15,7 @@ use tracing::field::display;
 use super::{Flow, Handler, Job, kind};
 use crate::{
     actor::Sender,
-    store::{Received, Unavailable, telemetry, work::Event},
+    store::{Cause, Received, Unavailable, telemetry, work::Event},
     stored::{Durable, Restore},
     typed::{Erased, Refused},
     worker::{Failure, Next, Task, handler::Elsewhere, lease::Limited},
@@ -41,9 +41,17 @@ impl<H: Handler> Job<'_, H> {
         drop(limited);
         match fired {
             Ok(Ok(machine)) => self.commit(machine, None, None).await,
-            Ok(Err(refused)) => self.fail("refused", refused.reason.to_string(), false).await,
+            Ok(Err(refused)) => {
+                self.fail(Cause::Failed, "refused", refused.reason.to_string(), false).await
+            }
             Err(panic) => {
-                self.fail("panic", panicked("the move of a deadline", &*panic), false).await
+                self.fail(
+                    Cause::Panicked,
+                    "panic",
+                    panicked("the move of a deadline", &*panic),
+                    false,
+                )
+                .await
             }
         }
     }
@@ -93,7 +101,13 @@ impl<H: Handler> Job<'_, H> {
                 self.again().await
             }
             Err(panic) => {
-                self.fail("panic", panicked("the move of this message", &*panic), false).await
+                self.fail(
+                    Cause::Panicked,
+                    "panic",
+                    panicked("the move of this message", &*panic),
+                    false,
+                )
+                .await
             }
         }
     }
@@ -201,7 +215,7 @@ impl<H: Handler> Job<'_, H> {
             Err(Stop::Late) => {
                 let limit = shared.settings.handler_limit.unwrap_or_default();
                 let why = format!("the handler took longer than {limit:?} and was stopped");
-                self.fail("timeout", why, false).await
+                self.fail(Cause::TimedOut, "timeout", why, false).await
             }
             Err(Stop::Halted) => {
                 let (token, on) = (lease.token, self.on.clone());
@@ -211,7 +225,9 @@ impl<H: Handler> Job<'_, H> {
                 telemetry::HandedBack { kind: kind::<H>(), id: display(id) }.emit();
                 Ok(Flow::End)
             }
-            Ok(Err(panic)) => self.fail("panic", panicked("the handler", &*panic), false).await,
+            Ok(Err(panic)) => {
+                self.fail(Cause::Panicked, "panic", panicked("the handler", &*panic), false).await
+            }
             Ok(Ok(Err(failure))) if failure.is::<Elsewhere>() => {
                 let (kind, error) = (kind::<H>(), "other_worker");
                 telemetry::LeftToOthers { kind, id: display(id), error }.emit();
@@ -219,12 +235,13 @@ impl<H: Handler> Job<'_, H> {
                 self.park(Some(task), None).await
             }
             Ok(Ok(Err(failure))) => {
-                self.fail(telemetry::class_of(&*failure), chain(&failure), false).await
+                let class = telemetry::class_of(&*failure);
+                self.fail(Cause::Failed, class, chain(&failure), false).await
             }
             Ok(Ok(Ok(Next::Commit(machine)))) if machine.journal().id() != id => {
                 let other = machine.journal().id();
                 let why = format!("the handler returned another machine, {other}");
-                self.fail("other_machine", why, false).await
+                self.fail(Cause::NotWritten, "other_machine", why, false).await
             }
             Ok(Ok(Ok(Next::Commit(machine)))) if machine.journal().uncommitted().is_empty() => {
                 self.park(Some(task), None).await

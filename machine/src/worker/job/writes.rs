@@ -6,10 +6,10 @@ use super::{Flow, Handler, Job, STEPS, kind};
 use crate::{
     clock::Millis,
     store::{
-        CommitError, Unavailable,
+        Cause, CommitError, Unavailable,
         retry::Retry,
         telemetry,
-        work::{self, Event, On, Outcome},
+        work::{self, Event, Fault, On, Outcome},
     },
     stored::Restore,
     typed::Erased,
@@ -35,6 +35,7 @@ impl<H: Handler> Job<'_, H> {
         self.passed.clear();
         // This program knows all of what it writes.
         (self.is_for_others, self.is_of_other) = (false, false);
+        self.ready_at = store.now();
         (self.work.handler, self.work.deadline) = Default::default();
         self.machine = Some(machine);
         self.due_at = None;
@@ -105,7 +106,7 @@ impl<H: Handler> Job<'_, H> {
             Err(error) => {
                 let hopeless = matches!(failing.0, On::Message(_));
                 (self.on, self.attempt) = failing;
-                self.fail(error.class(), error.to_string(), hopeless).await
+                self.fail(Cause::NotWritten, error.class(), error.to_string(), hopeless).await
             }
         }
     }
@@ -115,14 +116,17 @@ impl<H: Handler> Job<'_, H> {
         if handled {
             telemetry::MessageHandled { kind: kind::<H>(), id: display(self.id()) }.emit();
         }
-        self.refused_messages(self.refused.len());
+        self.refused_messages(&self.refused);
     }
 
-    /// So many messages were set aside.
-    fn refused_messages(&self, count: usize) {
-        if count > 0 {
-            let (kind, id, messages) = (kind::<H>(), display(self.id()), count as u64);
+    /// These messages were set aside.
+    fn refused_messages(&self, refused: &[(String, String)]) {
+        if !refused.is_empty() {
+            let (kind, id, messages) = (kind::<H>(), display(self.id()), refused.len() as u64);
             telemetry::MessagesRefused { kind, id, messages }.emit();
+        }
+        for (_, error) in refused {
+            self.report_of("message", 1, Cause::NotValid, error, true);
         }
     }
 
@@ -151,7 +155,7 @@ impl<H: Handler> Job<'_, H> {
         let was = self.on.clone();
         self.choose();
         self.kept.extend(kept);
-        let refused = self.refused.len();
+        let refused = self.refused.clone();
         let event = Event::Turn {
             token: self.lease.token,
             was,
@@ -162,7 +166,7 @@ impl<H: Handler> Job<'_, H> {
         };
         let outcome = self.shared.store.under_lease(self.id(), event).await?;
         if outcome.is_some() {
-            self.refused_messages(refused);
+            self.refused_messages(&refused);
         }
         match outcome {
             Some(Outcome::Goes) => Ok(Flow::Go),
@@ -185,12 +189,12 @@ impl<H: Handler> Job<'_, H> {
             now.saturating_add(Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX))
         });
         if self.is_for_others {
-            // They see it at once; this worker knows that there is nothing for it.
-            wake_at = Some(now);
+            // They see it at once, and for how long it has been ready; this worker knows that there is nothing for it.
+            wake_at = Some(self.ready_at.min(now));
             let time = time.unwrap_or(LEFT_TO_OTHERS).min(LEFT_TO_OTHERS);
             self.shared.leave(self.id(), self.news, time);
         }
-        let refused = self.refused.len();
+        let refused = self.refused.clone();
         let event = Event::Park {
             token: self.lease.token,
             news: self.news,
@@ -210,12 +214,13 @@ impl<H: Handler> Job<'_, H> {
         };
         match batch.write_events().await {
             Ok(outcomes) => {
-                self.refused_messages(refused);
+                self.refused_messages(&refused);
                 if outcomes.first() == Some(&Outcome::SetAside) {
-                    let (kind, id, step, attempt) =
-                        (kind::<H>(), display(self.id()), self.on.name(), self.attempt);
-                    self.failed = Some("self_sends");
-                    telemetry::SetAside { kind, id, step, attempt, error: "self_sends" }.emit();
+                    let (kind, id, state) = (kind::<H>(), display(self.id()), self.state);
+                    let (step, attempt, error) = (self.on.name(), self.attempt, "self_sends");
+                    self.failed = Some(error);
+                    telemetry::SetAside { kind, id, state, step, attempt, error }.emit();
+                    self.report(Cause::SelfSends, &Cause::SelfSends.to_string(), true);
                     return Ok(Flow::End);
                 }
                 let wakes_at = [wake_at, self.work.wakes_at(self.due_at)].into_iter().flatten();
@@ -234,25 +239,28 @@ impl<H: Handler> Job<'_, H> {
                 self.released = false;
                 Err(error)
             }
-            Err(error) => self.fail(error.class(), error.to_string(), false).await,
+            Err(error) => {
+                self.fail(Cause::NotWritten, error.class(), error.to_string(), false).await
+            }
         }
     }
 
-    /// Records a failure, of this class and with this text.
+    /// Records a failure, of this cause and class, and with this text.
     pub(super) async fn fail(
         &mut self,
+        cause: Cause,
         class: &'static str,
         error: String,
         hopeless: bool,
     ) -> Result<Flow, Unavailable> {
         let store = &self.shared.store;
         let now = store.now();
-        let error = crate::contract::bounded(error);
+        let fault = Fault::new(cause, crate::contract::bounded(error));
         let delay = self.shared.settings.delay(self.attempt);
         let event = Event::Fail {
             token: self.lease.token,
             on: self.on.clone(),
-            error,
+            fault: fault.clone(),
             news: self.news,
             now,
             retry_at: now.saturating_add(delay),
@@ -268,13 +276,15 @@ impl<H: Handler> Job<'_, H> {
             return Ok(Flow::End);
         }
         self.failed = Some(class);
-        let (step, attempt, error) = (self.on.name(), self.attempt, class);
-        if hopeless || attempt >= self.shared.settings.attempts {
-            telemetry::SetAside { kind, id, step, attempt, error }.emit();
+        let (step, attempt, error, state) = (self.on.name(), self.attempt, class, self.state);
+        let set_aside = hopeless || attempt >= self.shared.settings.attempts;
+        if set_aside {
+            telemetry::SetAside { kind, id, state, step, attempt, error }.emit();
         } else {
             let delay_ms = delay.unsigned_abs();
-            telemetry::Failed { kind, id, step, attempt, delay_ms, error }.emit();
+            telemetry::Failed { kind, id, state, step, attempt, delay_ms, error }.emit();
         }
+        self.report(cause, &fault.error, set_aside);
         Ok(Flow::End)
     }
 }

@@ -21,11 +21,13 @@ use crate::{
         attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
-            Doorbell, Filter, Found, Identity, Messages, Operated, Rejected, Sequenced, Task,
+            Doorbell, Filter, Found, Identity, Messages, Operated, Registered, Rejected, Sequenced,
+            Task,
         },
         consumer::Offset,
         pruning::{Candidate, Link, Pruning},
         transitions::{Selected, Transitions},
+        work::Work,
     },
 };
 
@@ -203,6 +205,14 @@ impl Backend for Faulty {
         self.read(self.shared.memory.agenda(kinds, limit, ended))
     }
 
+    fn driven(&self) -> Answer<Vec<String>> {
+        self.read(self.shared.memory.driven())
+    }
+
+    fn workers(&self) -> Answer<Vec<Registered>> {
+        self.read(self.shared.memory.workers())
+    }
+
     fn holders(&self) -> Answer<Vec<String>> {
         self.read(self.shared.memory.holders())
     }
@@ -221,8 +231,8 @@ impl Backend for Faulty {
         self.read(self.shared.memory.messages(which))
     }
 
-    fn set_aside(&self) -> Answer<Vec<(Id, Option<String>)>> {
-        self.read(self.shared.memory.set_aside())
+    fn failing(&self) -> Answer<Vec<(Id, Work)>> {
+        self.read(self.shared.memory.failing())
     }
 
     fn children(&self, parent: Id) -> Answer<Vec<Result<Child, Broken>>> {

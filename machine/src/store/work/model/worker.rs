@@ -1,5 +1,5 @@
 use super::{
-    super::{Event, Next, On, Outcome},
+    super::{Cause, Event, Fault as Failure, Next, On, Outcome},
     defect::Protocol,
     seen::Seen,
     world::{Fault, NOW, World, number},
@@ -182,7 +182,7 @@ impl Worker {
         let event = Event::Fail {
             token,
             on: seen.chooses(),
-            error: String::new(),
+            fault: Failure::new(Cause::Failed, ""),
             news: seen.news,
             now: NOW,
             retry_at: SOON,

@@ -117,12 +117,11 @@ impl World {
     /// Errors decide nothing, and neither does how long ago something was due.
     fn forget_texts(&mut self) {
         if let Some(work) = &mut self.state.work {
-            work.error = None;
-
+            work.failed = None;
             work.wake_at = work.wake_at.map(|at| at.max(NOW));
         }
         for message in self.state.messages.values_mut() {
-            message.error = None;
+            message.fault = None;
         }
     }
 

@@ -1,0 +1,18 @@
+use crate::id::Id;
+
+/// A worker that drives machines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Registered {
+    pub(crate) id: Id,
+    /// The name of its lock file.
+    pub(crate) name: String,
+    /// What it drives, as JSON text.
+    pub(crate) body: String,
+}
+
+/// A change of the workers.
+#[derive(Debug, Clone)]
+pub(crate) enum Crew {
+    Joins(Registered),
+    Leave(Vec<Id>),
+}

@@ -1,0 +1,93 @@
+//! What needs attention because workers do not, or cannot, go on with it.
+
+use std::collections::BTreeMap;
+
+use super::{Audience, Concern, NextStep, Observer, Reason, Trouble, concerns::Found};
+use crate::{
+    id::Id,
+    store::{Failing, LoadError, Query},
+};
+
+impl Observer {
+    /// Machines and messages that are not tried again before a person says so.
+    pub(super) async fn set_aside<A: Audience>(
+        &self,
+        found: &mut Found<A>,
+        query: &Query,
+        machines: Vec<Failing>,
+    ) -> Result<(), LoadError> {
+        let set_aside = self.store.set_aside().await?;
+        let machines = machines.into_iter();
+        let mut errors: BTreeMap<Id, (Trouble, Option<String>)> =
+            machines.map(|it| (it.id, (Trouble::of(&it), Some(it.error)))).collect();
+        let mut messages: BTreeMap<Id, Vec<String>> = BTreeMap::new();
+        for message in set_aside.messages {
+            // A machine that has ended takes no message any more, and one that has moved on not this one,
+            // so there is nothing to do.
+            let machine = self.store.observed_one(message.to).await;
+            if machine.is_ok_and(|machine| machine.has_ended() || machine.has_moved_since(&message))
+            {
+                continue;
+            }
+            let trouble = Trouble::of_message(&message);
+            let error =
+                message.error.map(|error| format!("message {}: {error}", message.correlation));
+            errors.entry(message.to).or_insert((trouble, error));
+            messages.entry(message.to).or_default().push(message.correlation);
+        }
+        for id in self.store.selected(query, errors.keys().copied().collect()).await? {
+            let Some((trouble, error)) = errors.remove(&id) else { continue };
+            if let Some(mut concern) = self.concern::<A>(Reason::SetAside, id, found).await? {
+                concern.trouble = Some(trouble);
+                concern.error = A::__internal(|| error);
+                let messages = messages.remove(&id).unwrap_or_default();
+                concern.next.insert(0, NextStep::Requeue { id, messages });
+                found.add(concern);
+            }
+        }
+        for (id, error) in set_aside.unreadable {
+            found.add(Concern::unreadable(id, &error));
+        }
+        Ok(())
+    }
+
+    /// Machines that no live worker moves on.
+    pub(super) async fn undriven<A: Audience>(
+        &self,
+        found: &mut Found<A>,
+        query: &Query,
+    ) -> Result<(), LoadError> {
+        let limit = query.page_limit();
+        let undriven = self.store.undriven(limit).await?;
+        found.truncated |= undriven.len() >= limit;
+        let mut undriven: BTreeMap<Id, String> =
+            undriven.into_iter().map(|it| (it.id, it.needs.to_string())).collect();
+        for id in self.store.selected(query, undriven.keys().copied().collect()).await? {
+            if let Some(mut concern) = self.concern::<A>(Reason::NoWorker, id, found).await? {
+                concern.missing = undriven.remove(&id);
+                found.add(concern);
+            }
+        }
+        Ok(())
+    }
+
+    /// Machines that are tried again by themselves.
+    pub(super) async fn failing<A: Audience>(
+        &self,
+        found: &mut Found<A>,
+        query: &Query,
+        machines: Vec<Failing>,
+    ) -> Result<(), LoadError> {
+        let mut machines: BTreeMap<Id, Failing> =
+            machines.into_iter().map(|failing| (failing.id, failing)).collect();
+        for id in self.store.selected(query, machines.keys().copied().collect()).await? {
+            let Some(failing) = machines.remove(&id) else { continue };
+            if let Some(mut concern) = self.concern::<A>(Reason::Failing, id, found).await? {
+                concern.trouble = Some(Trouble::of(&failing));
+                concern.error = A::__internal(|| Some(failing.error));
+                found.add(concern);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! How others see this worker, and what no worker does.
+
+use std::collections::BTreeSet;
+
+use tracing::field::display;
+
+use crate::{
+    definition::Definition,
+    id::Id,
+    store::{
+        Store, Unavailable,
+        crew::Joining,
+        telemetry,
+        undriven::{Needs, Undriven},
+    },
+};
+
+/// How many machines of each kind are looked at.
+const LOOKED_AT: usize = 256;
+
+/// A worker among those of all processes.
+pub(super) struct Crew {
+    store: Store,
+    id: Id,
+    kinds: Vec<&'static Definition>,
+    senders: Vec<&'static str>,
+    tools: Vec<String>,
+    other_tools: bool,
+    has_joined: bool,
+    /// What is missing, and was said.
+    warned: BTreeSet<Needs>,
+}
+
+impl Crew {
+    pub(super) fn new(
+        store: &Store,
+        kinds: Vec<&'static Definition>,
+        senders: Vec<&'static str>,
+        tools: Vec<String>,
+        other_tools: bool,
+    ) -> Self {
+        let (store, id, warned) = (store.clone(), Id::fresh(), BTreeSet::new());
+        Self { store, id, kinds, senders, tools, other_tools, has_joined: false, warned }
+    }
+
+    /// Makes the machines of its kinds a matter of workers, and shows others what it drives.
+    pub(super) async fn join(&mut self) -> Result<(), Unavailable> {
+        let joining = Joining {
+            id: self.id,
+            kinds: self.kinds.clone(),
+            senders: self.senders.clone(),
+            tools: self.tools.iter().map(String::as_str).collect(),
+            other_tools: self.other_tools,
+        };
+        self.store.join(&joining).await?;
+        self.has_joined = true;
+        Ok(())
+    }
+
+    pub(super) async fn leave(&mut self) {
+        if self.has_joined && self.store.leave(vec![self.id]).await.is_ok() {
+            self.has_joined = false;
+        }
+    }
+
+    /// Removes workers that have ended, and reports what no worker does, each thing once.
+    pub(super) async fn look(&mut self) {
+        if let Err(error) = self.store.remove_ended_workers().await {
+            telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
+        }
+        let undriven = match self.store.undriven(LOOKED_AT).await {
+            Ok(undriven) => undriven,
+            Err(error) => {
+                telemetry::WorkerPostponed { operation: "crew", error: error.class() }.emit();
+                return;
+            }
+        };
+        for Undriven { id, machine, needs } in &undriven {
+            if !self.warned.contains(needs) {
+                let (id, kind, needed) = (display(*id), machine.as_str(), needs.what());
+                telemetry::Undriven { kind, id, needed, name: needs.name() }.emit();
+                self.warned.insert(needs.clone());
+            }
+        }
+        // What is missing again later is said again.
+        self.warned.retain(|needs| undriven.iter().any(|it| it.needs == *needs));
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        if self.has_joined {
+            self.store.leave_later(self.id);
+        }
+    }
+}

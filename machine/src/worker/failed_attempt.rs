@@ -1,0 +1,34 @@
+use std::fmt;
+
+use crate::{id::Id, store::Cause};
+
+/// An attempt at a machine that failed; see [`Worker::on_error`](super::Worker::on_error).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FailedAttempt<'a> {
+    /// The machine.
+    pub id: Id,
+    /// Its kind, such as `order`.
+    pub kind: &'static str,
+    /// The name of its state; `None` if it cannot be read.
+    pub state: Option<&'static str>,
+    /// What was tried: `state` for the handler, `deadline` or `message`.
+    pub step: &'static str,
+    /// The number of the attempt, from 1.
+    pub attempt: u32,
+    /// Why, without data.
+    pub cause: Cause,
+    /// The error with its sources, in the words of the program, which may repeat data.
+    pub error: &'a str,
+    /// It is not tried again before a person requeues it.
+    pub set_aside: bool,
+}
+
+impl fmt::Display for FailedAttempt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, kind, step, attempt, error, .. } = self;
+        let state = self.state.unwrap_or("an unknown state");
+        let end = if self.set_aside { "; it is set aside" } else { "" };
+        write!(f, "{kind} {id} in {state}: attempt {attempt} at its {step} failed: {error}{end}")
+    }
+}

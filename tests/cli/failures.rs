@@ -1,0 +1,130 @@
+//! What fails in a worker, as people see it.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::{Duration, UNIX_EPOCH},
+};
+
+use machine::{
+    actor::Actors,
+    clock::{Clock, Millis},
+    store::{Cause, Message, OpenOptions},
+    worker::{Failure, Handler, Next, Task, Worker},
+};
+use serde_json::json;
+
+use crate::support::{AnyOrder, Place, end};
+
+struct Fails;
+
+impl Handler for Fails {
+    type Machine = AnyOrder;
+
+    async fn handle(&self, _: AnyOrder, _: &mut Task) -> Result<Next<AnyOrder>, Failure> {
+        Err("no rule for card 4111".into())
+    }
+}
+
+fn worker(place: &Place) -> Worker {
+    Worker::new(&place.store, Actors::issue("shop").unwrap()).handler(Fails)
+}
+
+#[tokio::test]
+async fn what_fails_is_seen_before_it_is_set_aside() {
+    let place = Place::new().await;
+    let id = place.order().await;
+    worker(&place).run_until_idle().await.unwrap();
+    for command in [&["list"][..], &["show", &end(id)]] {
+        let people = place.run(command);
+        assert!(people.done().contains("the program returned an error; 1 attempt"), "{people:?}");
+        assert!(people.out.contains("tried again"), "{people:?}");
+        assert!(people.out.contains("--audience internal"), "{people:?}");
+        assert!(!people.out.contains("4111"), "{people:?}");
+        let diagnosis = place.run(&[command, &["--audience", "diagnostic"]].concat());
+        assert!(!diagnosis.done().contains("4111"), "{diagnosis:?}");
+        let program = place.run(&[command, &["--audience", "internal"]].concat());
+        assert!(program.done().contains("no rule for card 4111"), "{program:?}");
+        assert!(!program.out.contains("--audience"), "{program:?}");
+    }
+    let document = place.json(&["list"]);
+    let concern = &document["attention"]["concerns"][0];
+    assert_eq!(concern["reason"], "failing");
+    assert_eq!(concern["trouble"]["attempts"], 1);
+    assert_eq!(concern["trouble"]["cause"], "failed");
+    assert!(concern["trouble"]["at"].is_i64() && concern["trouble"]["retry_at"].is_i64());
+
+    // A person makes it try again at once.
+    place.store.requeue(id, &[]).await.unwrap();
+    let tried = worker(&place).attempts(2).backoff(Duration::ZERO, Duration::ZERO);
+    tried.run_until_idle().await.unwrap();
+    let document = place.json(&["list"]);
+    let concern = &document["attention"]["concerns"][0];
+    assert_eq!(concern["reason"], "set_aside");
+    assert_eq!(concern["trouble"]["attempts"], 2);
+    let shown = place.run(&["show", &end(id)]);
+    assert!(shown.done().contains("the program returned an error; 2 attempts"), "{shown:?}");
+    assert!(shown.out.contains("set aside"), "{shown:?}");
+}
+
+/// A message that does not fit has not failed too often.
+#[tokio::test]
+async fn a_message_that_is_set_aside_says_why_to_everybody() {
+    let place = Place::new().await;
+    let id = place.order().await;
+    let body = json!({ "trigger": "confirm", "amount": "card 4111" }).to_string();
+    let ann = machine::actor::Human::new("ann").unwrap();
+    place.store.send(id, &Message::from_json(&body, &ann).unwrap()).await.unwrap();
+    worker(&place).run_until_idle().await.unwrap();
+    for command in [&["list"][..], &["show", &end(id)]] {
+        let people = place.run(command);
+        assert!(people.done().contains("it can never be taken"), "{people:?}");
+        assert!(!people.out.contains("too often") && !people.out.contains("4111"), "{people:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_program_hears_of_each_failed_attempt() {
+    let place = Place::new().await;
+    let id = place.order().await;
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&heard);
+    let worker = worker(&place).attempts(2).backoff(Duration::ZERO, Duration::ZERO);
+    let worker = worker.on_error(move |failed| {
+        assert_eq!(failed.error, "no rule for card 4111");
+        let which = (failed.id, failed.kind, failed.state, failed.step, failed.cause);
+        told.lock().unwrap().push((which, failed.attempt, failed.set_aside));
+    });
+    worker.run_until_idle().await.unwrap();
+    let which = (id, "order", Some("asking"), "state", Cause::Failed);
+    assert_eq!(*heard.lock().unwrap(), [(which, 1, false), (which, 2, true)]);
+}
+
+/// Two minutes ago.
+#[derive(Debug)]
+struct Past;
+
+impl Clock for Past {
+    fn now(&self) -> Millis {
+        let now = UNIX_EPOCH.elapsed().unwrap().saturating_sub(Duration::from_mins(2));
+        Millis::try_from(now.as_millis()).unwrap()
+    }
+}
+
+/// No process has a worker for it any more.
+#[tokio::test]
+async fn what_no_worker_drives_is_on_the_list() {
+    let place = Place::with(OpenOptions::new().clock(Past)).await;
+    let id = place.order().await;
+    worker(&place).run_until_idle().await.unwrap();
+    let list = place.run(&["list"]);
+    assert!(!list.done().contains("no worker"), "{list:?}");
+    let ann = machine::actor::Human::new("ann").unwrap();
+    let body = r#"{"trigger": "cancel", "reason": "late"}"#;
+    place.store.send(id, &Message::from_json(body, &ann).unwrap()).await.unwrap();
+    let list = place.run(&["list"]);
+    assert!(list.done().contains("no worker"), "{list:?}");
+    assert!(list.out.contains("no live worker drives `order`"), "{list:?}");
+    assert!(list.out.contains("`Worker::handler`"), "{list:?}");
+    let shown = place.run(&["show", &end(id)]);
+    assert!(shown.done().contains("no live worker drives `order`"), "{shown:?}");
+}
