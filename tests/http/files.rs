@@ -8,7 +8,7 @@ use machine::{
 };
 use serde_json::json;
 
-use crate::support::{Call, OPERATOR, Place, access, actors};
+use crate::support::{Call, OPERATOR, Place, access, actors, shown};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_locked_file_can_be_read_and_is_busy_for_writes() {
@@ -19,7 +19,7 @@ async fn a_locked_file_can_be_read_and_is_busy_for_writes() {
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
     let began = Instant::now();
     place.read("/api/machines").await.is(200);
-    let body = json!({ "gates": [gate.id()] });
+    let body = json!({ "gates": [shown(&gate)] });
     let busy = place.post("/api/approvals/approve", &body).await;
     busy.problem(503, "");
     assert_eq!(busy.header("retry-after"), Some("1"));
@@ -51,7 +51,7 @@ async fn a_read_only_file_is_not_written() {
     let before = place.contents().await;
     served.read(&format!("/api/machines/{}", gate.id())).await.is(200);
     served.read("/api/approvals").await.is(200);
-    let answer = served.post("/api/approvals/approve", &json!({ "gates": [gate.id()] })).await;
+    let answer = served.post("/api/approvals/approve", &json!({ "gates": [shown(&gate)] })).await;
     answer.problem(503, "read");
     assert_eq!(place.contents().await, before);
 }
@@ -138,6 +138,6 @@ async fn a_file_that_is_gone_is_unavailable() {
     for path in ["/api/health", "/api/machines", "/api/attention", "/api/events", &one] {
         place.read(path).await.problem(503, "moved, deleted or replaced");
     }
-    let body = json!({ "gates": [gate.id()] });
+    let body = json!({ "gates": [shown(&gate)] });
     place.post("/api/approvals/approve", &body).await.problem(503, "moved, deleted or replaced");
 }

@@ -10,7 +10,7 @@ use machine_tests::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{Call, OPERATOR, Place, execution, unknown};
+use crate::support::{Call, OPERATOR, Place, execution, shown, unknown};
 
 pub(crate) fn document() -> Value {
     serde_json::from_str(&Http::openapi()).unwrap()
@@ -75,9 +75,13 @@ impl Place {
                 let fingerprint = known["definitions"][0]["fingerprint"].as_str().unwrap();
                 Call::get(&path.replace("{fingerprint}", fingerprint))
             }
+            ("GET", "/api/approvals/{id}") => {
+                let (gate, _) = self.gate("show@example.com").await;
+                Call::get(&format!("/api/approvals/{}", gate.id()))
+            }
             ("POST", "/api/approvals/approve") => {
                 let (gate, _) = self.gate("approve@example.com").await;
-                Call::post(path, &json!({ "gates": [gate.id()] }))
+                Call::post(path, &json!({ "gates": [shown(&gate)] }))
             }
             ("POST", "/api/approvals/decline") => {
                 let (gate, _) = self.gate("decline@example.com").await;

@@ -37,7 +37,7 @@ pub use execution_machine::{AnyExecution, Execution, execution};
 pub use fact::{CallFact, Evidence, Liveness, Process};
 #[cfg(feature = "sqlite")]
 pub(crate) use gate::Decided;
-pub use gate::{Approval, ApprovalEnd, Decision, Gate, decision};
+pub use gate::{Approval, ApprovalEnd, Decision, Gate, WholeQuestion, decision};
 #[doc(hidden)]
 pub use identity::{Maker, TypedTool};
 pub(crate) use in_doubt::append;
@@ -65,4 +65,6 @@ pub use rollback::{RollbackPlan, RollbackStep};
 pub(crate) use rules::settled_at;
 pub use tool::{Callable, Repeatable, Tool, ToolSpec};
 #[cfg(feature = "sqlite")]
-pub(crate) use wording::{question, visible};
+#[cfg(feature = "cli")]
+pub(crate) use wording::declining;
+pub(crate) use wording::{Extent, question, visible};

@@ -235,6 +235,7 @@ fn described() -> OpenApiRouter<Shared> {
         .routes(routes!(definitions::show))
         .routes(routes!(definitions::svg))
         .routes(routes!(approvals::list))
+        .routes(routes!(approvals::show))
         .routes(routes!(approvals::approve))
         .routes(routes!(approvals::decline))
         .routes(routes!(acts::confirm))

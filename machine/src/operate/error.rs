@@ -60,6 +60,14 @@ impl Error {
         self
     }
 
+    /// The gate of which a part of the question was not shown.
+    pub(crate) fn not_shown(&self) -> Option<Id> {
+        match self.source.as_ref()?.downcast_ref()? {
+            CommitError::NotShown { id } => Some(*id),
+            _ => None,
+        }
+    }
+
     /// In one word, for the operator log.
     pub(super) fn outcome(&self) -> &'static str {
         match self.kind {

@@ -3,14 +3,29 @@ use crate::{
     actor::{GraphRunner, Human},
     clock::Millis,
     contract::{
-        AnyExecution, Callable, Decided, Decision, Execution, Gate, Planned, Progress,
+        AnyExecution, Callable, Decided, Decision, Execution, Extent, Gate, Planned, Progress,
+        WholeQuestion,
         execution::{Cancelled, Pending, Status, Waiting},
         question,
     },
     id::Id,
+    journal::Digest,
     stored::{Durable, Snapshot},
     typed::Refused,
 };
+
+/// Why an execution is not a gate that waits for its answer.
+fn answered(id: Id, other: &AnyExecution) -> LoadError {
+    if let Some(Decision { approved, by, at, .. }) = Progress::of(other).decision().cloned() {
+        return LoadError::AlreadyDecided { id, approved, by, at };
+    }
+    let label = &other.status().definition().label;
+    let found = match other {
+        AnyExecution::Cancelled(gate) => format!("{label} ({})", gate.state().reason),
+        _ => label.to_string(),
+    };
+    LoadError::NotAGate { id, found }
+}
 
 impl Store {
     /// Stores a planned execution that waits for nobody.
@@ -45,8 +60,9 @@ impl Store {
     ///
     /// // A person answers, perhaps in another process.
     /// let gate = store.gate(gate.id()).await?;
-    /// println!("{}", gate.question());
-    /// store.approve(gate, &Human::new("ann@example.com")?).await?;
+    /// let whole = gate.whole_question().ok_or("the mail cannot be read")?;
+    /// println!("{}", whole.text);
+    /// store.approve(gate, whole.digest, &Human::new("ann@example.com")?).await?;
     ///
     /// let smtp = service_fn(|_call| Box::pin(async { Ok(Applied::new("250 queued")) }));
     /// let settled = store.perform(mail, smtp, &actors.tool_node).await?;
@@ -83,35 +99,34 @@ impl Store {
     /// is another machine, or one that no longer waits; and those of [`load`](Self::load).
     pub async fn gate(&self, id: Id) -> Result<Gate, LoadError> {
         let any: AnyExecution = self.load(id).await?;
-        Gate::narrow(any).map_err(|other| {
-            if let Some(Decision { approved, by, at, .. }) =
-                Progress::of(&other).decision().cloned()
-            {
-                return LoadError::AlreadyDecided { id, approved, by, at };
-            }
-            let label = &other.status().definition().label;
-            let found = match &other {
-                AnyExecution::Cancelled(gate) => format!("{label} ({})", gate.state().reason),
-                _ => label.to_string(),
-            };
-            LoadError::NotAGate { id, found }
-        })
+        let gate = match Gate::narrow(any) {
+            Ok(gate) => gate,
+            Err(other) => return Err(answered(id, &other)),
+        };
+        let whole = match self.load::<AnyExecution>(gate.approval().execution()).await {
+            Ok(behind) => Some(question(behind.context(), Extent::Whole)),
+            Err(LoadError::Unavailable(error)) => return Err(error.into()),
+            Err(_) => None,
+        };
+        Ok(gate.with_whole(whole))
     }
 
     /// Approves what a gate asks for: the execution behind it may run, once. The answer and the end of
-    /// the gate are one batch.
+    /// the gate are one batch. `shown` is the digest of the [whole question](Gate::whole_question), which
+    /// the person has seen.
     ///
     /// # Errors
     ///
     /// The unchanged gate, with [`CommitError::AlreadyDecided`] if another person answered first, with
     /// that person's name; [`CommitError::GateExpired`]; [`CommitError::GateChanged`] if the action behind it is not
-    /// the one that it asks for.
+    /// the one that it asks for; [`CommitError::NotShown`] if the digest is that of another text.
     pub async fn approve(
         &self,
         gate: Gate,
+        shown: Digest,
         by: &Human,
     ) -> Result<Decision, Refused<Gate, CommitError>> {
-        self.decide(Decide::approve(gate, by)).await
+        self.decide(Decide::approve(gate, shown, by)).await
     }
 
     /// Declines what a gate asks for: the execution behind it never runs, and
@@ -207,7 +222,8 @@ impl Store {
                 return Err(Refused::new(gate, reason));
             }
         };
-        let mut cancelled = end(gate.into_execution());
+        let (waiting, whole) = gate.into_parts();
+        let mut cancelled = end(waiting);
         let mut retry = Retry::default();
         let error = loop {
             match self.commit(&mut cancelled).await {
@@ -223,7 +239,7 @@ impl Store {
             error @ CommitError::Conflict { .. } => self.decided_by_another(id, error).await,
             error => error,
         };
-        match Gate::of_snapshot(snapshot) {
+        match Gate::of_snapshot(snapshot, whole) {
             Some(gate) => Err(Refused::new(gate, reason)),
             None => unreachable!("the snapshot was taken from a gate"),
         }
@@ -234,9 +250,10 @@ impl Store {
 /// or a workflow moves with them. See [`Store::approve`].
 ///
 /// ```
-/// # use machine::{actor::Human, contract::Gate, store::{CommitError, Decide, Store}};
-/// # async fn example(store: &Store, first: Gate, second: Gate, ann: &Human) -> Result<(), CommitError> {
-/// let mut first = Decide::approve(first, ann);
+/// # use machine::{actor::Human, contract::{Gate, WholeQuestion}, store::{CommitError, Decide, Store}};
+/// # async fn example(store: &Store, first: Gate, second: Gate, shown: WholeQuestion, ann: &Human)
+/// # -> Result<(), CommitError> {
+/// let mut first = Decide::approve(first, shown.digest, ann);
 /// let mut second = Decide::decline(second, "wrong address", ann);
 /// store.batch().decide(&mut first).decide(&mut second).write().await?;
 /// # Ok(())
@@ -245,9 +262,16 @@ impl Store {
 #[derive(Debug)]
 pub struct Decide {
     step: Step,
-    /// Why not; `None` approves.
-    declined: Option<String>,
+    answer: Answer,
     by: Human,
+}
+
+#[derive(Debug)]
+enum Answer {
+    /// With the digest of the question that was shown.
+    Approve(Digest),
+    /// With the reason.
+    Decline(String),
 }
 
 #[derive(Debug)]
@@ -255,24 +279,24 @@ pub struct Decide {
 enum Step {
     Asked(Gate),
     /// In the batch, with what is needed to put the gate back.
-    Recorded(Decided, Box<Snapshot>),
+    Recorded(Decided, Box<Snapshot>, Option<String>),
     Decided(Decided),
     /// Only while one step becomes the next.
     Taken,
 }
 
 impl Decide {
-    /// Will approve.
+    /// Will approve; `shown` is the digest of the [whole question](Gate::whole_question).
     #[must_use]
-    pub fn approve(gate: Gate, by: &Human) -> Self {
-        Self { step: Step::Asked(gate), declined: None, by: by.clone() }
+    pub fn approve(gate: Gate, shown: Digest, by: &Human) -> Self {
+        Self { step: Step::Asked(gate), answer: Answer::Approve(shown), by: by.clone() }
     }
 
     /// Will decline, for this reason.
     #[must_use]
     pub fn decline(gate: Gate, reason: &str, by: &Human) -> Self {
-        let declined = Some(crate::contract::bounded(reason.to_owned()));
-        Self { step: Step::Asked(gate), declined, by: by.clone() }
+        let answer = Answer::Decline(crate::contract::bounded(reason.to_owned()));
+        Self { step: Step::Asked(gate), answer, by: by.clone() }
     }
 
     /// The answer as it is on record, when the batch was written.
@@ -295,7 +319,7 @@ impl Decide {
 
     /// The gate and its approval, if the answer is yes. It was recorded.
     pub(super) fn approval(&mut self) -> Option<(Id, Approved)> {
-        let Step::Recorded(decided, _) = &mut self.step else { return None };
+        let Step::Recorded(decided, ..) = &mut self.step else { return None };
         let decision = decided.decision();
         let id = decided.machine().journal().id();
         decision.approved.then(|| (id, Approved::new(id, &decision.by, decision.expires_at)))
@@ -310,7 +334,7 @@ impl Decide {
         }
         let refused = match gate.expires_at().filter(|at| *at <= now) {
             Some(at) => Err(CommitError::GateExpired { id, at }),
-            None => store.is_unchanged(gate).await,
+            None => store.is_unchanged(gate, &self.answer).await,
         };
         if let Err(error) = refused {
             return Err(store.decided_by_another(id, error).await);
@@ -320,30 +344,32 @@ impl Decide {
         let Step::Asked(gate) = std::mem::replace(&mut self.step, Step::Taken) else {
             unreachable!("it was asked above")
         };
-        let approved = self.declined.is_none();
-        let decided = gate.decided(approved, self.declined.as_deref(), &self.by, now);
-        self.step = Step::Recorded(decided, Box::new(snapshot));
+        let (decided, whole) = match &self.answer {
+            Answer::Approve(_) => gate.decided(None, &self.by, now),
+            Answer::Decline(reason) => gate.decided(Some(reason), &self.by, now),
+        };
+        self.step = Step::Recorded(decided, Box::new(snapshot), whole);
         Ok(())
     }
 
     pub(super) fn machine(&mut self) -> &mut dyn Durable {
         match &mut self.step {
             Step::Asked(gate) => gate.machine(),
-            Step::Recorded(decided, _) | Step::Decided(decided) => decided.machine(),
+            Step::Recorded(decided, ..) | Step::Decided(decided) => decided.machine(),
             Step::Taken => unreachable!("no step is left unfinished"),
         }
     }
 
     pub(super) fn finish(&mut self) {
         self.step = match std::mem::replace(&mut self.step, Step::Taken) {
-            Step::Recorded(decided, _) => Step::Decided(decided),
+            Step::Recorded(decided, ..) => Step::Decided(decided),
             other => other,
         };
     }
 
     pub(super) fn undo(&mut self) {
         self.step = match std::mem::replace(&mut self.step, Step::Taken) {
-            Step::Recorded(_, snapshot) => match Gate::of_snapshot(*snapshot) {
+            Step::Recorded(_, snapshot, whole) => match Gate::of_snapshot(*snapshot, whole) {
                 Some(gate) => Step::Asked(gate),
                 None => unreachable!("the snapshot was taken from a gate"),
             },
@@ -359,8 +385,8 @@ impl Store {
             let id = gate.id();
             return Ok(Some(CommitError::GateExpired { id, at }.to_string()));
         }
-        match self.is_unchanged(gate).await {
-            Ok(()) => Ok(None),
+        match self.behind(gate).await {
+            Ok(_) => Ok(None),
             Err(CommitError::Unavailable(error)) => Err(error.into()),
             Err(error) => Ok(Some(error.to_string())),
         }
@@ -376,8 +402,20 @@ impl Store {
         Ok(self.why_stale(&gate).await?.is_none().then_some(gate))
     }
 
-    /// Whether the execution behind a gate is still the one that it asks for.
-    async fn is_unchanged(&self, gate: &Gate) -> Result<(), CommitError> {
+    /// Whether a gate can be answered like this.
+    async fn is_unchanged(&self, gate: &Gate, answer: &Answer) -> Result<(), CommitError> {
+        let behind = self.behind(gate).await?;
+        let whole = || WholeQuestion::new(question(behind.context(), Extent::Whole));
+        match answer {
+            Answer::Approve(shown) if whole().digest != *shown => {
+                Err(CommitError::NotShown { id: gate.id() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The execution behind a gate, if it is still the one that it asks for.
+    async fn behind(&self, gate: &Gate) -> Result<AnyExecution, CommitError> {
         let (id, approval) = (gate.id(), gate.approval());
         let changed = |reason: String| CommitError::GateChanged { id, reason };
         let execution = approval.execution();
@@ -392,14 +430,14 @@ impl Store {
         if behind.context().action().digest() != approval.action() {
             return Err(changed(format!("the action of {execution} is another one")));
         }
-        if question(behind.context()) != gate.question() {
+        if question(behind.context(), Extent::Short) != gate.question() {
             return Err(changed("its question is not the one that its action makes".to_owned()));
         }
         if behind.status() != Status::Pending {
             let label = &behind.status().definition().label;
             return Err(changed(format!("{execution} is {label}")));
         }
-        Ok(())
+        Ok(behind)
     }
 
     /// Whether the approval that a gate gave can still be used.
