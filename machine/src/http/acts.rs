@@ -179,6 +179,29 @@ pub(super) async fn confirm(
     }
 }
 
+/// Records that a person has seen and dealt with what a receipt contradicts.
+#[utoipa::path(
+    operation_id = "acknowledge",
+    post, path = "/api/machines/{id}/acknowledge", tag = "acts", request_body = Nothing,
+    params(("id" = Id, Path)), security(("bearer" = [])),
+    responses(
+        (status = 200, description = "It is done.", body = Done),
+        (status = 409, description = "Refused, with the legal moves.", body = Problem,
+            content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn acknowledge(
+    State(http): State<Shared>,
+    writer: Writer,
+    OfMachine(id): OfMachine,
+    Body(Nothing {}): Body<Nothing>,
+) -> Result<Json<Done>, Problem> {
+    match writer.operates(&http).acknowledge(id).await {
+        Ok(()) => Ok(Json(Done { id })),
+        Err(error) => Err(http.refused(id, error).await),
+    }
+}
+
 /// Tries what failed again: a new attempt with the same key.
 #[utoipa::path(
     operation_id = "retry",

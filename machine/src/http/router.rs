@@ -239,6 +239,7 @@ fn described() -> OpenApiRouter<Shared> {
         .routes(routes!(approvals::approve))
         .routes(routes!(approvals::decline))
         .routes(routes!(acts::confirm))
+        .routes(routes!(acts::acknowledge))
         .routes(routes!(acts::retry))
         .routes(routes!(acts::cancel))
         .routes(routes!(acts::fence))

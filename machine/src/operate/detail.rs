@@ -70,6 +70,9 @@ struct Message<A: view::Audience> {
     /// It was for a state that the machine has left, and is not applied any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     moved_on: Option<bool>,
+    /// Why it was set aside, in words that repeat no data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
     /// How often a worker tried it without an end.
     #[serde(skip_serializing_if = "Option::is_none")]
     attempts: Option<u32>,
@@ -171,6 +174,9 @@ impl<A: view::Audience> Message<A> {
                 .filter(|it| matches!(it.status, Delivery::Queued | Delivery::SetAside))
                 .map(|message| machine.has_moved_since(message))
                 .filter(|moved| *moved),
+            why: of
+                .filter(|it| it.status == Delivery::SetAside)
+                .map(|message| view::aside::of_message(message, machine)),
             attempts: of.map(|message| message.attempts),
             actor: A::__diagnostic(|| of.map(|message| message.actor.clone())),
             actor_name: A::__diagnostic(|| of.and_then(|message| message.name.clone())),

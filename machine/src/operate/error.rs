@@ -24,8 +24,12 @@ pub(crate) enum Kind {
     Refused,
     /// The request makes no sense.
     Invalid,
+    /// What an event brings does not fit it: it can be corrected and sent again.
+    Payload,
     /// No machine has this id.
     NotFound,
+    /// Nothing has the name of a kind, a state or a session.
+    Unknown,
     /// The storage cannot do it now.
     Unavailable,
 }
@@ -43,6 +47,21 @@ impl Error {
     /// The request makes no sense, whatever the machine.
     pub(crate) fn invalid(text: impl Into<String>) -> Self {
         Self { kind: Kind::Invalid, text: text.into(), source: None }
+    }
+
+    /// The values of an event do not fit it.
+    pub(crate) fn payload(text: impl Into<String>) -> Self {
+        Self { kind: Kind::Payload, text: text.into(), source: None }
+    }
+
+    /// Nothing has this name; the text has those that there are.
+    pub(crate) fn unknown(text: impl Into<String>) -> Self {
+        Self { kind: Kind::Unknown, text: text.into(), source: None }
+    }
+
+    /// A document cannot be written.
+    pub(crate) fn unwritable(error: serde_json::Error) -> Self {
+        Self::of(Kind::Refused, error)
     }
 
     /// The same, with what to do about it.

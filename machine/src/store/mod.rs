@@ -6,6 +6,7 @@ mod backup;
 mod batch;
 mod begin;
 pub mod blocking;
+mod broken;
 mod cancel;
 mod check;
 #[cfg(feature = "cli")]

@@ -253,6 +253,7 @@ impl OpenOptions {
                 definitions: Definitions::default(),
                 identities: Identities::default(),
                 named: self.named.clone(),
+                broken: super::broken::Broken::default(),
                 commits: std::sync::OnceLock::new(),
             }),
         }

@@ -17,7 +17,7 @@ pub enum Reason {
     InDoubt,
     /// It cannot be read.
     Unreadable,
-    /// Workers have set it, or a message to it, aside: it failed too often.
+    /// Workers have set it, or a message to it, aside.
     SetAside,
     /// A deadline has passed, or a call has run longer than it may.
     Overdue,
@@ -69,6 +69,8 @@ pub struct Concern<A: Audience = Human> {
     pub machine: Option<String>,
     /// The state's name, such as `waiting`.
     pub status: Option<String>,
+    /// The state as lists show it, such as `IN_DOUBT`.
+    pub label: Option<String>,
     /// Its session.
     pub session: Option<String>,
     /// What it is about, such as `email.send → bob@example.com`.
@@ -79,11 +81,15 @@ pub struct Concern<A: Audience = Human> {
     pub answered_with: Option<String>,
     /// The call that is in doubt and that can still take effect, because its process is running.
     pub open_call: Option<OpenCall>,
+    /// Which of its possible causes the reason has, in words that repeat no data: for what is set aside or
+    /// overdue.
+    pub cause: Option<String>,
     /// What went wrong, in the words of the program, which may repeat data.
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
     pub error: A::Internal<Option<String>>,
-    /// Since when it has been in its state (milliseconds since the Unix epoch).
+    /// Since when the reason holds (milliseconds since the Unix epoch): for what is overdue, since the deadline,
+    /// or since the call should have ended; for anything else, since it entered its state.
     pub since: Option<Millis>,
     /// The number of its transitions, by which an answer says which question it is for.
     pub transition_count: Option<u64>,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Attention, Audience, Concern, Label, NextStep, Observer, OpenCall, Reason, Snapshot,
+    Attention, Audience, Concern, Label, NextStep, Observer, OpenCall, Reason, Snapshot, aside,
     line::OneLine, possible::next_of_machine,
 };
 use crate::{
@@ -33,6 +33,10 @@ impl Observer {
         let query = query.clone().without_place();
         self.executions_in_doubt(&mut found, &query).await?;
         self.set_aside(&mut found, &query).await?;
+        // Nobody knows which of them would be selected.
+        for (id, error) in self.store.broken_rows().await? {
+            found.add(Concern::unreadable(id, &error));
+        }
         self.overdue(&mut found, &query).await?;
         self.waiting(&mut found, &query).await?;
         found.concerns.sort_by_key(|concern| (concern.reason, concern.since, concern.id));
@@ -60,13 +64,18 @@ impl Observer {
                         continue;
                     }
                 };
-                let reason = match Label::of(&execution) {
-                    Label::Contradicted => Reason::Contradicted,
-                    Label::InDoubt => Reason::InDoubt,
-                    Label::InProgress if suspects[id].is_some_and(|at| at < now) => Reason::Overdue,
+                let is_seen = || Progress::of(&execution).acknowledged_by().is_some();
+                let (reason, ends_at) = match (Label::of(&execution), suspects[id]) {
+                    (Label::Contradicted, _) if !is_seen() => (Reason::Contradicted, None),
+                    (Label::InDoubt, _) => (Reason::InDoubt, None),
+                    (Label::InProgress, Some(at)) if at < now => (Reason::Overdue, Some(at)),
                     _ => continue,
                 };
-                let concern = self.concern_of_execution(reason, &execution).await?;
+                let mut concern = self.concern_of_execution(reason, &execution).await?;
+                if ends_at.is_some() {
+                    concern.since = ends_at;
+                    concern.cause = Some("its call has run longer than it may".to_owned());
+                }
                 found.add(concern);
             }
         }
@@ -80,14 +89,18 @@ impl Observer {
     ) -> Result<(), LoadError> {
         let set_aside = self.store.set_aside().await?;
         let mut errors: BTreeMap<Id, Option<String>> = set_aside.machines.into_iter().collect();
+        let mut causes: BTreeMap<Id, String> =
+            errors.keys().map(|id| (*id, aside::MACHINE.to_owned())).collect();
         let mut messages: BTreeMap<Id, Vec<String>> = BTreeMap::new();
         for message in set_aside.messages {
             // A machine that has ended takes no message any more, and one that has moved on not this one,
             // so there is nothing to do.
-            let machine = self.store.observed_one(message.to).await;
-            if machine.is_ok_and(|machine| machine.has_ended() || machine.has_moved_since(&message))
-            {
-                continue;
+            if let Ok(machine) = self.store.observed_one(message.to).await {
+                if machine.has_ended() || machine.has_moved_since(&message) {
+                    continue;
+                }
+                let cause = aside::of_message(&message, &machine);
+                causes.entry(message.to).or_insert_with(|| format!("a message to it: {cause}"));
             }
             let error =
                 message.error.map(|error| format!("message {}: {error}", message.correlation));
@@ -97,6 +110,7 @@ impl Observer {
         for id in self.store.selected(query, errors.keys().copied().collect()).await? {
             let error = errors.remove(&id).flatten();
             if let Some(mut concern) = self.concern::<A>(Reason::SetAside, id, found).await? {
+                concern.cause = causes.remove(&id);
                 concern.error = A::__internal(|| error);
                 let messages = messages.remove(&id).unwrap_or_default();
                 concern.next.insert(0, NextStep::Requeue { id, messages });
@@ -119,7 +133,10 @@ impl Observer {
         for line in page.items {
             match line {
                 Ok(line) => {
-                    if let Some(concern) = self.concern(Reason::Overdue, line.id, found).await? {
+                    let concern = self.concern(Reason::Overdue, line.id, found).await?;
+                    if let Some(mut concern) = concern {
+                        concern.since = line.due_at;
+                        concern.cause = Some("a deadline has passed".to_owned());
                         found.add(concern);
                     }
                 }
@@ -233,10 +250,12 @@ impl Observer {
             summary: format!("{} {} {}", snapshot.machine, snapshot.label, fields.join(", ")),
             machine: Some(snapshot.machine),
             status: Some(snapshot.status),
+            label: Some(snapshot.label),
             session: snapshot.session,
             question: None,
             answered_with,
             open_call: None,
+            cause: None,
             error: A::__internal(|| None),
             since: Some(snapshot.entered_at),
             transition_count: Some(snapshot.transition_count),
@@ -259,11 +278,13 @@ impl Observer {
             id: Some(execution.id()),
             machine: Some(execution.definition().name.to_string()),
             status: Some(execution.status().definition().name.to_string()),
+            label: Some(Label::of(execution).to_string()),
             session: contract.session_id().map(str::to_owned),
             summary: contract.summary_in(self.language.code()).to_owned(),
             question,
             answered_with: None,
             open_call: self.open_call(execution).await,
+            cause: None,
             error: A::__internal(|| None),
             since: Some(execution.journal().past().entered_at),
             transition_count: Some(execution.journal().past().transitions),
@@ -325,11 +346,13 @@ impl<A: Audience> Concern<A> {
             id,
             machine: None,
             status: None,
+            label: None,
             session: None,
             summary: "it cannot be read".to_owned(),
             question: None,
             answered_with: None,
             open_call: None,
+            cause: None,
             error: A::__internal(|| Some(OneLine(error).to_string())),
             since: None,
             transition_count: None,

@@ -7,6 +7,8 @@
 //! what it shows of the machine's own data.
 
 #[cfg(feature = "sqlite")]
+pub(crate) mod aside;
+#[cfg(feature = "sqlite")]
 mod attention;
 mod audience;
 #[cfg(feature = "sqlite")]
@@ -23,6 +25,8 @@ mod language;
 mod late;
 pub(crate) mod line;
 pub(crate) mod marks;
+#[cfg(feature = "sqlite")]
+mod misfit;
 #[cfg(feature = "sqlite")]
 mod next;
 mod note;
@@ -60,6 +64,8 @@ pub use fields::Fields;
 pub use label::Label;
 pub use language::{Language, UnknownLanguage};
 pub use late::{LateEvidence, late_evidence};
+#[cfg(any(feature = "cli", feature = "http"))]
+pub(crate) use misfit::misfit;
 #[cfg(feature = "sqlite")]
 pub use next::NextStep;
 #[cfg(feature = "sqlite")]
@@ -71,7 +77,7 @@ pub use prompt::Prompt;
 #[cfg(feature = "sqlite")]
 pub use remember::{FactSink, Remember, Remembered};
 pub use session::ExecutionTimeline;
-pub use snapshot::{LegalMove, Snapshot};
+pub use snapshot::{LegalMove, PayloadItem, Snapshot};
 pub use timeline::{Timeline, TimelineEvent};
 pub use topology::{ForbiddenTransition, Topology, TopologyEdge, TopologyNode};
 pub use trace::{ExecutionTrace, TraceStep};
