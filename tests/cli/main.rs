@@ -4,6 +4,7 @@
 mod decisions;
 mod doubts;
 mod files;
+mod finding;
 mod help;
 mod hostile;
 mod large;

@@ -38,7 +38,8 @@ async fn each_role_reaches_its_routes() {
     let open = Place::new().await;
     let closed = Place::with(|http| http.access(access().tokens_only())).await;
     let before = open.contents().await;
-    let routes = operations().into_iter().filter(|(_, path)| path != "/api/events");
+    let apart = |path: &str| path == "/api/events" || path.starts_with("/api/sign-in");
+    let routes = operations().into_iter().filter(|(_, path)| !apart(path));
     for (method, path) in routes {
         let nobody = open.ask(call(&method, &path)).await.status;
         let reader = open.ask(call(&method, &path).token(READER)).await.status;
@@ -91,7 +92,8 @@ async fn a_reader_changes_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_caller_comes_before_the_body() {
     let place = Place::new().await;
-    for (_, path) in operations().into_iter().filter(|(method, _)| method == "POST") {
+    let writes = |(method, path): &(String, String)| method == "POST" && !path.contains("sign-in");
+    for (_, path) in operations().into_iter().filter(writes) {
         let path = path.replace("{id}", "not-an-id");
         for body in ["", "[]", "{", r#"{"odd": 1}"#] {
             let call = || Call::bytes(&path, body).header("content-type", "application/json");

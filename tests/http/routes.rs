@@ -6,7 +6,7 @@ use machine::contract::Contract;
 use machine::{Id, http::Http};
 use machine_tests::{
     actors::{ann, reasoning_node, tool_node},
-    samples::{mail, pending_mail},
+    samples::{contradicted, mail, pending_mail},
 };
 use serde_json::{Value, json};
 
@@ -90,6 +90,17 @@ impl Place {
             ("POST", "/api/machines/{id}/confirm") => {
                 let id = self.doubt("confirm@example.com").await;
                 Call::post(&at(id, "confirm"), &json!({ "applied": true, "receipt": "seen" }))
+            }
+            ("POST", "/api/machines/{id}/acknowledge") => {
+                let id = contradicted(&self.store, "acknowledge@example.com").await;
+                Call::post(&at(id, "acknowledge"), &json!({}))
+            }
+            ("POST", "/api/sign-in/codes") => Call::post(path, &json!({ "code": "c".repeat(32) })),
+            ("POST", "/api/sign-in") => {
+                let code = json!({ "code": "d".repeat(32) });
+                let kept = Call::post("/api/sign-in/codes", &code).token(OPERATOR);
+                self.ask(kept).await.is(200);
+                Call::post(path, &code)
             }
             ("POST", "/api/machines/{id}/retry") => {
                 Call::post(&at(self.failed("retry@example.com").await, "retry"), &json!({}))

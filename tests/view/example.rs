@@ -187,6 +187,7 @@ async fn the_snapshot_of_the_mail() {
             "has_side_effects": true,
             "irreversible": true,
             "human_confirmed": true,
+            "acknowledged": false,
             "question": null,
             "answer_by": null,
             "result": "邮件已发送",

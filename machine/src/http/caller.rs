@@ -101,7 +101,7 @@ pub(super) async fn authenticate(
     Ok(next.run(request).await)
 }
 
-fn bearer(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+pub(super) fn bearer(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let Some(value) = values.next() else { return Ok(None) };
     let malformed =

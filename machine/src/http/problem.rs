@@ -118,7 +118,10 @@ impl Problem {
     /// A refusal, with what can be done instead.
     pub(super) async fn of_machine(error: operate::Error, id: Id, observer: &Observer) -> Self {
         let mut problem = Self::from(error);
-        if problem.status == StatusCode::CONFLICT {
+        if [StatusCode::CONFLICT, StatusCode::UNPROCESSABLE_ENTITY]
+            .iter()
+            .any(|it| problem.status == *it)
+        {
             if let Ok(snapshot) = observer.snapshot::<Human>(id).await {
                 problem.legal_moves = serde_json::to_value(&snapshot.moves).ok().map(Box::new);
             }

@@ -26,6 +26,14 @@ const RESTRICTED = [
 const labelOf = (data) => data.execution?.label ?? data.machine.label;
 
 export const machine = {
+  /** The heading of a machine that cannot be shown; the problem is above it. */
+  broken: ({ id }, { status }) => [
+    "Machine ",
+    h("code", { class: "data" }, id),
+    " ",
+    badge(status === 404 ? "not found" : "UNREADABLE"),
+  ],
+
   title: (data) => (data ? `${labelOf(data)} ${nameOf(data)}` : "Machine"),
 
   async load(page, before) {
@@ -128,15 +136,19 @@ function whyOf({ machine: one, execution, gate, answered_with: answer, children,
   if (execution?.label === "IN_DOUBT")
     return "It waits because nobody knows whether the call took effect. It is not repeated until that is known.";
   if (execution?.label === "CONTRADICTED")
-    return "It ended as not done, and a receipt says that it took effect.";
+    return `It ended as not done, and a receipt says that it took effect.${
+      execution.acknowledged ? " A person has acknowledged that." : ""
+    }`;
   if (one.is_terminal) return "It has ended; this state is never left.";
-  if (messages.some((message) => message.status === "set_aside"))
-    return "A message to it was set aside: it failed too often.";
+  const aside = messages.find((message) => message.status === "set_aside" && !message.moved_on);
+  if (aside) return `A message to it was set aside${aside.why ? `: ${aside.why}` : ""}.`;
   if (execution?.question) return "It waits for an answer.";
   if (typeof answer === "string")
     return `It was answered with “${answer}”. Its program has not applied that yet; if none does, no worker for this kind is running.`;
   if (gate) return "It waits for a person, who says at its gate whether it may run.";
   if (open) return `It waits for ${count(open, "child", "children")} to end, or for one of the moves below.`;
+  if (one.is_stable && one.due_at !== null)
+    return "It waits for one of the moves below; when its deadline passes, the move of that is made.";
   if (one.is_stable) return "It waits, for as long as it takes, for one of the moves below.";
   return "It is at work: a worker makes the next move. If none does, no worker for this kind is running.";
 }
@@ -204,7 +216,7 @@ function nextPart(page, data) {
                 { key: move.trigger },
                 h("th", { scope: "row", class: "data" }, move.trigger),
                 h("td", null, move.targets.map((target) => labels.get(target) ?? target).join(" or ")),
-                h("td", { class: "data" }, move.payload.join(", ") || "–"),
+                h("td", { class: "data" }, move.payload.map((item) => `${item.name}: ${item.type}`).join(", ") || "–"),
                 h("td", null, (move.actors ?? move.categories).join(", ") || "anyone"),
               ),
             ),
@@ -330,6 +342,7 @@ function messagesPart(page, { messages, machine: one }) {
                     "td",
                     null,
                     message.moved_on && h("div", { key: "moved" }, "The machine had moved on."),
+                    message.why && h("div", { key: "why" }, `${message.why}.`),
                     ["actor", "actor_name", "error", "body"]
                       .filter((name) => message[name])
                       .map((name) =>

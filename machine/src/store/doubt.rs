@@ -119,31 +119,6 @@ impl Store {
         self.not_applied(doubt, bounded(reason.to_owned()), who(by), true).await
     }
 
-    /// Records that a person has seen that a receipt contradicts the end of an execution, and has dealt with
-    /// it: it needs no attention any more, until another receipt arrives. Its label stays CONTRADICTED.
-    ///
-    /// # Errors
-    ///
-    /// [`CommitError::Refused`] if nothing contradicts its end, or a person has acknowledged it already;
-    /// [`CommitError::Conflict`] if it has changed since it was loaded.
-    pub async fn acknowledge(
-        &self,
-        mut contradicted: AnyExecution,
-        by: &Human,
-    ) -> Result<AnyExecution, CommitError> {
-        let fact = CallFact::Acknowledged { at: self.now() };
-        crate::contract::append(&mut contradicted, who(by), fact);
-        let mut retry = Retry::default();
-        loop {
-            let Err(error) = self.batch().commit(&mut contradicted).write().await else {
-                return Ok(contradicted);
-            };
-            if let Some(error) = retry.after(error) {
-                return Err(error);
-            }
-        }
-    }
-
     /// Asks the service whether the action took place ([`Perform::find`]), for at most the timeout of
     /// the contract, and settles the execution by its answer. "Not found" counts only after the worker has ended and the call has settled; if
     /// the answer is not conclusive, the execution stays in doubt.

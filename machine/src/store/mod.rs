@@ -1,5 +1,6 @@
 //! Durable storage for machines: in memory, or in a SQLite file. See [`guarantees`] for what it promises.
 
+mod acknowledge;
 pub(crate) mod attempt;
 pub(crate) mod backend;
 mod backup;
