@@ -214,7 +214,6 @@ async fn the_command_of_each_dialog_does_what_its_button_does() {
         }
         let event = json!({
             "[name='value cents']": "1700",
-            "[name='type cents']": "json",
             "[name='value note']": HOSTILE,
         });
         page.both(page.claims().await, "Send settle", event).await;

@@ -173,7 +173,6 @@ export function askAll(kind, gates) {
       ...(kind === "decline" ? form.body.slice(-1) : []),
     ],
     isReady: () => true,
-    options: undefined,
     run: (data) =>
       kind === "approve"
         ? post("api/approvals/approve", {
