@@ -133,18 +133,18 @@ async fn a_link_that_was_used_leaves_nothing_of_the_person() {
 
         page.driver.goto(page.url("#code=used")).await.unwrap();
         page.until(
-            "nobody",
-            "return document.querySelector('.role').innerText === 'Not signed in: read-only' \
-                && document.querySelector('.live').innerText === 'Live' \
-                && document.querySelectorAll('button.primary').length === 0",
-        )
-        .await;
-        page.until(
             "why",
             "return document.querySelector('dialog').innerText.includes('not valid any more')",
         )
         .await;
         page.run("document.querySelector('dialog').close()").await;
+        page.until(
+            "nobody",
+            "return document.querySelector('.role').innerText === 'Not signed in: read-only' \
+                && document.querySelector('.live').innerText === 'Live' \
+                && document.querySelectorAll('main button.primary').length === 0",
+        )
+        .await;
         page.shows("bob@example.com").await;
         assert_eq!(page.count("header option").await, 1);
         assert_eq!(page.run("return sessionStorage.length").await, 0);

@@ -1,5 +1,5 @@
-//! Codes by which a browser gets a token. An address ends up in the history of the browser and in other
-//! files of its, so the token is never in one: a code is, which is of no use once it was exchanged.
+//! One-time codes, which a browser exchanges for a token. Browsers write addresses into their history and into
+//! other files, so an address has a code: it is of no use once it was exchanged.
 
 use std::{
     fmt,
@@ -9,7 +9,7 @@ use std::{
 };
 
 use axum::{extract::State, http::HeaderMap};
-use event_listener::{Event, EventListener};
+use event_listener::Event;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -77,7 +77,7 @@ impl Codes {
 
     /// Completes when an [issued](Self::issue) code was exchanged after this call.
     #[cfg(feature = "cli")]
-    pub(crate) fn used(&self) -> EventListener {
+    pub(crate) fn used(&self) -> event_listener::EventListener {
         self.0.used.listen()
     }
 

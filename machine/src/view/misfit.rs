@@ -67,8 +67,14 @@ fn may_be(value: &Value, ty: &str) -> bool {
     match ty {
         "String" => value.is_string(),
         "bool" => value.is_boolean(),
-        "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => value.is_u64(),
-        "i8" | "i16" | "i32" | "i64" | "i128" | "isize" => value.is_i64() || value.is_u64(),
+        "u8" => value.as_u64().is_some_and(|it| u8::try_from(it).is_ok()),
+        "u16" => value.as_u64().is_some_and(|it| u16::try_from(it).is_ok()),
+        "u32" => value.as_u64().is_some_and(|it| u32::try_from(it).is_ok()),
+        "u64" | "u128" | "usize" => value.is_u64(),
+        "i8" => value.as_i64().is_some_and(|it| i8::try_from(it).is_ok()),
+        "i16" => value.as_i64().is_some_and(|it| i16::try_from(it).is_ok()),
+        "i32" => value.as_i64().is_some_and(|it| i32::try_from(it).is_ok()),
+        "i64" | "i128" | "isize" => value.is_i64() || value.is_u64(),
         "f32" | "f64" => value.is_number(),
         _ => true,
     }
