@@ -72,6 +72,7 @@ impl Page {
             json!(button)
         );
         self.until(button, &script).await;
+        self.until("the dialog", "return document.querySelector('dialog').open").await;
         self.fill(fields).await;
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Attention, Audience, Concern, Label, NextStep, Observer, OpenCall, Reason, Snapshot, aside,
-    line::OneLine, possible::next_of_machine,
+    found::Found, possible::next_of_machine,
 };
 use crate::{
     actor::Category,
@@ -21,8 +21,8 @@ const PAGE: usize = 256;
 impl Observer {
     /// What needs attention of the machines that a query selects, most urgent first. At most as many as
     /// the query's limit that wait for a person, and as many that are overdue, are named; whatever is
-    /// contradicted, in doubt or set aside always is, and so is what cannot be read, because nobody knows
-    /// whether it is selected. There are no pages: the place and the order of the query are ignored.
+    /// contradicted and not acknowledged, in doubt or set aside always is, and so is what cannot be read, because
+    /// nobody knows whether it is selected. There are no pages: the place and the order of the query are ignored.
     ///
     /// # Errors
     ///
@@ -318,47 +318,6 @@ fn waits_for_person(definition: &Definition, index: usize) -> bool {
     let for_person = actors.any(|kind| definition.category(kind) == Category::Human);
     let asks = definition.name == execution::DEFINITION.name;
     state.stable && !state.terminal && (for_person || asks)
-}
-
-/// What was found so far; each machine once, for its most urgent reason.
-struct Found<A: Audience> {
-    seen: BTreeSet<Id>,
-    concerns: Vec<Concern<A>>,
-    truncated: bool,
-}
-
-impl<A: Audience> Found<A> {
-    fn add(&mut self, concern: Concern<A>) {
-        if concern.id.is_none_or(|id| self.seen.insert(id)) {
-            self.concerns.push(concern);
-        }
-    }
-
-    fn unreadable(&mut self, id: Option<Id>, error: &LoadError) {
-        self.add(Concern::unreadable(id, &error.to_string()));
-    }
-}
-
-impl<A: Audience> Concern<A> {
-    fn unreadable(id: Option<Id>, error: &str) -> Self {
-        Self {
-            reason: Reason::Unreadable,
-            id,
-            machine: None,
-            status: None,
-            label: None,
-            session: None,
-            summary: "it cannot be read".to_owned(),
-            question: None,
-            answered_with: None,
-            open_call: None,
-            cause: None,
-            error: A::__internal(|| Some(OneLine(error).to_string())),
-            since: None,
-            transition_count: None,
-            next: id.map(|id| NextStep::Show { id }).into_iter().collect(),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -20,6 +20,8 @@ mod data;
 mod execution;
 mod fact;
 mod fields;
+#[cfg(feature = "sqlite")]
+mod found;
 mod label;
 mod language;
 mod late;
