@@ -1,8 +1,13 @@
 //! What is decided on is shown, and what is found is what is shown.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
+use machine::{
+    actor::{GraphRunner, Human},
+    machine,
+};
 use machine_tests::samples::contradicted;
+use serde::{Deserialize, Serialize};
 
 use crate::{browser::browse, site::ANN};
 
@@ -38,6 +43,32 @@ async fn a_question_is_approved_when_all_of_it_is_shown() {
         page.answer_dialog().await;
         page.until("the end", "return !document.querySelector('dialog').open").await;
         assert_eq!(page.site.status(gate).await, "completed");
+    })
+    .await;
+}
+
+/// A machine that a person ends, or its deadline.
+#[machine(durable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Loan {
+    #[initial]
+    #[stable]
+    #[on(give_back => Ended, by = Human)]
+    #[on(expire => Ended, by = GraphRunner, after = Duration::from_secs(3600))]
+    Held,
+    #[terminal]
+    Ended,
+}
+
+/// D7: before, it said "for as long as it takes", next to the deadline.
+#[tokio::test]
+async fn a_wait_with_a_deadline_says_so() {
+    browse(async |page| {
+        let mut loan = Loan::new();
+        page.site.store.create(&mut loan).await.unwrap();
+        page.open_as(ANN, &format!("#/machines/{}", loan.id())).await;
+        page.shows("it waits for one of the moves below; when its deadline passes").await;
+        assert!(!page.text("#next").await.contains("as long as it takes"));
     })
     .await;
 }

@@ -8,7 +8,7 @@ use machine::{
         Action, AnyExecution, Execution, Gate, InDoubt, LateCall, Outcome, Perform, Permit,
         Planned, execution,
     },
-    store::{Begin, Decide, Query, Settle, Store},
+    store::{Begin, Query, Settle, Store},
 };
 use machine_tests::actors::{ann, graph_runner, tool_node};
 

@@ -8,7 +8,7 @@ use machine::{
         Action, AnyExecution, Contract, Decides, Execution, Planned, Policy, Settled,
         execution::Failed,
     },
-    store::{CommitError, Decide, Store},
+    store::{CommitError, Store},
 };
 use machine_tests::{
     actors::{ann, ecs_node, graph_runner, tool_node},

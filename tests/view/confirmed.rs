@@ -4,7 +4,7 @@ use machine::{
     contract::{
         Action, AnyExecution, Contract, Execution, Gate, Planned, Policy, Settled, decision,
     },
-    store::{Decide, Store},
+    store::Store,
     view::ConsequenceView,
 };
 use machine_tests::{

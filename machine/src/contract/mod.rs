@@ -64,7 +64,7 @@ pub use rollback::{RollbackPlan, RollbackStep};
 #[cfg(feature = "sqlite")]
 pub(crate) use rules::settled_at;
 pub use tool::{Callable, Repeatable, Tool, ToolSpec};
-#[cfg(feature = "sqlite")]
 #[cfg(feature = "cli")]
 pub(crate) use wording::declining;
+#[cfg(feature = "sqlite")]
 pub(crate) use wording::{Extent, question, visible};

@@ -32,7 +32,7 @@ impl Store {
         }
         let rows = self.look_at_all().await?;
         let now = self.uptime();
-        let until = now + (now - began) * REST;
+        let until = now + now.saturating_sub(began) * REST;
         let known = Some((until, rows.clone()));
         *self.inner.broken.0.lock().unwrap_or_else(PoisonError::into_inner) = known;
         Ok(rows)

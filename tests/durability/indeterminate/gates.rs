@@ -5,7 +5,7 @@ use machine::{
         Action, Answer, AnyExecution, Applied, Call, Evidence, Gate, Planned, decision,
         execution::Status, service_fn,
     },
-    store::{Begin, CommitError, Decide, LoadError, Store},
+    store::{Begin, CommitError, LoadError, Store},
 };
 use machine_tests::actors::{ann, ecs_node, graph_runner, tool_node};
 use machine_tests::{assert_err, samples::mail};
