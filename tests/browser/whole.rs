@@ -54,7 +54,7 @@ enum Loan {
     #[initial]
     #[stable]
     #[on(give_back => Ended, by = Human)]
-    #[on(expire => Ended, by = GraphRunner, after = Duration::from_secs(3600))]
+    #[on(expire => Ended, by = GraphRunner, after = Duration::from_hours(1))]
     Held,
     #[terminal]
     Ended,

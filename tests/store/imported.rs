@@ -105,9 +105,10 @@ async fn an_open_gate_of_another_store_approves_nothing_here(place: Place) {
     let (gate, _mail) = gated(mail("bob"));
     let mut imported = through_json(gate.execution());
     place.store.create(&mut imported).await.unwrap();
+    let shown = gate.whole_question().unwrap().digest;
     let gate = place.store.gate(gate.id()).await.unwrap();
-    let refused =
-        machine_tests::approve(&place.store, gate, ann()).await.map_err(|refused| refused.reason);
+    assert_eq!(gate.whole_question(), None);
+    let refused = place.store.approve(gate, shown, ann()).await.map_err(|refused| refused.reason);
     assert_err!(refused, CommitError::GateChanged { .. });
 }
 

@@ -76,7 +76,7 @@ impl Serve {
                 loop {
                     match select(end, used).await {
                         Either::Left((ended, _)) => break ended,
-                        Either::Right((_, rest)) => end = rest,
+                        Either::Right(((), rest)) => end = rest,
                     }
                     used = codes.used();
                     let link = link(&page, &codes, token)?;

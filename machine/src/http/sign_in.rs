@@ -58,7 +58,7 @@ pub struct NoRandomness(getrandom::Error);
 const MOST: usize = 64;
 
 /// How long a page may take to load again.
-const RELOAD: Duration = Duration::from_secs(60);
+const RELOAD: Duration = Duration::from_mins(1);
 
 /// The fewest characters of a code.
 const SHORTEST: usize = 32;

@@ -37,8 +37,9 @@ impl Store {
 mod tests {
     use super::*;
     use crate::{
-        actor::Actors,
+        actor::{Actor, Actors},
         contract::{Contract, Evidence, Execution, Progress, ToolSpec},
+        store::Query,
         view::{Label, NextStep, Observer},
     };
 
@@ -62,7 +63,8 @@ mod tests {
             assert_eq!(Label::of(&ended.into()), Label::Failed);
             let load = async || store.load::<AnyExecution>(id).await.unwrap();
             let concerns = async || {
-                let found = observer.attention::<crate::view::Human>(&super::super::Query::new());
+                let all = Query::new();
+                let found = observer.attention::<crate::view::Human>(&all);
                 found.await.unwrap().concerns
             };
             let refused = store.acknowledge(load().await, &ann).await.unwrap_err();
