@@ -1,4 +1,4 @@
-//! How one signs in, and where the token is not.
+//! Signing in, and the places where the token is not.
 
 use std::{fs, path::Path};
 

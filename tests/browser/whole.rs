@@ -1,4 +1,4 @@
-//! What is decided on is shown, and what is found is what is shown.
+//! Decisions about what is shown, and filters by what is shown.
 
 use std::{path::Path, time::Duration};
 

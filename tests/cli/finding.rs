@@ -1,4 +1,4 @@
-//! What lists show can be found by what they show, and a name that nothing has is an error.
+//! Filters by what lists show, and errors for names that nothing has.
 
 use machine::{
     Id,

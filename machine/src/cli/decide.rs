@@ -62,7 +62,7 @@ impl Approve {
             shown.push((gate, digest));
         }
         let texts = texts.join("\n\n");
-        // What nobody can approve is refused before anybody is asked.
+        // A question that is cut is refused before anybody is asked.
         let is_cut = shown.iter().any(|(_, digest)| digest.is_none());
         if !is_cut {
             match (self.yes.yes, self.whole) {

@@ -17,7 +17,7 @@ const LARGEST: usize = 20_000;
 /// The most hidden parts that a question names.
 const NAMED: usize = 10;
 
-/// How much of the arguments a text has.
+/// The extent to which a text has the arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
     /// As much as a person reads at a glance. What is hidden is named.
@@ -26,10 +26,10 @@ pub(crate) enum Extent {
     Whole,
 }
 
-/// What precedes the name of the action in a question.
+/// The text before the name of the action in a question.
 const ALLOW: &str = "Allow ";
 
-/// What follows it, if the action is irreversible.
+/// The text after it, if the action is irreversible.
 const FOR_GOOD: &str = " It cannot be taken back.";
 
 /// The question to an approver, made from nothing but the action.

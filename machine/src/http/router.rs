@@ -238,7 +238,7 @@ fn without_token() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(sign_in::sign_in))
 }
 
-/// Those for which the caller must be known.
+/// The routes for which the caller must be known.
 fn guarded() -> OpenApiRouter<Shared> {
     OpenApiRouter::with_openapi(Described::openapi())
         .routes(routes!(health::health))

@@ -54,10 +54,10 @@ struct Code {
 #[error("the system has no random numbers: {0}")]
 pub struct NoRandomness(getrandom::Error);
 
-/// How many codes there are at once; the oldest one makes room.
+/// The most codes at once; the oldest one makes room.
 const MOST: usize = 64;
 
-/// How long a page may take to load again.
+/// The longest time that a page takes to load again.
 const RELOAD: Duration = Duration::from_mins(1);
 
 /// The fewest characters of a code.
@@ -133,7 +133,7 @@ pub(super) struct OneTime {
     code: String,
 }
 
-/// What the code was for.
+/// The token that a code was for.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(super) struct SignedIn {
     /// The token, for `Authorization: Bearer ..`.

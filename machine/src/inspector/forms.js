@@ -34,7 +34,7 @@ const isOptional = ({ optional, type }) => optional || plainType(type) !== type;
 /** A number as it was typed: large ones would lose digits. */
 const number = (text) => JSON.rawJSON?.(text) ?? Number(text);
 
-/** How a value of each type is entered, and what it is in JSON; throws what is wrong with it. */
+/** The field of a value of each type, and the value in JSON; throws what is wrong with it. */
 const TYPES = [
   {
     of: /^bool$/,

@@ -34,7 +34,7 @@ export const question = (text, key = "question") =>
     text,
   );
 
-/** Whether a question hides a part of the action; its second line names what. */
+/** True if a question hides a part of the action; its second line names the part. */
 export const isCut = (text) => /^[^\n]*\n(\(occurrence\) [^\n]*\n)?NOT SHOWN HERE: /.test(text ?? "");
 
 /** A value: short ones as they are, others folded. `key` makes it the same one after an update. */

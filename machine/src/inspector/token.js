@@ -5,7 +5,7 @@
 const ROOT = new URL("../", location.href);
 const CODE = "machine-code";
 const TABS = new BroadcastChannel(`machine ${ROOT.pathname}`);
-/** How long other tabs may take to answer. */
+/** The time that other tabs have to answer. */
 const ASK_MS = 200;
 /** The request that brings the code of a page that is loaded again may still be on its way. */
 const TRIES = 10;

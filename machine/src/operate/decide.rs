@@ -45,7 +45,7 @@ impl Operator<'_> {
         self.or_instead(id, gate).await
     }
 
-    /// What these gates ask for may run, once. All of them, or none. Each has the digest of the question that
+    /// Approves what these gates ask for, once. All of them, or none. Each has the digest of the question that
     /// was shown; `None` if a part of it was hidden, which is refused.
     pub(crate) async fn approve(
         &self,

@@ -24,7 +24,7 @@ pub(crate) enum Kind {
     Refused,
     /// The request makes no sense.
     Invalid,
-    /// What an event brings does not fit it: it can be corrected and sent again.
+    /// The values of an event do not fit it: they can be corrected and sent again.
     Payload,
     /// No machine has this id.
     NotFound,

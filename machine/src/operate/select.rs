@@ -29,7 +29,7 @@ pub(crate) struct Selection {
     state: Option<String>,
 }
 
-/// How many names an error has.
+/// The most names in an error.
 const NAMED: usize = 20;
 
 impl Wanted<'_> {
@@ -85,7 +85,7 @@ impl Selection {
         }
     }
 
-    /// What needs attention of the machines, as a document.
+    /// The concerns of the machines, as a document.
     pub(crate) async fn attention(
         &self,
         observer: &Observer,

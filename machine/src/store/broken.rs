@@ -13,11 +13,11 @@ pub(super) struct Broken(Mutex<Option<(Duration, Rows)>>);
 /// Each with its id, if that can be read, and what is wrong.
 type Rows = Vec<(Option<Id>, String)>;
 
-/// How many times longer than it takes a look at the whole store counts, so that a view that is loaded again
-/// and again spends little time on what hardly ever changes.
+/// The time for which a look at the whole store counts, as a multiple of the time that it takes: a view that is
+/// loaded again and again spends little time on what hardly ever changes.
 const REST: u32 = 10;
 
-/// How many rows are read at once.
+/// The number of rows that are read at once.
 const PAGE: usize = 1000;
 
 impl Store {

@@ -140,7 +140,7 @@ impl Decide {
 }
 
 impl Store {
-    /// Whether a gate can be answered like this.
+    /// Refuses an answer that the gate cannot have.
     async fn is_unchanged(&self, gate: &Gate, answer: &Answer) -> Result<(), CommitError> {
         let behind = self.behind(gate).await?;
         let whole = || WholeQuestion::new(question(behind.context(), Extent::Whole));

@@ -8,7 +8,7 @@ use crate::{
     store::{Received, observe::Observed},
 };
 
-/// What is set aside as a whole.
+/// The cause of a machine that is set aside as a whole.
 pub(crate) const MACHINE: &str = "its handler failed too often";
 
 /// Why a message to a machine was set aside.

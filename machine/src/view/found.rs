@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use super::{Audience, Concern, NextStep, Reason, line::OneLine};
 use crate::{id::Id, store::LoadError};
 
-/// What was found so far; each machine once, for its most urgent reason.
+/// The concerns so far; each machine once, for its most urgent reason.
 pub(super) struct Found<A: Audience> {
     pub(super) seen: BTreeSet<Id>,
     pub(super) concerns: Vec<Concern<A>>,

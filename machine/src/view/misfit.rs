@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::line::OneLine;
 use crate::{definition::Edge, id::shortened};
 
-/// What is wrong with the payload of an event: it lacks what the move takes, has more than that, or a value
+/// The error in the payload of an event: it lacks what the move takes, has more than that, or a value
 /// of another type. Values are not in the text; the names of what the move does not take are in it only
 /// `with_names`, because they come from the sender.
 pub(crate) fn misfit(
