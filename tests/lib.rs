@@ -1,5 +1,5 @@
 //! External tests of the library, one folder per module. This crate holds the shared helpers.
-#![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
+#![allow(clippy::unwrap_used, clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
 use machine::{
     actor::Human,

@@ -68,13 +68,14 @@ pub async fn contradicted(store: &Store, to: &str) -> Id {
     let id = running.id();
     let may_answer = Arc::new(AtomicBool::new(false));
     let answers = Arc::clone(&may_answer);
-    let service = service_fn(move |_call: &Call<Action>| {
-        let answers = Arc::clone(&answers);
-        Box::pin(poll_fn(move |_| match answers.load(Ordering::SeqCst) {
-            true => Poll::Ready(Ok(Applied::new("250 queued"))),
-            false => Poll::Pending,
-        }))
-    });
+    let service =
+        service_fn(move |_call: &Call<Action>| {
+            let answers = Arc::clone(&answers);
+            let receipt = move || Poll::Ready(Ok(Applied::new("250 queued")));
+            Box::pin(poll_fn(move |_| {
+                if answers.load(Ordering::SeqCst) { receipt() } else { Poll::Pending }
+            }))
+        });
     let mut call = permit.call(service);
     let begun = poll_fn(|context| Poll::Ready(call.as_mut().poll(context).is_pending()));
     assert!(begun.await, "it has answered");

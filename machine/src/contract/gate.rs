@@ -276,9 +276,8 @@ impl Gate {
         &mut self.waiting
     }
 
-    /// The execution, and the whole question.
-    pub(crate) fn into_parts(self) -> (Execution<Waiting>, Option<String>) {
-        (self.waiting, self.whole)
+    pub(crate) fn into_execution(self) -> Execution<Waiting> {
+        self.waiting
     }
 
     /// The gate as it was.

@@ -85,7 +85,7 @@ impl Store {
         let Some(gate) = gate else { return Ok(None) };
         match self.gate(gate).await {
             Ok(gate) if gate.approval().execution() == execution => {
-                let (waiting, _) = gate.into_parts();
+                let waiting = gate.into_execution();
                 Ok(Some(waiting.cancel(reason.to_owned(), &GraphRunner::STORE)))
             }
             Err(LoadError::Unavailable(error)) => Err(error.into()),

@@ -223,8 +223,8 @@ impl Store {
                 return Err(Refused::new(gate, reason));
             }
         };
-        let (waiting, whole) = gate.into_parts();
-        let mut cancelled = end(waiting);
+        let whole = gate.whole_question().map(|whole| whole.text);
+        let mut cancelled = end(gate.into_execution());
         let mut retry = Retry::default();
         let error = loop {
             match self.commit(&mut cancelled).await {
