@@ -44,7 +44,7 @@ async fn failed_after_approval(store: &Store, contract: Contract) -> Execution<F
     store.ask(&mut gate, &mut planned).await.unwrap();
     let gate = store.gate(gate.id()).await.unwrap();
     assert_eq!(gate.expires_at(), Some(START + LIMIT));
-    let _ = machine_tests::approve(&store, gate, ann()).await.unwrap();
+    let _ = machine_tests::approve(store, gate, ann()).await.unwrap();
     fails(store, planned).await.unwrap()
 }
 

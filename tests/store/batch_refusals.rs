@@ -185,7 +185,7 @@ async fn behind_a_gate(place: &Place, name: &str) -> Bad {
         }
         "OtherAction" => {
             let (gate, mail) = place.asked(mail("bob")).await;
-            let _ = machine_tests::approve(&store, gate, ann()).await.unwrap();
+            let _ = machine_tests::approve(store, gate, ann()).await.unwrap();
             Bad::begin(place.stored(mail.execution().context().clone()).await)
         }
         "GateChanged" => {

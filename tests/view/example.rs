@@ -61,7 +61,7 @@ async fn approved(store: &Store) -> (Id, Execution<Pending>) {
     let (mut gate, mut mail) = contract().ask::<Action>(None, ecs_node()).unwrap();
     store.ask(&mut gate, &mut mail).await.unwrap();
     let id = gate.id();
-    machine_tests::approve(&store, gate, ann()).await.unwrap();
+    machine_tests::approve(store, gate, ann()).await.unwrap();
     (id, mail.into_execution())
 }
 
