@@ -42,6 +42,13 @@ def known_id(ids, value):
     return known(ids, value)
 
 
+def known_gate(gate):
+    """The id of a gate, or an object that has it."""
+    if isinstance(gate, dict) and "id" in gate:
+        return {**gate, "id": known_id(GATES, gate["id"])}
+    return known_id(GATES, gate)
+
+
 @schemathesis.hook
 def map_path_parameters(context, path_parameters):
     def of(name, value):
@@ -58,5 +65,5 @@ def map_body(context, body):
         if "execution_id" in body:
             body["execution_id"] = known_id(EXECUTIONS, body["execution_id"])
         if isinstance(body.get("gates"), list):
-            body["gates"] = [known_id(GATES, gate) for gate in body["gates"]]
+            body["gates"] = [known_gate(gate) for gate in body["gates"]]
     return body

@@ -1,5 +1,12 @@
 //! External tests of the library, one folder per module. This crate holds the shared helpers.
-#![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
+#![allow(clippy::unwrap_used, clippy::missing_errors_doc, clippy::missing_panics_doc)]
+
+use machine::{
+    actor::Human,
+    contract::{Decision, Gate},
+    store::{CommitError, Decide, Store},
+    typed::Refused,
+};
 
 pub mod actors;
 pub mod forge;
@@ -14,4 +21,21 @@ macro_rules! assert_err {
             other => panic!("expected Err({}), found {other:?}", stringify!($pattern)),
         }
     };
+}
+
+/// Approves what a person has seen whole.
+pub async fn approve(
+    store: &Store,
+    gate: Gate,
+    by: &Human,
+) -> Result<Decision, Refused<Gate, CommitError>> {
+    let shown = gate.whole_question().unwrap().digest;
+    store.approve(gate, shown, by).await
+}
+
+/// The same as a part of a batch.
+#[must_use]
+pub fn approval(gate: Gate, by: &Human) -> Decide {
+    let shown = gate.whole_question().unwrap().digest;
+    Decide::approve(gate, shown, by)
 }

@@ -1,7 +1,8 @@
 //! Contracts and machines shared by many tests.
 
-use crate::actors::{ecs_node, reasoning_node};
+use crate::actors::{ann, ecs_node, graph_runner, reasoning_node, tool_node};
 use machine::{
+    Id,
     actor::EcsNode,
     contract::{
         Action, Answer, Applied, Call, Contract, Execution, Perform, ToolSpec,
@@ -9,8 +10,17 @@ use machine::{
         service_fn,
     },
     machine,
+    store::Store,
 };
-use std::time::Duration;
+use std::{
+    future::poll_fn,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::Poll,
+    time::Duration,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +58,33 @@ pub fn answers(answer: Answer) -> impl Perform<Action> + 'static {
 #[must_use]
 pub fn receipt(text: &str) -> impl Perform<Action> + 'static {
     answers(Ok(Applied::new(text)))
+}
+
+/// A mail that a person has declared not sent, and whose receipt came after that.
+pub async fn contradicted(store: &Store, to: &str) -> Id {
+    let mut pending = pending_mail(to);
+    store.create(&mut pending).await.unwrap();
+    let (running, permit) = store.begin(pending, tool_node()).await.unwrap();
+    let id = running.id();
+    let may_answer = Arc::new(AtomicBool::new(false));
+    let answers = Arc::clone(&may_answer);
+    let service =
+        service_fn(move |_call: &Call<Action>| {
+            let answers = Arc::clone(&answers);
+            let receipt = move || Poll::Ready(Ok(Applied::new("250 queued")));
+            Box::pin(poll_fn(move |_| {
+                if answers.load(Ordering::SeqCst) { receipt() } else { Poll::Pending }
+            }))
+        });
+    let mut call = permit.call(service);
+    let begun = poll_fn(|context| Poll::Ready(call.as_mut().poll(context).is_pending()));
+    assert!(begun.await, "it has answered");
+    let doubt = store.fence(id, "overdue", graph_runner()).await.unwrap();
+    drop(store.override_not_applied(doubt, "not sent", ann()).await.unwrap());
+    may_answer.store(true, Ordering::SeqCst);
+    let outcome = call.await;
+    store.settle(running, outcome, tool_node()).await.unwrap_err();
+    id
 }
 
 /// A question to a person, asked but not answered.

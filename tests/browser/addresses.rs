@@ -1,29 +1,6 @@
-//! The address says what is shown, and never the token.
+//! The address says what is shown.
 
 use crate::{browser::browse, site::ANN};
-
-#[tokio::test]
-async fn the_token_leaves_the_address() {
-    browse(async |page| {
-        page.site.ask("bob@example.com").await;
-        page.driver.goto(page.url(&format!("#token={ANN}"))).await.unwrap();
-        page.shows("approve email.send").await;
-        assert_eq!(page.run("return location.href").await, page.url("#/"));
-        page.click("main a[href*=machines]").await;
-        page.shows("history").await;
-        page.driver.back().await.unwrap();
-        page.shows("needs attention").await;
-        let traces = "return [location.href, document.title, document.documentElement.outerHTML, \
-            JSON.stringify(localStorage), document.cookie].join()";
-        let traces = page.run(traces).await;
-        assert!(!traces.as_str().unwrap().contains(ANN), "{traces}");
-        assert_eq!(
-            page.run("return Object.values(sessionStorage)").await,
-            serde_json::json!([ANN])
-        );
-    })
-    .await;
-}
 
 #[tokio::test]
 async fn back_and_forward_and_links_show_the_same_again() {

@@ -2,6 +2,7 @@
 
 use std::{
     net::TcpListener,
+    path::Path,
     process::{Child, Command, Stdio},
     sync::Arc,
     time::Duration,
@@ -37,8 +38,23 @@ where
     browse_file("agent.db", test).await;
 }
 
+/// The same, with a look at the files of the browser when it has ended.
+pub(crate) async fn browse_and_look<F>(test: impl FnOnce(Arc<Page>) -> F, look: impl FnOnce(&Path))
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    browse_with("agent.db", test, look).await;
+}
+
 /// The same with a file of this name.
 pub(crate) async fn browse_file<F>(name: &str, test: impl FnOnce(Arc<Page>) -> F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    browse_with(name, test, |_| ()).await;
+}
+
+async fn browse_with<F>(name: &str, test: impl FnOnce(Arc<Page>) -> F, look: impl FnOnce(&Path))
 where
     F: Future<Output = ()> + Send + 'static,
 {
@@ -57,6 +73,7 @@ where
         std::panic::resume_unwind(error.into_panic());
     }
     quit.unwrap();
+    look(driver.profile.path());
 }
 
 struct Driver {

@@ -72,6 +72,7 @@ impl Page {
             json!(button)
         );
         self.until(button, &script).await;
+        self.until("the dialog", "return document.querySelector('dialog').open").await;
         self.fill(fields).await;
     }
 
@@ -214,7 +215,6 @@ async fn the_command_of_each_dialog_does_what_its_button_does() {
         }
         let event = json!({
             "[name='value cents']": "1700",
-            "[name='type cents']": "json",
             "[name='value note']": HOSTILE,
         });
         page.both(page.claims().await, "Send settle", event).await;

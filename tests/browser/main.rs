@@ -40,6 +40,10 @@ mod screenshot;
 mod sessions;
 #[cfg(feature = "browser")]
 mod site;
+#[cfg(feature = "browser")]
+mod tokens;
+#[cfg(feature = "browser")]
+mod whole;
 
 /// Says that a check is skipped, also where the output of tests is captured.
 fn skipped(why: &str) {

@@ -56,20 +56,29 @@ async fn an_event_with_what_it_takes_is_sent() {
         assert!(!shown.as_str().unwrap().contains("hunter2"));
 
         page.click("#next button").await;
-        page.find("dialog [name='value cents']").await.send_keys("1700").await.unwrap();
+        // D2: before, the dialog said nothing of what is decided on.
+        page.until(
+            "the data",
+            "return document.querySelector('dialog').innerText.includes('a broken window')",
+        )
+        .await;
+        page.find("dialog [name='value cents']").await.send_keys("17 euros").await.unwrap();
         page.find("dialog [name='value note']").await.send_keys("1700").await.unwrap();
         page.answer_dialog().await;
-        // Text is not a number, and nothing was sent.
-        page.until("a refusal", "return document.querySelector('dialog .warning') !== null").await;
+        // D4: before, "1700" was text, and what was typed was lost with the refusal.
+        page.until("a refusal", "return document.querySelector('dialog .warning')?.innerText.includes('“cents” is a whole number (u32)') === true")
+            .await;
+        let field = page.find("dialog [name='value cents']").await;
+        field.clear().await.unwrap();
+        field.send_keys("99999999999").await.unwrap();
+        page.click("dialog button[type=submit]").await;
+        page.until("the server", "return document.querySelector('dialog .warning')?.innerText.includes('another type') === true")
+            .await;
         assert!(page.site.store.inbox(id).await.unwrap().is_empty());
-        page.click("dialog button[type=button]:last-of-type").await;
-
-        page.run("document.querySelector('dialog').close()").await;
-        page.click("#next button").await;
-        page.find("dialog [name='value cents']").await.send_keys("1700").await.unwrap();
-        page.find("dialog [name='type cents'] option[value=json]").await.click().await.unwrap();
-        page.find("dialog [name='value note']").await.send_keys("1700").await.unwrap();
-        page.answer_dialog().await;
+        assert_eq!(page.run("return document.querySelector(\"dialog [name='value note']\").value").await, "1700");
+        field.clear().await.unwrap();
+        field.send_keys("1700").await.unwrap();
+        page.click("dialog button[type=submit]").await;
         page.shows("messages to it").await;
         let worker = Worker::new(&page.site.store, Actors::issue("claims").unwrap()).handler(Waits);
         let idle = tokio::time::timeout(Duration::from_secs(20), worker.run_until_idle());

@@ -32,9 +32,15 @@ impl Page {
             (event) => window.violations.push(event.effectiveDirective), true);";
         self.send("Page.enable", json!({})).await;
         self.send("Page.addScriptToEvaluateOnNewDocument", json!({ "source": source })).await;
-        self.driver.goto(self.url(&format!("#token={token}"))).await.unwrap();
+        self.follow(token).await;
         self.until("the token to be taken", "return document.body.innerText.includes('As ')").await;
         self.go(fragment).await;
+    }
+
+    /// Follows a link that signs somebody in.
+    pub(crate) async fn follow(&self, token: &str) {
+        let code = self.site.code(token).await;
+        self.driver.goto(self.url(&format!("#code={code}"))).await.unwrap();
     }
 
     /// Goes to an address such as `#/approvals`, and waits until it is shown and live.

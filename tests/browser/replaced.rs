@@ -86,7 +86,7 @@ async fn the_name_is_that_under_which_the_server_records() {
 }
 
 #[tokio::test]
-async fn a_link_with_a_token_changes_the_person_of_an_open_tab() {
+async fn a_link_changes_the_person_of_an_open_tab() {
     browse(async |page| {
         let (gate, _) = page.site.ask("bob@example.com").await;
         page.open_as(ANN, "#/approvals").await;
@@ -95,7 +95,7 @@ async fn a_link_with_a_token_changes_the_person_of_an_open_tab() {
         assert!(page.text("dialog").await.contains("under the name ann"));
         // The same document goes on, as with an address that is pasted.
         page.run("window.stays = true").await;
-        page.driver.goto(page.url(&format!("#token={TOM}"))).await.unwrap();
+        page.follow(TOM).await;
         page.until("Tom", "return document.querySelector('.role').innerText === 'As tom'").await;
         assert_eq!(page.run("return window.stays").await, true);
         assert_eq!(page.run("return location.href").await, page.url("#/"));
@@ -118,25 +118,31 @@ async fn a_link_with_a_token_changes_the_person_of_an_open_tab() {
 }
 
 #[tokio::test]
-async fn an_empty_token_in_the_address_leaves_nothing_of_the_person() {
+async fn a_link_that_was_used_leaves_nothing_of_the_person() {
     browse(async |page| {
         page.site.ask("bob@example.com").await;
         page.driver.goto(page.url("")).await.unwrap();
         page.shows("bob@example.com").await;
-        assert_eq!(page.text(".role").await, "Read-only");
+        assert_eq!(page.text(".role").await, "Not signed in: read-only");
         // The link that `serve --as` prints makes a decider of a reader's tab.
-        page.driver.goto(page.url(&format!("#token={ANN}"))).await.unwrap();
+        page.follow(ANN).await;
         page.until("Ann", "return document.querySelector('.role').innerText === 'As ann'").await;
         page.until("a button", "return document.querySelectorAll('button.primary').length === 1")
             .await;
         assert_eq!(page.count("header option").await, 3);
 
-        page.driver.goto(page.url("#token=")).await.unwrap();
+        page.driver.goto(page.url("#code=used")).await.unwrap();
+        page.until(
+            "why",
+            "return document.querySelector('dialog').innerText.includes('not valid any more')",
+        )
+        .await;
+        page.run("document.querySelector('dialog').close()").await;
         page.until(
             "nobody",
-            "return document.querySelector('.role').innerText === 'Read-only' \
+            "return document.querySelector('.role').innerText === 'Not signed in: read-only' \
                 && document.querySelector('.live').innerText === 'Live' \
-                && document.querySelectorAll('button.primary').length === 0",
+                && document.querySelectorAll('main button.primary').length === 0",
         )
         .await;
         page.shows("bob@example.com").await;

@@ -36,7 +36,7 @@ async fn an_unknown_session_is_an_error() {
         page.open_as(ANN, "#/").await;
         for name in ["nope", ".."] {
             page.driver.goto(page.url(&format!("#/sessions/{name}"))).await.unwrap();
-            page.shows("no machine has this session").await;
+            page.shows("no machine belongs to the session").await;
             assert!(!page.text("main").await.contains("0 executions"));
         }
     })

@@ -15,7 +15,7 @@ use machine::{
     actor::{Actors, Human},
     clock::{Clock, Millis, SystemClock},
     contract::{AnyExecution, Contract},
-    http::{Access, Http, serve},
+    http::{Access, Codes, Http, serve},
     store::{OpenOptions, Store},
 };
 use tempfile::TempDir;
@@ -45,8 +45,8 @@ pub(crate) struct Site {
     server: Mutex<Server>,
 }
 
-/// A server that runs; what stops it, and its end.
-type Server = (oneshot::Sender<()>, JoinHandle<()>);
+/// A server that runs; what stops it, its end, and its codes.
+type Server = (oneshot::Sender<()>, JoinHandle<()>, Codes);
 
 impl Site {
     /// With a file of this name in a new folder.
@@ -66,9 +66,14 @@ impl Site {
     /// Stops the server, and what it streams.
     pub(crate) async fn stop(&self) {
         let mut server = self.server.lock().await;
-        let (stop, ended) = &mut *server;
+        let (stop, ended, _) = &mut *server;
         drop(std::mem::replace(stop, oneshot::channel().0));
         ended.await.unwrap();
+    }
+
+    /// A one-time code for a token.
+    pub(crate) async fn code(&self, token: &str) -> String {
+        self.server.lock().await.2.issue(token).unwrap()
     }
 
     /// Starts it again at the same address, for this store.
@@ -123,7 +128,7 @@ impl Site {
     /// Somebody approves, elsewhere.
     pub(crate) async fn approve(&self, gate: Id, by: &str) {
         let gate = self.store.gate(gate).await.unwrap();
-        self.store.approve(gate, &Human::new(by).unwrap()).await.unwrap();
+        machine_tests::approve(&self.store, gate, &Human::new(by).unwrap()).await.unwrap();
     }
 
     /// The state's name of an execution.
@@ -171,7 +176,8 @@ fn start(listener: TcpListener, store: &Store, file: &Path, access: Access) -> S
 
 fn run(listener: TcpListener, http: Http) -> Server {
     let (stop, stopped) = oneshot::channel::<()>();
+    let codes = http.codes();
     let serving =
         async move { serve(listener, http, async { drop(stopped.await) }).await.unwrap() };
-    (stop, tokio::spawn(serving))
+    (stop, tokio::spawn(serving), codes)
 }

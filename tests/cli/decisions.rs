@@ -27,7 +27,8 @@ async fn what_is_approved_runs() {
     assert_eq!(place.position().await, before);
 
     let ran = place.run(&["approve", &end(gate.id()), "--as", "ann", "--yes"]);
-    assert!(ran.done().contains(&planned.id().to_string()), "{ran:?}");
+    let follow = format!("a worker runs {0}; follow it with `show {0}`\n", planned.id());
+    assert!(ran.done().ends_with(&follow), "{ran:?}");
     let settled = place.store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap();
     assert!(matches!(settled, Settled::Completed(_)));
 

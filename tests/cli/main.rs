@@ -1,10 +1,12 @@
 //! Tests of the command line: the program, on files that the library wrote.
 #![allow(clippy::unwrap_used)]
 
+mod concerns;
 mod decisions;
 mod doubts;
 mod failures;
 mod files;
+mod finding;
 mod help;
 mod hostile;
 mod large;

@@ -75,3 +75,44 @@ async fn a_table_fits_and_has_colours() {
         assert!(widest.is_some_and(|widest| (40..=80).contains(&widest)), "{widest:?}: {shown}");
     }
 }
+
+/// D1: before, this showed "Allow email.send? .. [y/N]", and `y` declined.
+#[tokio::test]
+async fn a_person_who_declines_is_asked_about_that() {
+    let place = Place::new().await;
+    let (gate, _planned) = place.ask("bob@example.com").await;
+    let id = end(gate.id());
+    for (typed, code, label) in [("n\n", 1, Label::Waiting), ("y\n", 0, Label::Rejected)] {
+        let mut command = place.command(&["decline", &id, "--as", "ann"]);
+        let (found, shown) = on_terminal(&mut command, 100, typed);
+        assert_eq!(found, code, "{typed:?}: {shown}");
+        assert!(shown.contains("Decline email.send? It never runs."), "{shown}");
+        assert!(shown.contains("bob@example.com") && !shown.contains("Allow"), "{shown}");
+        assert_eq!(place.label(gate.id()).await, label, "{typed:?}");
+    }
+}
+
+/// D3: before, a question was approved although a part of it was cut.
+#[tokio::test]
+async fn a_question_that_is_cut_is_not_approved() {
+    let place = Place::new().await;
+    let to = format!("bob@example.com, {} eve@example.com", "x".repeat(20_000));
+    let (gate, _planned) = place.ask(&to).await;
+    let id = end(gate.id());
+    for more in [&[][..], &["--yes"]] {
+        let arguments = [&["approve", &id, "--as", "ann"][..], more].concat();
+        let (code, shown) = on_terminal(&mut place.command(&arguments), 100, "y\n");
+        assert_eq!(code, 1, "{shown}");
+        let command = format!("`approve {} --whole --as NAME` shows all of it", gate.id());
+        assert!(shown.contains(&command), "{shown}");
+        assert_eq!(place.label(gate.id()).await, Label::Waiting);
+    }
+    for (typed, code, label) in [("n\n", 1, Label::Waiting), ("y\n", 0, Label::Success)] {
+        let mut command = place.command(&["approve", &id, "--as", "ann", "--whole"]);
+        let (found, shown) = on_terminal(&mut command, 100, typed);
+        assert_eq!(found, code, "{shown}");
+        let flat: String = shown.split_whitespace().collect();
+        assert!(flat.contains("eve@example.com") && !flat.contains("NOTSHOWN"), "{shown}");
+        assert_eq!(place.label(gate.id()).await, label);
+    }
+}

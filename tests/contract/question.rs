@@ -244,23 +244,31 @@ fn question_text(text: &str) -> Vec<String> {
     lines(&json!({ "to": text }))
 }
 
-/// A huge argument is cut, and how much is missing is said. What was cut is still approved.
+/// A huge argument is cut, and what is missing is named first. The whole question has it.
 #[test]
 fn a_huge_argument_is_cut() {
     let long = |end: &str| json!({ "body": format!("{}{end}", "邮".repeat(50_000)), "to": "bob" });
     let shown = lines(&long("x"));
-    assert_eq!(shown.len(), 2);
+    assert_eq!(shown.len(), 3);
     // With its quotes, the text has 50,003 characters.
-    assert!(shown[0].starts_with("body: \"邮邮"), "{shown:?}");
-    assert!(shown[0].ends_with("邮… (48003 more characters)"), "{}", shown[0]);
-    assert_eq!(shown[1], "to: \"bob\"");
+    assert_eq!(shown[0], "NOT SHOWN HERE: 48003 characters of body");
+    assert!(shown[1].starts_with("body: \"邮邮"), "{shown:?}");
+    assert!(shown[1].ends_with("邮… (48003 more characters)"), "{}", shown[1]);
+    assert_eq!(shown[2], "to: \"bob\"");
+    let whole = gate(call(&long("x"))).whole_question().unwrap().text;
+    assert!(
+        whole.contains(&format!("\nbody: \"{}x\"\nto", "邮".repeat(50_000))),
+        "{}",
+        whole.len()
+    );
     let (one, other) = (question(&long("x")), question(&long("y")));
     assert_ne!(one, other, "the digests differ");
     // At the limit nothing is cut.
     let exact = lines(&json!({ "body": "x".repeat(1998) }));
     assert_eq!(exact, [format!("body: \"{}\"", "x".repeat(1998))]);
     let over = lines(&json!({ "body": "x".repeat(1999) }));
-    assert!(over[0].ends_with("… (1 more characters)"), "{}", over[0]);
+    assert_eq!(over[0], "NOT SHOWN HERE: 1 characters of body");
+    assert!(over[1].ends_with("… (1 more characters)"), "{}", over[1]);
 }
 
 /// Every action can be asked for, and nobody has to read a book: many arguments and huge names are cut,
@@ -278,7 +286,28 @@ fn a_huge_action_can_be_asked_for() {
         assert!(characters < 50_000, "the question has {characters} characters");
         let digest = gate.approval().action().to_string();
         assert!(gate.question().ends_with(&format!("\n[action {}]", &digest[..16])));
+        let hidden = gate.question().lines().nth(1).unwrap();
+        assert!(hidden.starts_with("NOT SHOWN HERE: "), "{hidden}");
+        let whole = gate.whole_question().unwrap();
+        assert!(whole.text.len() > gate.question().len() && !whole.text.contains("NOT SHOWN"));
     }
+}
+
+/// D3: an approval names the text that was shown, and a text that was cut is not enough.
+#[tokio::test]
+async fn what_was_not_shown_is_not_approved() {
+    let store = Store::memory();
+    let (mut gate, mut planned) = gated(call(&json!({ "to": "x".repeat(3000) })));
+    store.ask(&mut gate, &mut planned).await.unwrap();
+    let (mut other, mut behind) = gated(call(&json!({ "to": "x".repeat(3001) })));
+    store.ask(&mut other, &mut behind).await.unwrap();
+    let refused = store.approve(gate, other.whole_question().unwrap().digest, ann()).await;
+    let Err(refused) = refused else { panic!("approved unseen") };
+    assert!(matches!(refused.reason, CommitError::NotShown { .. }), "{refused}");
+    // Nothing was written, and what was given back can be approved.
+    let gate = store.gate(refused.machine.id()).await.unwrap();
+    assert_eq!(gate.whole_question(), refused.machine.whole_question());
+    assert!(machine_tests::approve(&store, refused.machine, ann()).await.unwrap().approved);
 }
 
 /// A question that somebody wrote is not that of a gate: it is refused before anybody can approve it.
@@ -314,7 +343,7 @@ async fn a_question_from_data_is_not_approved() {
         store.batch().create(&mut read).create(planned.machine()).write().await.unwrap();
         let asked = store.gate(read.id()).await.unwrap();
         assert_eq!(asked.question().contains("notes.txt"), lies);
-        let approved = store.approve(asked, ann()).await;
+        let approved = machine_tests::approve(&store, asked, ann()).await;
         match approved {
             Ok(_) => assert!(!lies, "approved a file that is not read"),
             Err(refused) => {

@@ -8,7 +8,7 @@ use machine::{
         Action, AnyExecution, Execution, Gate, InDoubt, LateCall, Outcome, Perform, Permit,
         Planned, execution,
     },
-    store::{Begin, Decide, Query, Settle, Store},
+    store::{Begin, Query, Settle, Store},
 };
 use machine_tests::actors::{ann, graph_runner, tool_node};
 
@@ -93,12 +93,12 @@ fn gates_can_be_spawned(
     spawned(async move { store.ask(&mut asked, &mut planned).await });
     spawned(async move { store.gate(id).await });
     let [one, two, three, four, five] = [(); 5].map(|()| gate().0);
-    spawned(async move { store.approve(one, ann()).await });
+    spawned(async move { machine_tests::approve(&store, one, ann()).await });
     spawned(async move { store.decline(two, "no", ann()).await });
     spawned(async move { store.expire(three, graph_runner()).await });
     spawned(async move { store.withdraw(four, "no", graph_runner()).await });
     spawned(async move {
-        let mut decide = Decide::approve(five, ann());
+        let mut decide = machine_tests::approval(five, ann());
         store.batch().decide(&mut decide).write().await
     });
 }

@@ -80,7 +80,7 @@ async fn the_journal_names_the_actor() {
     let (mut gate, mut planned) = pay("bob").ask::<Pay>(None, ecs_node()).unwrap();
     store.ask(&mut gate, &mut planned).await.unwrap();
     let (gate, person) = (gate.id(), Human::new("ann@example.com").unwrap());
-    let _ = store.approve(store.gate(gate).await.unwrap(), &person).await.unwrap();
+    let _ = machine_tests::approve(&store, store.gate(gate).await.unwrap(), &person).await.unwrap();
     worker::run("pays", &file, planned.id(), Teller::pays(&bank));
     let decision = store.history(gate).await.unwrap();
     let by = decision.entries.iter().map(|entry| (entry.actor.as_deref(), entry.by.as_deref()));

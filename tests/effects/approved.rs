@@ -36,7 +36,7 @@ async fn the_arguments_of_the_call_are_those_of_the_question() {
     );
     assert_eq!(gate.question(), question);
 
-    let _ = store.approve(gate, ann()).await.unwrap();
+    let _ = machine_tests::approve(&store, gate, ann()).await.unwrap();
     let report = worker::run("pays", &file, planned.id(), Teller::pays(&bank));
     assert_eq!(report, Report::Completed("receipt 1".to_owned()));
     let paid = &bank.paid()[..];
@@ -56,7 +56,7 @@ async fn the_action_of_the_call_is_the_one_that_was_approved() {
     let (mut gate, mut planned) = contract.ask::<Action>(None, ecs_node()).unwrap();
     store.ask(&mut gate, &mut planned).await.unwrap();
     let approved = gate.approval().action();
-    let _ = store.approve(gate, ann()).await.unwrap();
+    let _ = machine_tests::approve(&store, gate, ann()).await.unwrap();
 
     let AnyExecution::Pending(loaded) = store.load(planned.id()).await.unwrap() else {
         panic!("it is pending")
@@ -83,7 +83,7 @@ async fn another_tool_does_not_run_it() {
     performs::<crate::tool::Remind>(&Teller::pays(&bank));
     let (mut gate, mut planned) = pay("bob").ask::<Pay>(None, ecs_node()).unwrap();
     store.ask(&mut gate, &mut planned).await.unwrap();
-    let _ = store.approve(gate, ann()).await.unwrap();
+    let _ = machine_tests::approve(&store, gate, ann()).await.unwrap();
     let refused = Planned::<crate::tool::Remind>::of(planned.into_execution()).unwrap_err();
     assert!(matches!(refused.reason, machine::contract::InvalidContract::OtherTool { .. }));
 }
@@ -97,7 +97,9 @@ async fn an_action_that_was_edited_in_the_file_does_not_run() {
         let (mut gate, mut planned) = pay("bob").ask::<Pay>(None, ecs_node()).unwrap();
         store.ask(&mut gate, &mut planned).await.unwrap();
         if approve_first {
-            let _ = store.approve(store.gate(gate.id()).await.unwrap(), ann()).await.unwrap();
+            let _ = machine_tests::approve(&store, store.gate(gate.id()).await.unwrap(), ann())
+                .await
+                .unwrap();
         }
         let raw = rusqlite::Connection::open(&file).unwrap();
         let edited = "UPDATE context SET body = replace(body, '\"bob\"', '\"eve\"')";
@@ -108,7 +110,7 @@ async fn an_action_that_was_edited_in_the_file_does_not_run() {
         let report = worker::run("pays", &file, id, Teller::pays(&bank));
         assert_eq!(report, Report::NotBegun("Unreadable".to_owned()));
         if !approve_first {
-            let refused = store.approve(gate, ann()).await.unwrap_err();
+            let refused = machine_tests::approve(&store, gate, ann()).await.unwrap_err();
             assert!(matches!(refused.reason, CommitError::GateChanged { .. }), "{refused}");
         }
         assert_eq!(bank.count(), 0);

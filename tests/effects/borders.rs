@@ -135,7 +135,7 @@ async fn an_answer_from_json_is_not_an_answer() {
     assert_err!(both, CommitError::Imported { .. });
     // The gate itself is not harmed.
     store.ask(&mut gate, &mut planned).await.unwrap();
-    let _ = store.approve(gate, ann()).await.unwrap();
+    let _ = machine_tests::approve(&store, gate, ann()).await.unwrap();
     assert!(store.begin(planned, tool_node()).await.is_ok());
 }
 

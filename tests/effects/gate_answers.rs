@@ -50,7 +50,7 @@ async fn approver() {
     let gate = store.gate(gate).await.unwrap();
     say(&gate.question());
     wait();
-    let answer = store.approve(gate, &Human::new(&who).unwrap()).await;
+    let answer = machine_tests::approve(&store, gate, &Human::new(&who).unwrap()).await;
     say(&match answer {
         Ok(_) => Ok(()),
         Err(refused) => match refused.reason {
@@ -112,10 +112,10 @@ async fn an_approval_expires() {
     let late_id = late.id();
     let refused = store.expire(late, graph_runner()).await.unwrap_err();
     assert!(matches!(refused.reason, CommitError::NotDue { .. }));
-    let _ = store.approve(unused, ann()).await.unwrap();
+    let _ = machine_tests::approve(&store, unused, ann()).await.unwrap();
 
     time.add(HOUR);
-    let refused = store.approve(refused.machine, ann()).await.unwrap_err();
+    let refused = machine_tests::approve(&store, refused.machine, ann()).await.unwrap_err();
     assert!(matches!(refused.reason, CommitError::GateExpired { .. }));
     let refused = store.decline(refused.machine, "no", ann()).await.unwrap_err();
     assert!(matches!(refused.reason, CommitError::GateExpired { .. }));
@@ -140,7 +140,7 @@ async fn what_was_declined_or_withdrawn_never_runs() {
     let _ = store.decline(gate, "wrong address", ann()).await.unwrap();
     let refused = store.begin(planned, tool_node()).await.unwrap_err();
     assert!(matches!(refused.reason, CommitError::NeverRuns { status: Status::Rejected, .. }));
-    let refused = store.approve(seen, ann()).await.unwrap_err();
+    let refused = machine_tests::approve(&store, seen, ann()).await.unwrap_err();
     assert!(matches!(refused.reason, CommitError::AlreadyDecided { approved: false, .. }));
     // It is not wedged: it ends without a permit, and its key was never taken.
     let pending = crate::support::loaded::<Pay>(&store, id).await.into_execution();
@@ -152,7 +152,7 @@ async fn what_was_declined_or_withdrawn_never_runs() {
     let (gate, planned) = asked(&store, None).await;
     let seen = store.gate(gate.id()).await.unwrap();
     let _ = store.withdraw(gate, "not needed", graph_runner()).await.unwrap();
-    let refused = store.approve(seen, ann()).await.unwrap_err();
+    let refused = machine_tests::approve(&store, seen, ann()).await.unwrap_err();
     let CommitError::GateEnded { found, .. } = refused.reason else { panic!("{refused}") };
     assert_eq!(found, "CANCELLED (not needed)");
     assert_err!(
@@ -171,12 +171,12 @@ async fn what_is_not_a_gate_cannot_be_answered() {
     let unknown = pay("eve").ask::<Pay>(None, ecs_node()).unwrap().0;
     assert_err!(store.gate(unknown.id()).await, LoadError::NotFound { .. });
     assert_err!(store.gate(planned.id()).await, LoadError::NotAGate { .. });
-    let refused = store.approve(unknown, ann()).await.unwrap_err();
+    let refused = machine_tests::approve(&store, unknown, ann()).await.unwrap_err();
     assert!(matches!(refused.reason, CommitError::NeverStored { .. }), "{refused}");
     let elsewhere = Store::memory();
-    let refused = elsewhere.approve(gate, ann()).await.unwrap_err();
+    let refused = machine_tests::approve(&elsewhere, gate, ann()).await.unwrap_err();
     assert!(matches!(refused.reason, CommitError::GateChanged { .. }), "{refused}");
-    let _ = store.approve(refused.machine, ann()).await.unwrap();
+    let _ = machine_tests::approve(&store, refused.machine, ann()).await.unwrap();
 }
 
 /// What waits behind the gate has gone on without it, or was never there.
@@ -185,12 +185,12 @@ async fn a_gate_before_something_else_cannot_be_approved() {
     let (_folder, _, store) = new_store().await;
     let (gate, planned) = asked(&store, None).await;
     let _ = store.cancel(planned.into_execution(), "not needed", tool_node()).await.unwrap();
-    let refused = store.approve(gate, ann()).await.unwrap_err();
+    let refused = machine_tests::approve(&store, gate, ann()).await.unwrap_err();
     assert!(matches!(refused.reason, CommitError::GateEnded { .. }), "{refused}");
 
     let (mut alone, _) = pay("bob").ask::<Pay>(None, ecs_node()).unwrap();
     store.batch().create(alone.machine()).write().await.unwrap();
-    let refused = store.approve(alone, ann()).await.unwrap_err();
+    let refused = machine_tests::approve(&store, alone, ann()).await.unwrap_err();
     assert!(matches!(refused.reason, CommitError::GateChanged { .. }), "{refused}");
 }
 
@@ -202,15 +202,16 @@ async fn several_gates_are_answered_together() {
     let (second, behind_second) = asked(&store, None).await;
     let seen = store.gate(second.id()).await.unwrap();
     let (mut yes, mut no) =
-        (Decide::approve(first, ann()), Decide::decline(second, "twice", ann()));
+        (machine_tests::approval(first, ann()), Decide::decline(second, "twice", ann()));
     store.batch().decide(&mut yes).decide(&mut no).write().await.unwrap();
     begin(&store, behind_first).await.unwrap();
     assert_err!(begin(&store, behind_second).await, CommitError::NeverRuns { .. });
 
     let (third, behind_third) = asked(&store, None).await;
-    let (mut yes, mut no) = (Decide::approve(third, ann()), Decide::decline(seen, "no", ann()));
+    let (mut yes, mut no) =
+        (machine_tests::approval(third, ann()), Decide::decline(seen, "no", ann()));
     let refused = store.batch().decide(&mut yes).decide(&mut no).write().await;
     assert_err!(refused, CommitError::AlreadyDecided { by, approved: false, .. } if by == "ann");
     assert_err!(begin(&store, behind_third).await, CommitError::Deferred { .. });
-    let _ = store.approve(yes.into_gate().unwrap(), ann()).await.unwrap();
+    let _ = machine_tests::approve(&store, yes.into_gate().unwrap(), ann()).await.unwrap();
 }

@@ -104,7 +104,8 @@ async fn the_asker_cannot_open_its_gate() {
     assert_eq!(bank.count(), 0);
 
     // A person can still answer it, and only that shows as human-confirmed.
-    let _ = store.approve(store.gate(gate.id()).await.unwrap(), ann()).await.unwrap();
+    let _ =
+        machine_tests::approve(&store, store.gate(gate.id()).await.unwrap(), ann()).await.unwrap();
     let report = worker::run("pays", &file, planned.id(), Teller::pays(&bank));
     assert_eq!(report, Report::Completed("receipt 1".to_owned()));
     let view = view(&store, planned.id()).await;

@@ -21,7 +21,7 @@ use crate::{
 async fn approved<T: Callable>(store: &Store, contract: Contract) -> Id {
     let (mut gate, mut planned) = contract.ask::<T>(None, ecs_node()).unwrap();
     store.ask(&mut gate, &mut planned).await.unwrap();
-    let _ = store.approve(gate, ann()).await.unwrap();
+    let _ = machine_tests::approve(store, gate, ann()).await.unwrap();
     planned.id()
 }
 

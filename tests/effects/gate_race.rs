@@ -25,7 +25,7 @@ async fn one_of_several_workers_begins_what_is_approved() {
         for worker in &mut workers {
             assert_eq!(worker.hear::<String>(), "deferred");
         }
-        let _ = store.approve(gate, ann()).await.unwrap();
+        let _ = machine_tests::approve(&store, gate, ann()).await.unwrap();
 
         let mut completed = 0;
         for mut worker in workers {

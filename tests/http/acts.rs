@@ -136,7 +136,9 @@ async fn a_message_is_kept_for_its_program() {
         (json!({ "trigger": "confirm", "payload": { "amount": 5, "x": 1 } }), "does not take `x`"),
     ] {
         let answer = place.act(id, "send", &body).await;
-        let problem = answer.problem(409, text);
+        // D4: what can be corrected and sent again is told apart; before, all of them were 409.
+        let status = if text == "takes `fly`" { 409 } else { 422 };
+        let problem = answer.problem(status, text);
         assert_eq!(problem["legal_moves"][0]["trigger"], "confirm", "{problem}");
     }
     for (body, text) in [

@@ -3,7 +3,7 @@
 use machine_tests::samples::mail;
 use serde_json::{Value, json};
 
-use crate::support::{Place, unknown};
+use crate::support::{Place, shown, unknown};
 
 const APPROVE: &str = "/api/approvals/approve";
 const DECLINE: &str = "/api/approvals/decline";
@@ -21,13 +21,15 @@ async fn a_gate_is_listed_until_it_is_answered() {
     };
     let expected = json!({
         "gate": gate.id(), "execution": planned.id(), "question": gate.question(),
+        "digest": gate.whole_question().unwrap().digest,
         "summary": approval["summary"], "tool": "email.send", "asked_by": "agent",
         "session": "s 1", "irreversible": true, "waiting_since": since, "expires_at": null,
         "stale": null, "next": [step("approve"), step("decline")],
     });
     assert_eq!(*approval, expected);
     assert_eq!(listed["next"], Value::Null);
-    let decided = place.post(APPROVE, &json!({ "gates": [gate.id(), gate.id()] })).await.is(200);
+    let decided =
+        place.post(APPROVE, &json!({ "gates": [shown(&gate), shown(&gate)] })).await.is(200);
     let at = &decided["decided"][0]["at"];
     let expected = json!({ "gate": gate.id(), "execution": planned.id(), "approved": true,
         "by": "ann", "at": at });
@@ -43,10 +45,11 @@ async fn several_are_answered_together_or_not_at_all() {
     let (one, _) = place.gate("one@example.com").await;
     let (two, _) = place.gate("two@example.com").await;
     let question = place.question().await;
-    for bad in [json!(question), json!(unknown())] {
-        let body = json!({ "gates": [one.id(), two.id(), bad] });
+    for bad in [question, unknown()] {
+        let other = json!({ "id": bad, "digest": shown(&one)["digest"] });
+        let body = json!({ "gates": [shown(&one), shown(&two), other] });
         let answer = place.post(APPROVE, &body).await;
-        answer.problem(if bad == json!(question) { 409 } else { 404 }, "");
+        answer.problem(if bad == question { 409 } else { 404 }, "");
         assert_eq!(place.get("/api/approvals").await["approvals"].as_array().unwrap().len(), 2);
     }
     let body = json!({ "gates": [one.id(), two.id()], "reason": "not now" });
@@ -60,9 +63,14 @@ async fn several_are_answered_together_or_not_at_all() {
 async fn a_list_of_gates_has_a_size() {
     let place = Place::new().await;
     let (gate, _) = place.gate("bob@example.com").await;
-    for gates in
-        [json!([]), json!(vec![gate.id(); 101]), json!(["x"]), json!([1]), json!("x"), Value::Null]
-    {
+    for gates in [
+        json!([]),
+        json!(vec![shown(&gate); 101]),
+        json!(["x"]),
+        json!([1]),
+        json!("x"),
+        Value::Null,
+    ] {
         place.post(APPROVE, &json!({ "gates": gates })).await.problem(400, "");
     }
     for _ in 0..3 {
@@ -90,11 +98,12 @@ async fn a_list_of_gates_has_a_size() {
 async fn of_many_people_one_decides() {
     let place = Place::new().await;
     let (gate, _) = place.gate("bob@example.com").await;
-    let body = json!({ "gates": [gate.id()] });
     let mut decided = tokio::task::JoinSet::new();
     for at in 0..8 {
-        let path = if at % 2 == 0 { APPROVE } else { DECLINE };
-        let call = crate::support::Call::post(path, &body).token(crate::support::OPERATOR);
+        let (path, gate) =
+            if at % 2 == 0 { (APPROVE, shown(&gate)) } else { (DECLINE, json!(gate.id())) };
+        let call = crate::support::Call::post(path, &json!({ "gates": [gate] }))
+            .token(crate::support::OPERATOR);
         let address = place.address;
         decided.spawn_blocking(move || call.send(address));
     }
@@ -107,4 +116,37 @@ async fn of_many_people_one_decides() {
     let log = place.get("/api/operations").await;
     let outcomes = log["operations"].as_array().unwrap().iter().map(|it| it["outcome"].as_str());
     assert_eq!(outcomes.filter(|outcome| *outcome == Some("done")).count(), 1);
+}
+
+/// D3: who approves has the whole text. Before, a long argument was cut, and the rest was nowhere for people.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_is_approved_only_as_a_whole() {
+    let place = Place::new().await;
+    let to = format!("bob@example.com, {} eve@example.com", "x".repeat(20_000));
+    let (gate, _) = place.gate(&to).await;
+    let listed = place.read("/api/approvals").await.is(200);
+    let approval = &listed["approvals"][0];
+    let question = approval["question"].as_str().unwrap();
+    assert!(question.contains("\nNOT SHOWN HERE: 18035 characters of to\n"), "{question}");
+    assert!(!question.contains("eve@example.com"), "{question}");
+    assert_eq!(approval["digest"], Value::Null);
+
+    let whole = place.read(&format!("/api/approvals/{}", gate.id())).await.is(200);
+    assert!(whole["question"].as_str().unwrap().contains("eve@example.com"), "{whole}");
+    let (other, _) = place.gate("bob@example.com").await;
+    for digest in [shown(&other)["digest"].clone(), json!("0".repeat(64))] {
+        let body = json!({ "gates": [{ "id": gate.id(), "digest": digest }] });
+        let refused = place.post(APPROVE, &body).await;
+        refused.problem(409, &format!("`api/approvals/{}` has both", gate.id()));
+    }
+    let body = json!({ "gates": [{ "id": gate.id() }] });
+    place.post(APPROVE, &body).await.problem(400, "missing field `digest`");
+    let body = json!({ "gates": [{ "id": gate.id(), "digest": whole["digest"] }] });
+    place.post(APPROVE, &body).await.is(200);
+
+    let answered = place.read(&format!("/api/approvals/{}", gate.id())).await;
+    answered.problem(409, "was approved by ann");
+    let question = place.question().await;
+    place.read(&format!("/api/approvals/{question}")).await.problem(409, "not a gate");
+    place.read(&format!("/api/approvals/{}", unknown())).await.problem(404, "");
 }

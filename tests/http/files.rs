@@ -8,7 +8,7 @@ use machine::{
 };
 use serde_json::json;
 
-use crate::support::{Call, OPERATOR, Place, access, actors};
+use crate::support::{Call, OPERATOR, Place, READER, access, actors, shown};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_locked_file_can_be_read_and_is_busy_for_writes() {
@@ -19,7 +19,7 @@ async fn a_locked_file_can_be_read_and_is_busy_for_writes() {
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
     let began = Instant::now();
     place.read("/api/machines").await.is(200);
-    let body = json!({ "gates": [gate.id()] });
+    let body = json!({ "gates": [shown(&gate)] });
     let busy = place.post("/api/approvals/approve", &body).await;
     busy.problem(503, "");
     assert_eq!(busy.header("retry-after"), Some("1"));
@@ -51,7 +51,7 @@ async fn a_read_only_file_is_not_written() {
     let before = place.contents().await;
     served.read(&format!("/api/machines/{}", gate.id())).await.is(200);
     served.read("/api/approvals").await.is(200);
-    let answer = served.post("/api/approvals/approve", &json!({ "gates": [gate.id()] })).await;
+    let answer = served.post("/api/approvals/approve", &json!({ "gates": [shown(&gate)] })).await;
     answer.problem(503, "read");
     assert_eq!(place.contents().await, before);
 }
@@ -138,6 +138,26 @@ async fn a_file_that_is_gone_is_unavailable() {
     for path in ["/api/health", "/api/machines", "/api/attention", "/api/events", &one] {
         place.read(path).await.problem(503, "moved, deleted or replaced");
     }
-    let body = json!({ "gates": [gate.id()] });
+    let body = json!({ "gates": [shown(&gate)] });
     place.post("/api/approvals/approve", &body).await.problem(503, "moved, deleted or replaced");
+}
+
+/// F6: before, not even an operator was told why a machine cannot be read.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_reason_why_a_machine_cannot_be_read_is_for_operators() {
+    let place = Place::new().await;
+    let id = place.order().await;
+    place.edit("UPDATE instance SET updated_at = updated_at + 1");
+    let path = format!("/api/machines/{id}");
+    let why = "the seal does not match";
+    place.ask(Call::get(&path).token(OPERATOR)).await.problem(500, why);
+    for call in [Call::get(&path), Call::get(&path).token(READER)] {
+        let answer = place.ask(call).await;
+        answer.problem(500, "an operator sees the reason here");
+        assert!(!answer.body.contains(why), "{answer:?}");
+    }
+    // It needs attention, in whatever state it is.
+    let attention = place.get("/api/attention?audience=internal").await;
+    assert_eq!(attention["concerns"][0]["id"], json!(id), "{attention}");
+    assert!(attention["concerns"][0]["error"].as_str().unwrap().contains(why), "{attention}");
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use machine::{http::Http, store::Store};
 
-use crate::support::{Call, OPERATOR, Place, actors, raw};
+use crate::support::{Call, OPERATOR, Place, actors, raw, shown};
 
 /// The status of a request with these header lines.
 async fn status(place: &Place, target: &str, headers: &[String]) -> u16 {
@@ -106,7 +106,7 @@ async fn a_request_of_another_page_is_refused() {
         let call = Call::bytes("/api/approvals/approve", body.clone()).header("content-type", kind);
         place.ask(call.token(OPERATOR)).await.problem(415, "application/json");
     }
-    let call = Call::post("/api/approvals/approve", &json!({ "gates": [gate.id()] }));
+    let call = Call::post("/api/approvals/approve", &json!({ "gates": [shown(&gate)] }));
     let call = call.token(OPERATOR).header("sec-fetch-site", "cross-site");
     place.ask(call.header("sec-fetch-mode", "navigate")).await.problem(403, "");
     drop(place.store.gate(gate.id()).await.unwrap());

@@ -73,8 +73,10 @@ async fn machines_are_filtered() {
         ("machine=execution&status=waiting".to_owned(), vec![question]),
         ("session=s%201".to_owned(), vec![sent]),
         (format!("key={key}"), vec![sent]),
-        ("status=nothing".to_owned(), vec![]),
-        ("machine=%F0%9F%98%80".to_owned(), vec![]),
+        // F1: before, what the list shows could not be asked for.
+        ("status=SUCCESS".to_owned(), vec![sent]),
+        ("status=Asking".to_owned(), vec![order]),
+        ("status=in_doubt".to_owned(), vec![]),
     ] {
         let path = format!("/api/machines?{query}");
         let found = if query.starts_with("key=") {
@@ -89,6 +91,15 @@ async fn machines_are_filtered() {
         let expected: Vec<_> = expected.iter().map(|id| json!(id)).collect();
         assert_eq!(ids, expected.iter().collect::<Vec<_>>(), "{query}");
         assert_eq!(found["unreadable"], json!([]));
+    }
+    // F3: before, a typo was an empty list.
+    for (query, text) in [
+        ("status=nothing", "there is no state `nothing`; there are `ASKING`, "),
+        ("machine=%F0%9F%98%80", "; there are `execution`, `order`"),
+        ("machine=order&status=SUCCESS", "there is no state `SUCCESS` of `order`"),
+        ("session=s", "no machine belongs to the session `s`; there are `s 1`"),
+    ] {
+        place.read(&format!("/api/machines?{query}")).await.problem(404, text);
     }
     let one = place.get("/api/machines?limit=1").await;
     let next = one["next"].as_str().unwrap();

@@ -21,6 +21,7 @@ mod page;
 mod questions;
 mod routes;
 mod serve;
+mod sign_in;
 mod sockets;
 mod sse;
 mod stream;

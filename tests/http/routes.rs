@@ -6,11 +6,11 @@ use machine::contract::Contract;
 use machine::{Id, http::Http};
 use machine_tests::{
     actors::{ann, reasoning_node, tool_node},
-    samples::{mail, pending_mail},
+    samples::{contradicted, mail, pending_mail},
 };
 use serde_json::{Value, json};
 
-use crate::support::{Call, OPERATOR, Place, execution, unknown};
+use crate::support::{Call, OPERATOR, Place, execution, shown, unknown};
 
 pub(crate) fn document() -> Value {
     serde_json::from_str(&Http::openapi()).unwrap()
@@ -29,6 +29,7 @@ pub(crate) fn operations() -> Vec<(String, String)> {
 
 impl Place {
     /// A request that works, on machines that are made for it.
+    #[allow(clippy::too_many_lines, reason = "one arm for each route")]
     async fn good(&self, method: &str, path: &str) -> Call {
         let at = |id: Id, rest: &str| format!("/api/machines/{id}/{rest}");
         let session = || mail("bob@example.com").session("s 1");
@@ -75,9 +76,13 @@ impl Place {
                 let fingerprint = known["definitions"][0]["fingerprint"].as_str().unwrap();
                 Call::get(&path.replace("{fingerprint}", fingerprint))
             }
+            ("GET", "/api/approvals/{id}") => {
+                let (gate, _) = self.gate("show@example.com").await;
+                Call::get(&format!("/api/approvals/{}", gate.id()))
+            }
             ("POST", "/api/approvals/approve") => {
                 let (gate, _) = self.gate("approve@example.com").await;
-                Call::post(path, &json!({ "gates": [gate.id()] }))
+                Call::post(path, &json!({ "gates": [shown(&gate)] }))
             }
             ("POST", "/api/approvals/decline") => {
                 let (gate, _) = self.gate("decline@example.com").await;
@@ -86,6 +91,17 @@ impl Place {
             ("POST", "/api/machines/{id}/confirm") => {
                 let id = self.doubt("confirm@example.com").await;
                 Call::post(&at(id, "confirm"), &json!({ "applied": true, "receipt": "seen" }))
+            }
+            ("POST", "/api/machines/{id}/acknowledge") => {
+                let id = contradicted(&self.store, "acknowledge@example.com").await;
+                Call::post(&at(id, "acknowledge"), &json!({}))
+            }
+            ("POST", "/api/sign-in/codes") => Call::post(path, &json!({ "code": "c".repeat(32) })),
+            ("POST", "/api/sign-in") => {
+                let code = json!({ "code": "d".repeat(32) });
+                let kept = Call::post("/api/sign-in/codes", &code).token(OPERATOR);
+                self.ask(kept).await.is(200);
+                Call::post(path, &code)
             }
             ("POST", "/api/machines/{id}/retry") => {
                 Call::post(&at(self.failed("retry@example.com").await, "retry"), &json!({}))

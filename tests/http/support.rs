@@ -297,6 +297,11 @@ pub(crate) enum Order {
     Cancelled { reason: String },
 }
 
+/// A gate whose whole question was shown, for `approve`.
+pub(crate) fn shown(gate: &Gate) -> Value {
+    json!({ "id": gate.id(), "digest": gate.whole_question().unwrap().digest })
+}
+
 impl Place {
     /// A mail behind a gate.
     pub(crate) async fn gate(&self, to: &str) -> (Gate, Planned<Action>) {

@@ -56,10 +56,11 @@ async fn runs() -> Result<(), Box<dyn std::error::Error>> {
     let (mut gate, mut mail) = contract.ask::<SendMail>(None, &actors.ecs_node)?;
     store.ask(&mut gate, &mut mail).await?;
 
-    // A person answers, in any process. The question is made from the action.
+    // A person answers, in any process. The question is made from the action; nobody approves what was not shown.
     let gate = store.gate(gate.id()).await?;
-    println!("{}", gate.question());
-    store.approve(gate, &Human::new("ann@example.com")?).await?;
+    let whole = gate.whole_question().ok_or("the mail cannot be read")?;
+    println!("{}", whole.text);
+    store.approve(gate, whole.digest, &Human::new("ann@example.com")?).await?;
 
     // The permit exists once, and only after RUNNING and the hold on the key are on disk.
     let mail = store.planned::<SendMail>(mail.id()).await?;

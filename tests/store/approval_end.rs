@@ -8,7 +8,7 @@ use machine::{
         Action, AnyExecution, Contract, Decides, Execution, Planned, Policy, Settled,
         execution::Failed,
     },
-    store::{CommitError, Decide, Store},
+    store::{CommitError, Store},
 };
 use machine_tests::{
     actors::{ann, ecs_node, graph_runner, tool_node},
@@ -44,7 +44,7 @@ async fn failed_after_approval(store: &Store, contract: Contract) -> Execution<F
     store.ask(&mut gate, &mut planned).await.unwrap();
     let gate = store.gate(gate.id()).await.unwrap();
     assert_eq!(gate.expires_at(), Some(START + LIMIT));
-    let _ = store.approve(gate, ann()).await.unwrap();
+    let _ = machine_tests::approve(store, gate, ann()).await.unwrap();
     fails(store, planned).await.unwrap()
 }
 
@@ -108,7 +108,7 @@ async fn an_approval_of_the_same_batch_has_its_end(place: Place) {
     let limit = Duration::from_millis(LIMIT.unsigned_abs());
     let (mut gate, mut planned) = mail("bob").ask::<Action>(Some(limit), ecs_node()).unwrap();
     place.store.ask(&mut gate, &mut planned).await.unwrap();
-    let mut decide = Decide::approve(place.store.gate(gate.id()).await.unwrap(), ann());
+    let mut decide = machine_tests::approval(place.store.gate(gate.id()).await.unwrap(), ann());
     let mut part = begin_of(planned.into_execution());
     place.store.batch().decide(&mut decide).begin(&mut part).write().await.unwrap();
     let (running, permit) = part.begun().unwrap();
@@ -148,7 +148,7 @@ async fn the_end_of_an_approval_is_stored(place: Place) {
 async fn a_policy_repeats_without_a_limit_what_was_approved_without_one(place: Place) {
     let (place, clock) = place.clocked().await;
     let (gate, planned) = place.asked(mail("bob")).await;
-    let _ = place.store.approve(gate, ann()).await.unwrap();
+    let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
     let failed = fails(&place.store, planned).await.unwrap();
     clock.advance(1_000_000_000);
     let next = place.pending(retried(&place, &failed, &policy()).await).await;
@@ -177,7 +177,7 @@ async fn a_question_takes_the_place_of_an_approval_that_ended(place: Place) {
     let failed = failed_after_approval(&place.store, mail("bob")).await;
     clock.set(START + LIMIT);
     let (gate, planned) = place.asked(Contract::retry(&failed, &policy())).await;
-    let _ = place.store.approve(gate, ann()).await.unwrap();
+    let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
     let _ = fails(&place.store, planned).await.unwrap();
 }
 
@@ -189,7 +189,7 @@ async fn an_approval_that_ends_before_the_write_begins_nothing() {
     let (mut gate, mut planned) = mail("bob").ask::<Action>(Some(limit), ecs_node()).unwrap();
     place.store.ask(&mut gate, &mut planned).await.unwrap();
     let gate = place.store.gate(gate.id()).await.unwrap();
-    let _ = place.store.approve(gate, ann()).await.unwrap();
+    let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
     let raw = place.raw();
     raw.execute_batch("BEGIN IMMEDIATE").unwrap();
     let store = place.store.clone();

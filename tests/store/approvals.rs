@@ -51,7 +51,7 @@ async fn an_answer_is_on_record(place: Place) {
         clock.advance(5);
         let id = gate.id();
         let given = if is_yes {
-            place.store.approve(gate, ann()).await.unwrap()
+            machine_tests::approve(&place.store, gate, ann()).await.unwrap()
         } else {
             place.store.decline(gate, "wrong address", ann()).await.unwrap()
         };
@@ -89,7 +89,9 @@ async fn the_second_answer_is_told_about_the_first(place: Place) {
     let withdrawn = place.store.gate(id).await.unwrap();
     let _ = place.store.decline(theirs, "no", &bea()).await.unwrap();
     let before = place.dump().await;
-    let Err(Refused { machine: gate, reason }) = place.store.approve(gate, ann()).await else {
+    let Err(Refused { machine: gate, reason }) =
+        machine_tests::approve(&place.store, gate, ann()).await
+    else {
         panic!("it was declined");
     };
     assert!(gate.execution().journal().uncommitted().is_empty());
@@ -113,7 +115,7 @@ async fn the_second_answer_is_told_even_after_the_action_ran(place: Place) {
     let (gate, mail) = place.asked(mail("bob")).await;
     let id = gate.id();
     let theirs = place.store.gate(id).await.unwrap();
-    let _ = place.store.approve(theirs, &bea()).await.unwrap();
+    let _ = machine_tests::approve(&place.store, theirs, &bea()).await.unwrap();
     let _ = begin(&place.store, mail).await.unwrap();
     let refused = refusal(place.store.decline(gate, "no", ann()).await);
     assert_err!(Err::<(), _>(refused), CommitError::AlreadyDecided { id: of, approved: true, by, .. }
@@ -138,7 +140,7 @@ async fn an_expired_gate_is_not_answered(place: Place) {
     let reloaded = place.store.gate(id).await.unwrap();
     assert_eq!(reloaded.expires_at(), Some(expires_at));
     for refused in [
-        refusal(place.store.approve(gate, ann()).await),
+        refusal(machine_tests::approve(&place.store, gate, ann()).await),
         refusal(place.store.decline(reloaded, "no", ann()).await),
     ] {
         assert_err!(Err::<(), _>(refused), CommitError::GateExpired { id: of, at }
@@ -178,7 +180,7 @@ async fn a_withdrawn_gate_is_not_answered(place: Place) {
     let stale = place.store.gate(gate.id()).await.unwrap();
     let withdrawn = place.store.withdraw(gate, "not needed", graph_runner()).await.unwrap();
     assert_eq!(withdrawn.state().reason, "not needed");
-    let refused = refusal(place.store.approve(stale, ann()).await);
+    let refused = refusal(machine_tests::approve(&place.store, stale, ann()).await);
     assert_err!(Err::<(), _>(refused), CommitError::GateEnded { id, .. } if *id == withdrawn.id());
     let found = place.store.gate(withdrawn.id()).await;
     assert_err!(found, LoadError::NotAGate { found, .. } if found == "CANCELLED (not needed)");
@@ -189,7 +191,7 @@ async fn what_is_not_there_is_not_answered(place: Place) {
     let (gate, _) = gated(mail("bob"));
     let id = gate.id();
     let before = place.dump().await;
-    let refused = refusal(place.store.approve(gate, ann()).await);
+    let refused = refusal(machine_tests::approve(&place.store, gate, ann()).await);
     assert_err!(Err::<(), _>(refused), CommitError::NeverStored { id: of } if *of == id);
     assert_eq!(place.dump().await, before);
     assert_err!(place.store.gate(id).await, LoadError::NotFound { id: of } if *of == id);
@@ -208,13 +210,13 @@ async fn a_gate_whose_action_has_ended_is_not_answered(place: Place) {
     let (gate, planned) = place.asked(mail("bob")).await;
     let (id, execution) = (gate.id(), planned.into_execution());
     let _ = place.store.cancel(execution, "not needed", tool_node()).await.unwrap();
-    let refused = refusal(place.store.approve(gate, ann()).await);
+    let refused = refusal(machine_tests::approve(&place.store, gate, ann()).await);
     assert_err!(Err::<(), _>(refused), CommitError::GateEnded { id: of, found }
         if *of == id && found == "CANCELLED (not needed)");
 
     let (mut gate, _) = gated(mail("ann"));
     place.store.batch().create(gate.machine()).write().await.unwrap();
-    let refused = refusal(place.store.approve(gate, ann()).await);
+    let refused = refusal(machine_tests::approve(&place.store, gate, ann()).await);
     assert_err!(Err::<(), _>(refused), CommitError::GateChanged { .. });
 }
 
@@ -233,7 +235,7 @@ async fn several_gates_are_answered_together(place: Place) {
         .enumerate()
         .map(|(number, gate)| match number {
             1 => Decide::decline(gate, "not to bob", ann()),
-            _ => Decide::approve(gate, ann()),
+            _ => machine_tests::approval(gate, ann()),
         })
         .collect();
     let batch = answers.iter_mut().fold(place.store.batch(), Batch::decide);
@@ -260,7 +262,8 @@ async fn several_answers_are_all_or_nothing(place: Place) {
     let (one, other) = (first.id(), second.id());
     let theirs = place.store.gate(other).await.unwrap();
     let _ = place.store.decline(theirs, "no", &bea()).await.unwrap();
-    let (mut first, mut second) = (Decide::approve(first, ann()), Decide::approve(second, ann()));
+    let (mut first, mut second) =
+        (machine_tests::approval(first, ann()), machine_tests::approval(second, ann()));
     let before = place.dump().await;
     for _ in 0..2 {
         let refused = place.store.batch().decide(&mut first).decide(&mut second).write().await;
@@ -270,14 +273,14 @@ async fn several_answers_are_all_or_nothing(place: Place) {
     assert!(second.into_gate().is_some());
     let gate = first.into_gate().unwrap();
     assert_eq!(gate.id(), one);
-    let _ = place.store.approve(gate, ann()).await.unwrap();
+    let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
 }
 
 /// A program that asks and acts at once writes both together.
 async fn an_answer_and_its_use_are_one_batch(place: Place) {
     let (gate, planned) = place.asked(mail("bob")).await;
     let id = gate.id();
-    let mut decide = Decide::approve(gate, ann());
+    let mut decide = machine_tests::approval(gate, ann());
     let mut begin = machine::store::Begin::new(planned, tool_node());
     place.store.batch().begin(&mut begin).decide(&mut decide).write().await.unwrap();
     let (running, permit) = begin.begun().unwrap();

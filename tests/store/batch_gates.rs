@@ -25,7 +25,7 @@ async fn a_gate_may_open_in_the_batch_of_what_waits_behind_it(place: Place) {
         let place = place.another().await;
         let (gate, mail) = place.asked(mail("bob")).await;
         let id = gate.id();
-        let mut decide = Decide::approve(gate, ann());
+        let mut decide = machine_tests::approval(gate, ann());
         let mut begin = Begin::new(mail, tool_node());
         let batch = place.store.batch();
         let batch = if gate_is_first {
@@ -66,7 +66,7 @@ async fn a_gate_that_does_not_open_in_the_batch_keeps_it_back(place: Place) {
     // Another gate is answered in the batch.
     let (_gate, mail_to_carl) = place.asked(mail("carl")).await;
     let (other, _mail) = place.asked(mail("dora")).await;
-    let mut decide = Decide::approve(other, ann());
+    let mut decide = machine_tests::approval(other, ann());
     let mut begin = Begin::new(mail_to_carl, tool_node());
     let refused = place.store.batch().decide(&mut decide).begin(&mut begin).write().await;
     assert_err!(refused, CommitError::Deferred { status: Status::Waiting, .. });
@@ -79,7 +79,7 @@ async fn a_gate_that_another_closed_opens_nothing(place: Place) {
     let (id, gate_id) = (mail.id(), gate.id());
     let theirs = place.store.gate(gate_id).await.unwrap();
     let _ = place.store.withdraw(theirs, "no", graph_runner()).await.unwrap();
-    let mut decide = Decide::approve(gate, ann());
+    let mut decide = machine_tests::approval(gate, ann());
     let mut begin = Begin::new(mail, tool_node());
     let before = place.dump().await;
     let refused = place.store.batch().decide(&mut decide).begin(&mut begin).write().await;
@@ -90,7 +90,7 @@ async fn a_gate_that_another_closed_opens_nothing(place: Place) {
 
 async fn an_idempotent_action_may_start_in_the_batch_of_its_gate(place: Place) {
     let (gate, action) = place.asked(read("secret.txt")).await;
-    let mut decide = Decide::approve(gate, ann());
+    let mut decide = machine_tests::approval(gate, ann());
     let mut running = action.into_execution().start(tool_node());
     assert_err!(place.store.commit(&mut running).await, CommitError::Deferred { .. });
     place.store.batch().commit(&mut running).decide(&mut decide).write().await.unwrap();

@@ -157,7 +157,7 @@ async fn bad(place: &Place, name: &str) -> Bad {
             let elsewhere = place.another().await;
             let (gate, _mail) = elsewhere.asked(mail("bob")).await;
             let id = gate.id();
-            let _ = elsewhere.store.approve(gate, ann()).await.unwrap();
+            let _ = machine_tests::approve(&elsewhere.store, gate, ann()).await.unwrap();
             let claim = elsewhere.store.export(id).await.unwrap();
             Bad::Create(Box::new(claim.verify::<AnyExecution>().unwrap()))
         }
@@ -185,23 +185,23 @@ async fn behind_a_gate(place: &Place, name: &str) -> Bad {
         }
         "OtherAction" => {
             let (gate, mail) = place.asked(mail("bob")).await;
-            let _ = store.approve(gate, ann()).await.unwrap();
+            let _ = machine_tests::approve(store, gate, ann()).await.unwrap();
             Bad::begin(place.stored(mail.execution().context().clone()).await)
         }
         "GateChanged" => {
             let (mut gate, _never_stored) = gated(mail("bob"));
             store.batch().create(gate.machine()).write().await.unwrap();
-            Bad::Decide(Box::new(Decide::approve(gate, ann())))
+            Bad::Decide(Box::new(machine_tests::approval(gate, ann())))
         }
         "decided NeverStored" => {
             let (gate, _mail) = gated(mail("bob"));
-            Bad::Decide(Box::new(Decide::approve(gate, ann())))
+            Bad::Decide(Box::new(machine_tests::approval(gate, ann())))
         }
         "decided AlreadyDecided" => {
             let (gate, _mail) = place.asked(mail("bob")).await;
             let theirs = store.gate(gate.id()).await.unwrap();
             let _ = store.decline(theirs, "no", ann()).await.unwrap();
-            Bad::Decide(Box::new(Decide::approve(gate, ann())))
+            Bad::Decide(Box::new(machine_tests::approval(gate, ann())))
         }
         other => panic!("{other}"),
     }

@@ -90,7 +90,7 @@ async fn a_gate_ends_with_what_waits_behind_it(place: Place) {
     assert_eq!(place.status(gate.id()).await, Status::Cancelled);
     assert_err!(place.store.gate(gate.id()).await, LoadError::NotAGate { found, .. }
         if found == "CANCELLED (not needed)");
-    let refused = place.store.approve(gate, ann()).await.unwrap_err();
+    let refused = machine_tests::approve(&place.store, gate, ann()).await.unwrap_err();
     assert_err!(Err::<(), _>(refused.reason), CommitError::GateEnded { .. });
     assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
 }
@@ -98,7 +98,7 @@ async fn a_gate_ends_with_what_waits_behind_it(place: Place) {
 async fn a_gate_that_was_answered_stays_as_it_is(place: Place) {
     let (gate, planned) = place.asked(mail("bob")).await;
     let id = gate.id();
-    let _ = place.store.approve(gate, ann()).await.unwrap();
+    let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
     let _ = place.store.cancel(planned.into_execution(), "not needed", tool_node()).await.unwrap();
     assert_eq!(place.status(id).await, Status::Completed);
 }
@@ -111,7 +111,8 @@ async fn a_race_of_an_answer_and_a_cancel_ends_both() {
         let (gate, planned) = place.asked(mail("bob")).await;
         let (id, mail) = (gate.id(), planned.id());
         let store = place.store.clone();
-        let approval = tokio::spawn(async move { store.approve(gate, ann()).await.is_ok() });
+        let approval =
+            tokio::spawn(async move { machine_tests::approve(&store, gate, ann()).await.is_ok() });
         let pending = planned.into_execution();
         let _ = place.store.cancel(pending, "not needed", tool_node()).await.unwrap();
         let expected = if approval.await.unwrap() { Status::Completed } else { Status::Cancelled };

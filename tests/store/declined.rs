@@ -38,7 +38,7 @@ async fn answered(
     let (gate, planned) = place.asked(contract).await;
     clock.advance(1);
     if yes {
-        let _ = place.store.approve(gate, ann()).await.unwrap();
+        let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
     } else {
         let _ = place.store.decline(gate, "never", ann()).await.unwrap();
     }
@@ -129,9 +129,9 @@ async fn two_answers_at_one_time(place: Place) {
     let (first, _) = place.asked(mail("bob")).await;
     let (second, _) = place.asked(mail("bob")).await;
     let (third, _) = place.asked(mail("bob")).await;
-    let _ = place.store.approve(first, ann()).await.unwrap();
+    let _ = machine_tests::approve(&place.store, first, ann()).await.unwrap();
     let _ = place.store.decline(second, "never", ann()).await.unwrap();
-    let _ = place.store.approve(third, ann()).await.unwrap();
+    let _ = machine_tests::approve(&place.store, third, ann()).await.unwrap();
     let again = place.stored(mail("bob")).await;
     is_declined(&place, again.id(), START).await;
 }

@@ -36,7 +36,7 @@ on_both! {
 
 async fn approved(place: &Place, gate: Gate) -> Id {
     let id = gate.id();
-    let _ = place.store.approve(gate, ann()).await.unwrap();
+    let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
     id
 }
 
@@ -55,7 +55,7 @@ async fn behind_an_open_question_it_waits(place: Place) {
 /// After the approval, `begin` issues a permit, and the journal says who approved.
 async fn behind_a_yes_it_runs(place: Place) {
     let (gate, mail) = place.asked(mail("bob")).await;
-    let _ = place.store.approve(gate, ann()).await.unwrap();
+    let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
     let (running, permit) = begin(&place.store, mail).await.unwrap();
     assert_eq!(permit.execution_id(), running.id());
     let facts = place.facts(running.id()).await;
@@ -153,7 +153,7 @@ async fn a_gate_approves_one_action(place: Place) {
 /// An approval is for one run. After that failed, a person decides about the next one.
 async fn an_approval_is_used_once(place: Place) {
     let (gate, planned) = place.asked(mail("bob")).await;
-    let _ = place.store.approve(gate, ann()).await.unwrap();
+    let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
     let stale = place.pending(planned.id()).await;
     let (running, permit) = begin(&place.store, planned).await.unwrap();
     let outcome = not_applied(permit, "connection refused").await;
@@ -216,7 +216,7 @@ async fn an_idempotent_action_does_not_start_without_its_gate(place: Place) {
     assert_err!(place.store.commit(&mut running).await, CommitError::Deferred { .. });
     assert_err!(begin(&place.store, place.pending(id).await).await, CommitError::Deferred { .. });
     assert_eq!(place.status(id).await, Status::Pending);
-    let _ = place.store.approve(gate, ann()).await.unwrap();
+    let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
     place.store.commit(&mut running).await.unwrap();
 }
 

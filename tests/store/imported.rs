@@ -87,7 +87,7 @@ async fn a_decided_gate_is_not_imported(place: Place) {
         let (gate, planned) = elsewhere.asked(read("secret.txt")).await;
         let id = gate.id();
         if is_yes {
-            let _ = elsewhere.store.approve(gate, ann()).await.unwrap();
+            let _ = machine_tests::approve(&elsewhere.store, gate, ann()).await.unwrap();
         } else {
             let _ = elsewhere.store.decline(gate, "no", ann()).await.unwrap();
         }
@@ -105,8 +105,10 @@ async fn an_open_gate_of_another_store_approves_nothing_here(place: Place) {
     let (gate, _mail) = gated(mail("bob"));
     let mut imported = through_json(gate.execution());
     place.store.create(&mut imported).await.unwrap();
+    let shown = gate.whole_question().unwrap().digest;
     let gate = place.store.gate(gate.id()).await.unwrap();
-    let refused = place.store.approve(gate, ann()).await.map_err(|refused| refused.reason);
+    assert_eq!(gate.whole_question(), None);
+    let refused = place.store.approve(gate, shown, ann()).await.map_err(|refused| refused.reason);
     assert_err!(refused, CommitError::GateChanged { .. });
 }
 

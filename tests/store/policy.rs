@@ -46,7 +46,7 @@ async fn a_policy_does_not_run_what_was_declined(place: Place) {
 
 async fn failed_after_approval(place: &Place) -> Execution<Failed> {
     let (gate, planned) = place.asked(mail("bob")).await;
-    let _ = place.store.approve(gate, ann()).await.unwrap();
+    let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
     let (running, permit) = begin(&place.store, planned.into_execution()).await.unwrap();
     let outcome = not_applied(permit, "connection refused").await;
     match place.store.settle(running, outcome, tool_node()).await.unwrap() {
@@ -71,7 +71,7 @@ async fn a_policy_repeats_what_was_approved_and_failed(place: Place) {
 /// An approval is for one run, of an idempotent action too.
 async fn a_policy_does_not_repeat_what_was_approved_and_done(place: Place) {
     let (gate, planned) = place.asked(read("secret.txt")).await;
-    let _ = place.store.approve(gate, ann()).await.unwrap();
+    let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
     let settled = place.store.perform(planned, answers(receipt("42 lines")), tool_node()).await;
     let Ok(Settled::Completed(done)) = settled else { panic!("{settled:?}") };
     let again = place.stored(Contract::retry(&done, &policy())).await;

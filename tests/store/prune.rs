@@ -153,7 +153,7 @@ async fn kinds_states_and_ages_select(place: Place) {
 async fn a_gate_is_kept_for_its_execution(place: Place) {
     let (gate, planned) = place.asked(mail("bob")).await;
     let (id, gate_id) = (planned.id(), gate.id());
-    let _ = place.store.approve(gate, ann()).await.unwrap();
+    let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
     newest(&place).await;
     let pruned = prune(&place.store, &everything()).await;
     assert_eq!((pruned.machines, pruned.kept), (0, BTreeMap::from([(Kept::Awaited, 1)])));

@@ -136,7 +136,7 @@ async fn an_irreversible_call_is_not_repeated(place: Place) {
 
 async fn an_approval_covers_the_retries(place: Place) {
     let (gate, planned) = place.asked(read("secret.txt")).await;
-    let _ = place.store.approve(gate, ann()).await.unwrap();
+    let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
     let server = Arc::new(Flaky::default());
     let settled = place
         .store

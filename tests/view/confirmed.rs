@@ -4,7 +4,7 @@ use machine::{
     contract::{
         Action, AnyExecution, Contract, Execution, Gate, Planned, Policy, Settled, decision,
     },
-    store::{Decide, Store},
+    store::Store,
     view::ConsequenceView,
 };
 use machine_tests::{
@@ -38,7 +38,7 @@ async fn an_approval_confirms_the_action() {
                 && !loaded(&store, gate.id()).await.human_confirmed
         );
         let asked = gate.id();
-        let answer = store.approve(gate, ann()).await.unwrap();
+        let answer = machine_tests::approve(&store, gate, ann()).await.unwrap();
         assert_eq!((answer.approved, answer.by.as_str()), (true, "ann"));
         assert_eq!(decision(&stored(&store, asked).await), Some(answer));
         let (running, permit) = store.begin(planned, tool_node()).await.unwrap();
@@ -60,7 +60,7 @@ async fn stored(store: &Store, id: machine::Id) -> AnyExecution {
 async fn an_approval_in_the_same_batch_counts() {
     let store = Store::memory();
     let (gate, planned) = ask(&store, mail("bob")).await;
-    let mut decide = Decide::approve(gate, ann());
+    let mut decide = machine_tests::approval(gate, ann());
     let mut begin = machine::store::Begin::new(planned, tool_node());
     store.batch().decide(&mut decide).begin(&mut begin).write().await.unwrap();
     assert!(decide.decided().is_some_and(|answer| answer.approved));
@@ -147,7 +147,7 @@ async fn a_persons_retry_is_confirmed() {
 async fn an_approval_is_not_inherited() {
     let store = Store::memory();
     let (gate, planned) = ask(&store, mail("bob")).await;
-    store.approve(gate, ann()).await.unwrap();
+    machine_tests::approve(&store, gate, ann()).await.unwrap();
     let refused =
         machine_tests::samples::answers(Err(machine::contract::NotDone::not_applied("no")));
     let Settled::Failed(failed) = store.perform(planned, refused, tool_node()).await.unwrap()

@@ -61,7 +61,7 @@ async fn approved(store: &Store) -> (Id, Execution<Pending>) {
     let (mut gate, mut mail) = contract().ask::<Action>(None, ecs_node()).unwrap();
     store.ask(&mut gate, &mut mail).await.unwrap();
     let id = gate.id();
-    store.approve(gate, ann()).await.unwrap();
+    machine_tests::approve(store, gate, ann()).await.unwrap();
     (id, mail.into_execution())
 }
 
@@ -187,6 +187,7 @@ async fn the_snapshot_of_the_mail() {
             "has_side_effects": true,
             "irreversible": true,
             "human_confirmed": true,
+            "acknowledged": false,
             "question": null,
             "answer_by": null,
             "result": "邮件已发送",

@@ -48,12 +48,13 @@ async fn a_snapshot_has_what_the_marks_say() {
             assert!(json.as_object_mut().unwrap().remove(name).is_some_and(|time| time.is_i64()));
         }
         let due = machine.journal().summary().deadlines[0].due_at.unwrap();
+        let item = |name: &str, ty: &str| json!({ "name": name, "type": ty, "optional": false });
         let cancel = json!({
-            "trigger": "cancel", "payload": ["why", "code"], "targets": ["cancelled"],
+            "trigger": "cancel", "payload": [item("why", "String"), item("code", "String")], "targets": ["cancelled"],
             "categories": ["human"],
         });
         let ship = json!({
-            "trigger": "ship", "payload": ["carrier", "fast"], "targets": ["flown", "shipped"],
+            "trigger": "ship", "payload": [item("carrier", "String"), item("fast", "bool")], "targets": ["flown", "shipped"],
             "categories": ["tool"],
         });
         let expire = json!({

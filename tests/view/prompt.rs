@@ -15,7 +15,7 @@ async fn sent() -> AnyExecution {
     let store = Store::memory();
     let (mut gate, mut mail) = mail("bob@example.com").ask::<Action>(None, ecs_node()).unwrap();
     store.ask(&mut gate, &mut mail).await.unwrap();
-    store.approve(gate, ann()).await.unwrap();
+    machine_tests::approve(&store, gate, ann()).await.unwrap();
     match store.perform(mail, receipt("邮件已发送"), tool_node()).await.unwrap() {
         Settled::Completed(done) => done.into(),
         other => panic!("{other:?}"),

@@ -162,7 +162,7 @@ async fn execution(store: &Store, seed: u64, path: u8) -> (Vec<Id>, [Vec<String>
     let mut diagnostic = vec![of("worker")];
     let internal = vec![of("argument"), of("note"), of("note_name")];
     let approve = async |gate| {
-        store.approve(gate, &person).await.unwrap();
+        machine_tests::approve(store, gate, &person).await.unwrap();
     };
     let perform = async |answer: Answer| {
         let planned = store.planned::<Action>(id).await.unwrap();

@@ -134,7 +134,7 @@ async fn a_trace_names_the_actors() {
     let (mut gate, mut planned) = mail("bob").ask::<Action>(None, ecs_node()).unwrap();
     store.ask(&mut gate, &mut planned).await.unwrap();
     let id = gate.id();
-    store.approve(gate, ann()).await.unwrap();
+    machine_tests::approve(&store, gate, ann()).await.unwrap();
     let gate: AnyExecution = store.load(id).await.unwrap();
     let history = store.history(gate.id()).await.unwrap();
     let trace = ExecutionTrace::of(&[(gate.context(), history)], ExecutionTrace::USUAL_CAP);

@@ -103,7 +103,8 @@ async fn an_approved_call_runs_once() {
         // Before the answer, the refund waits for a charge that has not ended.
         assert_eq!(state(&store, id).await, refund::Status::Asked);
         let gate = store.gate(gates(&store).await[0]).await.unwrap();
-        store.approve(gate, &ann()).await.unwrap();
+        let shown = gate.whole_question().unwrap().digest;
+        store.approve(gate, shown, &ann()).await.unwrap();
         settle(drives(&store, &bank, 0)).await;
         assert_eq!(state(&store, id).await, refund::Status::Paid);
         assert_eq!(bank.0.load(Ordering::SeqCst), 1);

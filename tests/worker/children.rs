@@ -317,7 +317,7 @@ async fn execution_behind_a_gate_of_somebody_else() {
         settle(drives()).await;
         cancel(&store, parent).await;
         settle(drives()).await;
-        drop(store.approve(gate, &crate::support::ann()).await);
+        drop(machine_tests::approve(&store, gate, &crate::support::ann()).await);
         settle(drives()).await;
         let execution: AnyExecution = store.load(planned.id()).await.unwrap();
         let AnyExecution::Cancelled(execution) = execution else { panic!() };

@@ -217,7 +217,8 @@ async fn what_waits_for_a_person_needs_no_worker() {
             BTreeSet::from_iter(reasons),
             BTreeSet::from([(open, waits), (gate.id(), waits)])
         );
-        store.approve(gate, &ann()).await.unwrap();
+        let shown = gate.whole_question().unwrap().digest;
+        store.approve(gate, shown, &ann()).await.unwrap();
         hand.advance(A_WHILE);
         assert_eq!(missing(&store).await.len(), 1);
     })

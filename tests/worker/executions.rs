@@ -269,7 +269,7 @@ async fn gate_is_approved_while_the_worker_runs() {
         let post = Post::sends();
         let running = worker(&store).tool::<Mail>(post.clone()).start();
         tokio::task::yield_now().await;
-        let _ = store.approve(gate, &ann()).await.unwrap();
+        let _ = machine_tests::approve(&store, gate, &ann()).await.unwrap();
         let done = async {
             while load(&store, id).await.status() != Status::Completed {
                 tokio::time::sleep(Duration::from_millis(1)).await;
@@ -329,7 +329,7 @@ async fn approval_expires_before_its_use() {
         let (mut gate, mut action) = mail("bob").ask::<Mail>(limit, &actors().ecs_node).unwrap();
         store.ask(&mut gate, &mut action).await.unwrap();
         let (id, gate_id, post) = (action.id(), gate.id(), Post::sends());
-        let _ = store.approve(gate, &ann()).await.unwrap();
+        let _ = machine_tests::approve(&store, gate, &ann()).await.unwrap();
         hand.advance(Duration::from_secs(10));
         runs(&store, &post).await;
         let text = format!("the approval by {gate_id} has expired");
@@ -472,7 +472,8 @@ async fn repetition_of_a_policy_ends_with_the_approval() {
         let (mut gate, mut first) = asked;
         store.ask(&mut gate, &mut first).await.unwrap();
         let gate = gate.id();
-        let _ = store.approve(store.gate(gate).await.unwrap(), &ann()).await.unwrap();
+        let _ =
+            machine_tests::approve(&store, store.gate(gate).await.unwrap(), &ann()).await.unwrap();
         let post = Post::new(|_| Err(NotDone::not_applied("connection refused")));
         runs(&store, &post).await;
         let policy = Policy::new("the server refused it", &actors().graph_runner).unwrap();

@@ -82,7 +82,8 @@ fn approved_and_used_too_late() {
     let (store, ann) = (world.store(), Human::new("ann").unwrap());
     let in_time = store.wait(in_time.sqlite(world.db())).unwrap();
     let question = store.wait(in_time.gate(gate)).unwrap();
-    store.wait(in_time.approve(question, &ann)).unwrap();
+    let shown = question.whole_question().unwrap().digest;
+    store.wait(in_time.approve(question, shown, &ann)).unwrap();
     while machine::clock::now() <= expires_at {
         std::thread::sleep(Duration::from_millis(10));
     }

@@ -35,9 +35,11 @@ impl Office {
         let mut server = Process::start(office.command(&serve).stdout(Stdio::piped()));
         let mut line = String::new();
         BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let (page, token) = line.trim().split_once("/inspector/#token=").unwrap();
+        let (page, code) = line.trim().split_once("/inspector/#code=").unwrap();
         page.strip_prefix("http://").unwrap().clone_into(&mut office.address);
-        token.clone_into(&mut office.token);
+        let (_, signed_in) =
+            office.call("POST", "/api/sign-in", "", &json!({ "code": code }).to_string());
+        signed_in["token"].as_str().unwrap().clone_into(&mut office.token);
         let engine = Process::start(&mut office.command(&["run"]));
         office.processes = vec![server, engine];
         office

@@ -4,6 +4,7 @@ use std::{io::Write, process::ExitCode};
 use super::serve::Serve;
 use super::{
     Context, Error, Exit,
+    acknowledge::Acknowledge,
     backup::Backup,
     cancel::Cancel,
     check::Check,
@@ -69,6 +70,8 @@ pub enum Command {
     Cancel(Cancel),
     /// Say whether an action in doubt took place.
     Confirm(Confirm),
+    /// Record that a contradiction was seen and dealt with; it needs no attention any more.
+    Acknowledge(Acknowledge),
     /// Answer a question that is not a gate; it goes on with the answer.
     Respond(Respond),
     /// Shut out the worker of a call, which puts the call in doubt.
@@ -180,6 +183,7 @@ pub async fn execute(command: Command, context: &Context) -> Result<Exit, Error>
         Command::Decline(decline) => decline.run(context).await,
         Command::Cancel(cancel) => cancel.run(context).await,
         Command::Confirm(confirm) => confirm.run(context).await,
+        Command::Acknowledge(acknowledge) => acknowledge.run(context).await,
         Command::Respond(respond) => respond.run(context).await,
         Command::Fence(fence) => fence.run(context).await,
         Command::Retry(retry) => retry.run(context).await,

@@ -9,7 +9,7 @@ use super::{
     time::local,
 };
 use crate::{
-    contract::Gate,
+    contract::{Gate, declining},
     operate::{self, Decided, Operator},
     store::{LoadError, Store},
 };
@@ -22,6 +22,9 @@ pub struct Approve {
     ids: Vec<String>,
     #[command(flatten)]
     person: Person,
+    /// Show whole questions. Without this, long arguments are cut, and such a question cannot be approved.
+    #[arg(long)]
+    whole: bool,
     #[command(flatten)]
     yes: Yes,
     #[command(flatten)]
@@ -49,11 +52,33 @@ impl Approve {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.write().await?;
         let operator = self.person.operates(context, &store);
-        let gates = asked(&store, &operator, "approve", &self.ids, self.yes).await?;
-        let decided = operator.approve(gates).await?;
+        let gates = found(&store, &operator, "approve", &self.ids).await?;
+        let (mut shown, mut texts) = (Vec::with_capacity(gates.len()), Vec::new());
+        for gate in gates {
+            let whole = gate.whole_question().filter(|_| self.whole);
+            let text = whole.as_ref().map_or(gate.question(), |whole| &whole.text);
+            texts.push(format!("{}\n{}", gate.id(), terminal::question(text)));
+            let digest = whole.map(|whole| whole.digest).or_else(|| gate.digest_if_whole());
+            shown.push((gate, digest));
+        }
+        let texts = texts.join("\n\n");
+        // A question that is cut is refused before anybody is asked.
+        let is_cut = shown.iter().any(|(_, digest)| digest.is_none());
+        if !is_cut {
+            match (self.yes.yes, self.whole) {
+                (false, _) => terminal::agrees(&texts)?,
+                (true, true) => terminal::tell(&texts)?,
+                (true, false) => {}
+            }
+        }
+        let decided = operator.approve(shown).await.map_err(|error| match error.not_shown() {
+            Some(id) => error
+                .hint(format_args!("`approve {id} --whole --as NAME` shows all of it, and asks")),
+            None => error,
+        })?;
         let text = decided.iter().map(|Decided { gate, execution, .. }| {
             format!(
-                "{gate} approved: a worker runs {execution}, or follow it with `show {execution}`\n"
+                "{gate} approved: a worker runs {execution}; follow it with `show {execution}`\n"
             )
         });
         Answer::of_act(json!({ "decided": decided }), text.collect()).print(self.format)
@@ -64,7 +89,13 @@ impl Decline {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.write().await?;
         let operator = self.person.operates(context, &store);
-        let gates = asked(&store, &operator, "decline", &self.ids, self.yes).await?;
+        let gates = found(&store, &operator, "decline", &self.ids).await?;
+        if !self.yes.yes {
+            let questions = gates.iter().map(|gate| {
+                format!("{}\n{}", gate.id(), terminal::question(&declining(gate.question())))
+            });
+            terminal::agrees(&questions.collect::<Vec<_>>().join("\n\n"))?;
+        }
         let decided = operator.decline(gates, Some(&self.reason)).await?;
         let text = decided.iter().map(|Decided { gate, execution, .. }| {
             format!(
@@ -75,23 +106,15 @@ impl Decline {
     }
 }
 
-/// The gates that a person has seen, and wants to answer.
-async fn asked(
+/// The gates that a person wants to answer.
+async fn found(
     store: &Store,
     operator: &Operator<'_>,
     operation: &'static str,
     ids: &[String],
-    Yes { yes }: Yes,
 ) -> Result<Vec<Gate>, Error> {
     let ids = Ids::read(store).await?.find_all(ids)?;
-    let gates = operator.gates(operation, &ids).await.map_err(told)?;
-    if !yes {
-        let questions = gates
-            .iter()
-            .map(|gate| format!("{}\n{}", gate.id(), terminal::question(gate.question())));
-        terminal::agrees(&questions.collect::<Vec<_>>().join("\n\n"))?;
-    }
-    Ok(gates)
+    operator.gates(operation, &ids).await.map_err(told)
 }
 
 /// An answer of somebody else, with its time.

@@ -130,8 +130,8 @@ impl From<LoadError> for Error {
 impl From<operate::Error> for Error {
     fn from(error: operate::Error) -> Self {
         let code = match error.kind() {
-            operate::Kind::Refused => Code::Refused,
-            operate::Kind::Invalid => Code::Usage,
+            operate::Kind::Refused | operate::Kind::Payload => Code::Refused,
+            operate::Kind::Invalid | operate::Kind::Unknown => Code::Usage,
             operate::Kind::NotFound => Code::Id,
             operate::Kind::Unavailable => Code::File,
         };

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     id::Id,
-    operate::{Audience, for_audience},
+    operate::{Audience, Selection, Wanted},
     store::{Cursor, Query, Store},
     view::{NextStep, Observer, line::OneLine},
 };
@@ -25,7 +25,7 @@ pub struct List {
     /// Only machines of this kind, such as `execution`.
     #[arg(long, value_name = "KIND")]
     machine: Option<String>,
-    /// Only machines in this state, such as `waiting`.
+    /// Only machines in this state, as the list shows it, such as `IN_DOUBT`, or by its name, such as `waiting`.
     #[arg(long, value_name = "STATE")]
     status: Option<String>,
     /// Only machines of this session.
@@ -37,6 +37,9 @@ pub struct List {
     /// Only what needs attention.
     #[arg(long, conflicts_with = "after")]
     attention_only: bool,
+    /// The order of the machines, by the time of their creation.
+    #[arg(long, value_enum, default_value_t)]
+    order: Order,
     /// The most machines on a page.
     #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = at_least_one)]
     limit: usize,
@@ -50,6 +53,15 @@ pub struct List {
     watch: Watch,
     #[command(flatten)]
     format: Format,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Order {
+    /// The newest first.
+    #[default]
+    Newest,
+    /// The oldest first.
+    Oldest,
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
@@ -68,15 +80,16 @@ impl List {
 
     async fn answer(&self, context: &Context, store: &Store) -> Result<Answer, Error> {
         let observer = context.observer(store);
+        let selection = self.selection(&observer).await?;
         let attention = match self.after {
-            None => for_audience!(self.audience, observer, attention(&self.query()))??,
+            None => selection.attention(&observer, self.audience).await?,
             Some(_) => Value::Null,
         };
         let mut document = json!({
             "attention": attention, "machines": [], "unreadable": [], "next": null,
         });
         if !self.attention_only {
-            self.machines(&observer, &mut document).await?;
+            self.machines(&observer, &selection, &mut document).await?;
         }
         let text = if self.format.json {
             String::new()
@@ -87,32 +100,33 @@ impl List {
     }
 
     /// What is selected.
-    fn query(&self) -> Query {
+    async fn selection(&self, observer: &Observer) -> Result<Selection, Error> {
         let mut query = Query::new().limit(self.limit);
-        if let Some(machine) = &self.machine {
-            query = query.machine(machine);
+        if self.order == Order::Newest {
+            query = query.newest_first();
         }
-        if let Some(status) = &self.status {
-            query = query.status(status);
-        }
-        if let Some(session) = &self.session {
-            query = query.session(session);
-        }
-        if let Some(key) = &self.key {
-            query = query.key(key);
-        }
-        query
-    }
-
-    async fn machines(&self, observer: &Observer, document: &mut Value) -> Result<(), Error> {
-        let mut query = self.query();
         if let Some(after) = self.after {
             query = query.after(after);
         }
+        let wanted = Wanted {
+            machine: self.machine.as_deref(),
+            state: self.status.as_deref(),
+            session: self.session.as_deref(),
+            key: self.key.as_deref(),
+        };
+        Ok(wanted.select(observer, query).await?)
+    }
+
+    async fn machines(
+        &self,
+        observer: &Observer,
+        selection: &Selection,
+        document: &mut Value,
+    ) -> Result<(), Error> {
         let (machines, unreadable, next) = match self.audience {
-            Audience::Human => page::<crate::view::Human>(observer, &query).await?,
-            Audience::Diagnostic => page::<crate::view::Diagnostic>(observer, &query).await?,
-            Audience::Internal => page::<crate::view::Internal>(observer, &query).await?,
+            Audience::Human => page::<crate::view::Human>(observer, selection).await?,
+            Audience::Diagnostic => page::<crate::view::Diagnostic>(observer, selection).await?,
+            Audience::Internal => page::<crate::view::Internal>(observer, selection).await?,
         };
         document["machines"] = machines.into();
         document["unreadable"] = unreadable.into();
@@ -181,7 +195,9 @@ impl List {
             let _ = writeln!(shown, "unreadable: {error}");
         }
         if let Some(next) = document["next"].as_str() {
-            let _ = writeln!(shown, "There are more; the next page begins with --after={next}");
+            let order = if self.order == Order::Oldest { "--order=oldest " } else { "" };
+            let _ =
+                writeln!(shown, "There are more; the next page begins with {order}--after={next}");
         }
         if shown.is_empty() {
             shown.push_str("There is no machine that matches.\n");
@@ -194,9 +210,9 @@ type Found = (Vec<Value>, Vec<String>, Option<Cursor>);
 
 async fn page<A: crate::view::Audience>(
     observer: &Observer,
-    query: &Query,
+    selection: &Selection,
 ) -> Result<Found, Error> {
-    let page = observer.list::<A>(query).await?;
+    let page = selection.list::<A>(observer).await?;
     let (mut machines, mut unreadable) = (Vec::new(), Vec::new());
     for item in page.items {
         match item {
@@ -227,6 +243,9 @@ fn about(concern: &Value, now: i64) -> String {
     };
     if let Some(missing) = concern["missing"].as_str() {
         let _ = write!(about, ": {missing}");
+    }
+    if let Some(cause) = concern["cause"].as_str() {
+        let _ = write!(about, "; {cause}");
     }
     let call = &concern["open_call"];
     if let (Some(pid), Some(host)) =

@@ -1,5 +1,6 @@
 #![doc = include_str!("../docs/cli.md")]
 
+mod acknowledge;
 mod answer;
 mod backup;
 mod cancel;
@@ -29,7 +30,6 @@ mod retry;
 mod send;
 #[cfg(feature = "http")]
 mod serve;
-mod session;
 mod show;
 mod stop;
 mod table;

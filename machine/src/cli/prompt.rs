@@ -3,9 +3,8 @@ use serde_json::json;
 use super::{
     Context, Error, Exit,
     answer::{Answer, Format},
-    session,
 };
-use crate::view;
+use crate::{operate::has_session, view};
 
 /// `prompt`: what a model's prompt says about the executions of a session.
 #[derive(Debug, clap::Args)]
@@ -23,7 +22,7 @@ pub struct Prompt {
 impl Prompt {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.read().await?;
-        session::must_exist(&store, &self.session).await?;
+        has_session(&store, &self.session).await?;
         let found = context.observer(&store).consequences(&self.session).await?;
         let text = found.prompt().language(context.language).limit(self.limit).to_string();
         let document = json!({

@@ -7,7 +7,10 @@ use super::{
     person::{Person, Yes},
     terminal,
 };
-use crate::{contract::question, view::ConsequenceView};
+use crate::{
+    contract::{Extent, question},
+    view::ConsequenceView,
+};
 
 /// `retry`: another attempt at what failed, with the same key.
 #[derive(Debug, clap::Args)]
@@ -29,7 +32,7 @@ impl Retry {
         let operator = self.person.operates(context, &store);
         if !self.yes.yes {
             let failed = operator.failed(id).await?;
-            let what = terminal::question(&question(failed.context()));
+            let what = terminal::question(&question(failed.context(), Extent::Short));
             let view = ConsequenceView::in_language(&failed.into(), context.language);
             terminal::agrees(&format!("{id}  {view}\nTry it again? {what}"))?;
         }

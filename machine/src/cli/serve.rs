@@ -1,5 +1,4 @@
 use std::{
-    fmt::Write as _,
     fs,
     io::{self, Write as _},
     net::SocketAddr,
@@ -9,12 +8,13 @@ use std::{
 };
 
 use futures_channel::oneshot;
+use futures_util::future::{Either, select};
 use tokio::net::TcpListener;
 
 use super::{Context, Error, Exit, terminal};
 use crate::{
     actor::Human,
-    http::{Access, Http, serve},
+    http::{Access, Codes, Http, random, serve},
     id::shortened,
     view::line::OneLine,
 };
@@ -28,8 +28,8 @@ pub struct Serve {
     /// The address. One that other computers reach needs a token for everything.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7878")]
     listen: SocketAddr,
-    /// The person who decides in the page. A token is made for this run, and printed with the address of
-    /// the page.
+    /// The person who decides in the page. A token is made for this run; the printed address signs one
+    /// browser in, and is followed by another one when it was used.
     #[arg(long = "as", value_name = "NAME", value_parser = Human::new)]
     by: Option<Human>,
     /// A file with a line for each token: `operator NAME TOKEN`, or `reader NAME TOKEN`.
@@ -47,8 +47,8 @@ pub struct Serve {
 impl Serve {
     pub(super) async fn run(mut self, context: &Context) -> Result<Exit, Error> {
         let (access, token) = self.access()?;
-        let can_write = access.can_write();
-        let store = if can_write { context.write().await? } else { context.read().await? };
+        let store =
+            if access.can_write() { context.write().await? } else { context.read().await? };
         let mut http = Http::new(&store, Arc::clone(&context.actors))
             .access(access)
             .language(context.language)
@@ -58,6 +58,7 @@ impl Serve {
             let with = http.host(host);
             http = with.map_err(|error| Error::usage(format!("`--host`: {error}")))?;
         }
+        let codes = http.codes();
         let (started, address) = oneshot::channel();
         let (ended, end) = oneshot::channel();
         // The commands need no runtime; a server does.
@@ -66,18 +67,36 @@ impl Serve {
             // The receivers wait for them.
             let _ = ended.send(served(listen, http, started));
         })?;
-        if let Ok(address) = address.await {
-            let mut text = format!("http://{address}/inspector/");
-            // Writing into a string cannot fail.
-            let _ = match &token {
-                Some(token) => writeln!(text, "#token={token}"),
-                None if can_write => writeln!(text, "\nDecisions need a token."),
-                None => writeln!(text, "\nNobody can decide there; `--as NAME` lets you."),
-            };
-            text.push_str("Ctrl-C stops it.\n");
-            terminal::print(&text)?;
-        }
-        end.await.map_err(|_| Error::refused("the server has ended"))??;
+        let address = address.await.map(|address| format!("http://{address}/inspector/"));
+        let ended = match (address, &token) {
+            (Ok(page), Some(token)) => {
+                let mut used = codes.used();
+                terminal::print(&format!("{}\nCtrl-C stops it.\n", link(&page, &codes, token)?))?;
+                let mut end = end;
+                loop {
+                    match select(end, used).await {
+                        Either::Left((ended, _)) => break ended,
+                        Either::Right(((), rest)) => end = rest,
+                    }
+                    used = codes.used();
+                    let link = link(&page, &codes, token)?;
+                    // Nobody may be there to read it.
+                    let _ = terminal::print(&format!(
+                        "Somebody signed in. A link for another browser:\n{link}\n"
+                    ));
+                }
+            }
+            (Ok(page), None) => {
+                let hint = match &self.tokens {
+                    Some(_) => "Sign in there with a token.",
+                    None => "Nobody can decide there; `--as NAME` lets you.",
+                };
+                terminal::print(&format!("{page}\n{hint}\nCtrl-C stops it.\n"))?;
+                end.await
+            }
+            (Err(_), _) => end.await,
+        };
+        ended.map_err(|_| Error::refused("the server has ended"))??;
         match store.close().await {
             // Another process has the file locked. Nothing is lost by that.
             Err(error) if error.is_busy() => Ok(Exit::Done),
@@ -101,7 +120,7 @@ impl Serve {
         }
         let token = match &self.by {
             Some(by) => {
-                let token = fresh()?;
+                let token = random().map_err(|error| Error::refused(error.to_string()))?;
                 access = access
                     .operator(by.clone(), &token)
                     .map_err(|error| Error::refused(error.to_string()))?;
@@ -121,6 +140,12 @@ impl Serve {
         }
         Ok((access, token))
     }
+}
+
+/// The address of the page, which signs one browser in.
+fn link(page: &str, codes: &Codes, token: &str) -> Result<String, Error> {
+    let code = codes.issue(token).map_err(|error| Error::refused(error.to_string()))?;
+    Ok(format!("{page}#code={code}"))
 }
 
 /// Anyone who can read a token can decide under the name that belongs to it.
@@ -209,17 +234,4 @@ fn with_line(access: Access, line: &str) -> Result<Access, Error> {
         }
     };
     with.map_err(|error| Error::usage(error.to_string()))
-}
-
-/// A token that nobody can guess.
-fn fresh() -> Result<String, Error> {
-    let mut bytes = [0; 24];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| Error::refused(format!("the system has no random numbers: {error}")))?;
-    let mut token = String::with_capacity(48);
-    for byte in bytes {
-        // Writing into a string cannot fail.
-        let _ = write!(token, "{byte:02x}");
-    }
-    Ok(token)
 }

@@ -101,6 +101,9 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
     if let Some(by) = execution["answered_by"].as_str() {
         line(&mut shown, "answered", &format!("by {by}"));
     }
+    if execution["acknowledged"] == true {
+        line(&mut shown, "acknowledged", "a person has dealt with the contradiction");
+    }
     for (name, field) in [("result", "result"), ("error", "error_message")] {
         if let Some(value) = execution[field].as_str() {
             line(&mut shown, name, value);
@@ -175,7 +178,7 @@ fn messages(terminal: Terminal, messages: &[Value], now: i64, shown: &mut String
     let mut table =
         Table::new(terminal, &["Status", "Sent", "Attempts", "Trigger", "Correlation", "More"]);
     for message in messages {
-        let more = ["unreadable", "actor", "actor_name", "error", "body"];
+        let more = ["unreadable", "why", "actor", "actor_name", "error", "body"];
         let more = more.iter().filter(|name| !message[**name].is_null());
         let mut more: Vec<_> =
             more.map(|name| format!("{name}: {}", plain(&message[*name]))).collect();

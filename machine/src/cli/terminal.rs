@@ -89,6 +89,11 @@ fn wrapped(text: &str, width: usize) -> String {
     shown
 }
 
+/// Shows a person something. Nothing goes to the standard output.
+pub(super) fn tell(what: &str) -> Result<(), Error> {
+    Ok(writeln!(io::stderr(), "{what}")?)
+}
+
 /// Shows a person what is decided, and asks whether to do it. Nothing goes to the standard output.
 pub(super) fn agrees(what: &str) -> Result<(), Error> {
     agrees_after("show", what)

@@ -7,7 +7,6 @@ use super::{
     answer::{Answer, Format},
     ids::Ids,
     list::{array, text},
-    session,
     show::plain,
     table::{Table, cell, label},
     terminal::Terminal,
@@ -16,7 +15,7 @@ use super::{
 };
 use crate::{
     id::Id,
-    operate::{Audience, for_audience},
+    operate::{Audience, for_audience, has_session},
     store::Store,
     view::line::OneLine,
 };
@@ -50,7 +49,7 @@ impl Timeline {
             // One that is watched may be about to begin.
             && !self.watch.watch
         {
-            session::must_exist(&store, session).await?;
+            has_session(&store, session).await?;
         }
         let answer = async || match (id, &self.session) {
             (Some(id), _) => self.of_machine(context, &store, id).await,

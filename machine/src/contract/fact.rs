@@ -111,6 +111,11 @@ pub enum CallFact {
         /// When, by the clock of the store.
         at: Millis,
     },
+    /// A person has seen that a receipt contradicts the end of the execution, and has dealt with it.
+    Acknowledged {
+        /// When, by the clock of the store.
+        at: Millis,
+    },
     /// The execution will never be called, and ends without a permit.
     Closed {
         /// Why.

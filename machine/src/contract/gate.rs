@@ -6,7 +6,7 @@ use super::{
     AnyExecution, CallFact, Callable, Contract, Execution, InvalidContract, Planned, Progress,
     contract::millis,
     execution::{Completed, Rejected, Waiting},
-    wording::question,
+    wording::{Extent, question},
 };
 use crate::{
     __private::who,
@@ -159,9 +159,9 @@ impl Contract {
             action: contract.action().digest(),
             expires_after_ms: expires_after.map(millis),
         };
-        let question = question(contract);
-        let asked = Execution::new(contract.of_gate(approval, &question)?).start(by);
-        Ok((Gate(asked.suspend(question, by)), planned))
+        let (short, whole) = (question(contract, Extent::Short), question(contract, Extent::Whole));
+        let asked = Execution::new(contract.of_gate(approval, &short)?).start(by);
+        Ok((Gate { waiting: asked.suspend(short, by), whole: Some(whole) }, planned))
     }
 }
 
@@ -169,30 +169,84 @@ impl Contract {
 /// [`Store::approve`](crate::store::Store::approve).
 #[derive(Debug)]
 #[must_use = "it is not stored yet, or waits for an answer"]
-pub struct Gate(Execution<Waiting>);
+pub struct Gate {
+    waiting: Execution<Waiting>,
+    /// The whole question; `None` if the action behind the gate cannot be read.
+    whole: Option<String>,
+}
+
+/// The whole question of a gate, with nothing left out, and its digest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "http", derive(Serialize, utoipa::ToSchema))]
+#[non_exhaustive]
+pub struct WholeQuestion {
+    /// The text, as [`Gate::question`] has it if it hides nothing.
+    #[cfg_attr(feature = "http", serde(rename = "question"), schema(rename = "question"))]
+    pub text: String,
+    /// The digest of the text, by which an approval says that all of it was shown.
+    #[cfg_attr(feature = "http", schema(value_type = String))]
+    pub digest: Digest,
+}
+
+impl WholeQuestion {
+    pub(crate) fn new(text: String) -> Self {
+        let digest = Digest::of(&[b"question", text.as_bytes()]);
+        Self { text, digest }
+    }
+}
 
 impl Gate {
     /// Narrows an execution that waits for an approval; returns any other unchanged.
     pub(crate) fn narrow(any: AnyExecution) -> Result<Self, AnyExecution> {
         match any {
             AnyExecution::Waiting(waiting) if waiting.context().approves().is_some() => {
-                Ok(Self(waiting))
+                Ok(Self { waiting, whole: None })
             }
             other => Err(other),
         }
     }
 
+    /// With the whole question, made from the action behind it.
+    pub(crate) fn with_whole(self, whole: Option<String>) -> Self {
+        Self { whole, ..self }
+    }
+
     /// The identity of the gate.
     #[must_use]
     pub fn id(&self) -> Id {
-        self.0.id()
+        self.waiting.id()
     }
 
     /// The question to the person, made from the action. What cannot be seen, or looks like something
-    /// else, is escaped.
+    /// else, is escaped. Long arguments are cut; then its second line names what is hidden, and
+    /// [`whole_question`](Self::whole_question) has all of it.
     #[must_use]
     pub fn question(&self) -> &str {
-        &self.0.state().prompt
+        &self.waiting.state().prompt
+    }
+
+    /// The whole question, with the digest that an approval needs: nobody approves what was not shown.
+    /// `None` if the action behind the gate cannot be read, so that nobody can approve it.
+    ///
+    /// ```
+    /// # use machine::{actor::Human, contract::Gate, store::Store};
+    /// # async fn example(store: &Store, gate: Gate, ann: &Human) -> Result<(), Box<dyn std::error::Error>> {
+    /// if let Some(whole) = gate.whole_question() {
+    ///     println!("{}", whole.text);
+    ///     store.approve(gate, whole.digest, ann).await?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn whole_question(&self) -> Option<WholeQuestion> {
+        self.whole.clone().map(WholeQuestion::new)
+    }
+
+    /// The digest of the question, if it hides nothing.
+    #[cfg(any(feature = "cli", feature = "http"))]
+    pub(crate) fn digest_if_whole(&self) -> Option<Digest> {
+        self.whole_question().filter(|whole| whole.text == self.question()).map(|it| it.digest)
     }
 
     /// What it asks to approve.
@@ -202,61 +256,62 @@ impl Gate {
     /// Never: a gate is made from a contract that asks for an approval.
     #[must_use]
     pub fn approval(&self) -> &Approval {
-        self.0.context().approves().expect("a gate asks for an approval")
+        self.waiting.context().approves().expect("a gate asks for an approval")
     }
 
     /// Until when it can be answered (milliseconds since the Unix epoch, by the clock of the store).
     /// `None` means without a limit, or that the gate is not stored yet.
     #[must_use]
     pub fn expires_at(&self) -> Option<Millis> {
-        self.0.journal().deadlines().iter().find_map(|due| due.due_at)
+        self.waiting.journal().deadlines().iter().find_map(|due| due.due_at)
     }
 
     /// The execution of the question.
     pub fn execution(&self) -> &Execution<Waiting> {
-        &self.0
+        &self.waiting
     }
 
     /// The execution, for a [`Batch`](crate::store::Batch).
     pub fn machine(&mut self) -> &mut dyn Durable {
-        &mut self.0
+        &mut self.waiting
     }
 
     pub(crate) fn into_execution(self) -> Execution<Waiting> {
-        self.0
+        self.waiting
     }
 
     /// The gate as it was.
-    pub(crate) fn of_snapshot(snapshot: Snapshot) -> Option<Self> {
+    pub(crate) fn of_snapshot(snapshot: Snapshot, whole: Option<String>) -> Option<Self> {
         let any = snapshot.restore::<AnyExecution>().ok()?;
-        Waiting::narrow(any).ok().map(Self)
+        Waiting::narrow(any).ok().map(|waiting| Self { waiting, whole })
     }
 
-    /// Records the answer, and completes the gate.
+    /// Records the answer, which declines if it has a reason, and completes the gate. With the whole
+    /// question, to put the gate back.
     pub(crate) fn decided(
         mut self,
-        approved: bool,
         reason: Option<&str>,
         by: &Human,
         at: Millis,
-    ) -> Decided {
+    ) -> (Decided, Option<String>) {
         let (approval, expires_at) = (self.approval(), self.expires_at());
         let fact = CallFact::Decided {
-            approved,
+            approved: reason.is_none(),
             execution: approval.execution,
             action: approval.action,
             reason: reason.map(str::to_owned),
             at,
             expires_at,
         };
-        self.0.__journal_mut(Pass::new()).append(Some(who(by)), fact.into_fact());
-        let running = self.0.resume(&GraphRunner::STORE);
-        match reason {
+        self.waiting.__journal_mut(Pass::new()).append(Some(who(by)), fact.into_fact());
+        let running = self.waiting.resume(&GraphRunner::STORE);
+        let decided = match reason {
             None => Decided::Approved(running.succeed("approved".to_owned(), &GraphRunner::STORE)),
             Some(reason) => {
                 Decided::Declined(running.reject(reason.to_owned(), &GraphRunner::STORE))
             }
-        }
+        };
+        (decided, self.whole)
     }
 }
 

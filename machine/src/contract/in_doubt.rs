@@ -1,7 +1,7 @@
 use super::{
     AnyExecution, CallFact, Evidence, Execution, Liveness, Progress,
     execution::{Completed, Failed, MaySuspend, Running, Waiting},
-    wording::{describe, visible},
+    wording::{Extent, describe, visible},
 };
 use crate::{
     __private::{Who, who},
@@ -144,6 +144,6 @@ fn in_doubt(waiting: &Execution<Waiting>) -> String {
     // Summary, reason and receipt may come from a model, or from the remote service.
     let mut shown = String::with_capacity(question.len());
     visible(&question, &mut shown);
-    describe(waiting.context().action(), &mut shown);
+    describe(waiting.context().action(), Extent::Short, &mut shown);
     shown
 }

@@ -37,7 +37,7 @@ pub use execution_machine::{AnyExecution, Execution, execution};
 pub use fact::{CallFact, Evidence, Liveness, Process};
 #[cfg(feature = "sqlite")]
 pub(crate) use gate::Decided;
-pub use gate::{Approval, ApprovalEnd, Decision, Gate, decision};
+pub use gate::{Approval, ApprovalEnd, Decision, Gate, WholeQuestion, decision};
 #[doc(hidden)]
 pub use identity::{Maker, TypedTool};
 pub(crate) use in_doubt::append;
@@ -64,5 +64,7 @@ pub use rollback::{RollbackPlan, RollbackStep};
 #[cfg(feature = "sqlite")]
 pub(crate) use rules::settled_at;
 pub use tool::{Callable, Repeatable, Tool, ToolSpec};
+#[cfg(feature = "cli")]
+pub(crate) use wording::declining;
 #[cfg(feature = "sqlite")]
-pub(crate) use wording::{question, visible};
+pub(crate) use wording::{Extent, question, visible};

@@ -50,6 +50,9 @@ pub struct Progress {
     /// The person who answered its question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) answered_by: Option<String>,
+    /// The person who acknowledged that a receipt contradicts its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) acknowledged_by: Option<String>,
     /// The person who approved it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) approved_by: Option<String>,
@@ -142,6 +145,13 @@ impl Progress {
     #[must_use]
     pub fn is_contradicted(&self) -> bool {
         self.applied && self.has_ended() && self.status != "completed"
+    }
+
+    /// The person who acknowledged that a receipt contradicts its end. A receipt that arrives later needs
+    /// another acknowledgement.
+    #[must_use]
+    pub fn acknowledged_by(&self) -> Option<&str> {
+        self.acknowledged_by.as_deref()
     }
 
     /// The effect took place, even if the state says otherwise.
@@ -255,6 +265,7 @@ impl Progress {
             CallFact::Evidence { evidence, late: true, .. } => match evidence {
                 Evidence::Applied(receipt) => {
                     self.applied = true;
+                    self.acknowledged_by = None;
                     self.receipt.get_or_insert_with(|| receipt.chars().take(LONGEST).collect());
                 }
                 Evidence::NotApplied(reason) => {
@@ -282,6 +293,9 @@ impl Progress {
             }
             CallFact::Answered { .. } => {
                 self.answered_by = Some(entry.by.as_deref().unwrap_or_default().to_owned());
+            }
+            CallFact::Acknowledged { .. } => {
+                self.acknowledged_by = Some(entry.by.as_deref().unwrap_or_default().to_owned());
             }
             CallFact::Closed { .. } => self.closed = true,
         }

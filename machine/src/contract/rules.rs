@@ -60,6 +60,9 @@ impl Context for Contract {
             progress.admit_call(&entry.fact, fact.as_ref(), self.settling_time())?;
         }
         progress.admit_answer(self, entry, fact.as_ref())?;
+        if let Some(CallFact::Acknowledged { .. }) = &fact {
+            progress.admit_acknowledgement(entry)?;
+        }
         progress.take(entry, fact);
         if let (Fact::Created { .. }, Some(decider)) = (&entry.fact, self.decided_by()) {
             if (entry.actor.as_deref(), entry.by.as_deref()) != self.decided() {
@@ -272,6 +275,22 @@ impl Progress {
             return Err(Breach::new("the question was answered before; resume it"));
         }
         Ok(())
+    }
+
+    /// A person can acknowledge a contradiction, once.
+    fn admit_acknowledgement(&self, entry: &Entry) -> Result<(), Breach> {
+        if entry.actor.as_deref() != Some(Human::KIND) || entry.by.is_none() {
+            return Err(Breach::new("only a person can acknowledge a contradiction"));
+        }
+        if !self.is_contradicted() {
+            return Err(Breach::new(
+                "no receipt contradicts how it ended, so there is nothing to acknowledge",
+            ));
+        }
+        match &self.acknowledged_by {
+            Some(_) => Err(Breach::new("a person has acknowledged that already")),
+            None => Ok(()),
+        }
     }
 
     /// Checks the next fact of a gate, and that only a gate has an answer.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::json::Json;
 use super::{
-    caller::Caller,
+    caller::Writer,
     extract::{Body, OfMachine},
     problem::Problem,
     router::Http,
@@ -149,11 +149,11 @@ impl Http {
 )]
 pub(super) async fn confirm(
     State(http): State<Shared>,
-    caller: Caller,
+    writer: Writer,
     OfMachine(id): OfMachine,
     Body(found): Body<Confirm>,
 ) -> Result<Json<Done>, Problem> {
-    let operator = caller.operates(&http)?;
+    let operator = writer.operates(&http);
     let finding = match (&found, found.applied) {
         (Confirm { overridden: false, reason: None, receipt, .. }, true) => {
             Finding::Applied(receipt.as_deref())
@@ -179,6 +179,29 @@ pub(super) async fn confirm(
     }
 }
 
+/// Records that a person has seen and dealt with what a receipt contradicts.
+#[utoipa::path(
+    operation_id = "acknowledge",
+    post, path = "/api/machines/{id}/acknowledge", tag = "acts", request_body = Nothing,
+    params(("id" = Id, Path)), security(("bearer" = [])),
+    responses(
+        (status = 200, description = "It is done.", body = Done),
+        (status = 409, description = "Refused, with the legal moves.", body = Problem,
+            content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn acknowledge(
+    State(http): State<Shared>,
+    writer: Writer,
+    OfMachine(id): OfMachine,
+    Body(Nothing {}): Body<Nothing>,
+) -> Result<Json<Done>, Problem> {
+    match writer.operates(&http).acknowledge(id).await {
+        Ok(()) => Ok(Json(Done { id })),
+        Err(error) => Err(http.refused(id, error).await),
+    }
+}
+
 /// Tries what failed again: a new attempt with the same key.
 #[utoipa::path(
     operation_id = "retry",
@@ -192,11 +215,11 @@ pub(super) async fn confirm(
 )]
 pub(super) async fn retry(
     State(http): State<Shared>,
-    caller: Caller,
+    writer: Writer,
     OfMachine(id): OfMachine,
     Body(Nothing {}): Body<Nothing>,
 ) -> Result<Json<Retried>, Problem> {
-    let operator = caller.operates(&http)?;
+    let operator = writer.operates(&http);
     match operator.retry(id).await {
         Ok(attempt) => Ok(Json(Retried { id, attempt })),
         Err(error) => Err(http.refused(id, error).await),
@@ -217,11 +240,11 @@ pub(super) async fn retry(
 )]
 pub(super) async fn cancel(
     State(http): State<Shared>,
-    caller: Caller,
+    writer: Writer,
     OfMachine(id): OfMachine,
     Body(why): Body<Why>,
 ) -> Result<Json<Cancelled>, Problem> {
-    let operator = caller.operates(&http)?;
+    let operator = writer.operates(&http);
     match operator.cancel(&[id], why.reason.as_deref()).await {
         Ok(mut cancelled) => match cancelled.pop() {
             Some(cancelled) => Ok(Json(cancelled)),
@@ -244,11 +267,11 @@ pub(super) async fn cancel(
 )]
 pub(super) async fn fence(
     State(http): State<Shared>,
-    caller: Caller,
+    writer: Writer,
     OfMachine(id): OfMachine,
     Body(why): Body<Why>,
 ) -> Result<Json<Fenced>, Problem> {
-    let operator = caller.operates(&http)?;
+    let operator = writer.operates(&http);
     match operator.fence(id, why.reason.as_deref()).await {
         Ok(doubt) => Ok(Json(Fenced { id, question: doubt.question() })),
         Err(error) => Err(http.refused(id, error).await),
@@ -268,11 +291,11 @@ pub(super) async fn fence(
 )]
 pub(super) async fn requeue(
     State(http): State<Shared>,
-    caller: Caller,
+    writer: Writer,
     OfMachine(id): OfMachine,
     Body(Requeue { messages }): Body<Requeue>,
 ) -> Result<Json<Done>, Problem> {
-    let operator = caller.operates(&http)?;
+    let operator = writer.operates(&http);
     match operator.requeue(&[id], &messages).await {
         Ok(()) => Ok(Json(Done { id })),
         Err(error) => Err(http.refused(id, error).await),
@@ -292,11 +315,11 @@ pub(super) async fn requeue(
 )]
 pub(super) async fn send(
     State(http): State<Shared>,
-    caller: Caller,
+    writer: Writer,
     OfMachine(id): OfMachine,
     Body(Send { trigger, payload, correlation, transition_count, early }): Body<Send>,
 ) -> Result<(StatusCode, Json<Sent>), Problem> {
-    let operator = caller.operates(&http)?;
+    let operator = writer.operates(&http);
     let sending = Sending { correlation, seen: transition_count, early };
     match operator.send(id, &trigger, payload, sending).await {
         Ok(accepted) => Ok((StatusCode::ACCEPTED, Json(Sent { id, accepted }))),

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -5,8 +7,8 @@ use utoipa::IntoParams;
 
 use super::json::Json;
 use super::{
-    caller::Caller,
-    extract::{Body, Query, limit, parsed},
+    caller::{Caller, Writer},
+    extract::{Body, OfMachine, Query, limit, parsed},
     problem::Problem,
     router::Shared,
     steps::with_commands,
@@ -14,8 +16,9 @@ use super::{
 use crate::{
     actor::Category,
     clock::Millis,
-    contract::{AnyExecution, execution},
+    contract::{AnyExecution, WholeQuestion, execution},
     id::Id,
+    journal::Digest,
     operate::{self, Decided},
     store::{self, Cursor, LoadError},
     view::NextStep,
@@ -50,8 +53,10 @@ struct Approval {
     gate: Id,
     /// The execution that may run once it is approved.
     execution: Id,
-    /// The exact action, as a question.
+    /// The exact action, as a question. Long arguments are cut; then its second line names what is hidden.
     question: String,
+    /// The digest of the question, for `approve`; `null` if a part is hidden: `api/approvals/{id}` has all of it.
+    digest: Option<String>,
     /// A short description of the action.
     summary: String,
     /// The tool, such as `email.send`.
@@ -136,6 +141,7 @@ impl Approval {
             gate: gate.id(),
             execution: behind,
             question: gate.question().to_owned(),
+            digest: gate.digest_if_whole().map(|digest| digest.to_string()),
             summary: contract.summary().to_owned(),
             tool,
             asked_by: execution::DEFINITION.category(author),
@@ -149,13 +155,47 @@ impl Approval {
     }
 }
 
+/// The whole question of a gate that waits for an answer.
+#[utoipa::path(
+    operation_id = "show_approval",
+    get, path = "/api/approvals/{id}", tag = "approvals", params(("id" = Id, Path)),
+    responses(
+        (status = 200, description = "All of the question, and its digest.", body = WholeQuestion),
+        (status = 404, description = "No machine has this id.", body = Problem,
+            content_type = "application/problem+json"),
+        (status = 409, description = "It is not a gate that waits.", body = Problem,
+            content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn show(
+    State(http): State<Shared>,
+    _: Caller,
+    OfMachine(id): OfMachine,
+) -> Result<Json<WholeQuestion>, Problem> {
+    let whole = http.store.gate(id).await?.whole_question();
+    whole.map(Json).ok_or_else(|| {
+        Problem::refused("what the gate asks for cannot be read, so nobody can approve it")
+    })
+}
+
 /// The gates to approve.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Approve {
     /// All of them, or none.
     #[schema(min_items = 1, max_items = 100)]
-    gates: Vec<Id>,
+    gates: Vec<ShownGate>,
+}
+
+/// A gate whose question was shown.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+struct ShownGate {
+    /// The gate.
+    id: Id,
+    /// The digest of its whole question, which was shown to the person.
+    #[schema(value_type = String, pattern = "^[0-9a-f]{64}$")]
+    digest: Digest,
 }
 
 /// The gates to decline.
@@ -189,12 +229,24 @@ pub(super) struct Decisions {
 )]
 pub(super) async fn approve(
     State(http): State<Shared>,
-    caller: Caller,
+    writer: Writer,
     Body(Approve { gates }): Body<Approve>,
 ) -> Result<Json<Decisions>, Problem> {
-    let operator = caller.operates(&http)?;
-    let ids = each_once(gates)?;
-    let decided = async { operator.approve(operator.gates("approve", &ids).await?).await };
+    let operator = writer.operates(&http);
+    let digests: BTreeMap<Id, Digest> = gates.iter().map(|it| (it.id, it.digest)).collect();
+    let ids = each_once(gates.into_iter().map(|it| it.id).collect())?;
+    let decided = async {
+        let gates = operator.gates("approve", &ids).await?.into_iter();
+        let shown = gates.map(|gate| {
+            let digest = digests.get(&gate.id()).copied();
+            (gate, digest)
+        });
+        let approved = operator.approve(shown.collect()).await;
+        approved.map_err(|error| match error.not_shown() {
+            Some(id) => error.hint(format_args!("`api/approvals/{id}` has both")),
+            None => error,
+        })
+    };
     decided_or_refused(&http, &ids, decided.await).await
 }
 
@@ -211,10 +263,10 @@ pub(super) async fn approve(
 )]
 pub(super) async fn decline(
     State(http): State<Shared>,
-    caller: Caller,
+    writer: Writer,
     Body(Decline { gates, reason }): Body<Decline>,
 ) -> Result<Json<Decisions>, Problem> {
-    let operator = caller.operates(&http)?;
+    let operator = writer.operates(&http);
     let ids = each_once(gates)?;
     let decided = async {
         let gates = operator.gates("decline", &ids).await?;

@@ -43,13 +43,27 @@ impl Caller {
             _ => "the audience `diagnostic` needs a token",
         }))
     }
+}
 
+/// A caller who may write. The first part of a request that a write looks at: who may not learns nothing
+/// about the rest.
+#[derive(Debug)]
+pub(super) struct Writer(Human);
+
+impl Writer {
     /// The person, at work on the store.
-    pub(super) fn operates<'a>(&'a self, http: &'a Http) -> Result<Operator<'a>, Problem> {
-        match (&self.person, self.role) {
-            (Some(person), Role::Operator) => {
-                Ok(Operator::new(&http.store, &http.actors, person, "http"))
-            }
+    pub(super) fn operates<'a>(&'a self, http: &'a Http) -> Operator<'a> {
+        Operator::new(&http.store, &http.actors, &self.0, "http")
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Writer {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Caller { role, person } = Caller::from_request_parts(parts, state).await?;
+        match (person, role) {
+            (Some(person), Role::Operator) => Ok(Self(person)),
             (Some(_), _) => Err(Problem::forbidden("this token can only read")),
             (None, _) => Err(Problem::unauthorized("a write needs the token of an operator")),
         }
@@ -99,7 +113,7 @@ pub(super) async fn authenticate(
     Ok(next.run(request).await)
 }
 
-fn bearer(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+pub(super) fn bearer(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let Some(value) = values.next() else { return Ok(None) };
     let malformed =

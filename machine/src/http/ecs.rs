@@ -4,7 +4,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 
 use super::json::Json;
-use super::{caller::Caller, extract::Body, problem::Problem, router::Shared};
+use super::{caller::Writer, extract::Body, problem::Problem, router::Shared};
 use crate::id::Id;
 
 /// An answer.
@@ -48,10 +48,10 @@ pub(super) struct Now {
 )]
 pub(super) async fn respond(
     State(http): State<Shared>,
-    caller: Caller,
+    writer: Writer,
     Body(Respond { execution_id, response }): Body<Respond>,
 ) -> Result<Json<Now>, Problem> {
-    let operator = caller.operates(&http)?;
+    let operator = writer.operates(&http);
     let stored = async {
         let question = operator.question(execution_id).await?;
         operator.respond(question, &response).await
@@ -75,10 +75,10 @@ pub(super) async fn respond(
 )]
 pub(super) async fn proceed(
     State(http): State<Shared>,
-    caller: Caller,
+    writer: Writer,
     Body(Continue { execution_id }): Body<Continue>,
 ) -> Result<Json<Now>, Problem> {
-    let operator = caller.operates(&http)?;
+    let operator = writer.operates(&http);
     let resumed = async {
         let question = operator.question(execution_id).await?;
         operator.proceed(question).await

@@ -12,7 +12,7 @@ use super::{
     steps::with_commands,
 };
 use crate::{
-    operate::{Audience, Detail, for_audience},
+    operate::{Audience, Detail, Selection, Wanted, for_audience},
     store,
     store::{Cursor, LoadError, Page},
     view::{self, Attention, Internal, Observer, Overview, Timeline},
@@ -68,7 +68,7 @@ pub(super) async fn attention(
 pub(super) struct Which {
     /// Of this kind, such as `execution`.
     machine: Option<String>,
-    /// In this state, such as `waiting`.
+    /// In this state: its label, such as `IN_DOUBT`, or its name, such as `waiting`; in any case.
     status: Option<String>,
     /// Of this session.
     session: Option<String>,
@@ -114,6 +114,8 @@ pub(super) struct Machines {
     get, path = "/api/machines", tag = "machines", params(Which),
     responses(
         (status = 200, description = "A page of machines.", body = Machines),
+        (status = 404, description = "There is no such kind, state or session; `detail` has those that there are.",
+            body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn list(
@@ -126,38 +128,39 @@ pub(super) async fn list(
     if which.order.unwrap_or_default() == Order::Newest {
         query = query.newest_first();
     }
-    if let Some(machine) = &which.machine {
-        query = query.machine(name(machine)?);
-    }
-    if let Some(status) = &which.status {
-        query = query.status(name(status)?);
-    }
-    if let Some(session) = &which.session {
-        query = query.session(name(session)?);
-    }
-    if let Some(key) = &which.key {
+    if which.key.is_some() {
         // Whether a machine has a key tells its arguments to who can guess them.
         caller.may_see(Some(Audience::Diagnostic))?;
-        query = query.key(name(key)?);
     }
     if let Some(after) = parsed::<Cursor>("after", which.after.as_deref())? {
         query = query.after(after);
     }
+    let wanted = Wanted {
+        machine: named(which.machine.as_deref())?,
+        state: named(which.status.as_deref())?,
+        session: named(which.session.as_deref())?,
+        key: named(which.key.as_deref())?,
+    };
     let observer = &http.observer;
+    let selection = wanted.select(observer, query).await?;
     let found = match audience {
-        Audience::Human => page::<view::Human>(observer, &query).await?,
-        Audience::Diagnostic => page::<view::Diagnostic>(observer, &query).await?,
-        Audience::Internal => page::<view::Internal>(observer, &query).await?,
+        Audience::Human => page::<view::Human>(observer, &selection).await?,
+        Audience::Diagnostic => page::<view::Diagnostic>(observer, &selection).await?,
+        Audience::Internal => page::<view::Internal>(observer, &selection).await?,
     };
     Ok(Json(found))
 }
 
+fn named(text: Option<&str>) -> Result<Option<&str>, Problem> {
+    text.map(name).transpose()
+}
+
 async fn page<A: view::Audience>(
     observer: &Observer,
-    query: &store::Query,
+    selection: &Selection,
 ) -> Result<Value, Problem> {
     let Page { items, next, .. }: Page<Result<Overview<A>, LoadError>> =
-        observer.list(query).await?;
+        selection.list(observer).await?;
     let (mut machines, mut unreadable) = (Vec::new(), Vec::new());
     for item in items {
         match item {
@@ -191,7 +194,8 @@ pub(super) async fn show(
     Query(shown): Query<For>,
 ) -> Result<Json<Value>, Problem> {
     let audience = caller.may_see(shown.audience)?;
-    let mut detail = for_audience!(audience, http.observer, detail(id))??;
+    let detail = for_audience!(audience, http.observer, detail(id));
+    let mut detail = detail.map_err(|error| Problem::of_unreadable(error, &caller))??;
     with_commands(&mut detail, &http.command);
     Ok(Json(detail))
 }
@@ -247,7 +251,7 @@ pub(super) async fn timeline(
     }
     let from = part.after.map_or(0, |after| after.saturating_add(1));
     let timeline = for_audience!(audience, http.observer, timeline_part(id, from, limit));
-    let mut timeline = timeline??;
+    let mut timeline = timeline.map_err(|error| Problem::of_unreadable(error, &caller))??;
     let last = timeline["events"].as_array().and_then(|events| events.last());
     let last = last.and_then(|event| event["number"].as_u64());
     let total = timeline["total"].as_u64().unwrap_or_default();

@@ -22,9 +22,13 @@ mod router;
 mod schema;
 mod server;
 mod sessions;
+mod sign_in;
 mod steps;
 
 pub use access::{Access, InvalidToken};
 pub use guard::InvalidHost;
 pub use router::Http;
 pub use server::{ServeError, serve};
+#[cfg(feature = "cli")]
+pub(crate) use sign_in::random;
+pub use sign_in::{Codes, NoRandomness};

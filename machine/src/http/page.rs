@@ -48,6 +48,7 @@ const FILES: &[(&str, &str)] = files![
     "session.js",
     "steps.js",
     "text.js",
+    "token.js",
 ];
 
 struct File {

@@ -5,10 +5,10 @@ use axum::{
 use serde::Serialize;
 use serde_json::Value;
 
-use super::json::Json;
+use super::{caller::Caller, json::Json};
 use crate::{
     id::Id,
-    operate,
+    operate::{self, Audience},
     store::LoadError,
     view::{Human, LegalMove, NextStep, Observer, line::OneLine},
 };
@@ -35,6 +35,9 @@ pub(super) struct Problem {
     #[schema(value_type = Option<Vec<NextStep>>)]
     next: Option<Box<Value>>,
 }
+
+/// The kind of a machine that cannot be read.
+const UNREADABLE: &str = "urn:machine:unreadable";
 
 impl Problem {
     fn new(status: StatusCode, kind: &str, title: &'static str, detail: impl Into<String>) -> Self {
@@ -102,10 +105,23 @@ impl Problem {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", title, detail)
     }
 
+    /// A machine that cannot be read. The reason may quote data, so it is for those who see all of them.
+    pub(super) fn of_unreadable(error: LoadError, caller: &Caller) -> Self {
+        let reason = OneLine(&error.to_string()).to_string();
+        let mut problem = Self::from(error);
+        if problem.kind == UNREADABLE && caller.may_see(Some(Audience::Internal)).is_ok() {
+            problem.detail = reason;
+        }
+        problem
+    }
+
     /// A refusal, with what can be done instead.
     pub(super) async fn of_machine(error: operate::Error, id: Id, observer: &Observer) -> Self {
         let mut problem = Self::from(error);
-        if problem.status == StatusCode::CONFLICT {
+        if [StatusCode::CONFLICT, StatusCode::UNPROCESSABLE_ENTITY]
+            .iter()
+            .any(|it| problem.status == *it)
+        {
             if let Ok(snapshot) = observer.snapshot::<Human>(id).await {
                 problem.legal_moves = serde_json::to_value(&snapshot.moves).ok().map(Box::new);
             }
@@ -130,8 +146,8 @@ impl From<LoadError> for Problem {
             LoadError::UnknownPosition { .. } => Self::gone(detail),
             LoadError::Unreadable(_) | LoadError::BrokenRow { .. } => {
                 let title = "The stored data cannot be read";
-                // The reason may quote data that are not for everybody.
-                let detail = "the machine cannot be read; `verify` on the command line says why";
+                let detail = "the machine cannot be read; an operator sees the reason here, and `verify` on the \
+                    command line says it";
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, "unreadable", title, detail)
             }
             _ => Self::refused(detail),
@@ -144,7 +160,11 @@ impl From<operate::Error> for Problem {
         match error.kind() {
             operate::Kind::Refused => Self::refused(error.to_string()),
             operate::Kind::Invalid => Self::malformed(error.to_string()),
-            operate::Kind::NotFound => Self::not_found(error.to_string()),
+            operate::Kind::Payload => {
+                let (status, title) = (StatusCode::UNPROCESSABLE_ENTITY, "The values do not fit");
+                Self::new(status, "payload", title, error.to_string())
+            }
+            operate::Kind::NotFound | operate::Kind::Unknown => Self::not_found(error.to_string()),
             operate::Kind::Unavailable => Self::unavailable(&error),
         }
     }

@@ -27,6 +27,7 @@ use super::{
     health, machines, operations, page,
     problem::Problem,
     sessions,
+    sign_in::{self, Codes},
 };
 use crate::{
     actor::Actors,
@@ -66,6 +67,7 @@ pub struct Http {
     /// The name of the file.
     pub(super) database: Option<String>,
     pub(super) feed: Arc<Feed>,
+    pub(super) codes: Codes,
     language: Language,
 }
 
@@ -110,6 +112,7 @@ impl Http {
             command: "machine ".to_owned(),
             database: None,
             feed: Feed::new(store, Language::English),
+            codes: Codes::default(),
             language: Language::English,
         }
     }
@@ -163,6 +166,12 @@ impl Http {
         self
     }
 
+    /// One-time codes for links to the inspector that sign somebody in.
+    #[must_use]
+    pub fn codes(&self) -> Codes {
+        self.codes.clone()
+    }
+
     /// The routes, to serve or to nest. Programs of this computer are known by their address, so a program
     /// that serves them by itself does it with `into_make_service_with_connect_info::<SocketAddr>()`;
     /// [`serve`](super::serve) does so.
@@ -184,7 +193,7 @@ impl Http {
     /// The routes, and what ends their streams.
     pub(super) fn into_parts(self) -> (Router, Arc<Feed>) {
         let http = Arc::new(self);
-        let (api, _) = described().split_for_parts();
+        let (api, _) = guarded().split_for_parts();
         let api = api
             .layer(middleware::from_fn(in_time))
             .route("/api/events", get(events::events))
@@ -198,6 +207,7 @@ impl Http {
         let feed = Arc::clone(&http.feed);
         let router = api
             .merge(open)
+            .merge(without_token().split_for_parts().0)
             .fallback(async || Problem::not_found("no such path; see api/openapi.json"))
             .method_not_allowed_fallback(async || Problem::method_not_allowed())
             .layer(DefaultBodyLimit::max(LARGEST))
@@ -220,6 +230,16 @@ impl fmt::Debug for Http {
 
 /// The routes that are described, except for the stream.
 fn described() -> OpenApiRouter<Shared> {
+    guarded().merge(without_token())
+}
+
+/// The routes by which one gets a token.
+fn without_token() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(sign_in::sign_in))
+}
+
+/// The routes for which the caller must be known.
+fn guarded() -> OpenApiRouter<Shared> {
     OpenApiRouter::with_openapi(Described::openapi())
         .routes(routes!(health::health))
         .routes(routes!(machines::attention))
@@ -235,9 +255,11 @@ fn described() -> OpenApiRouter<Shared> {
         .routes(routes!(definitions::show))
         .routes(routes!(definitions::svg))
         .routes(routes!(approvals::list))
+        .routes(routes!(approvals::show))
         .routes(routes!(approvals::approve))
         .routes(routes!(approvals::decline))
         .routes(routes!(acts::confirm))
+        .routes(routes!(acts::acknowledge))
         .routes(routes!(acts::retry))
         .routes(routes!(acts::cancel))
         .routes(routes!(acts::fence))
@@ -246,6 +268,7 @@ fn described() -> OpenApiRouter<Shared> {
         .routes(routes!(ecs::respond))
         .routes(routes!(ecs::proceed))
         .routes(routes!(operations::list))
+        .routes(routes!(sign_in::prepare))
 }
 
 async fn openapi() -> Response {

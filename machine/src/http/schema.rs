@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{
-        ArrayBuilder, ObjectBuilder, OneOfBuilder, RefOr, Schema, SchemaFormat,
+        ArrayBuilder, ObjectBuilder, OneOfBuilder, Ref, RefOr, Schema, SchemaFormat,
         schema::{AdditionalProperties, SchemaType, Type},
     },
 };
@@ -35,8 +35,17 @@ impl PartialSchema for NextStep {
             .property(
                 "do",
                 text().enum_values(Some([
-                    "approve", "decline", "confirm", "retry", "cancel", "fence", "requeue",
-                    "respond", "send", "show",
+                    "approve",
+                    "decline",
+                    "confirm",
+                    "acknowledge",
+                    "retry",
+                    "cancel",
+                    "fence",
+                    "requeue",
+                    "respond",
+                    "send",
+                    "show",
                 ])),
             )
             .required("do")
@@ -46,8 +55,8 @@ impl PartialSchema for NextStep {
             .property(
                 "payload",
                 ArrayBuilder::new()
-                    .items(text())
-                    .description(Some("Of `send`: the names of what the trigger takes.")),
+                    .items(Ref::from_schema_name("PayloadItem"))
+                    .description(Some("Of `send`: what the trigger takes.")),
             )
             .property(
                 "seen",

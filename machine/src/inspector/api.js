@@ -1,10 +1,9 @@
-// Requests to the server. The token comes in the fragment of the address, once; it is kept for this tab
-// and leaves the address at once, so that it does not end up in a bookmark or in the history.
+// Requests to the server, with the token of the person.
 
 import { setClock } from "./text.js";
+import { token } from "./token.js";
 
 const ROOT = new URL("../", location.href);
-const TOKEN = "machine-token";
 const PATIENCE_MS = 30_000;
 
 /** A refusal or a failure, in words. `legalMoves` are those of the machine that refused. */
@@ -15,34 +14,10 @@ export class Problem extends Error {
   }
 }
 
-/** Takes the token out of the address; whether there was one, or an empty one, which forgets it. */
-export function takeToken() {
-  const fragment = new URLSearchParams(location.hash.slice(1));
-  const token = fragment.get("token");
-  if (token === null) return false;
-  if (token) setToken(token);
-  else forgetToken();
-  history.replaceState(null, "", `${location.pathname}${location.search}#/`);
-  return true;
-}
-
-export function setToken(token) {
-  sessionStorage.setItem(TOKEN, token);
-}
-
-export function forgetToken() {
-  sessionStorage.removeItem(TOKEN);
-}
-
-export const hasToken = () => sessionStorage.getItem(TOKEN) !== null;
-
-function headers(more) {
-  const token = sessionStorage.getItem(TOKEN);
-  return token ? { ...more, Authorization: `Bearer ${token}` } : more;
-}
+const headers = (more, bearer = token()) => (bearer ? { ...more, Authorization: `Bearer ${bearer}` } : more);
 
 /** The answer to a request; throws a `Problem` unless it is a success. */
-export async function request(path, { query = {}, ...options } = {}) {
+export async function request(path, { query = {}, bearer, ...options } = {}) {
   const url = new URL(path, ROOT);
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== null && value !== "") url.searchParams.set(name, value);
@@ -53,7 +28,7 @@ export async function request(path, { query = {}, ...options } = {}) {
       cache: "no-store",
       credentials: "omit",
       ...options,
-      headers: headers(options.headers),
+      headers: headers(options.headers, bearer),
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;
@@ -78,6 +53,11 @@ export async function request(path, { query = {}, ...options } = {}) {
 
 export async function get(path, query) {
   return (await request(path, { query, signal: AbortSignal.timeout(PATIENCE_MS) })).json();
+}
+
+/** Whose token this is, as the server says. */
+export async function callerOf(bearer) {
+  return (await request("api/health", { bearer, signal: AbortSignal.timeout(PATIENCE_MS) })).json();
 }
 
 export async function post(path, body) {

@@ -14,7 +14,7 @@ export let shell = null;
 let open = null;
 
 /**
- * What the page around offers: `person()` and `command()`; `isOffered(kind, id)`, whether a step is still
+ * What the page around offers: `person()`, `command()`, `audience()` and `signIn()`; `isOffered(kind, id)`, whether a step is still
  * possible as far as it knows; `done(text)` after a decision, and `refresh()`.
  */
 export function useShell(value) {
@@ -22,8 +22,9 @@ export function useShell(value) {
 }
 
 /**
- * Opens the dialog: `{ title, body, command(data), ids, kind, until, yes, run(data), done }`; without `run` it
- * only shows. `until` is when the time to answer ends, or a promise of that.
+ * Opens the dialog: `{ title, body, command(data), ids, kind, until, yes, isReady(), run(data), done }`; without
+ * `run` it only shows. `body` may be a function, and `refreshDialog` shows what it returns then. `until` is when
+ * the time to answer ends, or a promise of that.
  */
 export function show(form) {
   const dialog = document.getElementById("dialog");
@@ -87,7 +88,7 @@ function render() {
       "form",
       { key: "form", onsubmit: submit, oninput: render },
       h("h2", { tabindex: "-1", id: "dialog-title" }, open.title),
-      h("div", { class: "body" }, open.body),
+      h("div", { class: "body" }, typeof open.body === "function" ? open.body() : open.body),
       command &&
         h(
           "p",
@@ -136,7 +137,8 @@ function render() {
               type: "submit",
               key: "yes",
               class: "primary",
-              disabled: open.state === "sending" || isLate || gone.length > 0,
+              disabled:
+                open.state === "sending" || isLate || gone.length > 0 || open.isReady?.() === false,
             },
             open.state === "sending" ? "Sending…" : open.yes,
           ),
@@ -156,7 +158,8 @@ export function refusal(problem) {
       h("strong", null, problem.status === 409 ? "Refused: " : `${problem.title ?? "Error"}: `),
       problem.message,
     ),
-    problem.legalMoves?.length > 0 &&
+    problem.status === 409 &&
+      problem.legalMoves?.length > 0 &&
       h(
         "p",
         null,
@@ -178,7 +181,8 @@ export function refusal(problem) {
 async function submit(event) {
   event.preventDefault();
   const form = open;
-  if (form.state !== "asking" || performance.now() - form.since < GUARD_MS) return;
+  if (form.state !== "asking" || form.isReady?.() === false) return;
+  if (performance.now() - form.since < GUARD_MS) return;
   const data = new FormData(event.target);
   form.state = "sending";
   form.problem = null;

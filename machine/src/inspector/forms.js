@@ -3,8 +3,10 @@
 
 import { post } from "./api.js";
 import { object } from "./commands.js";
+import { refreshDialog } from "./dialog.js";
 import { h } from "./dom.js";
-import { question } from "./payload.js";
+import { fields, isCut, question } from "./payload.js";
+import { count } from "./text.js";
 
 const typed = (data, name) => data.get(name)?.trim() ?? "";
 /** The reason that was given, if one was. */
@@ -26,34 +28,135 @@ const FOUND = { true: "applied", false: "not-applied" };
 /** An event is for the state that the person has seen, and for no later one. */
 const seenOf = (step, subject) => step.seen ?? subject.transitionCount ?? null;
 
-/** The values of an event that are there, or why one cannot be sent. */
-function valuesOf(names, data) {
+/** A type without `Option<..>`. */
+const plainType = (type) => /^Option<(.*)>$/.exec(type)?.[1] ?? type;
+const isOptional = ({ optional, type }) => optional || plainType(type) !== type;
+/** A number as it was typed: large ones would lose digits. */
+const number = (text) => JSON.rawJSON?.(text) ?? Number(text);
+
+/** The field of a value of each type, and the value in JSON; throws what is wrong with it. */
+const TYPES = [
+  {
+    of: /^bool$/,
+    field: (name) =>
+      h("select", { name }, [
+        h("option", { value: "" }, "–"),
+        h("option", { value: "true" }, "true"),
+        h("option", { value: "false" }, "false"),
+      ]),
+    read: (text) => text === "true",
+  },
+  {
+    of: /^[iu](8|16|32|64|128|size)$/,
+    field: (name) => h("input", { name, inputmode: "numeric", autocomplete: "off" }),
+    read(text, type) {
+      if (!(type.startsWith("u") ? /^\d+$/ : /^-?\d+$/).test(text)) throw `is a whole number (${type})`;
+      return number(text.replace(/^(-?)0+(?=\d)/, "$1"));
+    },
+  },
+  {
+    of: /^f(32|64)$/,
+    field: (name) => h("input", { name, inputmode: "decimal", autocomplete: "off" }),
+    read(text) {
+      if (!Number.isFinite(Number(text))) throw "is a number, such as 1.5";
+      return Number(text);
+    },
+  },
+  {
+    of: /^(String|Box<str>|Arc<str>|&'static str)$/,
+    field: (name) => h("textarea", { name, rows: 2, autocomplete: "off", spellcheck: "false" }),
+    read: (text) => text,
+  },
+  {
+    of: /./s,
+    isJson: true,
+    field: (name) => h("textarea", { name, rows: 2, autocomplete: "off", spellcheck: "false" }),
+    read(text) {
+      try {
+        return JSON.parse(text);
+      } catch {
+        throw "is not JSON. Text in JSON needs quotation marks";
+      }
+    },
+  },
+];
+const typeOf = (item) => TYPES.find(({ of }) => of.test(plainType(item.type)));
+
+/** The field for one value of an event. */
+function fieldOf(item) {
+  const { field, isJson } = typeOf(item);
+  return h(
+    "label",
+    { key: `value ${item.name}` },
+    `${item.name}: ${plainType(item.type)}${isJson ? ", as JSON" : ""}${isOptional(item) ? " (optional)" : ""} `,
+    field(`value ${item.name}`),
+  );
+}
+
+/** The values of an event that are there, and why it cannot be sent. */
+function valuesOf(items, data) {
   const [values, problems] = [{}, []];
-  for (const name of names) {
-    const value = data.get(`value ${name}`) ?? "";
-    const isJson = data.get(`type ${name}`) === "json";
+  for (const item of items) {
+    const text = data.get(`value ${item.name}`) ?? "";
     try {
-      if (value) values[name] = isJson ? JSON.parse(value) : value;
-      else problems.push(`“${name}” is empty. An empty text is the JSON "".`);
-    } catch {
-      problems.push(`“${name}” is not JSON. Text in JSON needs quotation marks.`);
+      if (text) values[item.name] = typeOf(item).read(text, plainType(item.type));
+      else if (!isOptional(item)) problems.push(`“${item.name}” is empty.`);
+    } catch (problem) {
+      problems.push(`“${item.name}” ${problem}.`);
     }
   }
   return { values, problems };
 }
+
+/** The names of the values that are there or have to be. */
+const given = (items, data) =>
+  items.filter((item) => data.get(`value ${item.name}`) || !isOptional(item)).map(({ name }) => name);
+
+/** The data of a machine of the program, which the person decides about; `shown` is the machine. */
+const dataOf = ({ shown }) =>
+  shown && [
+    h("h3", { key: "state?" }, "What it says now"),
+    fields({ ...shown.context, ...shown.state }, `dialog/${shown.id}`, refreshDialog, [], true),
+  ];
 
 /**
  * The dialog of each kind of step: its content, what it sends, and what its command has besides the machine
  * and the person.
  */
 export const FORMS = {
-  approve: (step, subject) => ({
-    title: "Approve this action?",
-    body: [asked(subject)],
-    yes: "Approve",
-    run: () => post("api/approvals/approve", { gates: [subject.id] }),
-    done: "Approved",
-  }),
+  approve: (step, subject) => {
+    // Nobody approves what was not shown, so there is no digest without the whole text.
+    let isShown = !isCut(subject.question);
+    const showAll = () => {
+      isShown = true;
+      refreshDialog();
+    };
+    const { whole } = subject;
+    return {
+      title: "Approve this action?",
+      body: () => [
+        question(isShown && whole ? whole.question : subject.question || subject.summary),
+        !isShown &&
+          h(
+            "p",
+            { class: "warning", key: "cut" },
+            "A part of this is not shown. It can be approved when all of it is. ",
+            whole &&
+              h(
+                "button",
+                { type: "button", onclick: showAll },
+                `Show all ${count(whole.question.length, "character")}`,
+              ),
+          ),
+        subject.refused && h("p", { class: "warning", key: "refused" }, subject.refused),
+      ],
+      yes: "Approve",
+      isReady: () => isShown && Boolean(whole),
+      options: () => [["whole", isCut(subject.question)]],
+      run: () => post("api/approvals/approve", { gates: [{ id: subject.id, digest: whole.digest }] }),
+      done: "Approved",
+    };
+  },
   decline: (step, subject) => ({
     title: "Decline this action?",
     body: [asked(subject), text("reason", "Reason (the agent reads it)", { maxlength: 2000 })],
@@ -123,6 +226,20 @@ export const FORMS = {
     },
     done: "Recorded",
   }),
+  acknowledge: (step, subject) => ({
+    title: "Was this dealt with?",
+    body: [
+      about(subject),
+      h(
+        "p",
+        { key: "how" },
+        "It is recorded as not done, and a receipt says that it took effect. If that was dealt with, it needs no attention any more, until another receipt arrives.",
+      ),
+    ],
+    yes: "It was dealt with",
+    run: () => post(`${of(subject.id)}/acknowledge`, {}),
+    done: "Acknowledged",
+  }),
   retry: (step, subject) => ({
     title: "Try this again?",
     body: [
@@ -141,6 +258,7 @@ export const FORMS = {
     title: "Cancel this?",
     body: [
       about(subject),
+      dataOf(subject),
       h("p", { key: "how" }, "It ends as CANCELLED where its rules allow that. What has taken effect stays."),
       text("reason", "Reason (optional)", { maxlength: 2000 }),
     ],
@@ -172,14 +290,14 @@ export const FORMS = {
       h(
         "p",
         { key: "how" },
-        "Workers set it aside because it failed too often. They start counting from zero.",
+        "Workers do not try it any more. They start again, and count from zero.",
       ),
       (subject.setAside ?? []).map((one) =>
         h(
           "label",
           { key: one.correlation },
           h("input", { type: "checkbox", name: "message", value: one.correlation, checked: true }),
-          ` The message ${one.trigger ?? ""} ${one.correlation}`,
+          ` The message ${one.trigger ?? ""} ${one.correlation}${one.why ? `: ${one.why}` : ""}`,
         ),
       ),
     ],
@@ -197,36 +315,14 @@ export const FORMS = {
         { key: "how" },
         "The event is stored. The program of this machine applies it, or sets it aside if its rules refuse it.",
       ),
-      (step.payload ?? []).map((name) =>
-        h(
-          "fieldset",
-          { key: `payload ${name}` },
-          h("legend", null, name),
-          h(
-            "label",
-            null,
-            "Value ",
-            h("textarea", { name: `value ${name}`, rows: 2, autocomplete: "off", spellcheck: "false" }),
-          ),
-          h(
-            "label",
-            null,
-            "Send it as ",
-            h(
-              "select",
-              { name: `type ${name}` },
-              h("option", { value: "text" }, "text"),
-              h("option", { value: "json" }, "JSON (number, true, list, object)"),
-            ),
-          ),
-        ),
-      ),
+      dataOf(subject),
+      (step.payload ?? []).map(fieldOf),
     ],
     yes: "Send",
     words: () => [step.trigger],
     options: (data) => [
       ["seen", seenOf(step, subject)?.toString()],
-      ["payload", step.payload?.length && object(step.payload, valuesOf(step.payload, data).values)],
+      ["payload", step.payload?.length && object(given(step.payload, data), valuesOf(step.payload, data).values)],
     ],
     run: (data) => {
       const { values, problems } = valuesOf(step.payload ?? [], data);

@@ -71,6 +71,7 @@ export const inbox = {
 function bulk(page, rows) {
   const chosen = rows.filter(({ item }) => selected.has(item.gate)).map(({ item }) => item);
   const gone = rows.filter(({ item, gone }) => gone && selected.has(item.gate)).length;
+  const cut = chosen.filter((one) => !one.digest).length;
   const clear = () => {
     selected.clear();
     page.render();
@@ -88,7 +89,7 @@ function bulk(page, rows) {
       {
         type: "button",
         class: "primary",
-        disabled: !chosen.length || gone > 0,
+        disabled: !chosen.length || gone > 0 || cut > 0,
         onclick: () => askAll("approve", chosen),
       },
       "Approve selected…",
@@ -99,6 +100,7 @@ function bulk(page, rows) {
       "Decline selected…",
     ),
     h("button", { type: "button", disabled: !chosen.length, onclick: clear }, "Clear selection"),
+    cut > 0 && h("span", { key: "cut" }, `${cut} of them hide a part: approve those one by one.`),
   );
 }
 

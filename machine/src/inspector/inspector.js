@@ -3,8 +3,8 @@
 //
 // The address after `#` says everything that the page shows, so that a link shows the same to others.
 
-import { forgetToken, get, hasToken, setToken, takeToken } from "./api.js";
-import { closeDialog, dialogClosed, refreshDialog, refusal, showText, useShell } from "./dialog.js";
+import { callerOf, get } from "./api.js";
+import { closeDialog, dialogClosed, refreshDialog, refusal, show, showText, useShell } from "./dialog.js";
 import { h, patch } from "./dom.js";
 import { heldCount, isBusy, release } from "./hold.js";
 import { inbox } from "./inbox.js";
@@ -16,6 +16,7 @@ import { redraw } from "./picture.js";
 import { definition, definitions, log } from "./records.js";
 import { session, sessions } from "./session.js";
 import { tick } from "./text.js";
+import { exchange, forgetToken, onSignedOut, resume, setToken, takeCode, token } from "./token.js";
 
 const PAGES = [
   { path: "", name: "Overview", key: "o", view: overview },
@@ -169,7 +170,7 @@ async function load() {
     if (problem.status === 401) return askForToken(problem);
     state.problem = problem;
     // What is shown stays; it is only not the newest.
-    if (problem.status === 404) state.data = null;
+    if (problem.status === 404 || problem.status === 500) state.data = null;
   } finally {
     if (isCurrent()) state.loading = false;
   }
@@ -308,7 +309,14 @@ function renderHeader() {
         `Show ${waiting} held`,
       ),
       h("span", { class: `live ${state.live.name}` }, liveText()),
-      h("span", { class: "role" }, role === "operator" ? `As ${name}` : "Read-only"),
+      h(
+        "span",
+        { class: "role" },
+        role === "operator" ? `As ${name}` : role === "reader" ? `Read-only, as ${name}` : "Not signed in: read-only",
+      ),
+      health &&
+        role === "local" &&
+        h("button", { type: "button", key: "sign-in", class: "small", onclick: () => askToSignIn() }, "Sign in"),
       h(
         "label",
         null,
@@ -352,8 +360,14 @@ function render() {
       ),
     data
       ? h("div", { key: page.key }, page.view.render(page, data))
-      : !problem &&
-          h(
+      : problem
+        ? h(
+            "div",
+            { key: "broken" },
+            h("p", { class: "crumbs" }, h("a", { href: link("") }, "Machines")),
+            h("h1", { tabindex: "-1" }, page.view.broken?.(page, problem) ?? title),
+          )
+        : h(
             "div",
             { key: "loading" },
             h("h1", { tabindex: "-1" }, title),
@@ -383,6 +397,41 @@ function say(text) {
 
 // --- Tokens ---
 
+const tokenField = () =>
+  h(
+    "label",
+    { key: "token" },
+    "Token ",
+    h("input", { name: "token", type: "password", autocomplete: "off", required: true }),
+  );
+
+/** Opens a dialog for a token; `why` says why the link that was followed has not signed anybody in. */
+function askToSignIn(why) {
+  show({
+    title: "Sign in",
+    body: [
+      why && h("p", { class: "warning", key: "why" }, why),
+      h(
+        "p",
+        { class: "note", key: "where" },
+        "The token is kept in the memory of this page and of its other tabs, and nowhere else. ",
+        h("code", null, "machine serve FILE.db --as NAME"),
+        " prints a link that signs in without one.",
+      ),
+      tokenField(),
+    ],
+    ids: [],
+    yes: "Sign in",
+    run: async (data) => {
+      const typed = data.get("token").trim();
+      await callerOf(typed);
+      setToken(typed);
+      setTimeout(restart);
+    },
+    done: "Signed in",
+  });
+}
+
 function askForToken(problem) {
   live.stop();
   const onsubmit = (event) => {
@@ -400,13 +449,8 @@ function askForToken(problem) {
       h(
         "form",
         { class: "filters", onsubmit },
-        h(
-          "label",
-          null,
-          "Token ",
-          h("input", { name: "token", type: "password", autocomplete: "off", required: true }),
-        ),
-        h("p", { class: "actions" }, h("button", { type: "submit", class: "primary" }, "Open")),
+        tokenField(),
+        h("p", { class: "actions" }, h("button", { type: "submit", class: "primary" }, "Sign in")),
       ),
     ),
   );
@@ -433,12 +477,12 @@ function showHelp() {
         ? `What you decide is recorded under the name ${name}.`
         : "Without an operator token this page only reads.",
     ),
-    hasToken() &&
+    token() &&
       h(
         "p",
         null,
-        h("button", { type: "button", onclick: signOut }, "Forget the token"),
-        " This tab keeps it until it is closed.",
+        h("button", { type: "button", onclick: signOut }, "Sign out"),
+        " In all tabs. The token is kept until the last one is closed.",
       ),
   ]);
 }
@@ -511,6 +555,8 @@ async function start() {
 
 useShell({
   person: personName,
+  signIn: () => askToSignIn(),
+  audience: () => state.page?.audience ?? "human",
   command: () => state.health?.command ?? "machine",
   isOffered(kind, id) {
     const steps = state.data ? state.page.view.stepsOf?.(state.data, id) : null;
@@ -526,11 +572,19 @@ useShell({
   refresh,
 });
 
-takeToken();
+/** Signs in with the code of a link, as nobody if it is refused. */
+async function follow(code) {
+  const why = await exchange(code);
+  restart();
+  if (why) askToSignIn(why);
+}
+
+onSignedOut(() => restart());
 history.scrollRestoration = "manual";
 addEventListener("popstate", () => {
-  // A link with a token, followed in a tab that was open before.
-  if (takeToken()) return restart();
+  // A link with a code, followed in a tab that was open before.
+  const code = takeCode();
+  if (code !== null) return follow(code);
   // A field that has the focus would keep its own text.
   if (document.activeElement?.closest(".filters")) document.activeElement.blur();
   navigate({ top: scrolls.get(location.hash) ?? 0 });
@@ -554,4 +608,6 @@ setInterval(() => {
   if (state.live.name === "reconnecting") renderHeader();
 }, 1000);
 setInterval(() => document.hidden || redraw(), 5000);
-start();
+const code = takeCode();
+if (code === null) resume().then(start);
+else follow(code);

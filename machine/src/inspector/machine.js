@@ -25,6 +25,14 @@ const RESTRICTED = [
 const labelOf = (data) => data.execution?.label ?? data.machine.label;
 
 export const machine = {
+  /** The heading of a machine that cannot be shown; the problem is above it. */
+  broken: ({ id }, { status }) => [
+    "Machine ",
+    h("code", { class: "data" }, id),
+    " ",
+    badge(status === 404 ? "not found" : "UNREADABLE"),
+  ],
+
   title: (data) => (data ? `${labelOf(data)} ${nameOf(data)}` : "Machine"),
 
   async load(page, before) {
@@ -127,7 +135,9 @@ function whyOf({ machine: one, execution, gate, answered_with: answer, children,
   if (execution?.label === "IN_DOUBT")
     return "It waits because nobody knows whether the call took effect. It is not repeated until that is known.";
   if (execution?.label === "CONTRADICTED")
-    return "It ended as not done, and a receipt says that it took effect.";
+    return `It ended as not done, and a receipt says that it took effect.${
+      execution.acknowledged ? " A person has acknowledged that." : ""
+    }`;
   if (one.is_terminal) return "It has ended; this state is never left.";
   const stopped = whyStopped(trouble, messages);
   if (stopped) return stopped;
@@ -137,6 +147,8 @@ function whyOf({ machine: one, execution, gate, answered_with: answer, children,
     return `It was answered with “${answer}”. Its program has not applied that yet.`;
   if (gate) return "It waits for a person, who says at its gate whether it may run.";
   if (open) return `It waits for ${count(open, "child", "children")} to end, or for one of the moves below.`;
+  if (one.is_stable && one.due_at !== null)
+    return "It waits for one of the moves below; when its deadline passes, the move of that is made.";
   if (one.is_stable) return "It waits, for as long as it takes, for one of the moves below.";
   return "It is at work: a worker makes the next move.";
 }
@@ -205,7 +217,7 @@ function nextPart(page, data) {
                 { key: move.trigger },
                 h("th", { scope: "row", class: "data" }, move.trigger),
                 h("td", null, move.targets.map((target) => labels.get(target) ?? target).join(" or ")),
-                h("td", { class: "data" }, move.payload.join(", ") || "–"),
+                h("td", { class: "data" }, move.payload.map((item) => `${item.name}: ${item.type}`).join(", ") || "–"),
                 h("td", null, (move.actors ?? move.categories).join(", ") || "anyone"),
               ),
             ),

@@ -16,7 +16,7 @@ const REASONS = {
   unreadable: ["UNREADABLE", "Its row cannot be read. Others are not affected."],
   set_aside: ["SET_ASIDE", "Workers do not try it again before a person says so."],
   no_worker: ["NO_WORKER", "It is ready, and no live worker can go on with it."],
-  overdue: ["OVERDUE", "A deadline has passed, or a call has run longer than it may."],
+  overdue: ["OVERDUE", "It has not happened in time"],
   failing: ["FAILING", "It failed, and is tried again by itself."],
   waits_for_person: ["WAITS_FOR_A_PERSON", "It goes on when a person answers."],
 };
@@ -32,7 +32,11 @@ export const overview = {
     for (const name of FILTERS) if (params[name]) query[name] = params[name];
     const [attention, machines] = await Promise.all([
       get("api/attention", { limit: 100, audience }),
-      get("api/machines", query),
+      // A name that nothing has is said next to the filters, which stay.
+      get("api/machines", query).catch((problem) => {
+        if (problem.status !== 404) throw problem;
+        return { machines: [], unreadable: [], next: null, unknown: problem.message };
+      }),
     ]);
     return { attention, machines };
   },
@@ -56,8 +60,8 @@ export const overview = {
 function attentionPart(page, { concerns, truncated }) {
   const identity = (one) => one.id ?? `${one.reason} ${one.summary}`;
   const alike = (a, b) =>
-    JSON.stringify([a.reason, a.question, a.next, a.transition_count, a.answered_with, a.open_call, a.trouble?.cause, a.missing]) ===
-    JSON.stringify([b.reason, b.question, b.next, b.transition_count, b.answered_with, b.open_call, b.trouble?.cause, b.missing]);
+    JSON.stringify([a.reason, a.cause, a.question, a.next, a.transition_count, a.answered_with, a.open_call, a.trouble?.cause, a.missing]) ===
+    JSON.stringify([b.reason, b.cause, b.question, b.next, b.transition_count, b.answered_with, b.open_call, b.trouble?.cause, b.missing]);
   const rows = held(`attention ${page.audience}`, concerns, { id: identity, alike });
   return h(
     "section",
@@ -103,7 +107,11 @@ function concern(page, one, gone, key) {
     h(
       "p",
       { class: "why" },
-      gone ? "This has changed: it is settled, or something else is possible now." : why,
+      gone
+        ? "This has changed: it is settled, or something else is possible now."
+        : one.cause
+          ? `${why}: ${one.cause}.`
+          : why,
     ),
     one.trouble
       ? h("p", { class: "data" }, failed(one.trouble, one.error))
@@ -126,7 +134,7 @@ function openCall(call) {
     : h("p", { class: "note" }, "The call was cut off ", since(at), ` ${where}: restart it, then answer; or override.`);
 }
 
-function machinesPart(page, { machines, unreadable, next }) {
+function machinesPart(page, { machines, unreadable, next, unknown }) {
   const { params } = page;
   const rows = held(`machines ${page.address}`, machines, { inPlace: true });
   const active = FILTERS.filter((name) => params[name]);
@@ -136,7 +144,13 @@ function machinesPart(page, { machines, unreadable, next }) {
     { "aria-labelledby": "machines" },
     h("h2", { id: "machines" }, "Machines"),
     filterForm(page),
+    h(
+      "div",
+      { key: "unknown", role: "alert" },
+      unknown && h("p", { class: "warning data" }, `${unknown[0].toUpperCase()}${unknown.slice(1)}.`),
+    ),
     rows.length === 0 &&
+      !unknown &&
       h(
         "p",
         { class: "none" },
@@ -240,7 +254,7 @@ function filterForm(page) {
     "form",
     { class: "filters", role: "search", "aria-label": "Filter machines", onsubmit },
     field("machine", "Kind", "execution"),
-    field("status", "State", "waiting"),
+    field("status", "State", "IN_DOUBT"),
     field("session", "Session", ""),
     field("key", "Idempotency key", ""),
     h(

@@ -34,8 +34,11 @@ export const question = (text, key = "question") =>
     text,
   );
 
+/** True if a question hides a part of the action; its second line names the part. */
+export const isCut = (text) => /^[^\n]*\n(\(occurrence\) [^\n]*\n)?NOT SHOWN HERE: /.test(text ?? "");
+
 /** A value: short ones as they are, others folded. `key` makes it the same one after an update. */
-export function payload(value, key, refresh, what = "value") {
+export function payload(value, key, refresh, what = "value", open = undefined) {
   const text = written(value) ?? "";
   const isShort = text.length <= SHORT && !text.includes("\n");
   if (isShort) return h("code", { class: "data" }, text === "" ? '""' : text);
@@ -46,7 +49,7 @@ export function payload(value, key, refresh, what = "value") {
   };
   return h(
     "details",
-    { class: "payload", key },
+    { class: "payload", key, open },
     h(
       "summary",
       null,
@@ -73,7 +76,7 @@ export function payload(value, key, refresh, what = "value") {
 }
 
 /** Names and values; `hidden` are names that this audience does not see. */
-export function fields(values, key, refresh, hidden = []) {
+export function fields(values, key, refresh, hidden = [], open = undefined) {
   const names = Object.keys(values ?? {});
   if (!names.length && !hidden.length) return h("p", { class: "none" }, "None that this audience sees.");
   return h(
@@ -81,7 +84,7 @@ export function fields(values, key, refresh, hidden = []) {
     { class: "fields", key },
     names.map((name) => [
       h("dt", { key: `${name}?` }, name),
-      h("dd", { key: name }, payload(values[name], `${key}/${name}`, refresh, name)),
+      h("dd", { key: name }, payload(values[name], `${key}/${name}`, refresh, name, open)),
     ]),
     hidden
       .filter((name) => !names.includes(name))

@@ -1,6 +1,6 @@
 // The sessions, and the executions of one, side by side over time.
 
-import { get, Problem } from "./api.js";
+import { get } from "./api.js";
 import { quoted } from "./commands.js";
 import { shell } from "./dialog.js";
 import { h } from "./dom.js";
@@ -196,9 +196,6 @@ export const session = {
 async function machinesOf(id, { audience, params }) {
   const query = { audience, limit: AT_ONCE, after: params.after, order: "newest" };
   const page = await get(`api/machines?session=${encodeURIComponent(id)}`, query);
-  if (page.machines.length === 0 && !page.unreadable?.length && !params.after) {
-    throw new Problem({ title: "Not found", detail: "No machine has this session.", status: 404 });
-  }
   return { ...page, session_id: id };
 }
 

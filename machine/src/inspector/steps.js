@@ -12,6 +12,7 @@ const STEPS = {
   approve: { name: "Approve", primary: true },
   decline: { name: "Decline" },
   confirm: { name: "Say what happened", primary: true },
+  acknowledge: { name: "Dealt with" },
   retry: { name: "Retry", primary: true },
   cancel: { name: "Cancel it" },
   fence: { name: "Shut out its worker" },
@@ -102,18 +103,37 @@ export function readOnly() {
     "p",
     { class: "note" },
     "Read-only: decisions need an operator token. ",
-    h("code", null, "machine serve FILE.db --as NAME"),
-    " prints a link that has one; the commands below work without this page.",
+    h("button", { type: "button", class: "small", onclick: shell.signIn }, "Sign in"),
+    " The commands below work without this page.",
   );
 }
 
 /** Opens the dialog of a step. */
 export async function ask(step, about) {
-  const subject = step.do === "requeue" ? await withMessages(about) : about;
+  const subject = await whole(step, about);
   const form = FORMS[step.do](step, subject);
   const ids = [subject.id];
   const until = step.do === "approve" || step.do === "decline" ? untilOf(subject) : null;
   show({ ...form, kind: step.do, ids, until, command: (data) => written(step.do, ids, form, data) });
+}
+
+/** With what its dialog needs and not every page knows. */
+async function whole(step, subject) {
+  if (step.do === "requeue") return withMessages(subject);
+  if (step.do === "send" || step.do === "cancel") return withData(subject);
+  if (step.do !== "approve") return subject;
+  try {
+    return { ...subject, whole: await get(`api/approvals/${encodeURIComponent(subject.id)}`) };
+  } catch (problem) {
+    return { ...subject, refused: problem.message };
+  }
+}
+
+/** With the machine as this audience sees it, unless it is one of the library. */
+async function withData(subject) {
+  const path = `api/machines/${encodeURIComponent(subject.id)}`;
+  const shown = await get(path, { audience: shell.audience() }).catch(() => null);
+  return shown && !shown.execution ? { ...subject, shown: shown.machine } : subject;
 }
 
 /** With the messages that were set aside; not every page knows them. */
@@ -152,7 +172,13 @@ export function askAll(kind, gates) {
       gates.map((gate) => question(gate.question, gate.gate)),
       ...(kind === "decline" ? form.body.slice(-1) : []),
     ],
-    run: (data) => post(`api/approvals/${kind}`, { gates: ids, ...reason(data) }),
+    isReady: () => true,
+    run: (data) =>
+      kind === "approve"
+        ? post("api/approvals/approve", {
+            gates: gates.map(({ gate: id, digest }) => ({ id, digest })),
+          })
+        : post("api/approvals/decline", { gates: ids, ...reason(data) }),
     done: `${kind === "approve" ? "Approved" : "Declined"}: ${what}`,
   });
 }

@@ -4,6 +4,7 @@ use super::{Error, Operator};
 use crate::{
     contract::{Decision, Gate},
     id::Id,
+    journal::Digest,
     store::{Batch, Decide, retry::Retry},
 };
 
@@ -44,10 +45,19 @@ impl Operator<'_> {
         self.or_instead(id, gate).await
     }
 
-    /// What these gates ask for may run, once. All of them, or none.
-    pub(crate) async fn approve(&self, gates: Vec<Gate>) -> Result<Vec<Decided>, Error> {
-        let ids: Vec<_> = gates.iter().map(Gate::id).collect();
-        let decided = self.decide(gates, |gate| Decide::approve(gate, self.by));
+    /// Approves what these gates ask for, once. All of them, or none. Each has the digest of the question that
+    /// was shown; `None` if a part of it was hidden, which is refused.
+    pub(crate) async fn approve(
+        &self,
+        gates: Vec<(Gate, Option<Digest>)>,
+    ) -> Result<Vec<Decided>, Error> {
+        let ids: Vec<_> = gates.iter().map(|(gate, _)| gate.id()).collect();
+        let answers = gates.into_iter().map(|(gate, shown)| {
+            // The digest of no text: the store refuses it, unless there is a reason that comes first.
+            let shown = shown.unwrap_or(Digest::ZERO);
+            (asked(&gate), Decide::approve(gate, shown, self.by))
+        });
+        let decided = self.decide(answers.collect());
         self.logged("approve", &ids, "", decided).await
     }
 
@@ -59,18 +69,16 @@ impl Operator<'_> {
     ) -> Result<Vec<Decided>, Error> {
         let reason = reason.unwrap_or("declined");
         let ids: Vec<_> = gates.iter().map(Gate::id).collect();
-        let decided = self.decide(gates, |gate| Decide::decline(gate, reason, self.by));
+        let answers = gates.into_iter().map(|gate| {
+            let asked = asked(&gate);
+            (asked, Decide::decline(gate, reason, self.by))
+        });
+        let decided = self.decide(answers.collect());
         self.logged("decline", &ids, reason, decided).await
     }
 
-    async fn decide(
-        &self,
-        gates: Vec<Gate>,
-        answer: impl Fn(Gate) -> Decide,
-    ) -> Result<Vec<Decided>, Error> {
-        let asked: Vec<_> =
-            gates.iter().map(|gate| (gate.id(), gate.approval().execution())).collect();
-        let mut answers: Vec<Decide> = gates.into_iter().map(answer).collect();
+    async fn decide(&self, answers: Vec<((Id, Id), Decide)>) -> Result<Vec<Decided>, Error> {
+        let (asked, mut answers): (Vec<_>, Vec<_>) = answers.into_iter().unzip();
         let mut retry = Retry::default();
         loop {
             let batch = answers.iter_mut().fold(self.store.batch(), Batch::decide);
@@ -86,4 +94,9 @@ impl Operator<'_> {
         });
         Ok(decided.collect())
     }
+}
+
+/// A gate, and the execution that it guards.
+fn asked(gate: &Gate) -> (Id, Id) {
+    (gate.id(), gate.approval().execution())
 }

@@ -24,8 +24,12 @@ pub(crate) enum Kind {
     Refused,
     /// The request makes no sense.
     Invalid,
+    /// The values of an event do not fit it: they can be corrected and sent again.
+    Payload,
     /// No machine has this id.
     NotFound,
+    /// Nothing has the name of a kind, a state or a session.
+    Unknown,
     /// The storage cannot do it now.
     Unavailable,
 }
@@ -45,6 +49,21 @@ impl Error {
         Self { kind: Kind::Invalid, text: text.into(), source: None }
     }
 
+    /// The values of an event do not fit it.
+    pub(crate) fn payload(text: impl Into<String>) -> Self {
+        Self { kind: Kind::Payload, text: text.into(), source: None }
+    }
+
+    /// Nothing has this name; the text has those that there are.
+    pub(crate) fn unknown(text: impl Into<String>) -> Self {
+        Self { kind: Kind::Unknown, text: text.into(), source: None }
+    }
+
+    /// A document cannot be written.
+    pub(crate) fn unwritable(error: serde_json::Error) -> Self {
+        Self::of(Kind::Refused, error)
+    }
+
     /// The same, with what to do about it.
     pub(crate) fn hint(mut self, hint: impl fmt::Display) -> Self {
         self.text = format!("{}; {hint}", self.text);
@@ -58,6 +77,14 @@ impl Error {
             self.text = format!("{} (done before: {})", self.text, done.join(", "));
         }
         self
+    }
+
+    /// The gate of which a part of the question was not shown.
+    pub(crate) fn not_shown(&self) -> Option<Id> {
+        match self.source.as_ref()?.downcast_ref()? {
+            CommitError::NotShown { id } => Some(*id),
+            _ => None,
+        }
     }
 
     /// In one word, for the operator log.

@@ -1,5 +1,3 @@
-use std::fmt::Write;
-
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -9,7 +7,7 @@ use crate::{
     definition::{Definition, Edge, Move},
     id::{Id, shortened},
     store::{Message, Received, Sent, Store},
-    view::line::OneLine,
+    view::{line::OneLine, misfit},
 };
 
 /// A message that the stored definition of its machine allows.
@@ -112,7 +110,9 @@ impl Draft {
                 legal(newest, state)
             )));
         };
-        check_payload(edge, &payload)?;
+        if let Some(misfit) = misfit(edge, &payload, true) {
+            return Err(Error::payload(misfit));
+        }
         let is_taken = state.is_some_and(|state| {
             edges.iter().any(|edge| edge.from == state && edge.is_for::<Human>())
         });
@@ -205,61 +205,6 @@ impl Draft {
 
 fn sender(message: &Received) -> String {
     OneLine(message.name.as_deref().unwrap_or(&message.actor)).to_string()
-}
-
-/// Whether the payload has what the move takes, and nothing else.
-fn check_payload(edge: &Edge, payload: &Map<String, Value>) -> Result<(), Error> {
-    let has = |name: &str| payload.contains_key(name);
-    let missing = edge
-        .payload
-        .iter()
-        .filter(|item| !item.optional && !has(&item.name) && !item.was.iter().any(|was| has(was)));
-    let missing: Vec<_> = missing.map(|item| format!("`{}`", OneLine(&item.name))).collect();
-    let is_known = |name: &String| {
-        edge.payload
-            .iter()
-            .any(|item| item.name == **name || item.was.iter().any(|was| was == name))
-    };
-    let unknown: Vec<_> = payload.keys().filter(|name| !is_known(name)).collect();
-    let unknown: Vec<_> = unknown.iter().map(|name| format!("`{}`", shortened(name))).collect();
-    let misfit = edge
-        .payload
-        .iter()
-        .find(|item| payload.get(&*item.name).is_some_and(|value| !may_be(value, &item.ty)));
-    if missing.is_empty() && unknown.is_empty() && misfit.is_none() {
-        return Ok(());
-    }
-    let mut text = format!("`{}`", OneLine(&edge.trigger));
-    if let (Some(item), true) = (misfit, missing.is_empty() && unknown.is_empty()) {
-        let _ = write!(text, " takes another type as `{}`", OneLine(&item.name));
-    }
-    if !missing.is_empty() {
-        let _ = write!(text, " needs {}", missing.join(", "));
-    }
-    if !unknown.is_empty() {
-        let and = if missing.is_empty() { "" } else { ", and" };
-        let _ = write!(text, "{and} does not take {}", unknown.join(", "));
-    }
-    let takes = edge.payload.iter().map(|item| format!("{}: {}", item.name, item.ty));
-    let takes = takes.collect::<Vec<_>>().join(", ");
-    let takes =
-        if takes.is_empty() { "takes nothing".to_owned() } else { format!("takes {takes}") };
-    Err(Error::refused(format!("{text}; it {}", OneLine(&takes))))
-}
-
-/// Whether a value can be of a type, as far as its name tells: a type of the program can be anything.
-fn may_be(value: &Value, ty: &str) -> bool {
-    if let Some(inner) = ty.strip_prefix("Option<").and_then(|rest| rest.strip_suffix('>')) {
-        return value.is_null() || may_be(value, inner);
-    }
-    match ty {
-        "String" => value.is_string(),
-        "bool" => value.is_boolean(),
-        "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => value.is_u64(),
-        "i8" | "i16" | "i32" | "i64" | "i128" | "isize" => value.is_i64() || value.is_u64(),
-        "f32" | "f64" => value.is_number(),
-        _ => true,
-    }
 }
 
 /// The moves that a person can make now, or ever.

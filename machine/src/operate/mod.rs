@@ -12,6 +12,7 @@ mod message;
 mod operator;
 mod requeue;
 mod respond;
+mod select;
 
 pub(crate) use audience::{Audience, for_audience};
 #[cfg(feature = "http")]
@@ -25,3 +26,6 @@ pub(crate) use detail::Detail;
 pub(crate) use error::{Error, Kind};
 pub(crate) use message::{Accepted, Draft, Sending};
 pub(crate) use operator::Operator;
+#[cfg(feature = "cli")]
+pub(crate) use select::has_session;
+pub(crate) use select::{Selection, Wanted};

@@ -3,11 +3,13 @@ use std::future::Future;
 use super::{Error, Kind};
 use crate::{
     actor::{Actor, Actors, Human},
-    contract::{Action, AnyExecution, Contract, Execution, InDoubt, Planned, execution::Failed},
+    contract::{
+        Action, AnyExecution, Contract, Execution, InDoubt, Planned, Progress, execution::Failed,
+    },
     id::Id,
     store::{CommitError, LoadError, Query, Store, operation::NewOperation},
     typed::State,
-    view::Label,
+    view::{Label, line::OneLine},
 };
 
 /// A person who acts on the machines of a store.
@@ -89,6 +91,26 @@ impl<'a> Operator<'a> {
         }
     }
 
+    /// Records that a person has seen and dealt with a contradiction.
+    pub(crate) async fn acknowledge(&self, id: Id) -> Result<(), Error> {
+        let checked = self.is_execution("acknowledge", id).await;
+        self.checked("acknowledge", &[id], "", checked).await?;
+        let acknowledge = async {
+            let contradicted = self.store.load::<AnyExecution>(id).await?;
+            let done = match Progress::of(&contradicted).acknowledged_by() {
+                Some(by) => Err(Error::refused(format!(
+                    "{} has already acknowledged that {id} is contradicted; look at it with `show {id}`",
+                    OneLine(by)
+                ))),
+                None => Ok(()),
+            };
+            done?;
+            self.store.acknowledge(contradicted, self.by).await.map(drop).map_err(Error::from)
+        };
+        let acknowledged = async { self.or_instead(id, acknowledge.await).await };
+        self.logged("acknowledge", &[id], "", acknowledged).await
+    }
+
     /// Shuts out the worker of a call, which puts the call in doubt.
     pub(crate) async fn fence(&self, id: Id, reason: Option<&str>) -> Result<InDoubt, Error> {
         let reason = reason.unwrap_or("its worker was shut out");
@@ -117,7 +139,7 @@ impl<'a> Operator<'a> {
         checked: Result<T, Error>,
     ) -> Result<T, Error> {
         match checked {
-            Err(error) if *error.kind() == Kind::Refused => {
+            Err(error) if matches!(error.kind(), Kind::Refused | Kind::Payload) => {
                 self.logged(operation, machines, detail, async { Err(error) }).await
             }
             checked => checked,

@@ -60,7 +60,9 @@ impl Store {
     /// # use machine::{Id, actor::Human, store::{LoadError, blocking::Store}};
     /// # fn example(store: &Store, id: Id, ann: &Human) -> Result<(), Box<dyn std::error::Error>> {
     /// let gate = store.wait(store.get().gate(id))?;
-    /// let approved = store.wait(store.get().approve(gate, ann))?;
+    /// let whole = gate.whole_question().ok_or("what it asks for cannot be read")?;
+    /// println!("{}", whole.text);
+    /// let approved = store.wait(store.get().approve(gate, whole.digest, ann))?;
     /// # Ok(())
     /// # }
     /// ```

@@ -236,6 +236,15 @@ pub enum CommitError {
         /// What has changed.
         reason: String,
     },
+    /// The digest of an approval is not that of the whole question of the gate.
+    #[error(
+        "{id} is not approved: a part of its question was not shown, or it is not this question; read its \
+         whole question, and approve with the digest of that"
+    )]
+    NotShown {
+        /// The gate.
+        id: Id,
+    },
     /// Nobody has answered the question yet.
     #[error("nobody has answered {id} yet; store an answer with `respond` first")]
     Unanswered {

@@ -1,16 +1,30 @@
-use super::{CommitError, LoadError, Store, begin::Approved, retry::Retry};
+use super::{CommitError, Decide, LoadError, Store, retry::Retry};
 use crate::{
     actor::{GraphRunner, Human},
     clock::Millis,
     contract::{
-        AnyExecution, Callable, Decided, Decision, Execution, Gate, Planned, Progress,
+        AnyExecution, Callable, Decision, Execution, Extent, Gate, Planned, Progress,
         execution::{Cancelled, Pending, Status, Waiting},
         question,
     },
     id::Id,
-    stored::{Durable, Snapshot},
+    journal::Digest,
+    stored::Snapshot,
     typed::Refused,
 };
+
+/// Why an execution is not a gate that waits for its answer.
+fn answered(id: Id, other: &AnyExecution) -> LoadError {
+    if let Some(Decision { approved, by, at, .. }) = Progress::of(other).decision().cloned() {
+        return LoadError::AlreadyDecided { id, approved, by, at };
+    }
+    let label = &other.status().definition().label;
+    let found = match other {
+        AnyExecution::Cancelled(gate) => format!("{label} ({})", gate.state().reason),
+        _ => label.to_string(),
+    };
+    LoadError::NotAGate { id, found }
+}
 
 impl Store {
     /// Stores a planned execution that waits for nobody.
@@ -45,8 +59,9 @@ impl Store {
     ///
     /// // A person answers, perhaps in another process.
     /// let gate = store.gate(gate.id()).await?;
-    /// println!("{}", gate.question());
-    /// store.approve(gate, &Human::new("ann@example.com")?).await?;
+    /// let whole = gate.whole_question().ok_or("the mail cannot be read")?;
+    /// println!("{}", whole.text);
+    /// store.approve(gate, whole.digest, &Human::new("ann@example.com")?).await?;
     ///
     /// let smtp = service_fn(|_call| Box::pin(async { Ok(Applied::new("250 queued")) }));
     /// let settled = store.perform(mail, smtp, &actors.tool_node).await?;
@@ -83,35 +98,34 @@ impl Store {
     /// is another machine, or one that no longer waits; and those of [`load`](Self::load).
     pub async fn gate(&self, id: Id) -> Result<Gate, LoadError> {
         let any: AnyExecution = self.load(id).await?;
-        Gate::narrow(any).map_err(|other| {
-            if let Some(Decision { approved, by, at, .. }) =
-                Progress::of(&other).decision().cloned()
-            {
-                return LoadError::AlreadyDecided { id, approved, by, at };
-            }
-            let label = &other.status().definition().label;
-            let found = match &other {
-                AnyExecution::Cancelled(gate) => format!("{label} ({})", gate.state().reason),
-                _ => label.to_string(),
-            };
-            LoadError::NotAGate { id, found }
-        })
+        let gate = match Gate::narrow(any) {
+            Ok(gate) => gate,
+            Err(other) => return Err(answered(id, &other)),
+        };
+        let whole = match self.load::<AnyExecution>(gate.approval().execution()).await {
+            Ok(behind) => Some(question(behind.context(), Extent::Whole)),
+            Err(LoadError::Unavailable(error)) => return Err(error.into()),
+            Err(_) => None,
+        };
+        Ok(gate.with_whole(whole))
     }
 
     /// Approves what a gate asks for: the execution behind it may run, once. The answer and the end of
-    /// the gate are one batch.
+    /// the gate are one batch. `shown` is the digest of the [whole question](Gate::whole_question), which
+    /// the person has seen.
     ///
     /// # Errors
     ///
     /// The unchanged gate, with [`CommitError::AlreadyDecided`] if another person answered first, with
     /// that person's name; [`CommitError::GateExpired`]; [`CommitError::GateChanged`] if the action behind it is not
-    /// the one that it asks for.
+    /// the one that it asks for; [`CommitError::NotShown`] if the digest is that of another text.
     pub async fn approve(
         &self,
         gate: Gate,
+        shown: Digest,
         by: &Human,
     ) -> Result<Decision, Refused<Gate, CommitError>> {
-        self.decide(Decide::approve(gate, by)).await
+        self.decide(Decide::approve(gate, shown, by)).await
     }
 
     /// Declines what a gate asks for: the execution behind it never runs, and
@@ -133,9 +147,9 @@ impl Store {
         let mut retry = Retry::default();
         let error = loop {
             match self.batch().decide(&mut decide).write().await {
-                Ok(()) => match decide.step {
-                    Step::Decided(decided) => return Ok(decided.decision()),
-                    _ => unreachable!("a batch that was written has decided the gate"),
+                Ok(()) => match decide.decided() {
+                    Some(decision) => return Ok(decision),
+                    None => unreachable!("a batch that was written has decided the gate"),
                 },
                 Err(error) => {
                     if let Some(error) = retry.after(error) {
@@ -145,8 +159,10 @@ impl Store {
             }
         };
         decide.undo();
-        let Step::Asked(gate) = decide.step else { unreachable!("the gate was put back") };
-        Err(Refused::new(gate, error))
+        match decide.into_gate() {
+            Some(gate) => Err(Refused::new(gate, error)),
+            None => unreachable!("the gate was put back"),
+        }
     }
 
     /// Who was faster; otherwise the error as it is.
@@ -207,6 +223,7 @@ impl Store {
                 return Err(Refused::new(gate, reason));
             }
         };
+        let whole = gate.whole_question().map(|whole| whole.text);
         let mut cancelled = end(gate.into_execution());
         let mut retry = Retry::default();
         let error = loop {
@@ -223,132 +240,10 @@ impl Store {
             error @ CommitError::Conflict { .. } => self.decided_by_another(id, error).await,
             error => error,
         };
-        match Gate::of_snapshot(snapshot) {
+        match Gate::of_snapshot(snapshot, whole) {
             Some(gate) => Err(Refused::new(gate, reason)),
             None => unreachable!("the snapshot was taken from a gate"),
         }
-    }
-}
-
-/// The answer to a gate, as a part of a [`Batch`](super::Batch), where several are answered together
-/// or a workflow moves with them. See [`Store::approve`].
-///
-/// ```
-/// # use machine::{actor::Human, contract::Gate, store::{CommitError, Decide, Store}};
-/// # async fn example(store: &Store, first: Gate, second: Gate, ann: &Human) -> Result<(), CommitError> {
-/// let mut first = Decide::approve(first, ann);
-/// let mut second = Decide::decline(second, "wrong address", ann);
-/// store.batch().decide(&mut first).decide(&mut second).write().await?;
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug)]
-pub struct Decide {
-    step: Step,
-    /// Why not; `None` approves.
-    declined: Option<String>,
-    by: Human,
-}
-
-#[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
-enum Step {
-    Asked(Gate),
-    /// In the batch, with what is needed to put the gate back.
-    Recorded(Decided, Box<Snapshot>),
-    Decided(Decided),
-    /// Only while one step becomes the next.
-    Taken,
-}
-
-impl Decide {
-    /// Will approve.
-    #[must_use]
-    pub fn approve(gate: Gate, by: &Human) -> Self {
-        Self { step: Step::Asked(gate), declined: None, by: by.clone() }
-    }
-
-    /// Will decline, for this reason.
-    #[must_use]
-    pub fn decline(gate: Gate, reason: &str, by: &Human) -> Self {
-        let declined = Some(crate::contract::bounded(reason.to_owned()));
-        Self { step: Step::Asked(gate), declined, by: by.clone() }
-    }
-
-    /// The answer as it is on record, when the batch was written.
-    #[must_use]
-    pub fn decided(self) -> Option<Decision> {
-        match self.step {
-            Step::Decided(decided) => Some(decided.decision()),
-            _ => None,
-        }
-    }
-
-    /// The gate, if the batch was not written.
-    #[must_use]
-    pub fn into_gate(self) -> Option<Gate> {
-        match self.step {
-            Step::Asked(gate) => Some(gate),
-            _ => None,
-        }
-    }
-
-    /// The gate and its approval, if the answer is yes. It was recorded.
-    pub(super) fn approval(&mut self) -> Option<(Id, Approved)> {
-        let Step::Recorded(decided, _) = &mut self.step else { return None };
-        let decision = decided.decision();
-        let id = decided.machine().journal().id();
-        decision.approved.then(|| (id, Approved::new(id, &decision.by, decision.expires_at)))
-    }
-
-    pub(super) async fn record(&mut self, store: &Store) -> Result<(), CommitError> {
-        let Step::Asked(gate) = &mut self.step else { return Ok(()) };
-        let id = gate.id();
-        let now = store.now();
-        if gate.execution().journal().version() == 0 {
-            return Err(CommitError::NeverStored { id });
-        }
-        let refused = match gate.expires_at().filter(|at| *at <= now) {
-            Some(at) => Err(CommitError::GateExpired { id, at }),
-            None => store.is_unchanged(gate).await,
-        };
-        if let Err(error) = refused {
-            return Err(store.decided_by_another(id, error).await);
-        }
-        let snapshot = Snapshot::of(gate.machine())
-            .map_err(|error| CommitError::Unwritable { id, reason: error.to_string() })?;
-        let Step::Asked(gate) = std::mem::replace(&mut self.step, Step::Taken) else {
-            unreachable!("it was asked above")
-        };
-        let approved = self.declined.is_none();
-        let decided = gate.decided(approved, self.declined.as_deref(), &self.by, now);
-        self.step = Step::Recorded(decided, Box::new(snapshot));
-        Ok(())
-    }
-
-    pub(super) fn machine(&mut self) -> &mut dyn Durable {
-        match &mut self.step {
-            Step::Asked(gate) => gate.machine(),
-            Step::Recorded(decided, _) | Step::Decided(decided) => decided.machine(),
-            Step::Taken => unreachable!("no step is left unfinished"),
-        }
-    }
-
-    pub(super) fn finish(&mut self) {
-        self.step = match std::mem::replace(&mut self.step, Step::Taken) {
-            Step::Recorded(decided, _) => Step::Decided(decided),
-            other => other,
-        };
-    }
-
-    pub(super) fn undo(&mut self) {
-        self.step = match std::mem::replace(&mut self.step, Step::Taken) {
-            Step::Recorded(_, snapshot) => match Gate::of_snapshot(*snapshot) {
-                Some(gate) => Step::Asked(gate),
-                None => unreachable!("the snapshot was taken from a gate"),
-            },
-            other => other,
-        };
     }
 }
 
@@ -359,8 +254,8 @@ impl Store {
             let id = gate.id();
             return Ok(Some(CommitError::GateExpired { id, at }.to_string()));
         }
-        match self.is_unchanged(gate).await {
-            Ok(()) => Ok(None),
+        match self.behind(gate).await {
+            Ok(_) => Ok(None),
             Err(CommitError::Unavailable(error)) => Err(error.into()),
             Err(error) => Ok(Some(error.to_string())),
         }
@@ -376,8 +271,8 @@ impl Store {
         Ok(self.why_stale(&gate).await?.is_none().then_some(gate))
     }
 
-    /// Whether the execution behind a gate is still the one that it asks for.
-    async fn is_unchanged(&self, gate: &Gate) -> Result<(), CommitError> {
+    /// The execution behind a gate, if it is still the one that it asks for.
+    pub(super) async fn behind(&self, gate: &Gate) -> Result<AnyExecution, CommitError> {
         let (id, approval) = (gate.id(), gate.approval());
         let changed = |reason: String| CommitError::GateChanged { id, reason };
         let execution = approval.execution();
@@ -392,14 +287,14 @@ impl Store {
         if behind.context().action().digest() != approval.action() {
             return Err(changed(format!("the action of {execution} is another one")));
         }
-        if question(behind.context()) != gate.question() {
+        if question(behind.context(), Extent::Short) != gate.question() {
             return Err(changed("its question is not the one that its action makes".to_owned()));
         }
         if behind.status() != Status::Pending {
             let label = &behind.status().definition().label;
             return Err(changed(format!("{execution} is {label}")));
         }
-        Ok(())
+        Ok(behind)
     }
 
     /// Whether the approval that a gate gave can still be used.

@@ -64,6 +64,8 @@ pub(super) struct Inner {
     pub(super) identities: Identities,
     /// What the program declared when it opened the store.
     pub(super) declared: Declared,
+    /// The rows that could not be read when somebody last looked at all.
+    pub(super) broken: super::broken::Broken,
     /// Wakes subscriptions; made with the first one.
     pub(super) commits: std::sync::OnceLock<Arc<Event>>,
 }

@@ -1,11 +1,13 @@
 //! Durable storage for machines: in memory, or in a SQLite file. See [`guarantees`] for what it promises.
 
+mod acknowledge;
 pub(crate) mod attempt;
 pub(crate) mod backend;
 mod backup;
 mod batch;
 mod begin;
 pub mod blocking;
+mod broken;
 mod cancel;
 pub(crate) mod check;
 #[cfg(feature = "cli")]
@@ -16,6 +18,7 @@ mod conformance;
 pub(crate) mod consumer;
 pub(crate) mod crew;
 mod cursor;
+mod decide;
 pub(crate) mod declared;
 mod declined;
 mod definitions;
@@ -79,8 +82,8 @@ pub use check::{Blocked, Check, CheckedMachine, CheckedTool};
 pub use commit_error::CommitError;
 pub use crew::{DrivenKind, LiveWorker};
 pub use cursor::{Cursor, InvalidCursor};
+pub use decide::Decide;
 pub use failing::Failing;
-pub use gates::Decide;
 pub use handle::Store;
 pub use load_error::LoadError;
 pub use message::{Delivery, InvalidMessage, Message, Received};

@@ -302,6 +302,7 @@ impl OpenOptions {
                 definitions: Definitions::default(),
                 identities: Identities::default(),
                 declared: self.declared.clone(),
+                broken: super::broken::Broken::default(),
                 commits: std::sync::OnceLock::new(),
             }),
         }

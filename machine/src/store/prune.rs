@@ -104,7 +104,7 @@ impl Prune {
         };
         Filter {
             machine: self.machine.clone(),
-            status: self.status.clone(),
+            statuses: self.status.iter().cloned().collect(),
             unchanged_since: Some(unchanged_since),
             ended: true,
             whole: true,

@@ -62,7 +62,14 @@ impl Query {
     /// In the state with this name, such as `waiting`.
     #[must_use]
     pub fn status(mut self, name: impl Into<String>) -> Self {
-        self.filter.status = Some(name.into());
+        self.filter.statuses = vec![name.into()];
+        self
+    }
+
+    /// In one of the states with these names.
+    #[cfg(any(feature = "cli", feature = "http"))]
+    pub(crate) fn statuses(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.filter.statuses = names.into_iter().collect();
         self
     }
 
@@ -137,10 +144,11 @@ impl Query {
 
     /// Only what is in this state of machines of this kind; `None` if this selects nothing.
     pub(crate) fn in_state(mut self, machine: String, status: String) -> Option<Self> {
-        let narrowed =
-            |wanted: &mut Option<String>, to: String| to == *wanted.get_or_insert(to.clone());
-        let Filter { machine: kind, status: state, .. } = &mut self.filter;
-        (narrowed(kind, machine) && narrowed(state, status)).then_some(self)
+        let Filter { machine: kind, statuses, .. } = &mut self.filter;
+        let is_selected = kind.as_ref().is_none_or(|kind| *kind == machine)
+            && (statuses.is_empty() || statuses.contains(&status));
+        (*kind, *statuses) = (Some(machine), vec![status]);
+        is_selected.then_some(self)
     }
 
     pub(crate) fn page_limit(&self) -> usize {

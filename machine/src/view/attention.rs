@@ -114,6 +114,8 @@ pub struct Concern<A: Audience = Human> {
     pub machine: Option<String>,
     /// The state's name, such as `waiting`.
     pub status: Option<String>,
+    /// The state as lists show it, such as `IN_DOUBT`.
+    pub label: Option<String>,
     /// Its session.
     pub session: Option<String>,
     /// What it is about, such as `email.send → bob@example.com`.
@@ -128,11 +130,14 @@ pub struct Concern<A: Audience = Human> {
     pub missing: Option<String>,
     /// What failed.
     pub trouble: Option<Trouble>,
+    /// For what is overdue: the deadline or the call, in words that repeat no data.
+    pub cause: Option<String>,
     /// What went wrong, in the words of the program, which may repeat data.
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
     pub error: A::Internal<Option<String>>,
-    /// Since when it has been in its state (milliseconds since the Unix epoch).
+    /// Since when the reason holds (milliseconds since the Unix epoch): for what is overdue, since the deadline,
+    /// or since the call should have ended; for anything else, since it entered its state.
     pub since: Option<Millis>,
     /// The number of its transitions, by which an answer says which question it is for.
     pub transition_count: Option<u64>,

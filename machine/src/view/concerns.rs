@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Attention, Audience, Concern, Label, NextStep, Observer, OpenCall, Reason, Snapshot,
-    line::OneLine, possible::next_of_machine,
+    found::Found, possible::next_of_machine,
 };
 use crate::{
     actor::Category,
@@ -21,8 +21,9 @@ const PAGE: usize = 256;
 impl Observer {
     /// What needs attention of the machines that a query selects, most urgent first. At most as many as
     /// the query's limit that wait for a person, and as many that are overdue, are named; whatever is
-    /// contradicted, in doubt, set aside or failing always is, and so is what cannot be read, because nobody knows
-    /// whether it is selected. There are no pages: the place and the order of the query are ignored.
+    /// contradicted and not acknowledged, in doubt, set aside or failing always is, and so is what cannot be read,
+    /// because nobody knows whether it is selected. There are no pages: the place and the order of the query are
+    /// ignored.
     ///
     /// # Errors
     ///
@@ -36,6 +37,10 @@ impl Observer {
         let (aside, failing) = failing.into_iter().partition(|failing| failing.set_aside);
         self.set_aside(&mut found, &query, aside).await?;
         self.undriven(&mut found, &query).await?;
+        // Nobody knows which of them would be selected.
+        for (id, error) in self.store.broken_rows().await? {
+            found.add(Concern::unreadable(id, &error));
+        }
         self.overdue(&mut found, &query).await?;
         self.failing(&mut found, &query, failing).await?;
         self.waiting(&mut found, &query).await?;
@@ -64,13 +69,18 @@ impl Observer {
                         continue;
                     }
                 };
-                let reason = match Label::of(&execution) {
-                    Label::Contradicted => Reason::Contradicted,
-                    Label::InDoubt => Reason::InDoubt,
-                    Label::InProgress if suspects[id].is_some_and(|at| at < now) => Reason::Overdue,
+                let is_seen = || Progress::of(&execution).acknowledged_by().is_some();
+                let (reason, ends_at) = match (Label::of(&execution), suspects[id]) {
+                    (Label::Contradicted, _) if !is_seen() => (Reason::Contradicted, None),
+                    (Label::InDoubt, _) => (Reason::InDoubt, None),
+                    (Label::InProgress, Some(at)) if at < now => (Reason::Overdue, Some(at)),
                     _ => continue,
                 };
-                let concern = self.concern_of_execution(reason, &execution).await?;
+                let mut concern = self.concern_of_execution(reason, &execution).await?;
+                if ends_at.is_some() {
+                    concern.since = ends_at;
+                    concern.cause = Some("its call has run longer than it may".to_owned());
+                }
                 found.add(concern);
             }
         }
@@ -87,7 +97,10 @@ impl Observer {
         for line in page.items {
             match line {
                 Ok(line) => {
-                    if let Some(concern) = self.concern(Reason::Overdue, line.id, found).await? {
+                    let concern = self.concern(Reason::Overdue, line.id, found).await?;
+                    if let Some(mut concern) = concern {
+                        concern.since = line.due_at;
+                        concern.cause = Some("a deadline has passed".to_owned());
                         found.add(concern);
                     }
                 }
@@ -201,12 +214,14 @@ impl Observer {
             summary: format!("{} {} {}", snapshot.machine, snapshot.label, fields.join(", ")),
             machine: Some(snapshot.machine),
             status: Some(snapshot.status),
+            label: Some(snapshot.label),
             session: snapshot.session,
             question: None,
             answered_with,
             open_call: None,
             missing: None,
             trouble: None,
+            cause: None,
             error: A::__internal(|| None),
             since: Some(snapshot.entered_at),
             transition_count: Some(snapshot.transition_count),
@@ -229,6 +244,7 @@ impl Observer {
             id: Some(execution.id()),
             machine: Some(execution.definition().name.to_string()),
             status: Some(execution.status().definition().name.to_string()),
+            label: Some(Label::of(execution).to_string()),
             session: contract.session_id().map(str::to_owned),
             summary: contract.summary_in(self.language.code()).to_owned(),
             question,
@@ -236,6 +252,7 @@ impl Observer {
             open_call: self.open_call(execution).await,
             missing: None,
             trouble: None,
+            cause: None,
             error: A::__internal(|| None),
             since: Some(execution.journal().past().entered_at),
             transition_count: Some(execution.journal().past().transitions),
@@ -279,47 +296,6 @@ fn waits_for_person(definition: &Definition, index: usize) -> bool {
     definition.leaving(index).any(for_person)
         && (state.stable
             || definition.leaving(index).all(|edge| for_person(edge) || by_itself(edge)))
-}
-
-/// What was found so far; each machine once, for its most urgent reason.
-pub(super) struct Found<A: Audience> {
-    seen: BTreeSet<Id>,
-    concerns: Vec<Concern<A>>,
-    pub(super) truncated: bool,
-}
-
-impl<A: Audience> Found<A> {
-    pub(super) fn add(&mut self, concern: Concern<A>) {
-        if concern.id.is_none_or(|id| self.seen.insert(id)) {
-            self.concerns.push(concern);
-        }
-    }
-
-    fn unreadable(&mut self, id: Option<Id>, error: &LoadError) {
-        self.add(Concern::unreadable(id, &error.to_string()));
-    }
-}
-
-impl<A: Audience> Concern<A> {
-    pub(super) fn unreadable(id: Option<Id>, error: &str) -> Self {
-        Self {
-            reason: Reason::Unreadable,
-            id,
-            machine: None,
-            status: None,
-            session: None,
-            summary: "it cannot be read".to_owned(),
-            question: None,
-            answered_with: None,
-            open_call: None,
-            missing: None,
-            trouble: None,
-            error: A::__internal(|| Some(OneLine(error).to_string())),
-            since: None,
-            transition_count: None,
-            next: id.map(|id| NextStep::Show { id }).into_iter().collect(),
-        }
-    }
 }
 
 #[cfg(test)]

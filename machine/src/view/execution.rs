@@ -73,6 +73,8 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     pub irreversible: bool,
     /// A person approved it: at its gate, or as a retry.
     pub human_confirmed: bool,
+    /// It is contradicted, and a person has acknowledged that.
+    pub acknowledged: bool,
     /// The question that it waits with.
     pub question: Option<String>,
     /// Until when that can be answered (milliseconds since the Unix epoch, by the clock of the store).
@@ -154,6 +156,7 @@ impl<A: Audience> ExecutionSnapshot<A> {
             has_side_effects: contract.is_irreversible() && progress.is_applied(),
             irreversible: contract.is_irreversible(),
             human_confirmed: progress.approved_by().is_some(),
+            acknowledged: progress.acknowledged_by().is_some(),
             question,
             answer_by: summary.due_at(),
             result,

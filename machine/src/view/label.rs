@@ -55,6 +55,22 @@ impl Label {
         Self::from_parts(execution, &Progress::of(execution))
     }
 
+    /// The labels that a stored execution in the state with this name can have.
+    #[cfg(any(feature = "cli", feature = "http"))]
+    pub(crate) fn of_state(name: &str) -> impl Iterator<Item = Self> + use<> {
+        let labels: &[Self] = match name {
+            "pending" => &[Self::NotStarted],
+            "running" => &[Self::InProgress],
+            "waiting" => &[Self::Waiting, Self::InDoubt],
+            "completed" => &[Self::Success],
+            "failed" => &[Self::Failed, Self::Contradicted],
+            "rejected" => &[Self::Rejected, Self::Contradicted],
+            "cancelled" => &[Self::Cancelled, Self::Contradicted],
+            _ => &[],
+        };
+        labels.iter().copied()
+    }
+
     pub(super) fn from_parts(execution: &AnyExecution, progress: &Progress) -> Self {
         if progress.is_in_doubt() {
             return Self::InDoubt;

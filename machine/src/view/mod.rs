@@ -7,6 +7,7 @@
 //! what it shows of the machine's own data.
 
 #[cfg(feature = "sqlite")]
+#[cfg(feature = "sqlite")]
 mod attention;
 mod audience;
 #[cfg(feature = "sqlite")]
@@ -18,11 +19,15 @@ mod data;
 mod execution;
 mod fact;
 mod fields;
+#[cfg(feature = "sqlite")]
+mod found;
 mod label;
 mod language;
 mod late;
 pub(crate) mod line;
 pub(crate) mod marks;
+#[cfg(feature = "sqlite")]
+mod misfit;
 #[cfg(feature = "sqlite")]
 mod next;
 mod note;
@@ -62,6 +67,8 @@ pub use fields::Fields;
 pub use label::Label;
 pub use language::{Language, UnknownLanguage};
 pub use late::{LateEvidence, late_evidence};
+#[cfg(any(feature = "cli", feature = "http"))]
+pub(crate) use misfit::misfit;
 #[cfg(feature = "sqlite")]
 pub use next::NextStep;
 #[cfg(feature = "sqlite")]
@@ -73,7 +80,7 @@ pub use prompt::Prompt;
 #[cfg(feature = "sqlite")]
 pub use remember::{FactSink, Remember, Remembered};
 pub use session::ExecutionTimeline;
-pub use snapshot::{LegalMove, Snapshot};
+pub use snapshot::{LegalMove, PayloadItem, Snapshot};
 pub use timeline::{Timeline, TimelineEvent};
 pub use topology::{ForbiddenTransition, Topology, TopologyEdge, TopologyNode};
 pub use trace::{ExecutionTrace, TraceStep};

@@ -2,6 +2,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::PayloadItem;
 use crate::id::Id;
 
 /// What a person can do about a machine. Its `Display` is the command of the command line, without the
@@ -22,6 +23,11 @@ pub enum NextStep {
     },
     /// Say whether an action in doubt took place.
     Confirm {
+        /// The execution.
+        id: Id,
+    },
+    /// Record that a contradiction was seen and dealt with.
+    Acknowledge {
         /// The execution.
         id: Id,
     },
@@ -60,9 +66,9 @@ pub enum NextStep {
         id: Id,
         /// The trigger.
         trigger: String,
-        /// The names of what it takes.
+        /// What it takes.
         #[serde(default)]
-        payload: Vec<String>,
+        payload: Vec<PayloadItem>,
         /// For a machine that waits: the number of its transitions, so that the answer is for the question
         /// that was shown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -83,6 +89,7 @@ impl NextStep {
             Self::Approve { id }
             | Self::Decline { id }
             | Self::Confirm { id }
+            | Self::Acknowledge { id }
             | Self::Retry { id }
             | Self::Cancel { id }
             | Self::Fence { id }
@@ -114,6 +121,7 @@ impl fmt::Display for NextStep {
             Self::Decline { id } => write!(f, "decline {id} --as NAME"),
             // In quotation marks: a shell takes the bar for a pipe, and would run half of it.
             Self::Confirm { id } => write!(f, "confirm {id} 'applied|not-applied' --as NAME"),
+            Self::Acknowledge { id } => write!(f, "acknowledge {id} --as NAME"),
             Self::Retry { id } => write!(f, "retry {id} --as NAME"),
             Self::Cancel { id } => write!(f, "cancel {id} --as NAME"),
             Self::Fence { id } => write!(f, "fence {id} --as NAME"),
@@ -127,7 +135,7 @@ impl fmt::Display for NextStep {
                 if let Some(seen) = seen {
                     write!(f, " --seen {seen}")?;
                 }
-                for (position, name) in payload.iter().enumerate() {
+                for (position, PayloadItem { name, .. }) in payload.iter().enumerate() {
                     let before = if position == 0 { " --payload '{" } else { ", " };
                     write!(f, "{before}\"{name}\": ..")?;
                 }

@@ -83,6 +83,7 @@ fn call(fact: &CallFact) -> (&'static str, &'static str) {
         CallFact::Decided { approved: true, .. } => ("approved", "已批准"),
         CallFact::Decided { .. } => ("declined", "已拒绝"),
         CallFact::Answered { .. } => ("answered by a person", "已由人工答复"),
+        CallFact::Acknowledged { .. } => ("acknowledged by a person", "已由人工确认知悉"),
         CallFact::Closed { .. } => ("ends without being called", "未调用即结束"),
     }
 }

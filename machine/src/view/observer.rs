@@ -46,7 +46,7 @@ use crate::{
 pub struct Observer {
     pub(crate) store: Store,
     pub(super) language: Language,
-    pub(super) own: Vec<&'static Definition>,
+    pub(crate) own: Vec<&'static Definition>,
 }
 
 impl Observer {

@@ -67,6 +67,9 @@ impl Observer {
         let (id, contract) = (execution.id(), execution.context());
         Ok(match Label::of(execution) {
             Label::InDoubt => vec![NextStep::Confirm { id }],
+            Label::Contradicted if Progress::of(execution).acknowledged_by().is_none() => {
+                vec![NextStep::Acknowledge { id }]
+            }
             Label::Waiting if contract.approves().is_some() => {
                 match self.store.open_gate(id).await? {
                     Some(_) => vec![NextStep::Approve { id }, NextStep::Decline { id }],

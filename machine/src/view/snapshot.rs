@@ -1,4 +1,4 @@
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Audience, Fields, Human, audience::is_hidden, subject::Subject};
 use crate::{
@@ -105,14 +105,29 @@ pub struct LegalMove<A: Audience = Human> {
     pub trigger: String,
     /// The states that it can lead to.
     pub targets: Vec<String>,
-    /// The names of what the caller brings.
-    pub payload: Vec<String>,
+    /// What the caller brings.
+    pub payload: Vec<PayloadItem>,
     /// The categories of the actors that may make it; empty means anyone.
     pub categories: Vec<Category>,
     /// The kinds of these actors.
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = Vec<String>, required = false))]
     pub actors: A::Diagnostic<Vec<String>>,
+}
+
+/// A value that a move takes, such as `amount: u32`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+pub struct PayloadItem {
+    /// Its name.
+    pub name: String,
+    /// Its type, as the definition writes it.
+    #[serde(rename = "type")]
+    #[cfg_attr(feature = "http", schema(rename = "type"))]
+    pub ty: String,
+    /// It may be missing.
+    pub optional: bool,
 }
 
 impl<A: Audience> LegalMove<A> {
@@ -126,7 +141,15 @@ impl<A: Audience> LegalMove<A> {
         }
         Self {
             trigger: step.trigger().to_owned(),
-            payload: step.payload().iter().map(|item| item.name.to_string()).collect(),
+            payload: step
+                .payload()
+                .iter()
+                .map(|item| PayloadItem {
+                    name: item.name.to_string(),
+                    ty: item.ty.to_string(),
+                    optional: item.optional,
+                })
+                .collect(),
             targets: step.targets().map(|state| state.name.to_string()).collect(),
             categories,
             actors: A::__diagnostic(|| step.actors().iter().map(ToString::to_string).collect()),

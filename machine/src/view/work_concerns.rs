@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Audience, Concern, NextStep, Observer, Reason, Trouble, concerns::Found};
+use super::{Audience, Concern, NextStep, Observer, Reason, Trouble, found::Found};
 use crate::{
     id::Id,
     store::{Failing, LoadError, Query},

@@ -5,7 +5,7 @@ use machine::{
         Action, Answer, AnyExecution, Applied, Call, Evidence, Gate, Planned, decision,
         execution::Status, service_fn,
     },
-    store::{Begin, CommitError, Decide, LoadError, Store},
+    store::{Begin, CommitError, LoadError, Store},
 };
 use machine_tests::actors::{ann, ecs_node, graph_runner, tool_node};
 use machine_tests::{assert_err, samples::mail};
@@ -35,7 +35,7 @@ fn an_answer_finds_out_by_itself() {
                 let id = gate.id();
                 commit_is_indeterminate(took_place);
                 if is_yes {
-                    let _ = store.approve(gate, ann()).await.unwrap();
+                    let _ = machine_tests::approve(&store, gate, ann()).await.unwrap();
                 } else {
                     let _ = store.decline(gate, "no", ann()).await.unwrap();
                 }
@@ -80,7 +80,7 @@ fn an_indeterminate_answer_in_a_batch_can_be_tried_again() {
             for (took_place, to) in [(false, "ann"), (true, "bob")] {
                 let (gate, planned) = asked(&store, to).await;
                 let (gate_id, id) = (gate.id(), planned.id());
-                let mut decide = Decide::approve(gate, ann());
+                let mut decide = machine_tests::approval(gate, ann());
                 let mut begin = Begin::new(planned, tool_node());
                 commit_is_indeterminate(took_place);
                 let batch = store.batch().decide(&mut decide).begin(&mut begin);

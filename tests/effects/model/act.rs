@@ -199,7 +199,7 @@ impl Inner {
             Err(error) => return answer(Err::<(), LoadError>(error)),
         };
         match step {
-            Step::Approve(_) => reason(store.approve(gate, ann()).await),
+            Step::Approve(_) => reason(machine_tests::approve(store, gate, ann()).await),
             Step::Decline(_) => reason(store.decline(gate, "no", ann()).await),
             Step::Withdraw(_) => reason(store.withdraw(gate, "not needed", graph_runner()).await),
             _ => reason(store.expire(gate, graph_runner()).await),

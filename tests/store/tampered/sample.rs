@@ -182,6 +182,6 @@ async fn fill(place: &Place, old: bool) -> Vec<Id> {
     let outcome = applied(to_eve, "250 queued").await;
     let _ = store.settle(eve, outcome, tool_node()).await.unwrap();
     // The gate's answer is at the end of the file.
-    let _ = store.approve(gate, actors::ann()).await.unwrap();
+    let _ = machine_tests::approve(store, gate, actors::ann()).await.unwrap();
     ids
 }

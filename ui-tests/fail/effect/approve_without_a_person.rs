@@ -2,10 +2,11 @@
 
 use machine::actor::GraphRunner;
 use machine::contract::Gate;
+use machine::journal::Digest;
 use machine::store::Store;
 
-async fn approve(store: Store, gate: Gate, by: &GraphRunner) {
-    let _approved = store.approve(gate, by).await;
+async fn approve(store: Store, gate: Gate, shown: Digest, by: &GraphRunner) {
+    let _approved = store.approve(gate, shown, by).await;
 }
 
 fn main() {}

@@ -3,7 +3,7 @@
 use machine::contract::{Execution, Gate, execution::Waiting};
 
 fn forge(waiting: Execution<Waiting>) -> Gate {
-    Gate(waiting)
+    Gate { waiting, whole: None }
 }
 
 fn main() {}

@@ -8,7 +8,8 @@ use crate::{clock::Millis, definition::Fingerprint, id::Id};
 pub(crate) struct Filter {
     pub(crate) machine: Option<String>,
     pub(crate) definition: Option<Fingerprint>,
-    pub(crate) status: Option<String>,
+    /// In one of these states; without any, in whichever.
+    pub(crate) statuses: Vec<String>,
     pub(crate) session: Option<String>,
     pub(crate) key: Option<String>,
     pub(crate) behind: Option<Id>,
@@ -35,7 +36,7 @@ impl Filter {
         };
         equals(&self.machine, Some(&row.machine))
             && self.definition.is_none_or(|definition| row.definition == definition)
-            && equals(&self.status, Some(&row.status))
+            && (self.statuses.is_empty() || self.statuses.contains(&row.status))
             && equals(&self.session, row.session.as_ref())
             && equals(&self.key, row.key.as_ref())
             && self.behind.is_none_or(|behind| row.behind == Some(behind))

@@ -106,7 +106,11 @@ fn random_filter(random: &mut Random, ids: &[Id], fingerprints: &[Fingerprint]) 
     Filter {
         machine: random.chance(4).then(|| random.one_of(&["job", "execution", "x"]).to_owned()),
         definition: random.chance(6).then(|| random.one_of(fingerprints)),
-        status: random.chance(4).then(|| random.one_of(&STATES).to_owned()),
+        statuses: match (random.chance(4), random.chance(4)) {
+            (false, _) => Vec::new(),
+            (true, false) => vec![random.one_of(&STATES).to_owned()],
+            (true, true) => STATES[..2].iter().map(|&state| state.to_owned()).collect(),
+        },
         session: text(random),
         key: text(random),
         behind: random.chance(6).then(|| random.one_of(ids)),
@@ -211,7 +215,7 @@ fn is_selected(expected: &Expected, filter: &Filter) -> bool {
     if filter.definition.is_some_and(|definition| definition != row.definition) {
         return false;
     }
-    if filter.status.is_some() && filter.status.as_ref() != Some(&row.status) {
+    if !filter.statuses.is_empty() && !filter.statuses.contains(&row.status) {
         return false;
     }
     if filter.session.is_some() && filter.session != row.session {

@@ -53,10 +53,10 @@ fn select_of(
 fn statement(filter: &Filter, definition: Option<i64>) -> (String, Vec<Value>) {
     let mut sql = if filter.whole { WHOLE } else { LIST }.to_owned();
     let mut values: Vec<Value> = Vec::new();
-    let mut and = |condition: &str, value: Value| {
+    let mut and = |condition: &str, of: Vec<Value>| {
         sql.push_str(if values.is_empty() { " WHERE " } else { " AND " });
         sql.push_str(condition);
-        values.push(value);
+        values.extend(of);
     };
     let text = |text: &String| Value::Text(text.clone());
     if let Some(definition) = definition {
@@ -66,53 +66,51 @@ fn statement(filter: &Filter, definition: Option<i64>) -> (String, Vec<Value>) {
             || filter.behind.is_some()
             || filter.due_by.is_some();
         let condition = if selects_less { "+i.definition = ?" } else { "i.definition = ?" };
-        and(condition, Value::Integer(definition));
+        and(condition, vec![Value::Integer(definition)]);
     }
-    if let Some(status) = &filter.status {
-        and("i.status = ?", text(status));
+    if !filter.statuses.is_empty() {
+        let places = vec!["?"; filter.statuses.len()].join(", ");
+        and(&format!("i.status IN ({places})"), filter.statuses.iter().map(text).collect());
     }
     if let Some(session) = &filter.session {
-        and("i.session = ?", text(session));
+        and("i.session = ?", vec![text(session)]);
     }
     if let Some(key) = &filter.key {
-        and("i.key = ?", text(key));
+        and("i.key = ?", vec![text(key)]);
     }
     if let Some(behind) = &filter.behind {
-        and("i.behind = ?", Value::Blob(behind.bytes().to_vec()));
+        and("i.behind = ?", vec![Value::Blob(behind.bytes().to_vec())]);
     }
     if filter.gated {
         // The plus sign keeps SQLite from the index of gates: it is for one of them.
-        and("+i.behind > ?", Value::Blob(Vec::new()));
+        and("+i.behind > ?", vec![Value::Blob(Vec::new())]);
     }
     if filter.ended {
-        and("i.ended = ?", Value::Integer(1));
+        and("i.ended = ?", vec![Value::Integer(1)]);
     }
     if let Some(at) = filter.unchanged_since {
-        and("i.updated_at <= ?", Value::Integer(at));
+        and("i.updated_at <= ?", vec![Value::Integer(at)]);
     }
     if let Some(at) = filter.due_by {
-        and("i.due_at <= ?", Value::Integer(at));
+        and("i.due_at <= ?", vec![Value::Integer(at)]);
     }
     let number = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
     let order = match (filter.due_by, filter.after) {
         (Some(_), Some((due_at, no))) => {
-            and("i.due_at >= ?", Value::Integer(due_at));
-            and("(i.due_at > ?", Value::Integer(due_at));
-            // One condition of two values.
-            sql.push_str(" OR i.no > ?)");
-            values.push(number(no));
+            and("i.due_at >= ?", vec![Value::Integer(due_at)]);
+            and("(i.due_at > ? OR i.no > ?)", vec![Value::Integer(due_at), number(no)]);
             " ORDER BY i.due_at, i.no LIMIT ?"
         }
         (Some(_), None) => " ORDER BY i.due_at, i.no LIMIT ?",
         (None, after) if filter.newest_first => {
             if let Some((_, no)) = after {
-                and("i.no < ?", number(no));
+                and("i.no < ?", vec![number(no)]);
             }
             " ORDER BY i.no DESC LIMIT ?"
         }
         (None, after) => {
             if let Some((_, no)) = after {
-                and("i.no > ?", number(no));
+                and("i.no > ?", vec![number(no)]);
             }
             " ORDER BY i.no LIMIT ?"
         }
@@ -134,12 +132,13 @@ mod tests {
     #[test]
     fn no_page_is_sorted() {
         let text = || Some("a".to_owned());
+        let states = || vec!["a".to_owned(), "b".to_owned()];
         let all = Filter { limit: 50, ..Filter::default() };
         let filters = [
             (all.clone(), None, "PRIMARY KEY"),
-            (Filter { status: text(), ..all.clone() }, None, "PRIMARY KEY"),
+            (Filter { statuses: states(), ..all.clone() }, None, "PRIMARY KEY"),
             (all.clone(), Some(1), "INDEX instance_definition"),
-            (Filter { status: text(), ..all.clone() }, Some(1), "INDEX instance_definition"),
+            (Filter { statuses: states(), ..all.clone() }, Some(1), "INDEX instance_definition"),
             (Filter { session: text(), ..all.clone() }, None, "INDEX instance_session"),
             (Filter { session: text(), ..all.clone() }, Some(1), "INDEX instance_session"),
             (Filter { key: text(), ..all.clone() }, Some(1), "INDEX instance_key"),

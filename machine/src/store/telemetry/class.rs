@@ -32,6 +32,7 @@ impl CommitError {
             Self::NotDue { .. } => "not_due",
             Self::GateEnded { .. } => "gate_ended",
             Self::GateChanged { .. } => "gate_changed",
+            Self::NotShown { .. } => "not_shown",
             Self::Unanswered { .. } => "unanswered",
             Self::AlreadyDecided { .. } => "already_decided",
             Self::WorkerAlive { .. } => "worker_alive",

@@ -84,7 +84,7 @@ fn recorded(kind: &'static str, machine: Id, fact: &CallFact, category: Category
         CallFact::Answered { .. } => QuestionAnswered { kind, id, actor }.emit(),
         CallFact::Closed { .. } => CallClosed { kind, id }.emit(),
         // The permit says the same.
-        CallFact::Held { .. } => {}
+        CallFact::Held { .. } | CallFact::Acknowledged { .. } => {}
     }
 }
 

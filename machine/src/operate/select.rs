@@ -1,0 +1,197 @@
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{Audience, Error, for_audience};
+use crate::{
+    contract::execution,
+    id::shortened,
+    store::{LoadError, Page, Query, Store},
+    view::{self, Label, Observer, Overview, line::OneLine},
+};
+
+/// Which machines a person wants to see, by the names that are shown.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Wanted<'a> {
+    /// The kind.
+    pub(crate) machine: Option<&'a str>,
+    /// The state, by its label or by its name, in any case.
+    pub(crate) state: Option<&'a str>,
+    pub(crate) session: Option<&'a str>,
+    pub(crate) key: Option<&'a str>,
+}
+
+/// A query for the machines that are wanted.
+#[derive(Debug, Clone)]
+pub(crate) struct Selection {
+    query: Query,
+    /// A label can say more than the name of the state.
+    state: Option<String>,
+}
+
+/// The most names in an error.
+const NAMED: usize = 20;
+
+impl Wanted<'_> {
+    /// The selection, as a part of this query.
+    ///
+    /// # Errors
+    ///
+    /// Names that nothing in the store has: a typo would look as if there were no machines.
+    pub(crate) async fn select(
+        &self,
+        observer: &Observer,
+        mut query: Query,
+    ) -> Result<Selection, Error> {
+        let known = States::of(observer).await?;
+        if let Some(machine) = self.machine {
+            known.has_kind(machine)?;
+            query = query.machine(machine);
+        }
+        if let Some(state) = self.state {
+            query = query.statuses(known.statuses(self.machine, state)?);
+        }
+        if let Some(session) = self.session {
+            has_session(&observer.store, session).await?;
+            query = query.session(session);
+        }
+        if let Some(key) = self.key {
+            query = query.key(key);
+        }
+        Ok(Selection { query, state: self.state.map(str::to_owned) })
+    }
+}
+
+impl Selection {
+    /// A page of the machines. One that cannot be read is an error in its place.
+    pub(crate) async fn list<A: view::Audience>(
+        &self,
+        observer: &Observer,
+    ) -> Result<Page<Result<Overview<A>, LoadError>>, LoadError> {
+        let limit = self.query.page_limit();
+        let (mut query, mut items) = (self.query.clone(), Vec::new());
+        loop {
+            // Never more than there is room for, so that the place of the last one is known.
+            let page = observer.list::<A>(&query.clone().limit(limit - items.len())).await?;
+            let selected = page.items.into_iter().filter(|item| match item {
+                Ok(one) => self.has(&one.status, &one.label),
+                Err(_) => true,
+            });
+            items.extend(selected);
+            match page.next {
+                Some(next) if items.len() < limit => query = query.after(next),
+                next => return Ok(Page { items, next }),
+            }
+        }
+    }
+
+    /// The concerns of the machines, as a document.
+    pub(crate) async fn attention(
+        &self,
+        observer: &Observer,
+        audience: Audience,
+    ) -> Result<Value, Error> {
+        let document = for_audience!(audience, observer, attention(&self.query))?;
+        let mut document = document.map_err(Error::unwritable)?;
+        if let Some(concerns) = document["concerns"].as_array_mut() {
+            concerns.retain(|one| match (one["status"].as_str(), one["label"].as_str()) {
+                (Some(status), Some(label)) => self.has(status, label),
+                // Nobody knows the state of what cannot be read.
+                _ => true,
+            });
+        }
+        Ok(document)
+    }
+
+    fn has(&self, status: &str, label: &str) -> bool {
+        self.state.as_ref().is_none_or(|wanted| is_same(wanted, status) || is_same(wanted, label))
+    }
+}
+
+/// Refuses the name of a session that no machine has: with a typo it would look as if nothing had happened
+/// in it.
+pub(crate) async fn has_session(store: &Store, session: &str) -> Result<(), Error> {
+    let page = store.list(&Query::new().session(session).limit(1)).await?;
+    if !page.items.is_empty() {
+        return Ok(());
+    }
+    let newest = store.sessions(NAMED, None).await?;
+    let names = newest.items.into_iter().map(|line| line.session);
+    Err(none(&format!("no machine belongs to the session `{}`", shortened(session)), names))
+}
+
+/// The states of the machines of a store: kind, name and label of each.
+struct States {
+    all: BTreeSet<(String, String, String)>,
+    /// A definition cannot be read, so there may be others.
+    is_whole: bool,
+}
+
+impl States {
+    async fn of(observer: &Observer) -> Result<Self, Error> {
+        let stored = observer.store.definitions().await?;
+        let own = observer.own.iter().copied();
+        let mut all = BTreeSet::new();
+        // The library's own kind is there before its first machine is.
+        for definition in stored.iter().map(|it| &**it).chain(own).chain([execution::DEFINITION]) {
+            for state in &*definition.states {
+                let is_execution = definition.name == execution::DEFINITION.name;
+                let mut labels = vec![state.label.to_string()];
+                if is_execution {
+                    labels = Label::of_state(&state.name).map(|it| it.to_string()).collect();
+                }
+                all.extend(
+                    labels
+                        .into_iter()
+                        .map(|label| (definition.name.to_string(), state.name.to_string(), label)),
+                );
+            }
+        }
+        let is_whole = observer.store.broken_definitions().await?.is_empty();
+        Ok(Self { all, is_whole })
+    }
+
+    fn has_kind(&self, machine: &str) -> Result<(), Error> {
+        if !self.is_whole || self.all.iter().any(|(kind, ..)| kind == machine) {
+            return Ok(());
+        }
+        let kinds = self.all.iter().map(|(kind, ..)| kind.clone());
+        Err(none(&format!("there is no kind `{}`", shortened(machine)), kinds))
+    }
+
+    /// The names of the states that are meant.
+    fn statuses(&self, machine: Option<&str>, wanted: &str) -> Result<BTreeSet<String>, Error> {
+        let of_kind = || self.all.iter().filter(|(kind, ..)| machine.is_none_or(|it| it == kind));
+        let found: BTreeSet<String> = of_kind()
+            .filter(|(_, name, label)| is_same(wanted, name) || is_same(wanted, label))
+            .map(|(_, name, _)| name.clone())
+            .collect();
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        if !self.is_whole {
+            return Ok(BTreeSet::from([wanted.to_owned()]));
+        }
+        let of = machine.map(|kind| format!(" of `{}`", OneLine(kind))).unwrap_or_default();
+        let labels = of_kind().map(|(.., label)| label.clone());
+        Err(none(&format!("there is no state `{}`{of}", shortened(wanted)), labels))
+    }
+}
+
+fn is_same(wanted: &str, name: &str) -> bool {
+    wanted.to_lowercase() == name.to_lowercase()
+}
+
+/// The error for a name that nothing has.
+fn none(what: &str, names: impl Iterator<Item = String>) -> Error {
+    let mut names: Vec<_> = names.map(|name| format!("`{}`", OneLine(&name))).collect();
+    names.sort();
+    names.dedup();
+    let more = names.len().saturating_sub(NAMED);
+    names.truncate(NAMED);
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    Error::unknown(match &*names {
+        [] => format!("{what}; there is none"),
+        names => format!("{what}; there are {}{more}", names.join(", ")),
+    })
+}

@@ -1,0 +1,47 @@
+use std::collections::BTreeSet;
+
+use super::{Audience, Concern, NextStep, Reason, line::OneLine};
+use crate::{id::Id, store::LoadError};
+
+/// The concerns so far; each machine once, for its most urgent reason.
+pub(super) struct Found<A: Audience> {
+    pub(super) seen: BTreeSet<Id>,
+    pub(super) concerns: Vec<Concern<A>>,
+    pub(super) truncated: bool,
+}
+
+impl<A: Audience> Found<A> {
+    pub(super) fn add(&mut self, concern: Concern<A>) {
+        if concern.id.is_none_or(|id| self.seen.insert(id)) {
+            self.concerns.push(concern);
+        }
+    }
+
+    pub(super) fn unreadable(&mut self, id: Option<Id>, error: &LoadError) {
+        self.add(Concern::unreadable(id, &error.to_string()));
+    }
+}
+
+impl<A: Audience> Concern<A> {
+    pub(super) fn unreadable(id: Option<Id>, error: &str) -> Self {
+        Self {
+            reason: Reason::Unreadable,
+            id,
+            machine: None,
+            status: None,
+            label: None,
+            session: None,
+            summary: "it cannot be read".to_owned(),
+            question: None,
+            answered_with: None,
+            open_call: None,
+            missing: None,
+            trouble: None,
+            cause: None,
+            error: A::__internal(|| Some(OneLine(error).to_string())),
+            since: None,
+            transition_count: None,
+            next: id.map(|id| NextStep::Show { id }).into_iter().collect(),
+        }
+    }
+}
