@@ -21,7 +21,7 @@ impl Place {
         let mut planned = Planned::<Action>::new(mail(to).session("monday")).unwrap();
         self.store.plan(&mut planned).await.unwrap();
         let id = planned.id();
-        self.store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap();
+        drop(self.store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap());
         id
     }
 }
@@ -62,7 +62,7 @@ async fn a_state_is_found_by_what_the_list_shows() {
     }
     // Pages are whole, although most rows of the state have another label.
     for number in 0..7 {
-        place.ask(&format!("{number}@example.com")).await;
+        drop(place.ask(&format!("{number}@example.com")).await);
     }
     let other = place.doubt("other@example.com").await;
     let first = place.json(&["list", "--status", "IN_DOUBT", "--limit", "1"]);

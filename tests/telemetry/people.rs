@@ -23,7 +23,7 @@ pub(crate) async fn gates(world: &World) {
     }
     let mut gates = gates.into_iter();
     let mut next = || gates.next().unwrap();
-    machine_tests::approve(&store, next(), ann).await.unwrap();
+    machine_tests::approve(store, next(), ann).await.unwrap();
     store.decline(next(), &reason, ann).await.unwrap();
     let _ = store.withdraw(next(), &reason, &actors.graph_runner).await.unwrap();
     world.hand.advance(61_000);
