@@ -26,7 +26,7 @@ pub(super) struct Names<'a> {
     /// The type of the context, `()` if there is none.
     pub(super) context: TokenStream,
     pub(super) durable: bool,
-    /// See `storable`.
+    /// The types that have an alias; see `storable`.
     pub(super) data: Vec<String>,
 }
 
@@ -50,6 +50,11 @@ impl<'a> Names<'a> {
             data: if options.durable.is_some() { storable::texts(graph) } else { Vec::new() },
             typed,
         }
+    }
+
+    /// The same for stubs, which nothing stores.
+    pub(super) fn of_stubs(graph: &Graph<'a>) -> Self {
+        Self { data: Vec::new(), ..Self::of(graph) }
     }
 
     /// Wraps the items in the machine's module and re-exports the two that users need most.

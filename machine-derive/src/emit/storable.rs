@@ -41,9 +41,9 @@ pub(super) fn of_events(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 /// Requires the types of fields and payload items, and the context, to be data: each once.
 pub(super) fn asked(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let types = if names.durable { types(graph) } else { Vec::new() };
-    let aliases = types.iter().map(|ty| {
-        let alias = alias(names, ty);
-        quote!(type #alias = #ty;)
+    let aliases = types.iter().filter_map(|ty| {
+        let alias = alias(names, ty)?;
+        Some(quote!(type #alias = #ty;))
     });
     let types = types.iter().map(|ty| {
         let span = Span::mixed_site().located_at(ty.span());
@@ -104,10 +104,10 @@ fn text_of(ty: &Type) -> String {
 }
 
 /// The alias of a type in bounds.
-fn alias(names: &Names<'_>, ty: &Type) -> Ident {
+fn alias(names: &Names<'_>, ty: &Type) -> Option<Ident> {
     let text = text_of(ty);
-    let place = names.data.iter().position(|known| *known == text);
-    format_ident!("__Data{}", place.unwrap_or_default())
+    let place = names.data.iter().position(|known| *known == text)?;
+    Some(format_ident!("__Data{}", place))
 }
 
 /// Whether serde writes what the type says, because no attribute says otherwise.
@@ -127,7 +127,6 @@ fn bound<'a>(
     ty: &Type,
     attributes: impl IntoIterator<Item = &'a Attribute>,
 ) -> Option<TokenStream> {
-    let is_bound = names.durable && is_plain(graph, attributes);
-    let alias = is_bound.then(|| alias(names, ty))?;
+    let alias = alias(names, ty).filter(|_| is_plain(graph, attributes))?;
     Some(quote!(for<'__> #alias: __machine::stored::Stored))
 }
