@@ -162,6 +162,22 @@ pub enum Timer<const SECONDS: u64> {
     Stopped,
 }
 
+/// Parameters with defaults.
+#[machine]
+#[derive(Debug)]
+pub enum Buffer<T = u8, const SIZE: usize = 4> {
+    #[initial]
+    #[on(fill(items) => Full)]
+    Empty,
+    #[on(check(ok: bool) => if ok { Self } else { Empty })]
+    Full { items: [T; SIZE] },
+}
+
+fn filled(buffer: Buffer<buffer::Empty>) -> AnyBuffer {
+    let full: Buffer<buffer::Full> = buffer.fill([1, 2, 3, 4]);
+    full.check(true).into()
+}
+
 /// A library's machine: code for every parameter.
 fn run_out<const SECONDS: u64>(timer: AnyTimer<SECONDS>) -> Result<timer::Status, Duration> {
     let due = timer.deadlines().next().ok_or(Duration::ZERO)?;
@@ -176,6 +192,8 @@ fn runs() {
     moves_as_events(&actors);
     guards_refuse(&actors);
     definitions_draw();
+
+    assert_eq!(filled(Buffer::new()).status(), buffer::Status::Full);
 
     let open: Borrowed<'_, borrowed::Open> = Borrowed::new();
     assert_eq!(open.deadlines().count(), 1);

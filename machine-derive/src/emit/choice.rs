@@ -32,7 +32,7 @@ fn one(
     let every = names.params.every();
     let same = ways.contains(&Way::Same);
     let extra = if same { vec![quote!(#state)] } else { Vec::new() };
-    let declared = names.params.declare(&extra, &every);
+    let declared = names.params.define(&extra, &every);
     let predicates = names.params.where_clause(&every);
     let variants = ways.iter().map(|way| match way {
         Way::To(to) => {

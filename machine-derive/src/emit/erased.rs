@@ -52,6 +52,7 @@ fn item(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             }
         }
     });
+    let defined = names.params.define(&[], &names.params.every());
     let (generics, predicates) = names.for_all();
     let any_type = names.any_type();
     quote! {
@@ -59,7 +60,7 @@ fn item(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         ///
         /// Use `match` to get the typed machine.
         #debug
-        pub enum #any #generics #predicates {
+        pub enum #any #defined #predicates {
             #(#variants),*
         }
 

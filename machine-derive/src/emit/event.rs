@@ -58,13 +58,14 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         graph.triggers.iter().map(|trigger| (names::event(trigger), bare(trigger.name))).unzip();
     let used = names.used_by_events(graph);
     let generics = names.params.declare(&[], &used);
+    let defined = names.params.define(&[], &used);
     let predicates = names.params.where_clause(&used);
     let event = names.event_type(graph);
     quote! {
         #[doc = #about]
         #[derive(#(#derived),*)]
         #serde
-        pub enum Event #generics #predicates {
+        pub enum Event #defined #predicates {
             #(#variants),*
         }
 

@@ -3,7 +3,10 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::Type;
 
-use super::params::{Params, Used};
+use super::{
+    params::{Params, Used},
+    storable,
+};
 use crate::{
     model::{Graph, Move, State, Trigger, Way},
     text,
@@ -23,6 +26,8 @@ pub(super) struct Names<'a> {
     /// The type of the context, `()` if there is none.
     pub(super) context: TokenStream,
     pub(super) durable: bool,
+    /// The types that have an alias; see `storable`.
+    pub(super) data: Vec<String>,
 }
 
 impl<'a> Names<'a> {
@@ -42,8 +47,14 @@ impl<'a> Names<'a> {
             params,
             context: options.context.as_ref().map_or_else(|| quote!(()), Type::to_token_stream),
             durable: options.durable.is_some(),
+            data: if options.durable.is_some() { storable::texts(graph) } else { Vec::new() },
             typed,
         }
+    }
+
+    /// The same for stubs, which nothing stores.
+    pub(super) fn of_stubs(graph: &Graph<'a>) -> Self {
+        Self { data: Vec::new(), ..Self::of(graph) }
     }
 
     /// Wraps the items in the machine's module and re-exports the two that users need most.

@@ -53,6 +53,25 @@ impl<'a> Params<'a> {
         angle(&all)
     }
 
+    /// The same for the definition of a type, where parameters can have defaults.
+    pub(super) fn define(&self, extra: &[TokenStream], used: &Used) -> TokenStream {
+        let (lifetimes, others) = self.split(used);
+        let others: Vec<_> = others.collect();
+        // A default may need a parameter that this type has not.
+        let fits = others.iter().filter_map(|param| default(param));
+        let fits = fits.clone().all(|default| self.speaks_only_of(&default, used));
+        let lifetimes = lifetimes.map(|param| self.bounded(param, used));
+        let others = others.iter().map(|param| {
+            let declared = self.bounded(param, used);
+            match default(param).filter(|_| fits) {
+                Some(default) => quote!(#declared = #default),
+                None => declared,
+            }
+        });
+        let all: Vec<_> = lifetimes.chain(extra.iter().cloned()).chain(others).collect();
+        angle(&all)
+    }
+
     /// `<'a, Open, T, N>`, with `extra` where the state belongs.
     pub(super) fn apply(&self, extra: &[TokenStream], used: &Used) -> TokenStream {
         let (lifetimes, others) = self.split(used);
@@ -143,6 +162,17 @@ impl<'a> Params<'a> {
         let mut spoken = BTreeSet::new();
         mentions(tokens.to_token_stream(), &self.all, &mut spoken);
         spoken.is_subset(&used.0)
+    }
+}
+
+/// The default of a parameter.
+fn default(param: &GenericParam) -> Option<TokenStream> {
+    match param {
+        GenericParam::Type(param) => param.default.as_ref().map(|(_, ty)| ty.to_token_stream()),
+        GenericParam::Const(param) => {
+            param.default.as_ref().map(|(_, value)| value.to_token_stream())
+        }
+        GenericParam::Lifetime(_) => None,
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) fn item(graph: &Graph<'_>, names: &Names<'_>, state: &State<'_>) -> T
     let written = state.written;
     let (docs, others) = (&written.docs, &written.others);
     let used = names.used_by(state);
-    let generics = names.params.declare(&[], &used);
+    let generics = names.params.define(&[], &used);
     let predicates = names.params.where_clause(&used);
     let body = if written.fields.is_empty() {
         quote!(;)

@@ -3,8 +3,10 @@
 //! Each is a bound of the implementations that serde derives, which rustc believes until somebody uses
 //! them. So a type that does not fit makes one error, in [`asked`], and not several of serde's.
 
-use proc_macro2::{Literal, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Attribute, Type, spanned::Spanned};
 
 use super::{names::Names, typed::derives};
@@ -22,6 +24,7 @@ pub(super) fn attribute<'a>(
     attributes: impl IntoIterator<Item = &'a Attribute>,
 ) -> Option<TokenStream> {
     let bound = bound(graph, names, ty, attributes)?;
+    // The bound is text: the name of an alias in it resolves, where the type may not.
     let mut text = Literal::string(&bound.to_string());
     text.set_span(Span::mixed_site().located_at(ty.span()));
     Some(quote!(#[serde(bound = #text)]))
@@ -37,27 +40,15 @@ pub(super) fn of_events(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 
 /// Requires the types of fields and payload items, and the context, to be data: each once.
 pub(super) fn asked(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    let fields = graph.states.iter().flat_map(|state| {
-        let others = &state.written.others;
-        let fields = state.written.fields.iter();
-        fields.map(move |field| (&field.ty, others.iter().chain(&field.attrs).collect()))
+    let types = if names.durable { types(graph) } else { Vec::new() };
+    let aliases = types.iter().filter_map(|ty| {
+        let alias = alias(names, ty)?;
+        Some(quote!(type #alias = #ty;))
     });
-    let items = graph.triggers.iter().flat_map(|trigger| &trigger.brought);
-    let items = items.map(|item| (item.ty, Vec::new()));
-    let mut seen: Vec<String> = Vec::new();
-    let types = fields.chain(items).filter_map(|(ty, attributes): (_, Vec<&Attribute>)| {
-        bound(graph, names, ty, attributes)?;
-        let text = text::of_type(ty.to_token_stream());
-        let is_new = !seen.contains(&text);
-        seen.push(text);
-        is_new.then_some(ty)
+    let types = types.iter().map(|ty| {
+        let span = Span::mixed_site().located_at(ty.span());
+        quote_spanned!(span=> stored::<#ty>)
     });
-    let types: Vec<TokenStream> = types
-        .map(|ty| {
-            let span = Span::mixed_site().located_at(ty.span());
-            quote_spanned!(span=> stored::<#ty>)
-        })
-        .collect();
     // What the bounds of its fields do not say of a state, it says itself.
     let is_bound = |state: &&State<'_>| {
         let others = &state.written.others;
@@ -78,6 +69,7 @@ pub(super) fn asked(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         quote_spanned!(span=> let _ = data::<#ty>;)
     });
     hygienic! {
+        #(#aliases)*
         const _: () = {
             fn stored<T: __machine::stored::Stored>() {}
             fn data<T: __machine::stored::Data>() {}
@@ -88,6 +80,46 @@ pub(super) fn asked(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     }
 }
 
+/// The types of fields and payload items, as texts; the place of each is the number of its alias.
+pub(super) fn texts(graph: &Graph<'_>) -> Vec<String> {
+    types(graph).into_iter().map(text_of).collect()
+}
+
+/// The types of fields and payload items, each once.
+fn types<'a>(graph: &'a Graph<'_>) -> Vec<&'a Type> {
+    let fields = graph.states.iter().flat_map(|state| {
+        let others = &state.written.others;
+        let fields = state.written.fields.iter();
+        let plain = fields.filter(|field| is_plain(graph, others.iter().chain(&field.attrs)));
+        plain.map(|field| &field.ty)
+    });
+    let items = graph.triggers.iter().flat_map(|trigger| &trigger.brought);
+    let items = items.map(|item| item.ty).filter(|_| is_plain(graph, &[]));
+    let mut seen = BTreeSet::new();
+    fields.chain(items).filter(|ty| seen.insert(text_of(ty))).collect()
+}
+
+fn text_of(ty: &Type) -> String {
+    text::of_type(ty.to_token_stream())
+}
+
+/// The alias of a type in bounds.
+fn alias(names: &Names<'_>, ty: &Type) -> Option<Ident> {
+    let text = text_of(ty);
+    let place = names.data.iter().position(|known| *known == text)?;
+    Some(format_ident!("__Data{}", place))
+}
+
+/// Whether serde writes what the type says, because no attribute says otherwise.
+fn is_plain<'a>(graph: &Graph<'_>, attributes: impl IntoIterator<Item = &'a Attribute>) -> bool {
+    let is_serde = |attribute: &Attribute| {
+        let first = attribute.path().segments.first();
+        first.is_some_and(|first| first.ident.to_string().starts_with("serde"))
+    };
+    let derived = derives(graph, "Serialize") && derives(graph, "Deserialize");
+    derived && !attributes.into_iter().any(is_serde)
+}
+
 /// The bound as tokens. Rustc does not check one with a `for` where it is declared.
 fn bound<'a>(
     graph: &Graph<'_>,
@@ -95,12 +127,6 @@ fn bound<'a>(
     ty: &Type,
     attributes: impl IntoIterator<Item = &'a Attribute>,
 ) -> Option<TokenStream> {
-    // Other attributes of serde may change what is written.
-    let is_serde = |attribute: &Attribute| {
-        let first = attribute.path().segments.first();
-        first.is_some_and(|first| first.ident.to_string().starts_with("serde"))
-    };
-    let derived = derives(graph, "Serialize") && derives(graph, "Deserialize");
-    let plain = !attributes.into_iter().any(is_serde);
-    (names.durable && derived && plain).then(|| quote!(for<'__> #ty: __machine::stored::Stored))
+    let alias = alias(names, ty).filter(|_| is_plain(graph, attributes))?;
+    Some(quote!(for<'__> #alias: __machine::stored::Stored))
 }

@@ -17,7 +17,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     #[cfg(not(feature = "diagram"))]
     let drawing = TokenStream::new();
     let every = params.every();
-    let declared = params.declare(&[quote!(#state)], &every);
+    let declared = params.define(&[quote!(#state)], &every);
     let predicates = params.where_clause(&every);
     let marker = params.marker().map(|ty| quote!(marker: #ty,));
     let kept = match (names.durable, Names::has_context(graph)) {

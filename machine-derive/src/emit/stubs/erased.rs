@@ -16,6 +16,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>, states: &[&State<'_>]) 
 fn any(graph: &Graph<'_>, names: &Names<'_>, states: &[&State<'_>]) -> TokenStream {
     let Names { any, state, .. } = names;
     let (any_type, event) = (names.any_type(), event::ty(graph, names));
+    let defined = names.params.define(&[], &names.params.every());
     let (generics, predicates) = names.for_all();
     let (generics_and_state, _) = names.for_all_and_state(&quote!());
     let in_any_state = names.typed_with(quote!(#state));
@@ -42,7 +43,7 @@ fn any(graph: &Graph<'_>, names: &Names<'_>, states: &[&State<'_>]) -> TokenStre
     let serialized = names.durable || names.params.is_empty() && derives(graph, "Serialize");
     let serialize = serialized.then(|| serialize(&generics, &any_type, &predicates));
     quote! {
-        pub enum #any #generics #predicates {
+        pub enum #any #defined #predicates {
             #(#variants,)*
             #none
         }

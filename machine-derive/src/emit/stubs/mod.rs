@@ -20,14 +20,14 @@ use crate::{
 };
 
 pub(crate) fn stubs(graph: &Graph<'_>) -> TokenStream {
-    let names = Names::of(graph);
+    let names = Names::of_stubs(graph);
     names.module(graph, &items(graph, &names))
 }
 
 /// The stubs, and the enum in the place of the typed machine, for what was derived for it. It has the
 /// constructor, which leads into the stubs.
 pub(crate) fn stubs_beside_the_enum(graph: &Graph<'_>, mut item: ItemEnum) -> TokenStream {
-    let names = Names::of(graph);
+    let names = Names::of_stubs(graph);
     item.attrs.clear();
     for variant in &mut item.variants {
         variant.attrs.clear();

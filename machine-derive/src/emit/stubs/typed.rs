@@ -14,7 +14,7 @@ use crate::{
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>, states: &[&State<'_>]) -> TokenStream {
     let Names { typed, state, params, .. } = names;
     let every = params.every();
-    let declared = params.declare(&[quote!(#state)], &every);
+    let declared = params.define(&[quote!(#state)], &every);
     let predicates = params.where_clause(&every);
     let marker = params.marker();
     let (generics, _) = names.for_all_and_state(&quote!());
