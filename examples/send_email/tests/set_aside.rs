@@ -1,9 +1,11 @@
 //! What a worker cannot do is set aside, and waits for a person.
 
+use std::time::Duration;
+
 use machine::{
     actor::Actors,
     contract::{Answer, Applied, Call, Irreversible, Perform, Tool},
-    store::Store,
+    store::{CommitError, Store},
     view::Label,
     worker::Worker,
 };
@@ -38,11 +40,25 @@ impl Perform<SendText> for Service {
 #[tokio::test]
 async fn set_aside_shown_and_sent_later() {
     let world = World::new();
+    let store = Store::sqlite(world.db()).await.unwrap();
+    let worker = || {
+        let worker = Worker::new(&store, Actors::issue("older").unwrap()).attempts(1);
+        worker.tool::<SendText>(Service)
+    };
+    let running = worker().start();
+    while store.workers().await.unwrap().is_empty() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
     let (gate, mail) = world.ask();
     world.ok(&format!("approve --yes {gate} --as ann"));
-    let store = Store::sqlite(world.db()).await.unwrap();
-    let worker = Worker::new(&store, Actors::issue("older").unwrap()).attempts(1);
-    worker.tool::<SendText>(Service).run_until_idle().await.unwrap();
+    while store.set_aside().await.unwrap().machines.is_empty() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    running.stop().await.unwrap();
+    // It does not start again.
+    let refused = worker().run_until_idle().await.unwrap_err();
+    assert!(matches!(refused, CommitError::Incompatible { .. }), "{refused}");
+    assert!(refused.to_string().contains("unknown field `body`"), "{refused}");
     drop(store);
 
     let listed = world.attention();
