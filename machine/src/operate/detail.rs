@@ -192,7 +192,9 @@ impl<A: view::Audience> Message<A> {
                 .map(|message| machine.has_moved_since(message))
                 .filter(|moved| *moved),
             attempts: of.map(|message| message.attempts),
-            reason: of.and_then(|message| message.cause).map(|cause| cause.to_string()),
+            reason: of
+                .filter(|message| message.cause.is_some())
+                .map(|message| view::aside::of_message(message, machine)),
             person: of
                 .filter(|message| machine.definition.category(&message.actor) == Category::Human)
                 .and_then(|message| message.name.clone()),

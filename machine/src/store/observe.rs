@@ -48,6 +48,11 @@ impl Observed {
         self.row.session.as_deref()
     }
 
+    /// The newest definition of its kind.
+    pub(crate) fn newest(&self) -> &Definition {
+        &self.newest
+    }
+
     /// The number of its transitions.
     pub(crate) fn transitions(&self) -> u64 {
         self.summary.transitions

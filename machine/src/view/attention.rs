@@ -2,12 +2,12 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Audience, Human, NextStep, audience::is_hidden};
+use super::{Audience, Human, NextStep, aside, audience::is_hidden};
 use crate::{
     clock::Millis,
     contract::Process,
     id::Id,
-    store::{Cause, Failing, Received},
+    store::{Cause, Failing, Received, observe::Observed},
 };
 
 /// Why a person should look at a machine. The most urgent reason comes first.
@@ -89,9 +89,10 @@ impl Trouble {
     }
 
     /// A message that was set aside.
-    pub(crate) fn of_message(message: &Received) -> Self {
+    pub(crate) fn of_message(message: &Received, machine: Option<&Observed>) -> Self {
         let cause = message.cause.unwrap_or(Cause::NotValid);
-        let (reason, attempts) = (cause.to_string(), message.attempts);
+        let reason = machine.map_or_else(|| cause.to_string(), |it| aside::of_message(message, it));
+        let attempts = message.attempts;
         Self { cause, reason, attempts, at: None, set_aside: true, retry_at: None }
     }
 }

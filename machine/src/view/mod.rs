@@ -8,6 +8,7 @@
 
 #[cfg(feature = "sqlite")]
 #[cfg(feature = "sqlite")]
+pub(crate) mod aside;
 mod attention;
 mod audience;
 #[cfg(feature = "sqlite")]

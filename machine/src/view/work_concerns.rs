@@ -24,12 +24,11 @@ impl Observer {
         for message in set_aside.messages {
             // A machine that has ended takes no message any more, and one that has moved on not this one,
             // so there is nothing to do.
-            let machine = self.store.observed_one(message.to).await;
-            if machine.is_ok_and(|machine| machine.has_ended() || machine.has_moved_since(&message))
-            {
+            let machine = self.store.observed_one(message.to).await.ok();
+            if machine.as_ref().is_some_and(|it| it.has_ended() || it.has_moved_since(&message)) {
                 continue;
             }
-            let trouble = Trouble::of_message(&message);
+            let trouble = Trouble::of_message(&message, machine.as_ref());
             let error =
                 message.error.map(|error| format!("message {}: {error}", message.correlation));
             errors.entry(message.to).or_insert((trouble, error));

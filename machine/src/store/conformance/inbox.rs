@@ -41,14 +41,18 @@ async fn arrive(store: &Subject, id: Id) -> Result<(), String> {
         let outcome = store.happens(id, send(name)).await?;
         ensure!(outcome == Outcome::Done, "a new message is answered with {outcome:?}");
     }
-    // The order of the fields of an event says nothing, and neither does what its sender has seen.
+    // The order of the fields of an event says nothing.
     let body = r#"{"of":"a","trigger":"resume"}"#.to_owned();
-    let same = Outgoing { body, seen: None, ..outgoing("a") };
+    let same = Outgoing { body, ..outgoing("a") };
     for message in [outgoing("a"), same] {
         let again = Event::Send { message: message.into(), now: NOW + 5 };
         let outcome = store.happens(id, again).await?;
         ensure!(outcome == Outcome::Duplicate, "a duplicate is answered with {outcome:?}");
     }
+    // One that waits keeps its own condition.
+    let other = Event::Send { message: Outgoing { seen: None, ..outgoing("a") }.into(), now: NOW };
+    let refused = Rejected::OtherMessage { id, correlation: "a".to_owned() };
+    store.rejects(events(id, [other]), refused).await?;
     let expected = NAMES.map(|name| received(id, name));
     let found = store.inbox(id).await?;
     ensure!(found == expected, "the inbox is {found:#?}\nand not {expected:#?}");

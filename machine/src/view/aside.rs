@@ -1,0 +1,31 @@
+//! Why workers set a message aside, in words that repeat no data: errors of programs may.
+
+use serde_json::{Map, Value};
+
+use super::misfit::misfit;
+use crate::store::{Cause, Received, observe::Observed};
+
+/// Why a message to a machine was set aside: of one that is not valid, what is wrong with it.
+pub(crate) fn of_message(message: &Received, machine: &Observed) -> String {
+    let cause = message.cause.unwrap_or(Cause::NotValid);
+    let misfit = (cause == Cause::NotValid).then(|| misfit_of(message, machine)).flatten();
+    misfit.unwrap_or_else(|| cause.to_string())
+}
+
+fn misfit_of(message: &Received, machine: &Observed) -> Option<String> {
+    let body = serde_json::from_str::<Map<String, Value>>(&message.body).ok();
+    let trigger = body.as_ref().and_then(|body| body.get("trigger")?.as_str());
+    let (Some(body), Some(trigger)) = (&body, trigger) else {
+        return Some("it is not an event".to_owned());
+    };
+    let payload: Map<String, Value> = body
+        .iter()
+        .filter(|(name, _)| *name != "trigger")
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    let mut edges = machine.newest().edges.iter();
+    match edges.find(|it| it.trigger == trigger || it.was.iter().any(|was| was == trigger)) {
+        Some(edge) => misfit(edge, &payload, false),
+        None => Some("no state of the machine takes such an event".to_owned()),
+    }
+}
