@@ -128,6 +128,7 @@ impl Task {
     ///         AnyClaim::Paid(_) | AnyClaim::Refused(_) => Next::Wait,
     ///     })
     /// }
+    /// # fn main() {}
     /// ```
     ///
     /// # Errors
