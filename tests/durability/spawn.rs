@@ -93,7 +93,7 @@ fn gates_can_be_spawned(
     spawned(async move { store.ask(&mut asked, &mut planned).await });
     spawned(async move { store.gate(id).await });
     let [one, two, three, four, five] = [(); 5].map(|()| gate().0);
-    spawned(async move { machine_tests::approve(&store, one, ann()).await });
+    spawned(async move { machine_tests::approve(store, one, ann()).await });
     spawned(async move { store.decline(two, "no", ann()).await });
     spawned(async move { store.expire(three, graph_runner()).await });
     spawned(async move { store.withdraw(four, "no", graph_runner()).await });

@@ -9,6 +9,7 @@
 #[cfg(feature = "sqlite")]
 #[cfg(feature = "sqlite")]
 pub(crate) mod aside;
+#[cfg(feature = "sqlite")]
 mod attention;
 mod audience;
 #[cfg(feature = "sqlite")]

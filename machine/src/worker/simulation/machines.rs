@@ -100,17 +100,17 @@ impl Handler for Trips {
                 Some(time) => Next::WaitFor(time),
                 None => Next::Wait,
             },
-            AnyTrip::Splitting(trip) => match task.joined().await? {
-                Some(_) => Next::to(trip.join(by)),
-                None => {
-                    if task.children().await?.is_empty() {
-                        for _ in 0..LEGS {
-                            task.child(Leg::new());
-                        }
-                    }
-                    Next::Wait
+            AnyTrip::Splitting(trip) => {
+                if task.joined().await?.is_some() {
+                    return Ok(Next::to(trip.join(by)));
                 }
-            },
+                if task.children().await?.is_empty() {
+                    for _ in 0..LEGS {
+                        task.child(Leg::new());
+                    }
+                }
+                Next::Wait
+            }
             AnyTrip::Joined(trip) => {
                 if let Some((first, number)) = site.shared.ledger().first_and(task.id()) {
                     let event = trip::Event::Add { item: POST + number };

@@ -37,7 +37,7 @@ fn rows_are_selected_by_column_and_page() {
     let session = Some("s".to_owned());
     let statuses = vec!["waiting".to_owned()];
     assert_eq!(select(Filter { session: session.clone(), ..Filter::default() }), everything[..5]);
-    let both = Filter { session, statuses, ..Filter::default() };
+    let both = Filter { statuses, session, ..Filter::default() };
     assert_eq!(select(both), everything[..2]);
     assert_eq!(select(Filter { key: Some("k".to_owned()), ..Filter::default() }), [id(3)]);
     assert_eq!(select(Filter { behind: Some(id(4)), ..Filter::default() }), [id(4)]);
