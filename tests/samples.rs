@@ -5,12 +5,13 @@ use machine::{
     Id,
     actor::EcsNode,
     contract::{
-        Action, Answer, Applied, Call, Contract, Execution, Perform, ToolSpec,
+        Action, Answer, AnyExecution, Applied, Call, Contract, Execution, Perform, ToolSpec,
         execution::{Pending, Waiting},
         service_fn,
     },
     machine,
     store::Store,
+    view::Label,
 };
 use std::{
     future::poll_fn,
@@ -83,7 +84,11 @@ pub async fn contradicted(store: &Store, to: &str) -> Id {
     drop(store.override_not_applied(doubt, "not sent", ann()).await.unwrap());
     may_answer.store(true, Ordering::SeqCst);
     let outcome = call.await;
-    store.settle(running, outcome, tool_node()).await.unwrap_err();
+    drop(store.settle(running, outcome, tool_node()).await.unwrap_err());
+    // What could not be written at once is written in the background.
+    while Label::of(&store.load::<AnyExecution>(id).await.unwrap()) != Label::Contradicted {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
     id
 }
 

@@ -77,7 +77,7 @@ async fn a_message_that_is_set_aside_says_why_to_everybody() {
     worker(&place).run_until_idle().await.unwrap();
     for command in [&["list"][..], &["show", &end(id)]] {
         let people = place.run(command);
-        assert!(people.done().contains("it can never be taken"), "{people:?}");
+        assert!(people.done().contains("`confirm` takes another type as `amount`"), "{people:?}");
         assert!(!people.out.contains("too often") && !people.out.contains("4111"), "{people:?}");
     }
 }
