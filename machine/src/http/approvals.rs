@@ -21,6 +21,7 @@ use crate::{
     journal::Digest,
     operate::{self, Decided},
     store::{self, Cursor, LoadError},
+    stored::VerifyError,
     view::NextStep,
 };
 
@@ -172,8 +173,13 @@ pub(super) async fn show(
     _: Caller,
     OfMachine(id): OfMachine,
 ) -> Result<Json<WholeQuestion>, Problem> {
-    let whole = http.store.gate(id).await?.whole_question();
-    whole.map(Json).ok_or_else(|| {
+    let gate = http.store.gate(id).await.map_err(|error| match error {
+        LoadError::Unreadable(VerifyError::OtherMachine { .. }) => {
+            Problem::refused(format!("{id} is no gate: it asks for no approval"))
+        }
+        error => error.into(),
+    })?;
+    gate.whole_question().map(Json).ok_or_else(|| {
         Problem::refused("what the gate asks for cannot be read, so nobody can approve it")
     })
 }

@@ -187,7 +187,7 @@ pub(super) async fn prepare(
 ) -> Result<Json<Kept>, Problem> {
     let token = bearer(&headers)?.filter(|_| caller.person.is_some());
     let token = token.ok_or_else(|| Problem::unauthorized("a code is for a token; send one"))?;
-    if !(SHORTEST..=256).contains(&code.len()) {
+    if !(SHORTEST..=256).contains(&code.chars().count()) {
         return Err(Problem::malformed(format!("a code has {SHORTEST} to 256 characters")));
     }
     http.codes.add(&code, &token, Some(Instant::now() + RELOAD));
