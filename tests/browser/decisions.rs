@@ -132,7 +132,7 @@ async fn an_open_dialog_says_that_somebody_was_faster() {
             )
             .await;
             let disabled = "return document.querySelector('dialog button[type=submit]').disabled";
-            assert_eq!(page.run(disabled).await, true, "{view}");
+            page.until(&format!("a button that is disabled, {view}"), disabled).await;
             page.run("document.querySelector('dialog').close()").await;
         }
     })
