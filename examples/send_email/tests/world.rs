@@ -9,7 +9,7 @@ use std::{
 use machine::{
     Id,
     contract::AnyExecution,
-    store::{Line, Query, blocking::Store},
+    store::{Line, OpenError, Query, blocking::Store},
     stored::History,
     view::{ConsequenceView, Label},
 };
@@ -126,8 +126,14 @@ impl World {
         child
     }
 
+    /// Tries again while processes keep the file busy.
     pub fn store(&self) -> Store {
-        Store::sqlite(self.db()).unwrap()
+        loop {
+            match Store::sqlite(self.db()) {
+                Err(OpenError::Unavailable(error)) if error.is_busy() => {}
+                opened => return opened.unwrap(),
+            }
+        }
     }
 
     pub fn list(&self) -> Vec<Line> {

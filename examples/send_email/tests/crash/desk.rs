@@ -57,6 +57,8 @@ impl Desk {
         count(&self.figures.processes);
         match (output.status.code(), output.status.signal()) {
             (Some(0 | 1), _) => {}
+            // The file stayed busy for longer than a command waits: one tries again.
+            (Some(5), _) if errors(output).contains("locked") => count(&self.figures.busy),
             (None, Some(9)) => count(&self.figures.killed),
             // It was asked to stop before it could say that it works.
             (None, Some(15)) if command.starts_with("work") => {}

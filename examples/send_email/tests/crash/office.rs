@@ -23,6 +23,7 @@ pub(super) struct Figures {
     pub(super) processes: AtomicUsize,
     pub(super) workers: AtomicUsize,
     pub(super) asked_to_stop: AtomicUsize,
+    pub(super) busy: AtomicUsize,
     pub(super) killed: AtomicUsize,
     pub(super) frozen: AtomicUsize,
     pub(super) sent: AtomicUsize,
