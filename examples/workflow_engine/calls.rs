@@ -71,11 +71,23 @@ impl Calls {
         self.0.iter().filter(|call| call.progress == Progress::Pending).map(|call| call.id)
     }
 
-    /// How many attempts a turn has, and how far the last one is.
-    pub fn of_turn(&self, turn: u32) -> (usize, Option<&Progress>) {
+    /// How many attempts a turn has, and the error of the last one if it failed.
+    pub fn of_turn(&self, turn: u32) -> (usize, Option<&str>) {
         let attempts = self.0.iter().filter(|call| call.turn == u64::from(turn));
-        let last = attempts.clone().next_back();
-        (attempts.count(), last.map(|call| &call.progress))
+        let error = attempts.clone().next_back().and_then(|call| match &call.progress {
+            Progress::Failed(error) => Some(&**error),
+            Progress::Pending | Progress::Begun | Progress::Succeeded(_) => None,
+        });
+        (attempts.count(), error)
+    }
+
+    /// The last result since a turn.
+    pub fn result_since(&self, turn: u32) -> Option<&str> {
+        let calls = self.0.iter().rev().filter(|call| call.turn >= u64::from(turn));
+        calls.into_iter().find_map(|call| match &call.progress {
+            Progress::Succeeded(result) => Some(&**result),
+            Progress::Pending | Progress::Begun | Progress::Failed(_) => None,
+        })
     }
 
     /// Whether this irreversible call has taken place in the task.

@@ -6,7 +6,7 @@ use machine::{
 
 use crate::{
     agent::Agent,
-    calls::{Calls, Progress, TURN},
+    calls::{Calls, TURN},
     condition::{ExecutingCondition, Found, Pause},
     engine::Driver,
     plan::{ProposedCall, Step},
@@ -66,13 +66,14 @@ impl<A: Agent> Driver<A> {
     fn decide(&self, state: &Executing, step: &Step, calls: &Calls, actors: &Actors) -> Decision {
         use ExecutingCondition::{HighConfidenceFailure, SecurityViolation, SensitiveAction};
 
-        let (attempts, last) = calls.of_turn(state.work.turn);
-        let error = match last {
-            Some(Progress::Pending | Progress::Begun) => return Decision::Wait,
-            Some(Progress::Succeeded(result)) => return Decision::Done(result.clone()),
-            Some(Progress::Failed(error)) => Some(error),
-            None => None,
-        };
+        // Also one that was under way when a person paused.
+        if calls.are_open() {
+            return Decision::Wait;
+        }
+        if let Some(result) = calls.result_since(state.work.step) {
+            return Decision::Done(result.to_owned());
+        }
+        let (attempts, error) = calls.of_turn(state.work.turn);
         let call = match step.call.clone().with_results(&calls.results()) {
             Ok(call) => call,
             Err(tool) => {
@@ -81,7 +82,7 @@ impl<A: Agent> Driver<A> {
                 return Decision::GiveUp(error);
             }
         };
-        match error.map(|error| error.parse()) {
+        match error.map(str::parse) {
             None => {}
             Some(Ok(ToolError::Retry(_))) if attempts < ATTEMPTS => {}
             Some(Ok(ToolError::Retry(reason))) => {

@@ -41,6 +41,11 @@ impl Plan {
         }
     }
 
+    /// The steps after the first one.
+    pub fn later(&self) -> Vec<String> {
+        self.steps.iter().skip(1).map(|step| format!("{}: {}", step.title, step.call)).collect()
+    }
+
     /// Two steps that contradict each other.
     pub fn conflict(&self) -> Option<(&Step, &Step)> {
         self.steps.iter().enumerate().find_map(|(position, first)| {

@@ -42,6 +42,7 @@ pub fn intervention(engine: &Snapshot<Human>) {
         ("history", "so far"),
         ("reasoning", "agent"),
         ("proposed_action", "proposed"),
+        ("later", "later"),
     ] {
         let mut label = label;
         for line in lines(engine.state.get(name)) {
@@ -49,6 +50,19 @@ pub fn intervention(engine: &Snapshot<Human>) {
             label = "";
         }
     }
+}
+
+/// Prints the calls of an engine that have begun and not ended: a pause does not stop them.
+async fn under_way(store: &Store, engine: Id) -> Result<(), LoadError> {
+    for child in store.children(engine).await? {
+        if child.has_ended || child.machine != "execution" {
+            continue;
+        }
+        let call = Observer::new(store).execution::<Human>(child.id).await?;
+        let (summary, age) = (call.action_summary, call.duration_in_state_ms / 1_000);
+        say(format_args!("      under way {summary}, {} for {age} s", call.label));
+    }
+    Ok(())
 }
 
 /// Prints how a task ended, and what was done.
@@ -119,6 +133,9 @@ impl Log {
         let Some(print) = printer(&committed.entry) else { return Ok(()) };
         let machine = Observer::new(&self.store).snapshot::<Human>(committed.id).await?;
         print(&machine);
+        if machine.status == "manual_intervention" {
+            under_way(&self.store, machine.id).await?;
+        }
         Ok(())
     }
 }

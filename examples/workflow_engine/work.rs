@@ -14,15 +14,17 @@ pub struct Work {
     pub limit: Duration,
     /// The steps that are still to be done, as the agent said last.
     pub plan: Plan,
-    /// Rises with each step and with each decision of a person to try one again, so that every call
-    /// belongs to one turn.
+    /// Rises with each step and with each pause, so that every call belongs to one turn, and the attempts of a
+    /// turn can be counted.
     pub turn: u32,
+    /// The first turn of the step.
+    pub step: u32,
 }
 
 impl Work {
     /// The work on a new task.
     pub fn new(record: Id, limit: Duration) -> Self {
-        Self { record, limit, plan: Plan::default(), turn: 0 }
+        Self { record, limit, plan: Plan::default(), turn: 0, step: 0 }
     }
 
     /// The session of the calls of the task.
@@ -32,7 +34,8 @@ impl Work {
 
     /// With another plan, whose first step is a new turn.
     pub fn with(self, plan: Plan) -> Self {
-        Self { plan, ..self.next_turn() }
+        let work = self.next_turn();
+        Self { plan, step: work.turn, ..work }
     }
 
     /// Without a plan: what the agent said does not count any more.

@@ -1,6 +1,9 @@
 //! The engine as a machine: it takes a task, plans, executes, asks a person where it has to, and is idle
 //! again. `workflow_engine topology workflow` prints the table, with `--format svg` the drawing.
 //!
+//! A person who pauses the engine cancels the calls that have not begun, in the same commit: from then on no
+//! call begins until a person decides. A call that is under way goes on, and is shown with its age.
+//!
 //! The engine pauses with `need_intervention`; a person pauses it with `request_intervention`, which no
 //! program can send, as no person can send the other. All times in `Working` count against the limit of the
 //! task.
@@ -59,6 +62,7 @@ pub enum Workflow {
         explanation = case.explanation.clone(),
         reasoning = case.reasoning.clone(),
         proposed_action = case.proposed_action.clone(),
+        later = resume.plan.later(),
         history = case.history.clone(),
         paused_in = "planning".to_owned(),
         cleared = resume.cleared.clone(),
@@ -69,6 +73,7 @@ pub enum Workflow {
         explanation = note.clone(),
         reasoning = work.plan.reasoning.clone(),
         proposed_action = work.plan.proposal(),
+        later = work.plan.later(),
         paused_in = "planning".to_owned(),
         cleared = None,
         work = work.next_turn()
@@ -94,6 +99,7 @@ pub enum Workflow {
         explanation = case.explanation.clone(),
         reasoning = case.reasoning.clone(),
         proposed_action = case.proposed_action.clone(),
+        later = resume.plan.later(),
         history = case.history.clone(),
         paused_in = "executing".to_owned(),
         cleared = resume.cleared.clone(),
@@ -105,7 +111,10 @@ pub enum Workflow {
         explanation = note.clone(),
         reasoning = work.plan.reasoning.clone(),
         proposed_action = work.plan.proposal(),
-        paused_in = "executing".to_owned()
+        later = work.plan.later(),
+        paused_in = "executing".to_owned(),
+        // What has begun goes on; what has not is cancelled, and is no attempt.
+        work = work.next_turn()
     ) => ManualIntervention, by = Human)]
     Executing {
         #[audience(human)]
@@ -143,6 +152,9 @@ pub enum Workflow {
         /// What happens next if a person resumes.
         #[audience(human)]
         proposed_action: String,
+        /// The steps of the plan after that one.
+        #[audience(human)]
+        later: Vec<String>,
         /// The agent's own words.
         #[audience(human)]
         reasoning: String,

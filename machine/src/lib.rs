@@ -60,6 +60,9 @@ pub mod worker;
 #[doc = include_str!("docs/guide.md")]
 pub mod _guide {}
 
+#[doc = include_str!("docs/specification.md")]
+pub mod _specification {}
+
 #[cfg(feature = "serde")]
 pub use id::{Id, InvalidId};
 #[doc = include_str!("docs/machine.md")]

@@ -187,7 +187,8 @@ async fn an_answer_names_the_state_that_it_is_for() {
     let step = &shown["next"][0];
     assert_eq!((&step["trigger"], &step["seen"]), (&json!("confirm"), &json!(0)));
     assert!(step["command"].as_str().unwrap().contains("--seen 0"), "{step}");
-    let answer = |seen: u64| json!({ "trigger": "confirm", "payload": { "amount": 5 }, "transition_count": seen });
+    let answer =
+        |seen: u64| json!({ "trigger": "confirm", "payload": { "amount": 5 }, "seen": seen });
     let problem = place
         .act(id, "send", &answer(1))
         .await
@@ -195,9 +196,9 @@ async fn an_answer_names_the_state_that_it_is_for() {
     assert_eq!(problem["legal_moves"][0]["trigger"], "confirm", "{problem}");
     assert!(place.store.inbox(id).await.unwrap().is_empty());
     let mut whole = answer(0);
-    whole["transition_count"] = json!(0.0);
+    whole["seen"] = json!(0.0);
     place.act(id, "send", &whole).await.is(202);
-    whole["transition_count"] = json!(0.5);
+    whole["seen"] = json!(0.5);
     place.act(id, "send", &whole).await.problem(400, "not a number of transitions");
     // Without the number it is for the state that it finds, because that waits.
     let other = place.order().await;

@@ -4,6 +4,7 @@
 
 mod first_workflow;
 mod snippet;
+mod specification;
 mod worker;
 
 const README: &str = include_str!("../../README.md");

@@ -17,6 +17,7 @@ mod executions;
 mod fairness;
 mod handlers;
 mod identity;
+mod leave;
 mod messages;
 mod misfits;
 mod refused;

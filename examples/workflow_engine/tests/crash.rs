@@ -52,7 +52,7 @@ fn killed_at_random_moments() {
     println!("{rounds} rounds from seed {seed}");
     let mut figures = Figures::default();
     for round in 0..rounds {
-        let mut random = Random((seed ^ round.wrapping_mul(0x9e37_79b9_7f4a_7c15)) | 1);
+        let mut random = Random::new(seed, round);
         Round::new().run(round, &mut random, &mut figures);
     }
     println!("{figures:#?}");
@@ -227,10 +227,14 @@ impl Round {
 }
 
 /// xorshift64: reproducible for a seed.
-struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn new(seed: u64, round: u64) -> Self {
+        Self((seed ^ round.wrapping_mul(0x9e37_79b9_7f4a_7c15)) | 1)
+    }
+
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -238,7 +242,7 @@ impl Random {
     }
 }
 
-fn number(variable: &str, usual: u64) -> u64 {
+pub(crate) fn number(variable: &str, usual: u64) -> u64 {
     match env::var(variable) {
         Ok(text) => {
             text.parse().unwrap_or_else(|_| panic!("{variable} is `{text}`, which is not a number"))

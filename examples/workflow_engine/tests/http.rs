@@ -134,7 +134,7 @@ fn told_in_real_time_and_decides() {
     assert_eq!(&concern["next"][0]["seen"], seen);
 
     // Only who has a token, and only what people may do.
-    let resume = json!({ "trigger": "user_resume", "transition_count": seen });
+    let resume = json!({ "trigger": "user_resume", "seen": seen });
     assert_eq!(office.send(&engine, "", &resume).0, 401);
     let (status, problem) = office.send(&engine, &token, &json!({ "trigger": "plan_ready" }));
     assert_eq!(status, 409, "{problem}");
@@ -165,7 +165,7 @@ fn a_double_click_and_a_late_answer_are_refused() {
     let first = &shown["transition_count"];
 
     let payload = json!({ "instruction": "the final one" });
-    let modify = json!({ "trigger": "user_modify", "payload": payload, "transition_count": first });
+    let modify = json!({ "trigger": "user_modify", "payload": payload, "seen": first });
     assert_eq!(office.send(&engine, &token, &modify).0, 202);
     // The second click: refused, or set aside, as fast as the engine is.
     let status = office.send(&engine, &token, &modify).0;
@@ -176,7 +176,7 @@ fn a_double_click_and_a_late_answer_are_refused() {
     assert_eq!(shown["state"]["reason"], "high_confidence_failure");
     assert_eq!(shown["state"]["instructions"], json!(["the final one"]));
 
-    let resume = |seen: &Value| json!({ "trigger": "user_resume", "transition_count": seen });
+    let resume = |seen: &Value| json!({ "trigger": "user_resume", "seen": seen });
     let (status, problem) = office.send(&engine, &token, &resume(first));
     assert_eq!(status, 409, "{problem}");
     assert!(problem.to_string().contains("has moved on"), "{problem}");

@@ -34,6 +34,7 @@ mod answers;
 mod conditions;
 mod crash;
 mod http;
+mod pause;
 mod people;
 mod process;
 mod program;

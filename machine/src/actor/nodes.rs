@@ -104,6 +104,9 @@ impl GraphRunner {
 }
 
 impl ToolNode {
+    /// The library itself: it ends calls that have not begun.
+    pub(crate) const STORE: Self = Self(None);
+
     /// The same actor, for a call that keeps running after its caller stopped waiting.
     pub(crate) fn again(&self) -> Self {
         Self(self.0.clone())

@@ -1,11 +1,12 @@
 use super::{
     AnyExecution, CallFact, Evidence, Execution, Liveness, Progress,
-    execution::{Completed, Failed, MaySuspend, Running, Waiting},
+    execution::{Cancelled, Completed, Failed, MaySuspend, Pending, Running, Waiting},
+    outcome::bounded,
     wording::{Extent, describe, visible},
 };
 use crate::{
     __private::{Who, who},
-    actor::{Actor, GraphRunner},
+    actor::{Actor, GraphRunner, ToolNode},
     clock::Millis,
     journal::Pass,
     stored::Durable,
@@ -95,6 +96,18 @@ pub(crate) fn record<A: Actor>(
     by: &A,
 ) {
     append(running, who(by), CallFact::Evidence { epoch, evidence, late: false });
+}
+
+/// Ends an execution that has not begun: without a permit, and without taking its key.
+pub(crate) fn close(
+    mut pending: Execution<Pending>,
+    reason: &str,
+    decided_by: Who<'_>,
+    by: &ToolNode,
+) -> Execution<Cancelled> {
+    let reason = bounded(reason.to_owned());
+    append(&mut pending, decided_by, CallFact::Closed { reason: reason.clone() });
+    pending.start(by).cancel(reason, by)
 }
 
 /// Appends a fact.

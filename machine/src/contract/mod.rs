@@ -40,10 +40,10 @@ pub(crate) use gate::Decided;
 pub use gate::{Approval, ApprovalEnd, Decision, Gate, WholeQuestion, decision};
 #[doc(hidden)]
 pub use identity::{Maker, TypedTool};
-pub(crate) use in_doubt::append;
 #[cfg(feature = "sqlite")]
 pub(crate) use in_doubt::record;
 pub use in_doubt::{InDoubt, waits_for};
+pub(crate) use in_doubt::{append, close};
 pub use in_flight::InFlight;
 #[cfg(feature = "sqlite")]
 pub(crate) use in_flight::{CallHandle, CallRecord, Owner};

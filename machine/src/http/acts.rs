@@ -66,7 +66,7 @@ pub(super) struct Send {
     /// the next one.
     #[serde(default, deserialize_with = "whole")]
     #[schema(maximum = 9_007_199_254_740_991_u64)]
-    transition_count: Option<u64>,
+    seen: Option<u64>,
     /// It is an answer to a question that will come. Without this, an answer is refused that nobody has
     /// asked for yet.
     #[serde(default)]
@@ -317,10 +317,10 @@ pub(super) async fn send(
     State(http): State<Shared>,
     writer: Writer,
     OfMachine(id): OfMachine,
-    Body(Send { trigger, payload, correlation, transition_count, early }): Body<Send>,
+    Body(Send { trigger, payload, correlation, seen, early }): Body<Send>,
 ) -> Result<(StatusCode, Json<Sent>), Problem> {
     let operator = writer.operates(&http);
-    let sending = Sending { correlation, seen: transition_count, early };
+    let sending = Sending { correlation, seen, early };
     match operator.send(id, &trigger, payload, sending).await {
         Ok(accepted) => Ok((StatusCode::ACCEPTED, Json(Sent { id, accepted }))),
         Err(error) => Err(http.refused(id, error).await),

@@ -61,8 +61,8 @@ impl PartialSchema for NextStep {
             .property(
                 "seen",
                 ObjectBuilder::new().schema_type(Type::Integer).description(Some(
-                    "Of `send` to a machine that waits: the number of its transitions, for \
-                     `transition_count`.",
+                    "Of `send` to a machine that waits: the number of its transitions, to be sent \
+                     back.",
                 )),
             )
             .property(

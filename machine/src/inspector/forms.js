@@ -330,7 +330,7 @@ export const FORMS = {
       return post(`${of(subject.id)}/send`, {
         trigger: step.trigger,
         payload: values,
-        transition_count: seenOf(step, subject),
+        seen: seenOf(step, subject),
       });
     },
     done: `Sent ${step.trigger}`,

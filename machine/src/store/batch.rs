@@ -6,6 +6,7 @@ use super::{
     Begin, CommitError, Decide, LoadError, Message, Settle, Store, backend,
     backend::{Applied, Condition, Rejected},
     begin::Part,
+    leave::Left,
     prepare::Prepared,
     settle::Settling,
     telemetry,
@@ -48,6 +49,7 @@ pub struct Batch<'a> {
     events: Vec<(Id, Event)>,
     /// Children and their parents.
     children: Vec<(Id, Id)>,
+    conditions: Vec<Condition>,
 }
 
 enum Item<'a> {
@@ -60,7 +62,8 @@ enum Item<'a> {
 
 impl<'a> Batch<'a> {
     pub(super) fn new(store: &'a Store) -> Self {
-        Self { store, items: Vec::new(), events: Vec::new(), children: Vec::new() }
+        let (items, events) = (Vec::new(), Vec::new());
+        Self { store, items, events, children: Vec::new(), conditions: Vec::new() }
     }
 
     /// Stores a new machine with its whole journal. See [`Store::create`].
@@ -116,6 +119,12 @@ impl<'a> Batch<'a> {
         self
     }
 
+    /// Writes nothing unless this holds then.
+    pub(crate) fn on_condition(mut self, condition: Condition) -> Self {
+        self.conditions.push(condition);
+        self
+    }
+
     /// Writes everything. When this returns, all of it is durable.
     ///
     /// # Errors
@@ -128,31 +137,63 @@ impl<'a> Batch<'a> {
 
     /// The same; also returns the outcome of each event.
     pub(crate) async fn write_events(self) -> Result<Vec<Outcome>, CommitError> {
-        let Self { store, mut items, events, children } = self;
-        let (size, count) = (items.len() as u64, events.len() as u64);
-        let span = telemetry::Commit { size, events: count }.span();
-        let written = write(store, &mut items, events, children);
-        let mut result = written.instrument(span.clone()).await;
-        // The loser of two who answer a gate learns who won.
-        if let Err(error @ CommitError::Conflict { id }) = result {
-            let mut gates = items.iter_mut().filter(|item| matches!(item, Item::Decide(_)));
-            let is_gate = gates.any(|gate| gate.machine().journal().id() == id);
-            let reason = if is_gate { store.decided_by_another(id, error).await } else { error };
-            result = Err(reason);
+        let Self { store, mut items, events, children, conditions } = self;
+        let left: Vec<Left> = items.iter_mut().filter_map(|it| Left::of(it.machine())).collect();
+        if left.is_empty() {
+            let commit_id = commit_id(&mut items);
+            return write_items(store, (&mut items, commit_id), events, children, conditions).await;
         }
-        if let Err(error) = &result {
-            telemetry::failed(&span, error.class());
-        }
-        for item in &mut items {
-            match &result {
-                Ok(_) => item.finish(store),
-                // The same batch, tried again, finds out.
-                Err(_) if journal(item).stored().commit_id.is_some() => {}
-                Err(_) => item.undo(),
+        let own: Vec<Id> = items.iter_mut().map(|item| item.machine().journal().id()).collect();
+        loop {
+            let mut ended = store.ended_by(&left).await?;
+            // What ends with them is read again when the same batch is tried again.
+            let commit_id = commit_id(&mut items);
+            let mut items: Vec<Item<'_>> = items.iter_mut().map(Item::reborrow).collect();
+            let calls = ended.machines.iter_mut().filter(|it| !own.contains(&it.id()));
+            items.extend(calls.map(|call| Item::Commit(call)));
+            let conditions = conditions.iter().cloned().chain(ended.conditions).collect();
+            let (events, children) = (events.clone(), children.clone());
+            let items = (&mut items[..], commit_id);
+            match write_items(store, items, events, children, conditions).await {
+                // A call has begun, its gate was answered, or another call was added.
+                Err(CommitError::Conflict { id }) if !own.contains(&id) => {}
+                result => return result,
             }
         }
-        result
     }
+}
+
+/// Writes these items, and puts them back as they were if that fails.
+async fn write_items(
+    store: &Store,
+    (items, commit_id): (&mut [Item<'_>], i64),
+    events: Vec<(Id, Event)>,
+    children: Vec<(Id, Id)>,
+    conditions: Vec<Condition>,
+) -> Result<Vec<Outcome>, CommitError> {
+    let (size, count) = (items.len() as u64, events.len() as u64);
+    let span = telemetry::Commit { size, events: count }.span();
+    let written = write(store, (items, commit_id), events, children, conditions);
+    let mut result = written.instrument(span.clone()).await;
+    // The loser of two who answer a gate learns who won.
+    if let Err(error @ CommitError::Conflict { id }) = result {
+        let mut gates = items.iter_mut().filter(|item| matches!(item, Item::Decide(_)));
+        let is_gate = gates.any(|gate| gate.machine().journal().id() == id);
+        let reason = if is_gate { store.decided_by_another(id, error).await } else { error };
+        result = Err(reason);
+    }
+    if let Err(error) = &result {
+        telemetry::failed(&span, error.class());
+    }
+    for item in items {
+        match &result {
+            Ok(_) => item.finish(store),
+            // The same batch, tried again, finds out.
+            Err(_) if journal(item).stored().commit_id.is_some() => {}
+            Err(_) => item.undo(),
+        }
+    }
+    result
 }
 
 impl fmt::Debug for Batch<'_> {
@@ -168,6 +209,16 @@ impl Item<'_> {
             Self::Begin(begin) => begin.machine(),
             Self::Settle(settle) => settle.machine(),
             Self::Decide(decide) => decide.machine(),
+        }
+    }
+
+    fn reborrow(&mut self) -> Item<'_> {
+        match self {
+            Self::Create(machine) => Item::Create(&mut **machine),
+            Self::Commit(machine) => Item::Commit(&mut **machine),
+            Self::Begin(begin) => Item::Begin(&mut **begin),
+            Self::Settle(settle) => Item::Settle(&mut **settle),
+            Self::Decide(decide) => Item::Decide(decide),
         }
     }
 
@@ -201,9 +252,10 @@ impl Item<'_> {
 
 async fn write(
     store: &Store,
-    items: &mut [Item<'_>],
+    (items, commit_id): (&mut [Item<'_>], i64),
     events: Vec<(Id, Event)>,
     children: Vec<(Id, Id)>,
+    mut conditions: Vec<Condition>,
 ) -> Result<Vec<Outcome>, CommitError> {
     // The gates that this very batch approves.
     let mut approved = Vec::new();
@@ -220,7 +272,6 @@ async fn write(
             Item::Create(_) | Item::Commit(_) | Item::Decide(_) => {}
         }
     }
-    let commit_id = commit_id(items);
     let mut prepared = Vec::with_capacity(items.len());
     // The positions of the items that have something to write.
     let mut positions = Vec::with_capacity(items.len());
@@ -235,7 +286,7 @@ async fn write(
         return Ok(Vec::new());
     }
     no_machine_twice(&prepared)?;
-    let mut conditions: Vec<_> = items.iter().filter_map(Item::condition).collect();
+    conditions.extend(items.iter().filter_map(Item::condition));
     for ready in &prepared {
         if let Some((gate, at)) = store.gate_is_open(ready, &prepared).await? {
             let (id, clock) = (ready.write.row.id, Arc::clone(&store.inner.clock));

@@ -3,7 +3,7 @@ use crate::{
     __private::who,
     actor::{GraphRunner, ToolNode},
     contract::{
-        AnyExecution, CallFact, Execution, append, bounded,
+        AnyExecution, Execution, bounded, close,
         execution::{Cancelled, Pending},
     },
     id::Id,
@@ -36,12 +36,9 @@ impl Store {
         };
         let is_new = pending.journal().version() == 0;
         let behind = pending.context().behind();
-        let reason = bounded(reason.to_owned());
-        let mut pending = pending;
-        append(&mut pending, who(by), CallFact::Closed { reason: reason.clone() });
-        let mut cancelled = pending.start(by).cancel(reason.clone(), by);
+        let mut cancelled = close(pending, reason, who(by), by);
         let error = loop {
-            let mut gate = match self.withdrawn_gate(behind, id, &reason).await {
+            let mut gate = match self.withdrawn_gate(behind, id, reason).await {
                 Ok(gate) => gate,
                 Err(error) => break error,
             };
@@ -76,7 +73,7 @@ impl Store {
     }
 
     /// The gate of an execution, withdrawn but not committed; `None` if it does not wait for an answer.
-    async fn withdrawn_gate(
+    pub(super) async fn withdrawn_gate(
         &self,
         gate: Option<Id>,
         execution: Id,
@@ -86,7 +83,7 @@ impl Store {
         match self.gate(gate).await {
             Ok(gate) if gate.approval().execution() == execution => {
                 let waiting = gate.into_execution();
-                Ok(Some(waiting.cancel(reason.to_owned(), &GraphRunner::STORE)))
+                Ok(Some(waiting.cancel(bounded(reason.to_owned()), &GraphRunner::STORE)))
             }
             Err(LoadError::Unavailable(error)) => Err(error.into()),
             // A gate that has ended, or cannot be read, does not keep the execution from ending.

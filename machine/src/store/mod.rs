@@ -31,6 +31,7 @@ mod host;
 mod identity;
 mod key;
 mod lease;
+mod leave;
 mod lender;
 mod load;
 mod load_all;

@@ -13,10 +13,10 @@ use super::{
     tools::{Began, Runner},
 };
 use crate::{
-    __private::{Who, who},
-    actor::{Actors, Sender, ToolNode},
+    __private::who,
+    actor::{Actors, Sender},
     contract::{
-        AnyExecution, CallFact, Execution, InDoubt, Liveness, Progress, append, bounded,
+        AnyExecution, Execution, InDoubt, Liveness, Progress, close,
         execution::{Pending, Running, Status},
         settled_at,
     },
@@ -119,7 +119,7 @@ impl Executions {
     /// It ends without being called, in the commit of the worker.
     fn close(&self, pending: Execution<Pending>, reason: &str) -> Next<AnyExecution> {
         let by = &self.actors.tool_node;
-        Next::to(closed(pending, reason, who(by), by))
+        Next::to(close(pending, reason, who(by), by))
     }
 
     /// Somebody calls its tool, or did when the process ended.
@@ -250,21 +250,9 @@ impl Handler for Executions {
     ) -> Result<AnyExecution, AnyExecution> {
         match execution {
             AnyExecution::Pending(pending) => {
-                Ok(closed(pending, reason, who(by), &self.actors.tool_node).into())
+                Ok(close(pending, reason, who(by), &self.actors.tool_node).into())
             }
             other => Err(other),
         }
     }
-}
-
-/// See [`Store::cancel`].
-fn closed(
-    mut pending: Execution<Pending>,
-    reason: &str,
-    decided_by: Who<'_>,
-    by: &ToolNode,
-) -> Execution<crate::contract::execution::Cancelled> {
-    let reason = bounded(reason.to_owned());
-    append(&mut pending, decided_by, CallFact::Closed { reason: reason.clone() });
-    pending.start(by).cancel(reason, by)
 }

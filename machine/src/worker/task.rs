@@ -5,7 +5,7 @@ use crate::{
     actor::Actors,
     contract::{Callable, Contract, InvalidContract, Planned},
     id::Id,
-    store::{Batch, Child, LoadError, Message, Store},
+    store::{Batch, Child, LoadError, Message, Store, backend::Condition},
     stored::Durable,
 };
 
@@ -17,17 +17,20 @@ pub struct Task {
     store: Store,
     actors: Arc<Actors>,
     lease: Arc<Lease>,
+    /// The version of the machine that the handler has seen.
+    version: u64,
     pub(super) created: Vec<Box<dyn Durable>>,
     pub(super) children: Vec<Box<dyn Durable>>,
     pub(super) messages: Vec<(Id, Message)>,
 }
 
 impl Task {
-    pub(super) fn new(shared: &Shared, lease: &Arc<Lease>) -> Self {
+    pub(super) fn new(shared: &Shared, lease: &Arc<Lease>, version: u64) -> Self {
         Self {
             store: shared.store.clone(),
             actors: Arc::clone(&shared.actors),
             lease: Arc::clone(lease),
+            version,
             created: Vec::new(),
             children: Vec::new(),
             messages: Vec::new(),
@@ -188,9 +191,10 @@ impl Task {
         self.lease.is_valid(&self.store)
     }
 
-    /// Adds everything to a batch.
-    pub(super) fn write<'a>(&'a mut self, mut batch: Batch<'a>) -> Batch<'a> {
+    /// Adds everything to a batch, which is about the machine that the handler has seen and no later one.
+    pub(super) fn write<'a>(&'a mut self, batch: Batch<'a>) -> Batch<'a> {
         let id = self.lease.id;
+        let mut batch = batch.on_condition(Condition::Version { id, version: self.version });
         for machine in &mut self.created {
             batch = batch.create(&mut **machine);
         }

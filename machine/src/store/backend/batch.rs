@@ -60,6 +60,10 @@ pub(crate) enum Condition {
     /// No gate of an action with this key has an entry after this one, so that the newest answer is the one that
     /// was checked.
     NoNewAnswer { id: Id, key: String, after: u64 },
+    /// The machine is in this version: what was decided about it is not about an older one.
+    Version { id: Id, version: u64 },
+    /// No child of this machine and status is missing here, so that none was added since they were read.
+    NoOtherChild { parent: Id, machine: String, status: String, known: Vec<Id> },
 }
 
 impl Batch {
@@ -96,9 +100,13 @@ impl Batch {
         })
     }
 
-    /// Whether it only writes machines.
+    /// Whether it only writes machines, whatever else holds.
     pub(crate) fn is_plain(&self) -> bool {
-        self.has_no_work() && self.prune.is_none() && self.advance.is_none() && self.log.is_none()
+        self.has_no_work()
+            && self.conditions.is_empty()
+            && self.prune.is_none()
+            && self.advance.is_none()
+            && self.log.is_none()
     }
 
     /// Whether it leaves inboxes, leases and tools alone, apart from what its writes cause.

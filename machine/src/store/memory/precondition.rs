@@ -1,10 +1,13 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Data, attempts::Claims};
-use crate::store::{
-    backend::{Applied, Batch, Condition, Rejected, Write},
-    tool::Tool,
-    work::Outcome,
+use crate::{
+    id::Id,
+    store::{
+        backend::{Applied, Batch, Condition, Rejected, Write},
+        tool::Tool,
+        work::Outcome,
+    },
 };
 
 impl Data {
@@ -37,10 +40,8 @@ impl Data {
             return Err(rejected);
         }
         for condition in &batch.conditions {
-            if let Condition::NoNewAnswer { id, key, after } = condition
-                && self.is_answered_after(key, *after)
-            {
-                return Err(Rejected::Conflict(*id));
+            if let Some(id) = self.broken_by(condition) {
+                return Err(Rejected::Conflict(id));
             }
         }
         let mut ids = HashSet::new();
@@ -64,6 +65,30 @@ impl Data {
             claims.check(write)?;
         }
         Ok(tools)
+    }
+
+    /// The machine because of which a condition does not hold.
+    fn broken_by(&self, condition: &Condition) -> Option<Id> {
+        match condition {
+            // See `Batch::expired`.
+            Condition::Approved { .. } => None,
+            Condition::NoNewAnswer { id, key, after } => {
+                self.is_answered_after(key, *after).then_some(*id)
+            }
+            Condition::Version { id, version } => {
+                let is_same = self.find(*id).is_some_and(|it| it.row.version == *version);
+                (!is_same).then_some(*id)
+            }
+            Condition::NoOtherChild { parent, machine, status, known } => {
+                let mut children = self.children(*parent).into_iter();
+                let other = children.find(|child| {
+                    child.machine == *machine
+                        && child.status == *status
+                        && !known.contains(&child.id)
+                });
+                other.map(|child| child.id)
+            }
+        }
     }
 
     /// Whether a gate of an execution with this key has an entry after this one.

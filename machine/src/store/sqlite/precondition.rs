@@ -52,10 +52,8 @@ pub(super) fn check(connection: &Connection, key: &DigestKey, batch: &Batch) -> 
         return Ok(Err(rejected));
     }
     for condition in &batch.conditions {
-        if let Condition::NoNewAnswer { id, key, after } = condition
-            && is_answered_after(connection, key, *after)?
-        {
-            return Ok(Err(Rejected::Conflict(*id)));
+        if let Some(id) = broken_by(connection, condition)? {
+            return Ok(Err(Rejected::Conflict(id)));
         }
     }
     let mut checked = Vec::with_capacity(batch.writes.len());
@@ -126,6 +124,31 @@ fn stored(connection: &Connection, id: Id) -> rusqlite::Result<Option<Current>> 
             })
         })
         .optional()
+}
+
+/// The machine because of which a condition does not hold.
+fn broken_by(connection: &Connection, condition: &Condition) -> rusqlite::Result<Option<Id>> {
+    Ok(match condition {
+        // See `Batch::expired`.
+        Condition::Approved { .. } => None,
+        Condition::NoNewAnswer { id, key, after } => {
+            is_answered_after(connection, key, *after)?.then_some(*id)
+        }
+        Condition::Version { id, version } => {
+            let is_same = stored(connection, *id)?.is_some_and(|row| row.has(*version));
+            (!is_same).then_some(*id)
+        }
+        Condition::NoOtherChild { parent, machine, status, known } => connection
+            .prepare_cached(
+                "SELECT i.id FROM child c JOIN instance p ON p.no = c.parent
+                 JOIN instance i ON i.no = c.child JOIN definition d ON d.no = i.definition
+                 WHERE p.id = ?1 AND d.machine = ?2 AND i.status = ?3",
+            )?
+            .query_map(params![parent.bytes(), machine, status], |row| row.get(0))?
+            .map(|id| id.map(Id::from_bytes))
+            .find(|id| id.as_ref().map_or(true, |id| !known.contains(id)))
+            .transpose()?,
+    })
 }
 
 /// Whether a gate of an execution with this key has an entry after this one.

@@ -167,7 +167,7 @@ impl<H: Handler> Job<'_, H> {
         let Some(machine) = self.machine.take() else { return Ok(Flow::End) };
         let (shared, lease, handler) = (self.shared, Arc::clone(&self.lease), self.handler);
         let id = lease.id;
-        let mut task = Task::new(shared, &lease);
+        let mut task = Task::new(shared, &lease, machine.journal().version());
         // Calls of tools have timeouts of their own.
         let limited = (!H::__HAS_PERMITS).then(|| self.limited());
         let ends_at = shared.settings.handler_limit.filter(|_| !H::__HAS_PERMITS);

@@ -57,8 +57,8 @@ impl<H: Handler> Job<'_, H> {
             };
             let batch = store.batch().event(self.lease.id, event).commit(&mut machine);
             let batch = match &mut task {
-                Some(task) => task.write(batch),
-                None => batch,
+                Some(task) if !task.is_empty() => task.write(batch),
+                _ => batch,
             };
             match batch.write_events().await {
                 Ok(outcomes) => break Ok(outcomes.first().copied().unwrap_or_default()),
@@ -235,6 +235,11 @@ impl<H: Handler> Job<'_, H> {
                 Ok(Flow::End)
             }
             Err(CommitError::NotFound { .. }) => Ok(Flow::End),
+            // Another program has moved the machine, and what the handler asked for was for the state before.
+            Err(CommitError::Conflict { id }) if id == self.id() => {
+                self.released = false;
+                self.reload().await
+            }
             Err(CommitError::Unavailable(error)) => {
                 self.released = false;
                 Err(error)
