@@ -103,6 +103,12 @@ impl GraphRunner {
     pub(crate) const STORE: Self = Self(None);
 }
 
+impl EcsNode {
+    /// The library itself: it ends actions whose gates ended without an approval.
+    #[cfg(feature = "sqlite")]
+    pub(crate) const STORE: Self = Self(None);
+}
+
 impl ToolNode {
     /// The same actor, for a call that keeps running after its caller stopped waiting.
     pub(crate) fn again(&self) -> Self {

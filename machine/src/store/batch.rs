@@ -3,7 +3,7 @@ use std::{collections::HashSet, fmt, sync::Arc};
 use tracing::Instrument;
 
 use super::{
-    Begin, CommitError, Decide, LoadError, Message, Settle, Store, backend,
+    Begin, CommitError, Decide, Message, Settle, Store, backend,
     backend::{Applied, Condition, Rejected},
     begin::Part,
     prepare::Prepared,
@@ -12,8 +12,7 @@ use super::{
     work::{Event, Outcome},
 };
 use crate::{
-    clock::Millis,
-    contract::{AnyExecution, ApprovalEnd, Callable, execution::Status},
+    contract::Callable,
     id::Id,
     journal::{Pass, Stored},
     stored::Durable,
@@ -49,6 +48,9 @@ pub struct Batch<'a> {
     /// Children and their parents.
     children: Vec<(Id, Id)>,
 }
+
+/// How often a batch is tried while the actions that end with its gates move on.
+const MOST: usize = 3;
 
 enum Item<'a> {
     Create(&'a mut dyn Durable),
@@ -131,8 +133,18 @@ impl<'a> Batch<'a> {
         let Self { store, mut items, events, children } = self;
         let (size, count) = (items.len() as u64, events.len() as u64);
         let span = telemetry::Commit { size, events: count }.span();
-        let written = write(store, &mut items, events, children);
-        let mut result = written.instrument(span.clone()).await;
+        let mut tries = 0;
+        let mut result = loop {
+            let written = write(store, &mut items, &events, &children);
+            let result = written.instrument(span.clone()).await;
+            tries += 1;
+            match result {
+                // An action that was to end with its gate has moved on.
+                Err(CommitError::Conflict { id })
+                    if tries < MOST && items.iter_mut().all(|item| journal(item).id() != id) => {}
+                result => break result,
+            }
+        };
         // The loser of two who answer a gate learns who won.
         if let Err(error @ CommitError::Conflict { id }) = result {
             let mut gates = items.iter_mut().filter(|item| matches!(item, Item::Decide(_)));
@@ -202,8 +214,8 @@ impl Item<'_> {
 async fn write(
     store: &Store,
     items: &mut [Item<'_>],
-    events: Vec<(Id, Event)>,
-    children: Vec<(Id, Id)>,
+    events: &[(Id, Event)],
+    children: &[(Id, Id)],
 ) -> Result<Vec<Outcome>, CommitError> {
     // The gates that this very batch approves.
     let mut approved = Vec::new();
@@ -235,15 +247,21 @@ async fn write(
         return Ok(Vec::new());
     }
     no_machine_twice(&prepared)?;
+    let mut refused = store.refused(&prepared).await?;
+    for action in &mut refused {
+        prepared.extend(store.prepare(action, false, commit_id)?);
+    }
     let mut conditions: Vec<_> = items.iter().filter_map(Item::condition).collect();
     for ready in &prepared {
         if let Some((gate, at)) = store.gate_is_open(ready, &prepared).await? {
             let (id, clock) = (ready.write.row.id, Arc::clone(&store.inner.clock));
             conditions.push(Condition::Approved { id, gate, at, clock });
         }
+        store.joins_parent(ready, children).await?;
         store.trust_plan(ready).await?;
     }
     let batch = backend::Batch::new(commit_id, store.now());
+    let (events, children) = (events.to_vec(), children.to_vec());
     let mut batch = backend::Batch { events, children, conditions, ..batch };
     let sent = telemetry::sent(&batch.events);
     let mut stored = Vec::with_capacity(prepared.len());
@@ -275,6 +293,7 @@ async fn write(
                     begin.permit(store, last);
                 }
             }
+            refused.iter().for_each(|action| telemetry::committed(action));
             telemetry::sent_with(&sent, &outcomes);
             Ok(outcomes)
         }
@@ -359,65 +378,5 @@ impl Store {
         let lines = self.inner.backend.history(id, newest, 1).await?;
         let line = lines.ok().and_then(|mut lines| lines.pop());
         Ok(only_creates && line.is_some_and(|line| line.digest == stored.head))
-    }
-
-    /// EX-9: the gate of a machine was approved by a person, for this execution and this exact
-    /// action, and the approval has not expired. It may be given by the same batch. A stored gate is
-    /// verified like every machine; it cannot change any more, because COMPLETED is terminal. Since
-    /// an approval is for one execution, and that leaves PENDING once, it is used once.
-    /// Returns the gate, and when its approval ends.
-    async fn gate_is_open(
-        &self,
-        ready: &Prepared,
-        batch: &[Prepared],
-    ) -> Result<Option<(Id, Millis)>, CommitError> {
-        let id = ready.write.row.id;
-        // What a policy repeats has no gate of its own, but the end of the approval that it goes back to.
-        let end = ready.approval_end.map(|ApprovalEnd { gate, at, .. }| (gate, at));
-        if let Some((gate, at)) = end.filter(|(_, at)| !self.is_in_time(Some(*at))) {
-            return Err(CommitError::ApprovalExpired { id, gate, at });
-        }
-        let Some(gate) = ready.gate else { return Ok(end) };
-        let (status, approves) =
-            match batch.iter().find(|other| other.write.row.id == gate && other.index.contract) {
-                Some(other) => {
-                    // The statuses of a contract are those of `Execution`.
-                    let status = other.write.row.status.parse().unwrap_or(Status::Pending);
-                    (status, other.index.approves.clone())
-                }
-                None => match self.load::<AnyExecution>(gate).await {
-                    Ok(stored) => {
-                        let part = &stored.journal().stored().summary.context;
-                        let folded = stored.__rules().__fold(part, &[]);
-                        let folded =
-                            folded.map_err(|breach| CommitError::Refused { id, breach })?;
-                        (stored.status(), folded.after.approves)
-                    }
-                    Err(LoadError::Unavailable(error)) => return Err(error.into()),
-                    Err(error) => return Err(CommitError::Gate { id, source: Box::new(error) }),
-                },
-            };
-        match status {
-            Status::Completed => {
-                let approves = approves
-                    .filter(|approves| approves.execution == id)
-                    .filter(|approves| Some(approves.action) == ready.index.call)
-                    .ok_or(CommitError::OtherAction { id, gate })?;
-                let approved = approves.decision.filter(|decision| decision.approved);
-                let decision = approved.ok_or(CommitError::NotApproved { id, gate })?;
-                match decision.expires_at {
-                    Some(at) if !self.is_in_time(Some(at)) => {
-                        Err(CommitError::ApprovalExpired { id, gate, at })
-                    }
-                    expires_at => Ok(expires_at.map(|at| (gate, at)).or(end)),
-                }
-            }
-            Status::Failed | Status::Rejected | Status::Cancelled => {
-                Err(CommitError::NeverRuns { id, gate, status })
-            }
-            Status::Pending | Status::Running | Status::Waiting => {
-                Err(CommitError::Deferred { id, gate, status })
-            }
-        }
     }
 }
