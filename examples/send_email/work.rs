@@ -88,7 +88,7 @@ impl Log<'_> {
         let label = Label::of(&execution);
         let is_news = self.labels.insert(id, label) != Some(label);
         // What people have to do is printed where they ask.
-        if !is_news || matches!(label, Label::NotStarted | Label::Waiting) {
+        if !is_news || matches!(label, Label::Deferred | Label::NotStarted | Label::Waiting) {
             return;
         }
         if let Err(error) = show::execution(&Observer::new(self.store), &execution).await {

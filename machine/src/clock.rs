@@ -88,6 +88,18 @@ pub fn now() -> Millis {
     }
 }
 
+/// A length of time in its largest unit, such as `3 min`.
+#[cfg(feature = "sqlite")]
+pub(crate) fn length(ms: u64) -> String {
+    let seconds = ms / 1000;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..86_400 => format!("{} h", seconds / 3600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}
+
 /// The clock behind [`Clock::uptime`].
 #[cfg(all(feature = "sqlite", any(target_os = "linux", target_os = "android")))]
 pub(crate) fn uptime() -> Duration {

@@ -16,7 +16,7 @@ async fn a_transition_arrives_while_one_watches() {
     browse(async |page| {
         let (gate, mail) = page.site.ask("bob@example.com").await;
         page.open_as(ANN, &format!("#/machines/{mail}")).await;
-        assert_eq!(page.text("h1 .badge").await, "NOT STARTED");
+        assert_eq!(page.text("h1 .badge").await, "DEFERRED");
         page.site.approve(gate, "tom").await;
         work(&page.site.store, TAKES).await;
         page.until("SUCCESS", "return document.querySelector('h1 .badge').innerText === 'SUCCESS'")

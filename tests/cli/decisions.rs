@@ -97,9 +97,12 @@ async fn what_is_declined_never_runs() {
     ran.done();
     assert_eq!(place.label(gate.id()).await, Label::Rejected);
     let id = planned.id();
-    place.store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap_err();
-    place.run(&["cancel", &end(id), "--as", "ann"]).done();
     assert_eq!(place.label(id).await, Label::Cancelled);
+    place.store.perform(planned, receipt("250 queued"), tool_node()).await.unwrap_err();
+    place.run(&["cancel", &end(id), "--as", "ann"]).failed(1, "nothing to cancel");
+    let shown = place.json(&["show", &end(id)]);
+    assert_eq!(shown["execution"]["error_message"], "not approved: wrong", "{shown}");
+    assert_eq!(shown["execution"]["release"], "refused", "{shown}");
 }
 
 #[tokio::test]

@@ -43,7 +43,7 @@ async fn a_state_is_found_by_what_the_list_shows() {
         ("IN_DOUBT", &[doubt]),
         ("in_doubt", &[doubt]),
         ("CONTRADICTED", &[odd]),
-        ("NOT_STARTED", &[planned.id()]),
+        ("DEFERRED", &[planned.id()]),
         ("pending", &[planned.id()]),
         // By its name it is every execution in the state.
         ("failed", &[odd, failed]),

@@ -32,6 +32,23 @@ async fn a_question_is_answered() {
     place.run(&["respond", &end(id), "9090", "--as", "bob"]).failed(1, "COMPLETED");
 }
 
+/// How old it may be, and how many go on (EX-7).
+#[tokio::test]
+async fn a_question_goes_on_with_checks() {
+    let place = Place::new().await;
+    let (id, _other) = (asked(&place).await, asked(&place).await);
+    let old = ["respond", &end(id), "8080", "--as", "ann", "--max-age", "0s"];
+    place.run(&old).failed(1, "the limit is 0 ms");
+    let done =
+        place.json(&["respond", &end(id), "--as", "ann", "--max-age", "1d", "--resuming", "1"]);
+    assert_eq!(done["warnings"][0], "the caller resumes 1 of the session, and 2 waited", "{done}");
+    assert!(done["age_ms"].is_u64(), "{done}");
+    assert_eq!(place.label(id).await, Label::Success);
+    let other = asked(&place).await;
+    let warned = place.run(&["respond", &end(other), "9090", "--as", "ann", "--resuming", "1"]);
+    assert!(warned.done().contains("warning: the caller resumes 1 of the session"), "{warned:?}");
+}
+
 #[tokio::test]
 async fn an_answer_that_was_stored_is_used() {
     let place = Place::new().await;

@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use machine::{
     Id,
     actor::Human,
-    contract::{Contract, Gate, Planned, execution::Status},
+    contract::{AnyExecution, Contract, Gate, Planned, execution::Status},
     store::{CommitError, Decide, LoadError, OpenOptions, Query, Store},
 };
 use machine_tests::{
@@ -142,9 +142,11 @@ async fn what_was_declined_or_withdrawn_never_runs() {
     assert!(matches!(refused.reason, CommitError::NeverRuns { status: Status::Rejected, .. }));
     let refused = machine_tests::approve(&store, seen, ann()).await.unwrap_err();
     assert!(matches!(refused.reason, CommitError::AlreadyDecided { approved: false, .. }));
-    // It is not wedged: it ends without a permit, and its key was never taken.
-    let pending = crate::support::loaded::<Pay>(&store, id).await.into_execution();
-    let cancelled = store.cancel(pending, "declined", tool_node()).await.unwrap();
+    // It ended with its gate, without a permit, and its key was never taken.
+    let AnyExecution::Cancelled(cancelled) = store.load(id).await.unwrap() else {
+        panic!("it was declined")
+    };
+    assert_eq!(cancelled.state().reason, "not approved: wrong address");
     // Nor does another plan of the same action.
     let again = begin(&store, stored(&store, pay("bob")).await).await;
     assert_err!(again, CommitError::Declined { .. });

@@ -88,7 +88,7 @@ async fn assert_all_refused(store: &Store, file: PathBuf, gate: Id, behind: Id) 
         assert_eq!(got, "Refused", "{what}");
     }
     assert_eq!(view(store, gate).await.consequence_label, Label::Waiting);
-    assert_eq!(view(store, behind).await.consequence_label, Label::NotStarted);
+    assert_eq!(view(store, behind).await.consequence_label, Label::Deferred);
     assert!(!view(store, gate).await.human_confirmed);
 }
 

@@ -24,7 +24,7 @@ async fn a_gate_is_listed_until_it_is_answered() {
         "digest": gate.whole_question().unwrap().digest,
         "summary": approval["summary"], "tool": "email.send", "asked_by": "agent",
         "session": "s 1", "irreversible": true, "waiting_since": since, "expires_at": null,
-        "stale": null, "next": [step("approve"), step("decline")],
+        "stale": null, "caution": null, "next": [step("approve"), step("decline")],
     });
     assert_eq!(*approval, expected);
     assert_eq!(listed["next"], Value::Null);
@@ -57,6 +57,10 @@ async fn several_are_answered_together_or_not_at_all() {
     assert!(decided["decided"].as_array().unwrap().iter().all(|it| it["approved"] == false));
     let shown = place.get(&format!("/api/execution/{}/snapshot", one.id())).await;
     assert_eq!(shown["current_status"], "rejected", "{shown}");
+    let of = decided["decided"][0]["execution"].as_str().unwrap();
+    let shown = place.get(&format!("/api/execution/{of}/snapshot")).await;
+    assert_eq!(shown["current_status"], "cancelled", "{shown}");
+    assert_eq!(shown["error_message"], "not approved: not now", "{shown}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

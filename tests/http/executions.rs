@@ -73,6 +73,10 @@ async fn a_session_that_was_only_asked_is_listed() {
     assert_eq!((&waiting["active"], &waiting["has_suspended"]), (&json!(2), &json!(true)));
     assert_eq!(waiting["ended_at"], json!(null));
     drop(place.store.decline(gate, "not now", ann()).await.unwrap());
+    // The mail ended with its gate, and nobody waits for anything.
+    let over = place.get("/api/execution/s%201/timeline").await;
+    assert_eq!((&over["active"], &over["has_suspended"]), (&json!(0), &json!(false)));
+    assert!(over["ended_at"].is_i64(), "{over}");
     let sessions = place.get("/api/sessions").await;
     assert_eq!(sessions["sessions"][0]["session"], "s 1");
     assert_eq!(sessions["sessions"][0]["machines"], 2);

@@ -7,6 +7,7 @@
 mod access;
 mod acts;
 mod approvals;
+mod children;
 mod crowd;
 mod cuts;
 mod executions;

@@ -18,14 +18,37 @@ async fn a_person_answers_and_the_question_is_continued() {
     let id = place.question_of(asked).await;
     let stored = place.post("/ecs/respond", &answer(id, "8080")).await;
     assert_eq!(stored.is(200), json!({ "execution_id": id, "status": "waiting" }));
-    let done = place.post("/ecs/continue", &execution(id)).await;
-    assert_eq!(done.is(200), json!({ "execution_id": id, "status": "completed" }));
+    let done = place.post("/ecs/continue", &execution(id)).await.is(200);
+    assert!(done["age_ms"].is_u64(), "{done}");
+    let expected = json!({
+        "execution_id": id, "status": "completed", "age_ms": done["age_ms"], "warnings": [],
+    });
+    assert_eq!(done, expected);
     let snapshot = place.get(&format!("/api/execution/{id}/snapshot")).await;
     assert_eq!(snapshot["result"], "8080");
     let log = place.get("/api/operations").await;
     let names: Vec<_> =
         log["operations"].as_array().unwrap().iter().map(|it| &it["operation"]).collect();
     assert_eq!(names, ["continue", "respond"]);
+}
+
+/// How old it may be, and how many are continued (EX-7).
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_is_continued_with_checks() {
+    let place = Place::new().await;
+    let asked = || Contract::ecs_request("Which port?", reasoning_node()).unwrap().session("s 1");
+    let (id, _other) = (place.question_of(asked()).await, place.question_of(asked()).await);
+    place.post("/ecs/respond", &answer(id, "8080")).await.is(200);
+    // It has waited for longer than the answer is old.
+    while machine::clock::now() <= place.store.history(id).await.unwrap().entries[2].at {
+        tokio::task::yield_now().await;
+    }
+    let body = json!({ "execution_id": id, "max_age_ms": 0 });
+    place.post("/ecs/continue", &body).await.problem(409, "the limit is 0 ms");
+    let body = json!({ "execution_id": id, "max_age_ms": 86_400_000, "resuming": 1 });
+    let done = place.post("/ecs/continue", &body).await.is(200);
+    assert_eq!(done["status"], "completed");
+    assert_eq!(done["warnings"], json!(["the caller resumes 1 of the session, and 2 waited"]));
 }
 
 #[tokio::test(flavor = "multi_thread")]

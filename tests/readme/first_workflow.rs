@@ -27,7 +27,7 @@ fn answered(answer: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     run(&folder, env!("CARGO_BIN_EXE_guide"), &["17"]);
     let listed = machine(&folder, &["list"]);
-    for word in ["Needs attention", "waits for a person", "ASKED", "NOT_STARTED"] {
+    for word in ["Needs attention", "waits for a person", "ASKED", "DEFERRED"] {
         assert!(listed.contains(word), "{word}: {listed}");
     }
     let gate = listed.split("approve ").nth(1).unwrap().split_whitespace().next().unwrap();

@@ -4,14 +4,19 @@ use std::time::Duration;
 
 use machine::{
     clock,
-    contract::execution::Waiting,
-    store::{LoadError, Resume},
+    contract::execution::{Status, Waiting},
+    store::{CommitError, LoadError, Resume, ResumeWarning},
 };
-use machine_tests::{assert_err, forge, samples::asked};
+use machine_tests::{
+    actors::{ann, graph_runner},
+    assert_err, forge,
+    samples::asked,
+};
 
 use crate::support::{Place, on_both};
 
 on_both! {
+    an_answer_does_not_make_a_question_younger,
     what_waited_too_long_is_refused,
     what_was_asked_in_the_future_is_not_old,
 }
@@ -42,6 +47,25 @@ async fn what_waited_too_long_is_refused(place: Place) {
     let day = Resume::default().max_age(Duration::from_hours(24));
     let _ = place.store.resume_with::<Waiting>(id, day).await.unwrap();
     let _ = place.store.resume::<Waiting>(id).await.unwrap();
+}
+
+/// The limit counts from when the question was asked, also if an answer was stored just now.
+async fn an_answer_does_not_make_a_question_younger(place: Place) {
+    let id = waiting_since(&place, -HOUR_MS).await;
+    let question = place.store.question(id).await.unwrap();
+    let question = place.store.respond(question, "yes", ann()).await.unwrap();
+    let minute = Resume::default().max_age(Duration::from_mins(1));
+    assert_err!(place.store.resume_with::<Waiting>(id, minute).await, LoadError::Expired { .. });
+    let refused = place.store.proceed_with(question, minute, graph_runner()).await.unwrap_err();
+    let CommitError::NotResumed { source } = refused.reason else { panic!("{refused}") };
+    assert_err!(Err::<(), _>(*source), LoadError::Expired { age_ms, limit_ms: 60_000, .. }
+        if *age_ms >= HOUR_MS.unsigned_abs());
+
+    let day = Resume::default().max_age(Duration::from_hours(24)).resuming(2);
+    let resumed = place.store.proceed_with(refused.machine, day, graph_runner()).await.unwrap();
+    assert_eq!(resumed.execution.status(), Status::Completed);
+    assert!(resumed.age_ms >= HOUR_MS.unsigned_abs(), "{resumed:?}");
+    assert_eq!(resumed.warnings, [ResumeWarning::Number { resuming: 2, waiting: 1 }]);
 }
 
 /// A clock that went back does not make a recent question old.

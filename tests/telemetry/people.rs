@@ -36,6 +36,8 @@ pub(crate) async fn gates(world: &World) {
     let question = store.question(waiting.id()).await.unwrap();
     let question = store.respond(question, &world.text("8080"), ann).await.unwrap();
     let _ = store.proceed(question, &actors.graph_runner).await.unwrap();
+    // The graph is behind.
+    let _ = store.question(waiting.id()).await.unwrap_err();
 }
 
 /// Messages that are handled, refused, known, too late, and requeued.

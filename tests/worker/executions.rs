@@ -207,6 +207,20 @@ async fn unknown_answer_that_did_not_take_place() {
     .await;
 }
 
+/// "Applied" counts at any time, so the service is asked before the settling time, too.
+#[tokio::test]
+async fn a_service_that_knows_is_asked_at_once() {
+    timed(async |store: Store, _: Hand| {
+        let id = planned::<Mail>(&store, mail("bob")).await;
+        let post = Post::new(|_| Err(NotDone::unknown("no answer")));
+        *post.found.lock().unwrap() = Ok(Applied::new("250 queued"));
+        runs(&store, &post).await;
+        ended(&store, id, Status::Completed, "250 queued").await;
+        assert_eq!(post.calls(), 1);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn tool_panics() {
     each(async |store: Store| {

@@ -54,7 +54,7 @@ fn typed_twice() {
     assert!(told.contains("is COMPLETED, so there is nothing to cancel"), "{told}");
     world.work();
     assert_eq!(world.label(other), Label::Waiting);
-    assert_eq!(world.label(waiting), Label::NotStarted);
+    assert_eq!(world.label(waiting), Label::Deferred);
     assert_eq!(world.server.received(), 1);
 }
 
@@ -78,6 +78,6 @@ fn ids_and_names_are_required() {
         assert_eq!(output.status.code(), Some(2), "{name:?}: {}", errors(&output));
     }
     assert_eq!(world.label(gate), Label::Waiting);
-    assert_eq!(world.label(mail), Label::NotStarted);
+    assert_eq!(world.label(mail), Label::Deferred);
     assert_eq!(world.server.received(), 0);
 }

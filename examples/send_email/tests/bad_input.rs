@@ -80,7 +80,7 @@ fn malformed_unknown_and_wrong_ids() {
     for (command, expected) in [
         (format!("approve --yes {mail} --as ann"), "is not a gate that waits for an answer"),
         (format!("retry {gate} --as ann --yes"), "is WAITING, not FAILED"),
-        (format!("retry {mail} --as ann --yes"), "is NOT_STARTED, not FAILED"),
+        (format!("retry {mail} --as ann --yes"), "is DEFERRED, not FAILED"),
         (format!("fence {mail} --as a"), "is not an irreversible call in flight"),
         (format!("confirm {gate} applied --as ann --yes"), "not in doubt"),
         (format!("confirm {mail} not-applied --as ann --override --yes"), "not in doubt"),
@@ -90,7 +90,7 @@ fn malformed_unknown_and_wrong_ids() {
     }
     world.work();
     assert_eq!(world.label(gate), Label::Waiting);
-    assert_eq!(world.label(mail), Label::NotStarted);
+    assert_eq!(world.label(mail), Label::Deferred);
     assert_eq!(world.server.received(), 0);
 }
 

@@ -86,9 +86,7 @@ fn declined_and_never_sent() {
 
     let AnyExecution::Rejected(rejected) = world.load(gate) else { panic!("not rejected") };
     assert_eq!(rejected.state().reason, "wrong-address");
-    let shown = world.show(mail);
-    assert!(shown.contains(&format!("cancel {mail} --as NAME")), "{shown}");
-    world.work();
+    // It ends with its gate, without a worker.
     let AnyExecution::Cancelled(cancelled) = world.load(mail) else { panic!("not cancelled") };
     assert_eq!(cancelled.state().reason, "not approved: wrong-address");
     let told = world.fails(&format!("approve --yes {gate} --as tom"));

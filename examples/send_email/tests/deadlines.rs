@@ -57,7 +57,7 @@ fn deadlines_fire_while_it_works() {
     }
     let output = worker.stop();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    assert_eq!(world.label(waits), Label::NotStarted);
+    assert_eq!(world.label(waits), Label::Deferred);
     world.verify();
 }
 

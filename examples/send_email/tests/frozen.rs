@@ -144,7 +144,7 @@ fn its_receipt_comes_after_the_retry() {
         world.fails(&format!("retry {id} --as ann --yes"));
     }
     world.work();
-    assert_eq!(world.label(carols), Label::NotStarted);
+    assert_eq!(world.label(carols), Label::Deferred);
     assert_eq!(world.server.received(), 2);
     world.verify();
 }

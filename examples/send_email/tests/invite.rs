@@ -56,7 +56,7 @@ fn killed_while_it_asks() {
         world.work();
         assert_eq!(questions(&world).len(), 2, "round {round}");
         for line in world.list().into_iter().filter(|line| line.status == "pending") {
-            assert_eq!(world.label(line.id), Label::NotStarted);
+            assert_eq!(world.label(line.id), Label::Deferred);
         }
     }
 }

@@ -103,10 +103,13 @@ impl GraphRunner {
     pub(crate) const STORE: Self = Self(None);
 }
 
-impl ToolNode {
-    /// The library itself: it ends calls that have not begun.
+impl EcsNode {
+    /// The library itself: it ends calls that never begin.
+    #[cfg(feature = "sqlite")]
     pub(crate) const STORE: Self = Self(None);
+}
 
+impl ToolNode {
     /// The same actor, for a call that keeps running after its caller stopped waiting.
     pub(crate) fn again(&self) -> Self {
         Self(self.0.clone())

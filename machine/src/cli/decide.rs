@@ -98,9 +98,7 @@ impl Decline {
         }
         let decided = operator.decline(gates, Some(&self.reason)).await?;
         let text = decided.iter().map(|Decided { gate, execution, .. }| {
-            format!(
-                "{gate} declined: a worker ends {execution}, or `cancel {execution} --as NAME`\n"
-            )
+            format!("{gate} declined: {execution} never runs, and is CANCELLED\n")
         });
         Answer::of_act(json!({ "decided": decided }), text.collect()).print(self.format)
     }

@@ -13,6 +13,7 @@ use super::{
     watch::Watch,
 };
 use crate::{
+    contract::Release,
     id::Id,
     operate::{Audience, Selection, Wanted},
     store::{Cursor, Query, Store},
@@ -34,6 +35,9 @@ pub struct List {
     /// Only executions with this idempotency key.
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
+    /// Only executions that their gates let do this.
+    #[arg(long, value_enum)]
+    release: Option<Release>,
     /// Only what needs attention.
     #[arg(long, conflicts_with = "after")]
     attention_only: bool,
@@ -113,6 +117,7 @@ impl List {
             state: self.status.as_deref(),
             session: self.session.as_deref(),
             key: self.key.as_deref(),
+            release: self.release,
         };
         Ok(wanted.select(observer, query).await?)
     }

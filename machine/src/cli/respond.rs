@@ -1,12 +1,19 @@
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::{
     Context, Error, Exit,
     answer::{Answer, Format},
+    duration::duration,
     ids::Ids,
     person::Person,
 };
-use crate::{contract::AnyExecution, view::line::OneLine};
+use crate::{
+    contract::AnyExecution,
+    store::{Resume, Resumed},
+    view::line::OneLine,
+};
 
 /// `respond`: the answer to a question, which then goes on.
 #[derive(Debug, clap::Args)]
@@ -16,6 +23,12 @@ pub struct Respond {
     /// The answer. Without one, it goes on with the answer that is stored.
     #[arg(value_name = "TEXT")]
     response: Option<String>,
+    /// Do not let it go on if it has waited longer, such as `90s` or `2d`.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    max_age: Option<Duration>,
+    /// How many of the session are let go on; another number than that of those that wait is a warning.
+    #[arg(long, value_name = "NUMBER")]
+    resuming: Option<usize>,
     #[command(flatten)]
     person: Person,
     #[command(flatten)]
@@ -40,13 +53,24 @@ impl Respond {
                 )));
             }
         };
-        let resumed = operator.proceed(question).await?;
-        let label = &resumed.status().definition().label;
-        let goes_on = match &resumed {
+        let mut checks = Resume::default();
+        if let Some(limit) = self.max_age {
+            checks = checks.max_age(limit);
+        }
+        if let Some(count) = self.resuming {
+            checks = checks.resuming(count);
+        }
+        let Resumed { execution, age_ms, warnings, .. } =
+            operator.proceed(question, checks).await?;
+        let label = &execution.status().definition().label;
+        let goes_on = match &execution {
             AnyExecution::Running(_) => "its program goes on",
             _ => "it is done",
         };
-        let text = format!("{id} is {label} with the answer: {goes_on}\n");
-        Answer::of_act(json!({ "id": id, "status": label }), text).print(self.format)
+        let warnings: Vec<_> = warnings.iter().map(ToString::to_string).collect();
+        let mut text = format!("{id} is {label} with the answer: {goes_on}\n");
+        text.extend(warnings.iter().map(|warning| format!("warning: {warning}\n")));
+        let answer = json!({ "id": id, "status": label, "age_ms": age_ms, "warnings": warnings });
+        Answer::of_act(answer, text).print(self.format)
     }
 }

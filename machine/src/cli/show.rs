@@ -130,6 +130,11 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
             &format!("a person, who answers its gate {}", text(gate, "id")),
         );
     }
+    for (name, field) in [("stale", "stale"), ("caution", "caution"), ("parent", "parent")] {
+        if let Some(value) = document[field].as_str() {
+            line(&mut shown, name, value);
+        }
+    }
     if let Some(trigger) = document["answered_with"].as_str() {
         line(
             &mut shown,
@@ -152,13 +157,22 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
     let children = array(&document["children"]);
     if !children.is_empty() {
         let _ = writeln!(shown, "\n{}", terminal.title("Children"));
-        let mut table = Table::new(terminal, &["Id", "Kind", "State"]);
+        let mut table = Table::new(terminal, &["Id", "Kind", "State", "About", "Waits for"]);
         for child in children {
-            table.row(["id", "machine", "status"].map(|name| cell(text(child, name))));
+            let open = &child["open"];
+            let state = open["label"].as_str().unwrap_or_else(|| text(child, "status"));
+            table.row([
+                cell(text(child, "id")),
+                cell(text(child, "machine")),
+                label(terminal, state),
+                cell(text(open, "summary")),
+                cell(waits_for(open)),
+            ]);
         }
         shown.push_str(&table.text());
     }
-    let next = array(&document["next"]);
+    let of_children = children.iter().flat_map(|child| array(&child["open"]["next"]));
+    let next: Vec<_> = array(&document["next"]).iter().chain(of_children).collect();
     if !next.is_empty() {
         let _ = writeln!(shown, "\n{}", terminal.title("Next"));
         for step in next {
@@ -168,6 +182,16 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
         }
     }
     shown
+}
+
+/// What a child waits for.
+fn waits_for(open: &Value) -> String {
+    match (open["gate"].as_str(), open["question"].as_str(), open["missing"].as_str()) {
+        (_, _, Some(missing)) => missing.to_owned(),
+        (Some(gate), ..) => format!("a person, who answers its gate {gate}"),
+        (None, Some(question), _) => question.to_owned(),
+        (None, None, None) => String::new(),
+    }
 }
 
 fn messages(terminal: Terminal, messages: &[Value], now: i64, shown: &mut String) {

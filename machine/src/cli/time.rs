@@ -1,6 +1,6 @@
 use jiff::{Timestamp, tz::TimeZone};
 
-use crate::clock::Millis;
+use crate::clock::{Millis, length};
 
 /// The local time, such as `2026-03-01 09:30:00`.
 pub(super) fn local(at: Millis) -> String {
@@ -14,17 +14,6 @@ pub(super) fn local(at: Millis) -> String {
 pub(super) fn relative(at: Millis, now: Millis) -> String {
     let text = length(at.abs_diff(now));
     if at > now { format!("in {text}") } else { format!("{text} ago") }
-}
-
-/// A length of time in its largest unit, such as `3 min`.
-pub(super) fn length(ms: u64) -> String {
-    let seconds = ms / 1000;
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min", seconds / 60),
-        3600..86_400 => format!("{} h", seconds / 3600),
-        _ => format!("{} d", seconds / 86_400),
-    }
 }
 
 #[cfg(test)]

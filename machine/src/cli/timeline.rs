@@ -10,10 +10,11 @@ use super::{
     show::plain,
     table::{Table, cell, label},
     terminal::Terminal,
-    time::{length, local, relative},
+    time::{local, relative},
     watch::Watch,
 };
 use crate::{
+    clock::length,
     id::Id,
     operate::{Audience, for_audience, has_session},
     store::Store,

@@ -158,7 +158,8 @@ impl Contract {
     /// approval. It is for one execution: another one with a copy of this contract has the same id,
     /// and a store refuses it. A policy can repeat what a person approved and what then failed, until
     /// that approval [ends](Self::approval_end), but not what was declined, or took place. A store
-    /// refuses to retry an irreversible action that took place.
+    /// refuses to retry an irreversible action that took place. A new attempt at what a child did has to be a
+    /// child of the same machine, which would not see it otherwise.
     ///
     /// ```
     /// use machine::actor::Human;

@@ -266,6 +266,13 @@ impl Gate {
         self.waiting.journal().deadlines().iter().find_map(|due| due.due_at)
     }
 
+    /// How long it has waited, in milliseconds.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn age_ms(&self, now: Millis) -> u64 {
+        let entered_at = self.waiting.journal().past().entered_at;
+        u64::try_from(now.saturating_sub(entered_at)).unwrap_or(0)
+    }
+
     /// The execution of the question.
     pub fn execution(&self) -> &Execution<Waiting> {
         &self.waiting

@@ -1,12 +1,14 @@
 use super::{
     AnyExecution, CallFact, Evidence, Execution, Liveness, Progress,
-    execution::{Cancelled, Completed, Failed, MaySuspend, Pending, Running, Waiting},
+    execution::{
+        Cancelled, Completed, Failed, MayCancel, MayStart, MaySuspend, Pending, Running, Waiting,
+    },
     outcome::bounded,
     wording::{Extent, describe, visible},
 };
 use crate::{
     __private::{Who, who},
-    actor::{Actor, GraphRunner, ToolNode},
+    actor::{Actor, GraphRunner},
     clock::Millis,
     journal::Pass,
     stored::Durable,
@@ -99,11 +101,11 @@ pub(crate) fn record<A: Actor>(
 }
 
 /// Ends an execution that has not begun: without a permit, and without taking its key.
-pub(crate) fn close(
+pub(crate) fn close<A: MayStart<Pending> + MayCancel<Running>>(
     mut pending: Execution<Pending>,
     reason: &str,
     decided_by: Who<'_>,
-    by: &ToolNode,
+    by: &A,
 ) -> Execution<Cancelled> {
     let reason = bounded(reason.to_owned());
     append(&mut pending, decided_by, CallFact::Closed { reason: reason.clone() });

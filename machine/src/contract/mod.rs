@@ -22,6 +22,7 @@ mod progress;
 mod question;
 #[cfg(feature = "registry")]
 mod registry;
+mod release;
 mod rollback;
 mod rules;
 mod terms;
@@ -60,6 +61,7 @@ pub use progress::Progress;
 pub use question::Question;
 #[cfg(feature = "registry")]
 pub use registry::Registry;
+pub use release::Release;
 pub use rollback::{RollbackPlan, RollbackStep};
 #[cfg(feature = "sqlite")]
 pub(crate) use rules::settled_at;

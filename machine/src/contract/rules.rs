@@ -107,6 +107,7 @@ impl Context for Contract {
             call: behind.map(|_| self.action().digest()),
             is_approved: progress.approved_by.is_some(),
             approval_end: self.approval_end(),
+            retry_of: self.retry_of(),
             behind,
             approves: self.approves().map(|approval| Approves {
                 execution: approval.execution(),

@@ -20,7 +20,7 @@ use crate::{
     id::Id,
     journal::Digest,
     operate::{self, Decided},
-    store::{self, Cursor, LoadError},
+    store::{self, Cursor, LoadError, Standing},
     stored::VerifyError,
     view::NextStep,
 };
@@ -74,6 +74,8 @@ struct Approval {
     expires_at: Option<Millis>,
     /// Why it cannot be approved any more.
     stale: Option<String>,
+    /// What to know before it is approved: another execution may be doing the same.
+    caution: Option<String>,
     /// What a person can do.
     next: Vec<NextStep>,
 }
@@ -138,6 +140,7 @@ impl Approval {
             Err(_) => (None, false),
         };
         let author = contract.made_by().0;
+        let Standing { stale, caution } = http.store.standing(&gate).await?;
         Ok(Some(Self {
             gate: gate.id(),
             execution: behind,
@@ -150,7 +153,8 @@ impl Approval {
             irreversible,
             waiting_since: gate.execution().journal().summary().entered_at,
             expires_at: gate.expires_at(),
-            stale: http.store.why_stale(&gate).await?,
+            stale,
+            caution,
             next: http.observer.next_of_execution(asked).await?,
         }))
     }

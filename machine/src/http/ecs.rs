@@ -1,11 +1,13 @@
 //! Answers to questions that are not gates.
 
+use std::time::Duration;
+
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 
 use super::json::Json;
 use super::{caller::Writer, extract::Body, problem::Problem, router::Shared};
-use crate::id::Id;
+use crate::{id::Id, store::Resume};
 
 /// An answer.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -24,6 +26,25 @@ pub(super) struct Respond {
 pub(super) struct Continue {
     /// The execution whose question was answered.
     execution_id: Id,
+    /// It does not go on if it has waited longer, in milliseconds from when it began to wait.
+    #[schema(minimum = 0, maximum = 9_007_199_254_740_991_u64)]
+    max_age_ms: Option<u64>,
+    /// How many of the session are continued; another number than that of those that wait is a warning.
+    #[schema(minimum = 0, maximum = 9_007_199_254_740_991_u64)]
+    resuming: Option<usize>,
+}
+
+/// The execution goes on.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(super) struct Continued {
+    /// The execution.
+    execution_id: Id,
+    /// The state's name.
+    status: String,
+    /// How long it had waited, in milliseconds.
+    age_ms: u64,
+    /// What does not fit, and did not keep it from going on.
+    warnings: Vec<String>,
 }
 
 /// The execution now.
@@ -68,7 +89,7 @@ pub(super) async fn respond(
     post, path = "/ecs/continue", tag = "questions", request_body = Continue,
     security(("bearer" = [])),
     responses(
-        (status = 200, description = "The execution now.", body = Now),
+        (status = 200, description = "The execution now.", body = Continued),
         (status = 409, description = "Refused, with the legal moves.", body = Problem,
             content_type = "application/problem+json"),
     )
@@ -76,17 +97,25 @@ pub(super) async fn respond(
 pub(super) async fn proceed(
     State(http): State<Shared>,
     writer: Writer,
-    Body(Continue { execution_id }): Body<Continue>,
-) -> Result<Json<Now>, Problem> {
+    Body(Continue { execution_id, max_age_ms, resuming }): Body<Continue>,
+) -> Result<Json<Continued>, Problem> {
+    let mut checks = Resume::default();
+    if let Some(limit) = max_age_ms {
+        checks = checks.max_age(Duration::from_millis(limit));
+    }
+    if let Some(count) = resuming {
+        checks = checks.resuming(count);
+    }
     let operator = writer.operates(&http);
     let resumed = async {
         let question = operator.question(execution_id).await?;
-        operator.proceed(question).await
+        operator.proceed(question, checks).await
     };
     match resumed.await {
         Ok(resumed) => {
-            let status = resumed.status().definition().name.to_string();
-            Ok(Json(Now { execution_id, status }))
+            let status = resumed.execution.status().definition().name.to_string();
+            let warnings = resumed.warnings.iter().map(ToString::to_string).collect();
+            Ok(Json(Continued { execution_id, status, age_ms: resumed.age_ms, warnings }))
         }
         Err(error) => Err(http.refused(execution_id, error).await),
     }

@@ -12,6 +12,7 @@ use super::{
     steps::with_commands,
 };
 use crate::{
+    contract::Release,
     operate::{Audience, Detail, Selection, Wanted, for_audience},
     store,
     store::{Cursor, LoadError, Page},
@@ -74,6 +75,9 @@ pub(super) struct Which {
     session: Option<String>,
     /// With this idempotency key.
     key: Option<String>,
+    /// Executions that their gates let do this.
+    #[param(inline)]
+    release: Option<Release>,
     /// By the time of creation; by default the newest first.
     #[param(inline)]
     order: Option<Order>,
@@ -140,6 +144,7 @@ pub(super) async fn list(
         state: named(which.status.as_deref())?,
         session: named(which.session.as_deref())?,
         key: named(which.key.as_deref())?,
+        release: which.release,
     };
     let observer = &http.observer;
     let selection = wanted.select(observer, query).await?;

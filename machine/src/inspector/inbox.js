@@ -26,7 +26,8 @@ export const inbox = {
   render(page, data) {
     const rows = held(`approvals ${page.address}`, data.approvals, {
       id: (one) => one.gate,
-      alike: (a, b) => a.question === b.question && a.stale === b.stale,
+      alike: (a, b) =>
+        a.question === b.question && a.stale === b.stale && a.caution === b.caution,
     });
     const fresh = rows.filter(({ item }) => !item.stale);
     const stale = rows.filter(({ item }) => item.stale);
@@ -142,6 +143,7 @@ function gate(page, { item: one, gone }) {
         ? (one.stale ??
             "It has been answered, or it has changed, since this was shown. Nothing that you press here has an effect on it.")
         : [
+            one.caution ? `${one.caution}. ` : "",
             `Asked by ${article(one.asked_by)}`,
             typeof one.session === "string"
               ? [

@@ -130,7 +130,8 @@ function facts(page, { machine: one, execution }) {
   );
 }
 
-function whyOf({ machine: one, execution, gate, answered_with: answer, children, messages, missing, trouble }) {
+function whyOf(data) {
+  const { machine: one, execution, gate, answered_with: answer, children, messages, missing, trouble } = data;
   const open = children.filter((child) => !child.has_ended).length;
   if (execution?.label === "IN_DOUBT")
     return "It waits because nobody knows whether the call took effect. It is not repeated until that is known.";
@@ -142,6 +143,8 @@ function whyOf({ machine: one, execution, gate, answered_with: answer, children,
   const stopped = whyStopped(trouble, messages);
   if (stopped) return stopped;
   if (missing) return `It waits for a worker: ${missing}.`;
+  if (data.stale) return `${data.stale}.`;
+  if (data.caution) return `It waits for an answer. ${data.caution}.`;
   if (execution?.question) return "It waits for an answer.";
   if (typeof answer === "string")
     return `It was answered with “${answer}”. Its program has not applied that yet.`;
@@ -367,6 +370,18 @@ function messagesPart(page, { messages, machine: one }) {
   );
 }
 
+/** What an open child waits for. */
+function childWaits(page, open) {
+  if (!open) return "";
+  if (open.missing) return open.missing;
+  if (open.gate)
+    return [
+      "a person, who answers ",
+      h("a", { href: page.link(`machines/${open.gate}`) }, "its gate"),
+    ];
+  return open.question ?? "";
+}
+
 function childrenPart(page, { children }) {
   if (!children.length) return null;
   return h(
@@ -384,7 +399,7 @@ function childrenPart(page, { children }) {
         h(
           "tr",
           null,
-          ["State", "Kind", "Id"].map((name) => h("th", { scope: "col" }, name)),
+          ["State", "Kind", "About", "Waits for", "Id"].map((name) => h("th", { scope: "col" }, name)),
         ),
       ),
       h(
@@ -396,8 +411,10 @@ function childrenPart(page, { children }) {
             h(
               "tr",
               { key: child.id },
-              h("td", null, badge(child.status)),
+              h("td", null, badge(child.open?.label ?? child.status)),
               h("td", { class: "data" }, child.machine),
+              h("td", { class: "data" }, child.open?.summary ?? ""),
+              h("td", null, childWaits(page, child.open)),
               h(
                 "th",
                 { scope: "row" },

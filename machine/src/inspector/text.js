@@ -118,7 +118,7 @@ export function badge(label, tone = toneOf(label)) {
 
 function toneOf(label) {
   if (/CONTRADICTED|DOUBT|FAILED|UNREADABLE/i.test(label)) return "bad";
-  if (/WAIT|OVERDUE|ASIDE|REJECTED/i.test(label)) return "warn";
+  if (/WAIT|OVERDUE|ASIDE|REJECTED|DEFERRED/i.test(label)) return "warn";
   if (/SUCCESS|COMPLETED|DONE/i.test(label)) return "good";
   return "plain";
 }

@@ -42,6 +42,8 @@ pub(crate) struct Stored {
     pub(crate) commit_id: Option<i64>,
     /// What identifies the machine, as its row has it.
     pub(crate) fixed: Option<Arc<Fixed>>,
+    /// The status of the machine that it is behind, when it was read; `None` if that is not known.
+    pub(crate) gate: Option<String>,
 }
 
 /// What never changes in the row of a machine.
@@ -73,6 +75,7 @@ impl Stored {
         context: false,
         commit_id: None,
         fixed: None,
+        gate: None,
     };
 }
 

@@ -1,12 +1,13 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::children::Child;
 use crate::{
     actor::Category,
     clock::Millis,
     contract::{AnyExecution, execution},
     id::Id,
-    store::{Delivery, LoadError, Received, observe::Observed},
+    store::{Delivery, LoadError, Received, Standing, observe::Observed},
     view::{self, ExecutionSnapshot, NextStep, Observer, Snapshot, Trouble},
 };
 
@@ -22,6 +23,10 @@ pub(crate) struct Detail<A: view::Audience> {
     execution: Option<ExecutionSnapshot<A>>,
     /// The gate that it waits behind, while that can be answered.
     gate: Option<Gate>,
+    /// Why its gate, or it as a gate, can no longer be approved.
+    stale: Option<String>,
+    /// What to know before that is approved: another execution may be doing the same.
+    caution: Option<String>,
     /// The trigger of an answer that was sent, and that its program has not applied yet.
     answered_with: Option<String>,
     /// What it needs and no live worker has, and what to do about it.
@@ -34,6 +39,8 @@ pub(crate) struct Detail<A: view::Audience> {
     error: A::Internal<Option<String>>,
     /// The messages in its inbox.
     messages: Vec<Message<A>>,
+    /// The machine that it is a child of.
+    parent: Option<Id>,
     /// The machines that it has started.
     children: Vec<Child>,
     /// What a person can do.
@@ -106,20 +113,6 @@ struct Message<A: view::Audience> {
     body: A::Internal<Value>,
 }
 
-/// A machine that another one has started.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-struct Child {
-    /// The machine.
-    id: Id,
-    /// Its kind.
-    machine: String,
-    /// The state's name.
-    status: String,
-    /// Whether it has ended.
-    has_ended: bool,
-}
-
 impl Observer {
     /// One machine with all that belongs to it.
     pub(crate) async fn detail<A: view::Audience>(&self, id: Id) -> Result<Detail<A>, LoadError> {
@@ -128,29 +121,27 @@ impl Observer {
         let is_execution = observed.definition.name == execution::DEFINITION.name;
         let machine = self.snapshot::<A>(id).await?;
         let execution = if is_execution { Some(self.execution::<A>(id).await?) } else { None };
-        let gate = if is_execution { self.gate_before(id).await? } else { None };
+        let (gate, standing) =
+            if is_execution { self.gate_before(id).await? } else { (None, Standing::default()) };
         let answered_with = if is_execution { None } else { self.answered_with(&observed).await? };
         let failing = self.store.failing_of(id).await?;
         let missing = self.store.undriven_one(id).await?;
         let messages = self.store.inbox(id).await?.into_iter();
         let messages = messages.map(|message| Message::of(message, &observed)).collect();
-        let children = self.store.children(id).await?.into_iter().map(|child| Child {
-            id: child.id,
-            machine: child.machine,
-            status: child.status,
-            has_ended: child.has_ended,
-        });
         let next = self.next(id).await?;
         Ok(Detail {
             machine,
             execution,
             gate,
+            stale: standing.stale,
+            caution: standing.caution,
             answered_with,
             missing: missing.map(|needs| needs.to_string()),
             trouble: failing.as_ref().map(Trouble::of),
             error: A::__internal(|| failing.map(|failing| failing.error)),
             messages,
-            children: children.collect(),
+            parent: self.store.parent(id).await?,
+            children: self.children_of(id).await?,
             next,
             definition,
         })
@@ -158,17 +149,32 @@ impl Observer {
 }
 
 impl Observer {
-    /// The open gate before an execution that has not started.
-    async fn gate_before(&self, id: Id) -> Result<Option<Gate>, LoadError> {
-        let AnyExecution::Pending(pending) = self.store.load::<AnyExecution>(id).await? else {
-            return Ok(None);
+    /// The open gate before an execution that has not started, and the standing of that gate or, of a gate
+    /// that waits, its own.
+    async fn gate_before(&self, id: Id) -> Result<(Option<Gate>, Standing), LoadError> {
+        let gate = match self.store.load::<AnyExecution>(id).await? {
+            AnyExecution::Pending(pending) => pending.context().behind(),
+            AnyExecution::Waiting(gate) if gate.context().approves().is_some() => Some(id),
+            _ => None,
         };
-        let Some(gate) = pending.context().behind() else { return Ok(None) };
-        Ok(self.store.open_gate(gate).await?.map(|gate| Gate {
+        let gate = match gate {
+            Some(gate) => self.store.gate(gate).await,
+            None => return Ok((None, Standing::default())),
+        };
+        let gate = match gate {
+            Ok(gate) => gate,
+            Err(LoadError::Unavailable(error)) => return Err(error.into()),
+            // It was answered.
+            Err(_) => return Ok((None, Standing::default())),
+        };
+        let standing = self.store.standing(&gate).await?;
+        let is_before = gate.id() != id && standing.stale.is_none();
+        let before = is_before.then(|| Gate {
             id: gate.id(),
             question: gate.question().to_owned(),
             expires_at: gate.expires_at(),
-        }))
+        });
+        Ok((before, standing))
     }
 }
 

@@ -5,6 +5,9 @@ use crate::{
     view::{Observer, line::OneLine},
 };
 
+/// The most commands for children in a refusal.
+const MOST: usize = 6;
+
 impl Operator<'_> {
     /// Refuses what is only for executions of the library, with what the machine is instead.
     pub(super) async fn is_execution(&self, operation: &str, id: Id) -> Result<(), Error> {
@@ -38,7 +41,11 @@ impl Operator<'_> {
 
     async fn with_commands(&self, id: Id, error: Error) -> Error {
         // It is an addition only.
-        let steps = Observer::new(self.store).next(id).await.unwrap_or_default();
+        let observer = Observer::new(self.store);
+        let mut steps = observer.next(id).await.unwrap_or_default();
+        // The gate or the question may be that of a child.
+        let of_children = observer.next_of_children(id).await.unwrap_or_default();
+        steps.extend(of_children.into_iter().take(MOST));
         let steps: Vec<_> =
             steps.iter().map(|step| format!("`{}`", OneLine(&step.to_string()))).collect();
         if steps.is_empty() { error } else { error.hint(format!("instead: {}", steps.join(", "))) }

@@ -3,6 +3,7 @@
 
 mod audience;
 mod cancel;
+mod children;
 mod confirm;
 mod decide;
 mod detail;

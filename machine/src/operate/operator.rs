@@ -63,6 +63,9 @@ impl<'a> Operator<'a> {
     async fn failed_execution(&self, id: Id) -> Result<Execution<Failed>, Error> {
         let execution = self.store.load::<AnyExecution>(id).await?;
         let label = Label::of(&execution);
+        if let Some(parent) = self.store.parent(id).await? {
+            return Err(CommitError::OfParent { id, parent }.into());
+        }
         // What took place already is refused by the store, which says by whom.
         if let Some(open) = self.open_attempt(&execution).await? {
             return Err(Error::refused(format!(

@@ -1,7 +1,8 @@
 use super::{Error, Operator};
 use crate::{
-    contract::{AnyExecution, Question},
+    contract::Question,
     id::Id,
+    store::{Resume, Resumed},
 };
 
 impl Operator<'_> {
@@ -35,10 +36,15 @@ impl Operator<'_> {
     }
 
     /// Resumes a question with its stored answer.
-    pub(crate) async fn proceed(&self, question: Question) -> Result<AnyExecution, Error> {
+    pub(crate) async fn proceed(
+        &self,
+        question: Question,
+        checks: Resume,
+    ) -> Result<Resumed, Error> {
         let id = question.id();
         let proceed = async {
-            let resumed = self.store.proceed(question, &self.actors.graph_runner).await;
+            let resumed =
+                self.store.proceed_with(question, checks, &self.actors.graph_runner).await;
             resumed.map_err(|refused| refused.reason.into())
         };
         self.logged("continue", &[id], "", proceed).await

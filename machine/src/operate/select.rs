@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Audience, Error, for_audience};
 use crate::{
-    contract::execution,
+    contract::{Release, execution},
     id::shortened,
     store::{LoadError, Page, Query, Store},
     view::{self, Label, Observer, Overview, line::OneLine},
@@ -19,6 +19,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) state: Option<&'a str>,
     pub(crate) session: Option<&'a str>,
     pub(crate) key: Option<&'a str>,
+    /// What their gates let executions do.
+    pub(crate) release: Option<Release>,
 }
 
 /// A query for the machines that are wanted.
@@ -57,6 +59,12 @@ impl Wanted<'_> {
         }
         if let Some(key) = self.key {
             query = query.key(key);
+        }
+        if let Some(release) = self.release {
+            if self.machine.is_some_and(|kind| kind != execution::DEFINITION.name) {
+                return Err(Error::invalid("only executions of the library have gates"));
+            }
+            query = query.release(release);
         }
         Ok(Selection { query, state: self.state.map(str::to_owned) })
     }

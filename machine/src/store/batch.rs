@@ -3,18 +3,17 @@ use std::{collections::HashSet, fmt, sync::Arc};
 use tracing::Instrument;
 
 use super::{
-    Begin, CommitError, Decide, LoadError, Message, Settle, Store, backend,
+    Begin, CommitError, Decide, Message, Settle, Store, backend,
     backend::{Applied, Condition, Rejected},
     begin::Part,
-    leave::Left,
+    leave::{Ended, Left},
     prepare::Prepared,
     settle::Settling,
     telemetry,
     work::{Event, Outcome},
 };
 use crate::{
-    clock::Millis,
-    contract::{AnyExecution, ApprovalEnd, Callable, execution::Status},
+    contract::Callable,
     id::Id,
     journal::{Pass, Stored},
     stored::Durable,
@@ -51,6 +50,9 @@ pub struct Batch<'a> {
     children: Vec<(Id, Id)>,
     conditions: Vec<Condition>,
 }
+
+/// How often a batch is tried while the calls that end with it move on.
+const MOST: usize = 32;
 
 enum Item<'a> {
     Create(&'a mut dyn Durable),
@@ -139,61 +141,42 @@ impl<'a> Batch<'a> {
     pub(crate) async fn write_events(self) -> Result<Vec<Outcome>, CommitError> {
         let Self { store, mut items, events, children, conditions } = self;
         let left: Vec<Left> = items.iter_mut().filter_map(|it| Left::of(it.machine())).collect();
-        if left.is_empty() {
-            let commit_id = commit_id(&mut items);
-            return write_items(store, (&mut items, commit_id), events, children, conditions).await;
+        let (size, count) = (items.len() as u64, events.len() as u64);
+        let span = telemetry::Commit { size, events: count }.span();
+        let mut tries = 0;
+        let mut result = loop {
+            let with =
+                With { left: &left, events: &events, children: &children, conditions: &conditions };
+            let written = write(store, &mut items, &with);
+            let result = written.instrument(span.clone()).await;
+            tries += 1;
+            match result {
+                // A call that was to end with the batch has moved on, or another one was added.
+                Err(CommitError::Conflict { id })
+                    if tries < MOST && items.iter_mut().all(|item| journal(item).id() != id) => {}
+                result => break result,
+            }
+        };
+        // The loser of two who answer a gate learns who won.
+        if let Err(error @ CommitError::Conflict { id }) = result {
+            let mut gates = items.iter_mut().filter(|item| matches!(item, Item::Decide(_)));
+            let is_gate = gates.any(|gate| gate.machine().journal().id() == id);
+            let reason = if is_gate { store.decided_by_another(id, error).await } else { error };
+            result = Err(reason);
         }
-        let own: Vec<Id> = items.iter_mut().map(|item| item.machine().journal().id()).collect();
-        loop {
-            let mut ended = store.ended_by(&left).await?;
-            // What ends with them is read again when the same batch is tried again.
-            let commit_id = commit_id(&mut items);
-            let mut items: Vec<Item<'_>> = items.iter_mut().map(Item::reborrow).collect();
-            let calls = ended.machines.iter_mut().filter(|it| !own.contains(&it.id()));
-            items.extend(calls.map(|call| Item::Commit(call)));
-            let conditions = conditions.iter().cloned().chain(ended.conditions).collect();
-            let (events, children) = (events.clone(), children.clone());
-            let items = (&mut items[..], commit_id);
-            match write_items(store, items, events, children, conditions).await {
-                // A call has begun, its gate was answered, or another call was added.
-                Err(CommitError::Conflict { id }) if !own.contains(&id) => {}
-                result => return result,
+        if let Err(error) = &result {
+            telemetry::failed(&span, error.class());
+        }
+        for item in &mut items {
+            match &result {
+                Ok(_) => item.finish(store),
+                // The same batch, tried again, finds out.
+                Err(_) if journal(item).stored().commit_id.is_some() => {}
+                Err(_) => item.undo(),
             }
         }
+        result
     }
-}
-
-/// Writes these items, and puts them back as they were if that fails.
-async fn write_items(
-    store: &Store,
-    (items, commit_id): (&mut [Item<'_>], i64),
-    events: Vec<(Id, Event)>,
-    children: Vec<(Id, Id)>,
-    conditions: Vec<Condition>,
-) -> Result<Vec<Outcome>, CommitError> {
-    let (size, count) = (items.len() as u64, events.len() as u64);
-    let span = telemetry::Commit { size, events: count }.span();
-    let written = write(store, (items, commit_id), events, children, conditions);
-    let mut result = written.instrument(span.clone()).await;
-    // The loser of two who answer a gate learns who won.
-    if let Err(error @ CommitError::Conflict { id }) = result {
-        let mut gates = items.iter_mut().filter(|item| matches!(item, Item::Decide(_)));
-        let is_gate = gates.any(|gate| gate.machine().journal().id() == id);
-        let reason = if is_gate { store.decided_by_another(id, error).await } else { error };
-        result = Err(reason);
-    }
-    if let Err(error) = &result {
-        telemetry::failed(&span, error.class());
-    }
-    for item in items {
-        match &result {
-            Ok(_) => item.finish(store),
-            // The same batch, tried again, finds out.
-            Err(_) if journal(item).stored().commit_id.is_some() => {}
-            Err(_) => item.undo(),
-        }
-    }
-    result
 }
 
 impl fmt::Debug for Batch<'_> {
@@ -209,16 +192,6 @@ impl Item<'_> {
             Self::Begin(begin) => begin.machine(),
             Self::Settle(settle) => settle.machine(),
             Self::Decide(decide) => decide.machine(),
-        }
-    }
-
-    fn reborrow(&mut self) -> Item<'_> {
-        match self {
-            Self::Create(machine) => Item::Create(&mut **machine),
-            Self::Commit(machine) => Item::Commit(&mut **machine),
-            Self::Begin(begin) => Item::Begin(&mut **begin),
-            Self::Settle(settle) => Item::Settle(&mut **settle),
-            Self::Decide(decide) => Item::Decide(decide),
         }
     }
 
@@ -250,12 +223,18 @@ impl Item<'_> {
     }
 }
 
+/// What a batch writes beside its items.
+struct With<'a> {
+    left: &'a [Left],
+    events: &'a [(Id, Event)],
+    children: &'a [(Id, Id)],
+    conditions: &'a [Condition],
+}
+
 async fn write(
     store: &Store,
-    (items, commit_id): (&mut [Item<'_>], i64),
-    events: Vec<(Id, Event)>,
-    children: Vec<(Id, Id)>,
-    mut conditions: Vec<Condition>,
+    items: &mut [Item<'_>],
+    with: &With<'_>,
 ) -> Result<Vec<Outcome>, CommitError> {
     // The gates that this very batch approves.
     let mut approved = Vec::new();
@@ -272,6 +251,7 @@ async fn write(
             Item::Create(_) | Item::Commit(_) | Item::Decide(_) => {}
         }
     }
+    let commit_id = commit_id(items);
     let mut prepared = Vec::with_capacity(items.len());
     // The positions of the items that have something to write.
     let mut positions = Vec::with_capacity(items.len());
@@ -282,19 +262,31 @@ async fn write(
             positions.push(position);
         }
     }
-    if prepared.is_empty() && events.is_empty() {
+    if prepared.is_empty() && with.events.is_empty() {
         return Ok(Vec::new());
     }
     no_machine_twice(&prepared)?;
+    let Ended { machines: mut ended, mut conditions } =
+        store.ended_by(with.left, &prepared).await?;
+    for call in &mut ended {
+        prepared.extend(store.prepare(call, false, commit_id)?);
+    }
+    let mut refused = store.refused(&prepared).await?;
+    for action in &mut refused {
+        prepared.extend(store.prepare(action, false, commit_id)?);
+    }
+    conditions.extend(with.conditions.iter().cloned());
     conditions.extend(items.iter().filter_map(Item::condition));
     for ready in &prepared {
         if let Some((gate, at)) = store.gate_is_open(ready, &prepared).await? {
             let (id, clock) = (ready.write.row.id, Arc::clone(&store.inner.clock));
             conditions.push(Condition::Approved { id, gate, at, clock });
         }
+        store.joins_parent(ready, with.children).await?;
         store.trust_plan(ready).await?;
     }
     let batch = backend::Batch::new(commit_id, store.now());
+    let (events, children) = (with.events.to_vec(), with.children.to_vec());
     let mut batch = backend::Batch { events, children, conditions, ..batch };
     let sent = telemetry::sent(&batch.events);
     let mut stored = Vec::with_capacity(prepared.len());
@@ -326,6 +318,7 @@ async fn write(
                     begin.permit(store, last);
                 }
             }
+            ended.iter().chain(&refused).for_each(|call| telemetry::committed(call));
             telemetry::sent_with(&sent, &outcomes);
             Ok(outcomes)
         }
@@ -410,65 +403,5 @@ impl Store {
         let lines = self.inner.backend.history(id, newest, 1).await?;
         let line = lines.ok().and_then(|mut lines| lines.pop());
         Ok(only_creates && line.is_some_and(|line| line.digest == stored.head))
-    }
-
-    /// EX-9: the gate of a machine was approved by a person, for this execution and this exact
-    /// action, and the approval has not expired. It may be given by the same batch. A stored gate is
-    /// verified like every machine; it cannot change any more, because COMPLETED is terminal. Since
-    /// an approval is for one execution, and that leaves PENDING once, it is used once.
-    /// Returns the gate, and when its approval ends.
-    async fn gate_is_open(
-        &self,
-        ready: &Prepared,
-        batch: &[Prepared],
-    ) -> Result<Option<(Id, Millis)>, CommitError> {
-        let id = ready.write.row.id;
-        // What a policy repeats has no gate of its own, but the end of the approval that it goes back to.
-        let end = ready.approval_end.map(|ApprovalEnd { gate, at, .. }| (gate, at));
-        if let Some((gate, at)) = end.filter(|(_, at)| !self.is_in_time(Some(*at))) {
-            return Err(CommitError::ApprovalExpired { id, gate, at });
-        }
-        let Some(gate) = ready.gate else { return Ok(end) };
-        let (status, approves) =
-            match batch.iter().find(|other| other.write.row.id == gate && other.index.contract) {
-                Some(other) => {
-                    // The statuses of a contract are those of `Execution`.
-                    let status = other.write.row.status.parse().unwrap_or(Status::Pending);
-                    (status, other.index.approves.clone())
-                }
-                None => match self.load::<AnyExecution>(gate).await {
-                    Ok(stored) => {
-                        let part = &stored.journal().stored().summary.context;
-                        let folded = stored.__rules().__fold(part, &[]);
-                        let folded =
-                            folded.map_err(|breach| CommitError::Refused { id, breach })?;
-                        (stored.status(), folded.after.approves)
-                    }
-                    Err(LoadError::Unavailable(error)) => return Err(error.into()),
-                    Err(error) => return Err(CommitError::Gate { id, source: Box::new(error) }),
-                },
-            };
-        match status {
-            Status::Completed => {
-                let approves = approves
-                    .filter(|approves| approves.execution == id)
-                    .filter(|approves| Some(approves.action) == ready.index.call)
-                    .ok_or(CommitError::OtherAction { id, gate })?;
-                let approved = approves.decision.filter(|decision| decision.approved);
-                let decision = approved.ok_or(CommitError::NotApproved { id, gate })?;
-                match decision.expires_at {
-                    Some(at) if !self.is_in_time(Some(at)) => {
-                        Err(CommitError::ApprovalExpired { id, gate, at })
-                    }
-                    expires_at => Ok(expires_at.map(|at| (gate, at)).or(end)),
-                }
-            }
-            Status::Failed | Status::Rejected | Status::Cancelled => {
-                Err(CommitError::NeverRuns { id, gate, status })
-            }
-            Status::Pending | Status::Running | Status::Waiting => {
-                Err(CommitError::Deferred { id, gate, status })
-            }
-        }
     }
 }

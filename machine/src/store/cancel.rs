@@ -12,8 +12,7 @@ use crate::{
 };
 
 impl Store {
-    /// Ends an execution that will never be called: the loser of a key, or one whose gate was
-    /// declined. It goes from PENDING through RUNNING to CANCELLED in one commit, without a permit,
+    /// Ends an execution that will never be called, such as the loser of a key. It goes from PENDING through RUNNING to CANCELLED in one commit, without a permit,
     /// and without taking its key. If its gate still waits for an answer, the same commit withdraws the
     /// gate, because there is nothing left to approve.
     ///

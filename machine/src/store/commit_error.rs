@@ -55,6 +55,17 @@ pub enum CommitError {
         /// The machine.
         id: Id,
     },
+    /// The execution to repeat is a child of a machine that would not see the new attempt.
+    #[error(
+        "{id} is a child of {parent}, which decides what follows and would not see another attempt; nothing \
+         was written; move {parent} on, or let its handler repeat the call as another child"
+    )]
+    OfParent {
+        /// The execution that failed.
+        id: Id,
+        /// Its parent.
+        parent: Id,
+    },
     /// The machine was never stored.
     #[error("{id} was never stored; `create` it first")]
     NeverStored {
@@ -236,6 +247,17 @@ pub enum CommitError {
         /// What has changed.
         reason: String,
     },
+    /// Another execution has done what the gate asks for.
+    #[error(
+        "{id} can no longer be approved: {done}; `cancel {id}` ends it; to do it again on purpose, plan the \
+         action with an `occurrence`"
+    )]
+    GateDone {
+        /// The gate.
+        id: Id,
+        /// The execution that completed the action.
+        done: super::Done,
+    },
     /// The digest of an approval is not that of the whole question of the gate.
     #[error(
         "{id} is not approved: a part of its question was not shown, or it is not this question; read its \
@@ -250,6 +272,12 @@ pub enum CommitError {
     Unanswered {
         /// The execution.
         id: Id,
+    },
+    /// The execution must not be resumed.
+    #[error(transparent)]
+    NotResumed {
+        /// Why not.
+        source: Box<LoadError>,
     },
     /// Somebody answered the gate first.
     #[error("{id} was already {} by {by}; nothing was changed", if *approved { "approved" } else { "declined" })]

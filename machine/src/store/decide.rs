@@ -1,7 +1,11 @@
-use super::{CommitError, Store, begin::Approved};
+use tracing::field::display;
+
+use super::{CommitError, Store, begin::Approved, telemetry};
 use crate::{
     actor::Human,
-    contract::{Decided, Decision, Extent, Gate, WholeQuestion, question},
+    contract::{
+        Decided, Decision, Extent, Gate, WholeQuestion, execution, execution::Status, question,
+    },
     id::Id,
     journal::Digest,
     stored::{Durable, Snapshot},
@@ -100,6 +104,13 @@ impl Decide {
         if let Err(error) = refused {
             return Err(store.decided_by_another(id, error).await);
         }
+        telemetry::Resuming {
+            kind: execution::DEFINITION.name(),
+            id: display(id),
+            state: &Status::Waiting.definition().name,
+            age_ms: gate.age_ms(now),
+        }
+        .emit();
         let snapshot = Snapshot::of(gate.machine())
             .map_err(|error| CommitError::Unwritable { id, reason: error.to_string() })?;
         let Step::Asked(gate) = std::mem::replace(&mut self.step, Step::Taken) else {
@@ -142,13 +153,17 @@ impl Decide {
 impl Store {
     /// Refuses an answer that the gate cannot have.
     async fn is_unchanged(&self, gate: &Gate, answer: &Answer) -> Result<(), CommitError> {
-        let behind = self.behind(gate).await?;
-        let whole = || WholeQuestion::new(question(behind.context(), Extent::Whole));
         match answer {
-            Answer::Approve(shown) if whole().digest != *shown => {
-                Err(CommitError::NotShown { id: gate.id() })
+            Answer::Approve(shown) => {
+                let (behind, _) = self.approvable(gate).await?;
+                let whole = WholeQuestion::new(question(behind.context(), Extent::Whole));
+                if whole.digest == *shown {
+                    Ok(())
+                } else {
+                    Err(CommitError::NotShown { id: gate.id() })
+                }
             }
-            _ => Ok(()),
+            Answer::Decline(_) => self.behind(gate).await.map(drop),
         }
     }
 }

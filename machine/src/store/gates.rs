@@ -1,4 +1,6 @@
-use super::{CommitError, Decide, LoadError, Store, retry::Retry};
+use super::{
+    CommitError, Decide, LoadError, Store, attempt::KeyState, done::not_trusted, retry::Retry,
+};
 use crate::{
     actor::{GraphRunner, Human},
     clock::Millis,
@@ -118,7 +120,7 @@ impl Store {
     ///
     /// The unchanged gate, with [`CommitError::AlreadyDecided`] if another person answered first, with
     /// that person's name; [`CommitError::GateExpired`]; [`CommitError::GateChanged`] if the action behind it is not
-    /// the one that it asks for; [`CommitError::NotShown`] if the digest is that of another text.
+    /// the one that it asks for; [`CommitError::GateDone`] if another execution has done that; [`CommitError::NotShown`] if the digest is that of another text.
     pub async fn approve(
         &self,
         gate: Gate,
@@ -128,12 +130,12 @@ impl Store {
         self.decide(Decide::approve(gate, shown, by)).await
     }
 
-    /// Declines what a gate asks for: the execution behind it never runs, and
-    /// [`cancel`](Self::cancel) ends it.
+    /// Declines what a gate asks for: the execution behind it never runs. The same batch ends it as
+    /// CANCELLED, with the reason.
     ///
     /// # Errors
     ///
-    /// See [`approve`](Self::approve).
+    /// See [`approve`](Self::approve). What another execution has done can be declined.
     pub async fn decline(
         &self,
         gate: Gate,
@@ -176,8 +178,8 @@ impl Store {
         }
     }
 
-    /// Ends a gate whose time is over: WAITING to CANCELLED. [`Query::due`](super::Query::due) lists
-    /// those.
+    /// Ends a gate whose time is over: WAITING to CANCELLED, and the execution behind it with it.
+    /// [`Query::due`](super::Query::due) lists those.
     ///
     /// # Errors
     ///
@@ -195,7 +197,8 @@ impl Store {
         self.end_gate(gate, |waiting| waiting.timeout(by)).await
     }
 
-    /// Ends a gate that nobody needs to answer any more: WAITING to CANCELLED.
+    /// Ends a gate that nobody needs to answer any more: WAITING to CANCELLED, and the execution behind it
+    /// with it.
     ///
     /// # Errors
     ///
@@ -247,17 +250,26 @@ impl Store {
     }
 }
 
+/// What an answer to a gate depends on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// Why it can no longer be approved.
+    pub(crate) stale: Option<String>,
+    /// What to know before it is approved.
+    pub(crate) caution: Option<String>,
+}
+
 impl Store {
-    /// Why a gate can no longer be approved; `None` if it can.
-    pub(crate) async fn why_stale(&self, gate: &Gate) -> Result<Option<String>, LoadError> {
+    /// Whether a gate can still be approved, and what to know before.
+    pub(crate) async fn standing(&self, gate: &Gate) -> Result<Standing, LoadError> {
+        let stale = |error: CommitError| Standing { stale: Some(error.to_string()), caution: None };
         if let Some(at) = gate.expires_at().filter(|at| *at <= self.now()) {
-            let id = gate.id();
-            return Ok(Some(CommitError::GateExpired { id, at }.to_string()));
+            return Ok(stale(CommitError::GateExpired { id: gate.id(), at }));
         }
-        match self.behind(gate).await {
-            Ok(_) => Ok(None),
+        match self.approvable(gate).await {
+            Ok((_, key)) => Ok(Standing { stale: None, caution: self.caution(key).await? }),
             Err(CommitError::Unavailable(error)) => Err(error.into()),
-            Err(error) => Ok(Some(error.to_string())),
+            Err(error) => Ok(stale(error)),
         }
     }
 
@@ -268,7 +280,7 @@ impl Store {
             Err(LoadError::Unavailable(error)) => return Err(error.into()),
             Err(_) => return Ok(None),
         };
-        Ok(self.why_stale(&gate).await?.is_none().then_some(gate))
+        Ok(self.standing(&gate).await?.stale.is_none().then_some(gate))
     }
 
     /// The execution behind a gate, if it is still the one that it asks for.
@@ -295,6 +307,23 @@ impl Store {
             return Err(changed(format!("{execution} is {label}")));
         }
         Ok(behind)
+    }
+
+    /// The execution behind a gate, if it can still be approved, and the state of its key. While another
+    /// execution holds the key, a person can approve: the action runs only if that one did not take place.
+    pub(super) async fn approvable(
+        &self,
+        gate: &Gate,
+    ) -> Result<(AnyExecution, KeyState), CommitError> {
+        let (id, behind) = (gate.id(), self.behind(gate).await?);
+        let trusted = |error| not_trusted(id, error);
+        match self.key_for(&behind).await.map_err(trusted)? {
+            KeyState::Applied { by } => {
+                let done = self.done(by).await.map_err(trusted)?;
+                Err(CommitError::GateDone { id, done })
+            }
+            key => Ok((behind, key)),
+        }
     }
 
     /// Whether the approval that a gate gave can still be used.

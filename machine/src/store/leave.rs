@@ -4,10 +4,11 @@
 use super::{
     CommitError, LoadError, Store,
     backend::{Child, Condition, Found},
+    prepare::Prepared,
 };
 use crate::{
     __private::Who,
-    actor::{Actor, Human, ToolNode},
+    actor::{Actor, EcsNode, Human},
     contract::{
         AnyExecution, Execution, close, execution,
         execution::{Cancelled, Status},
@@ -65,8 +66,13 @@ impl Left {
 }
 
 impl Store {
-    /// Reads what ends with the moves of people in a batch.
-    pub(super) async fn ended_by(&self, left: &[Left]) -> Result<Ended, CommitError> {
+    /// Reads what ends with the moves of people in a batch, beside what is in it already.
+    pub(super) async fn ended_by(
+        &self,
+        left: &[Left],
+        batch: &[Prepared],
+    ) -> Result<Ended, CommitError> {
+        let is_in_batch = |id| batch.iter().any(|other| other.write.row.id == id);
         let mut ended = Ended::default();
         for left in left {
             if left.is_retried && self.has_moved(left).await? {
@@ -76,15 +82,18 @@ impl Store {
             let children = self.inner.backend.children(left.machine).await?;
             let pending = children.iter().flatten().filter(|child| has_not_begun(child));
             let known: Vec<Id> = pending.map(|child| child.id).collect();
-            for id in &known {
+            for id in known.iter().filter(|id| !is_in_batch(**id)) {
                 self.end_call(*id, left, &mut ended.machines).await?;
             }
-            ended.conditions.push(Condition::NoOtherChild {
-                parent: left.machine,
-                machine: execution::DEFINITION.name.to_string(),
-                status: Status::Pending.to_string(),
-                known,
-            });
+            ended.machines.retain(|machine| !is_in_batch(machine.id()));
+            if children.iter().all(Result::is_ok) {
+                ended.conditions.push(Condition::NoOtherChild {
+                    parent: left.machine,
+                    machine: execution::DEFINITION.name.to_string(),
+                    status: Status::Pending.to_string(),
+                    known,
+                });
+            }
         }
         Ok(ended)
     }
@@ -109,7 +118,7 @@ impl Store {
             ended.push(gate);
         }
         let person = Who { kind: Human::KIND, name: left.name.as_deref() };
-        ended.push(close(pending, &left.reason, person, &ToolNode::STORE));
+        ended.push(close(pending, &left.reason, person, &EcsNode::STORE));
         Ok(())
     }
 

@@ -1,24 +1,18 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
-    time::Duration,
 };
 
 use super::{
-    LoadError, Query, Resume, Store,
-    attempt::{CONTRACTS, KeyState, key_state},
-    backend::{Attempts, Broken, Found, Row},
+    LoadError, Store,
+    backend::{Broken, Found, Row},
     seal::seal,
-    telemetry,
 };
 use crate::{
     definition::{Definition, Fingerprint},
     id::Id,
     journal::{Digest, Fixed, Journal, Stored, Summary},
-    stored::{
-        Durable, Known, Restore, Verified, VerifyError, check_id, check_machine, fold, successor,
-    },
-    typed::State,
+    stored::{Known, Restore, Verified, VerifyError, check_id, check_machine, fold, successor},
 };
 
 impl Store {
@@ -35,103 +29,6 @@ impl Store {
         let found = rows.pop().unwrap_or(Found::Missing(id));
         let definitions = self.definition_of(&found).await?;
         self.current(self.restore(found, &definitions)?).await
-    }
-
-    /// Loads a waiting machine to resume it (EX-7). It must exist, pass verification, be in state `S`
-    /// and not in doubt, and no other execution may have completed its action.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`load`](Self::load), [`LoadError::OtherState`], [`LoadError::InDoubt`] and
-    /// [`LoadError::AlreadyDone`].
-    pub async fn resume<S>(&self, id: Id) -> Result<S::Machine, LoadError>
-    where
-        S: State<Any: Restore>,
-    {
-        self.resume_with::<S>(id, Resume::default()).await
-    }
-
-    /// Like [`resume`](Self::resume), with further checks.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`resume`](Self::resume), and [`LoadError::Expired`].
-    pub async fn resume_with<S>(&self, id: Id, checks: Resume) -> Result<S::Machine, LoadError>
-    where
-        S: State<Any: Restore>,
-    {
-        let machine: S::Any = self.load(id).await?;
-        let definition = machine.definition();
-        let (found, wanted) = (machine.state_index(), S::INDEX);
-        if found != wanted {
-            return Err(LoadError::OtherState {
-                id,
-                expected: &definition.states[wanted].label,
-                found: &definition.states[found].label,
-                legal: definition.legal_moves(found).to_string(),
-            });
-        }
-        let summary = &machine.journal().stored().summary;
-        let index = machine.__rules().__fold(&summary.context, &[]);
-        let index = index.map_err(|breach| VerifyError::Rules { id, breach })?.after;
-        // An idempotent call that was interrupted may simply run again.
-        if index.permit.is_some() && index.exclusive {
-            return Err(LoadError::InDoubt { id });
-        }
-        // If the clock went back, the age is 0.
-        let age_ms = u64::try_from(self.now().saturating_sub(summary.updated_at)).unwrap_or(0);
-        if let Some(limit) = checks.max_age
-            && Duration::from_millis(age_ms) > limit
-        {
-            let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-            return Err(LoadError::Expired { id, age_ms, limit_ms });
-        }
-        if let (Some(key), true, true) = (&index.key, index.exclusive, index.contract) {
-            let attempts = self.inner.backend.attempts(Attempts::OfKey(key.clone())).await?;
-            let attempts: Result<Vec<_>, Broken> = attempts.into_iter().collect();
-            let attempts = attempts.map_err(|broken| history(id, broken.reason))?;
-            if let KeyState::Applied { by } = key_state(&attempts, CONTRACTS, id) {
-                return Err(LoadError::AlreadyDone { id, by });
-            }
-        }
-        if let Some(resuming) = checks.resuming {
-            self.compare_with_waiting::<S>(resuming, index.session.as_deref()).await?;
-        }
-        S::narrow(machine).map_err(|_| LoadError::NotFound { id })
-    }
-
-    /// Logs a warning if the number of machines that wait differs from that of the resumed ones.
-    async fn compare_with_waiting<S>(
-        &self,
-        resuming: usize,
-        session: Option<&str>,
-    ) -> Result<(), LoadError>
-    where
-        S: State<Any: Restore>,
-    {
-        let definition = <S::Any as Restore>::DEFINITION;
-        let mut query = Query::new()
-            .machine(definition.name.as_ref())
-            .status(definition.states[S::INDEX].name.as_ref());
-        if let Some(session) = session {
-            query = query.session(session);
-        }
-        let mut waiting = 0;
-        loop {
-            let page = self.list(&query).await?;
-            let of_session = |line: &&super::Line| line.session.as_deref() == session;
-            waiting += page.items.iter().flatten().filter(of_session).count();
-            match page.next {
-                Some(next) => query = query.after(next),
-                None => break,
-            }
-        }
-        if resuming != waiting {
-            let kind = definition.name.as_ref();
-            let (resuming, waiting) = (resuming as u64, waiting as u64);
-            telemetry::ResumeMismatch { kind, resuming, waiting }.emit();
-        }
-        Ok(())
     }
 
     /// The definitions that some rows were written under.
@@ -211,6 +108,7 @@ impl Store {
             context: version == own.version,
             commit_id: None,
             fixed: Some(Arc::new(Fixed { session: row.session, key: row.key, behind: row.behind })),
+            gate: row.gate,
         };
         let journal = Journal::of_stored(id, own.fingerprint, stored);
         let verified =

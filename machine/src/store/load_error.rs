@@ -144,12 +144,12 @@ pub enum LoadError {
         id: Id,
     },
     /// Another execution has completed the action.
-    #[error("{by} has already done what {id} would do; cancel {id}")]
+    #[error("{id} cannot be resumed: {done}; cancel {id}")]
     AlreadyDone {
-        /// The execution to resume.
+        /// The execution to resume, or a gate in front of it.
         id: Id,
         /// The execution that completed the action.
-        by: Id,
+        done: super::Done,
     },
     /// An execution in doubt cannot be parked.
     #[error("{id} is in doubt and cannot be parked: {source}")]

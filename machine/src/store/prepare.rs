@@ -95,6 +95,7 @@ impl Store {
             session: fixed.session.clone(),
             key: fixed.key.clone(),
             behind: fixed.behind,
+            gate: None,
             commit_id,
             seal: Digest::ZERO,
             state,
@@ -112,6 +113,7 @@ impl Store {
             context: true,
             commit_id: None,
             fixed: Some(fixed),
+            gate: before.gate.clone(),
         };
         let begins = journal.uncommitted().iter().any(|entry| {
             let initial = &definition.states[definition.initial].name;

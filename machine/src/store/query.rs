@@ -5,7 +5,13 @@ use super::{
     backend::{Filter, Found},
     cursor::Order,
 };
-use crate::{clock::Millis, definition::Fingerprint, id::Id, stored::VerifyError};
+use crate::{
+    clock::Millis,
+    contract::{Release, execution},
+    definition::Fingerprint,
+    id::Id,
+    stored::VerifyError,
+};
 
 /// Which machines to list. Without a condition, all of them, in the order in which they were created.
 ///
@@ -92,6 +98,20 @@ impl Query {
     pub fn behind(mut self, gate: Id) -> Self {
         self.filter.behind = Some(gate);
         self
+    }
+
+    /// Executions that are deferred by their gates, released, or refused (EX-9).
+    ///
+    /// ```
+    /// use machine::contract::Release;
+    /// use machine::store::Query;
+    ///
+    /// let mails_that_wait = Query::new().release(Release::Deferred).session("trip");
+    /// ```
+    #[must_use]
+    pub fn release(mut self, release: Release) -> Self {
+        self.filter.release = Some(release);
+        self.machine(&*execution::DEFINITION.name)
     }
 
     /// That wait for any gate, or have waited for one.
@@ -243,7 +263,7 @@ impl Store {
         let conditions = query.conditions(self.now());
         let rows = self.inner.backend.rows(ids.clone()).await?;
         let is_selected = |found: &Found| match found {
-            Found::Row(row, _) => conditions.selects(row),
+            Found::Row(row, _) => conditions.selects(row, row.gate.as_deref()),
             Found::Broken(_) => true,
             Found::Missing(_) => false,
         };

@@ -1,10 +1,11 @@
 use super::{CommitError, LoadError, Store, retry::Retry};
 use crate::{
-    actor::{GraphRunner, Human},
+    actor::Human,
     contract::{AnyExecution, CallFact, Question, bounded},
     id::Id,
     stored::{Durable, Snapshot},
     typed::Refused,
+    view::GraphPosition,
 };
 
 impl Store {
@@ -16,15 +17,9 @@ impl Store {
     /// [`load`](Self::load).
     pub async fn question(&self, id: Id) -> Result<Question, LoadError> {
         let any: AnyExecution = self.load(id).await?;
-        Question::narrow(any).map_err(|other| LoadError::NotAQuestion {
-            id,
-            found: match &other {
-                AnyExecution::Waiting(gate) if gate.context().approves().is_some() => {
-                    "a gate, which is approved or declined".to_owned()
-                }
-                AnyExecution::Waiting(_) => "in doubt, and must be confirmed".to_owned(),
-                other => other.status().definition().label.to_string(),
-            },
+        Question::narrow(any).map_err(|other| {
+            let _ = self.at_position(id, GraphPosition::ResumeBegins, other.status());
+            LoadError::NotAQuestion { id, found: not_a_question(&other) }
         })
     }
 
@@ -77,46 +72,9 @@ impl Store {
         }
     }
 
-    /// Resumes a question with its stored answer. A [question to a
-    /// person](crate::contract::Contract::ecs_request) becomes COMPLETED, with the answer as its result;
-    /// any other execution becomes RUNNING, and its program goes on.
-    ///
-    /// # Errors
-    ///
-    /// The unchanged question, with [`CommitError::Unanswered`] if nobody has answered it, and
-    /// [`CommitError::Conflict`] if it was changed in the meantime.
-    pub async fn proceed(
-        &self,
-        mut question: Question,
-        by: &GraphRunner,
-    ) -> Result<AnyExecution, Refused<Question, CommitError>> {
-        let id = question.id();
-        let response = match self.response(&question).await {
-            Ok(Some(response)) => response,
-            Ok(None) => return Err(Refused::new(question, CommitError::Unanswered { id })),
-            Err(LoadError::Unavailable(error)) => return Err(Refused::new(question, error.into())),
-            Err(error) => {
-                let reason = CommitError::Unwritable { id, reason: error.to_string() };
-                return Err(Refused::new(question, reason));
-            }
-        };
-        let snapshot = match snapshot(&mut question) {
-            Ok(snapshot) => snapshot,
-            Err(reason) => return Err(Refused::new(question, reason)),
-        };
-        let mut resumed = question.proceed(response, by);
-        match self.written(&mut resumed).await {
-            Ok(()) => Ok(resumed),
-            Err(reason) => Err(Refused::new(restored(snapshot), reason)),
-        }
-    }
-
     /// The answer, which only the journal has.
-    async fn response(&self, question: &Question) -> Result<Option<String>, LoadError> {
-        if question.answered_by().is_none() {
-            return Ok(None);
-        }
-        let history = self.history(question.id()).await?;
+    pub(super) async fn response(&self, id: Id) -> Result<Option<String>, LoadError> {
+        let history = self.history(id).await?;
         let mut facts = history.entries.iter().rev().filter_map(CallFact::of);
         Ok(facts.find_map(|fact| match fact {
             CallFact::Answered { response, .. } => Some(response),
@@ -125,7 +83,7 @@ impl Store {
     }
 
     /// Commits a machine, also if it is not known at first whether it was written.
-    async fn written(&self, machine: &mut dyn Durable) -> Result<(), CommitError> {
+    pub(super) async fn written(&self, machine: &mut dyn Durable) -> Result<(), CommitError> {
         let mut retry = Retry::default();
         loop {
             let Err(error) = self.batch().commit(machine).write().await else { return Ok(()) };
@@ -136,13 +94,24 @@ impl Store {
     }
 }
 
-fn snapshot(question: &mut Question) -> Result<Snapshot, CommitError> {
+/// What an execution is that waits for no answer.
+fn not_a_question(other: &AnyExecution) -> String {
+    match other {
+        AnyExecution::Waiting(gate) if gate.context().approves().is_some() => {
+            "a gate, which is approved or declined".to_owned()
+        }
+        AnyExecution::Waiting(_) => "in doubt, and must be confirmed".to_owned(),
+        other => other.status().definition().label.to_string(),
+    }
+}
+
+pub(super) fn snapshot(question: &mut Question) -> Result<Snapshot, CommitError> {
     let id = question.id();
     Snapshot::of(question.machine())
         .map_err(|error| CommitError::Unwritable { id, reason: error.to_string() })
 }
 
-fn restored(snapshot: Snapshot) -> Question {
+pub(super) fn restored(snapshot: Snapshot) -> Question {
     match Question::of_snapshot(snapshot) {
         Some(question) => question,
         None => unreachable!("the snapshot was taken from a question"),

@@ -202,6 +202,15 @@ impl Store {
         found.into_iter().map(|found| found.map_err(LoadError::from)).collect()
     }
 
+    /// The machine that this one is a child of; `None` if there is none, or it was pruned.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`children`](Self::children).
+    pub async fn parent(&self, child: Id) -> Result<Option<Id>, LoadError> {
+        Ok(self.inner.backend.parent(child).await??)
+    }
+
     /// One event, in a batch of its own.
     pub(crate) async fn happens(
         &self,

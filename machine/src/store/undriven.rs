@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     clock::Millis,
-    contract::{AnyExecution, Liveness, execution},
+    contract::{AnyExecution, Liveness, Release, execution},
     definition::Definition,
     id::Id,
 };
@@ -272,10 +272,7 @@ impl Store {
         crew: &Crew,
     ) -> Result<Option<Needs>, LoadError> {
         let is_ready = match execution {
-            AnyExecution::Pending(pending) => match pending.context().behind() {
-                Some(gate) => self.open_gate(gate).await?.is_none(),
-                None => true,
-            },
+            AnyExecution::Pending(_) => Release::of(execution) != Some(Release::Deferred),
             AnyExecution::Running(running) => {
                 matches!(self.liveness(running).await, Ok(Liveness::Ended))
             }

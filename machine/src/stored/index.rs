@@ -71,6 +71,8 @@ pub struct Index {
     pub(crate) tool: Option<ToolUse>,
     /// How this program made its action, if it did.
     pub(crate) maker: Option<Maker>,
+    /// The execution that this one repeats.
+    pub(crate) retry_of: Option<Id>,
     /// It ends without being called, so it needs neither its key nor its gate.
     pub(crate) closed: bool,
 }

@@ -131,7 +131,8 @@ pub struct Concern<A: Audience = Human> {
     pub missing: Option<String>,
     /// What failed.
     pub trouble: Option<Trouble>,
-    /// For what is overdue: the deadline or the call, in words that repeat no data.
+    /// In words that repeat no data: for what is overdue, the deadline or the call; for a gate, why it can no
+    /// longer be approved, or what to know before.
     pub cause: Option<String>,
     /// What went wrong, in the words of the program, which may repeat data.
     #[serde(skip_serializing_if = "is_hidden")]

@@ -239,6 +239,12 @@ impl Observer {
             AnyExecution::Waiting(waiting) => Some(waits_for(waiting)),
             _ => None,
         };
+        let cause = match execution {
+            AnyExecution::Waiting(_) if contract.approves().is_some() => {
+                self.about_gate(execution.id()).await?
+            }
+            _ => None,
+        };
         Ok(Concern {
             reason,
             id: Some(execution.id()),
@@ -252,7 +258,7 @@ impl Observer {
             open_call: self.open_call(execution).await,
             missing: None,
             trouble: None,
-            cause: None,
+            cause,
             error: A::__internal(|| None),
             since: Some(execution.journal().past().entered_at),
             transition_count: Some(execution.journal().past().transitions),
@@ -262,6 +268,18 @@ impl Observer {
 }
 
 impl Observer {
+    /// Why a gate can no longer be approved, or what to know before.
+    async fn about_gate(&self, id: Id) -> Result<Option<String>, LoadError> {
+        match self.store.gate(id).await {
+            Ok(gate) => {
+                let standing = self.store.standing(&gate).await?;
+                Ok(standing.stale.or(standing.caution))
+            }
+            Err(LoadError::Unavailable(error)) => Err(error.into()),
+            Err(_) => Ok(None),
+        }
+    }
+
     /// The call of an execution in doubt, if it can still take effect for certain.
     async fn open_call(&self, execution: &AnyExecution) -> Option<OpenCall> {
         let progress = Progress::of(execution);

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     actor::Category,
     clock::Millis,
-    contract::{ActionType, AnyExecution, Progress, waits_for},
+    contract::{ActionType, AnyExecution, Progress, Release, waits_for},
     id::Id,
     stored::Durable,
 };
@@ -71,6 +71,8 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     pub has_side_effects: bool,
     /// The action is irreversible.
     pub irreversible: bool,
+    /// What its gate lets it do; `None` if it has none, or has started.
+    pub release: Option<Release>,
     /// A person approved it: at its gate, or as a retry.
     pub human_confirmed: bool,
     /// It is contradicted, and a person has acknowledged that.
@@ -155,6 +157,7 @@ impl<A: Audience> ExecutionSnapshot<A> {
             is_resumable: label == Label::Waiting,
             has_side_effects: contract.is_irreversible() && progress.is_applied(),
             irreversible: contract.is_irreversible(),
+            release: Release::of(execution),
             human_confirmed: progress.approved_by().is_some(),
             acknowledged: progress.acknowledged_by().is_some(),
             question,

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::contract::{AnyExecution, Progress};
+use crate::contract::{AnyExecution, Progress, Release};
 
 /// The status of an execution, in the vocabulary for reasoners (OB-7). What needs attention comes
 /// first in the order of the labels.
@@ -22,7 +22,9 @@ pub enum Label {
     Waiting,
     /// RUNNING.
     InProgress,
-    /// PENDING.
+    /// PENDING, and its gate waits for an answer.
+    Deferred,
+    /// PENDING, and it may start.
     NotStarted,
     /// FAILED.
     Failed,
@@ -36,12 +38,13 @@ pub enum Label {
 
 impl Label {
     /// Every label.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Contradicted,
         Self::InDoubt,
         Self::Unconfirmed,
         Self::Waiting,
         Self::InProgress,
+        Self::Deferred,
         Self::NotStarted,
         Self::Failed,
         Self::Rejected,
@@ -59,7 +62,7 @@ impl Label {
     #[cfg(any(feature = "cli", feature = "http"))]
     pub(crate) fn of_state(name: &str) -> impl Iterator<Item = Self> + use<> {
         let labels: &[Self] = match name {
-            "pending" => &[Self::NotStarted],
+            "pending" => &[Self::Deferred, Self::NotStarted],
             "running" => &[Self::InProgress],
             "waiting" => &[Self::Waiting, Self::InDoubt],
             "completed" => &[Self::Success],
@@ -82,7 +85,10 @@ impl Label {
             return Self::Unconfirmed;
         }
         match execution {
-            AnyExecution::Pending(_) => Self::NotStarted,
+            AnyExecution::Pending(_) => match Release::of(execution) {
+                Some(Release::Deferred) => Self::Deferred,
+                _ => Self::NotStarted,
+            },
             AnyExecution::Running(_) => Self::InProgress,
             AnyExecution::Waiting(_) => Self::Waiting,
             AnyExecution::Completed(_) => Self::Success,
@@ -102,6 +108,7 @@ impl Label {
             Self::Cancelled => "CANCELLED",
             Self::Waiting => "WAITING",
             Self::InProgress => "IN_PROGRESS",
+            Self::Deferred => "DEFERRED",
             Self::NotStarted => "NOT_STARTED",
             Self::InDoubt => "IN_DOUBT",
             Self::Unconfirmed => "UNCONFIRMED",

@@ -45,7 +45,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Observer {
     pub(crate) store: Store,
-    pub(super) language: Language,
+    pub(crate) language: Language,
     pub(crate) own: Vec<&'static Definition>,
 }
 

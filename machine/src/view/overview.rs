@@ -2,7 +2,11 @@ use serde::Serialize;
 
 use super::{Audience, Human, Label, Language, Snapshot, audience::is_hidden};
 use crate::{
-    clock::Millis, contract::AnyExecution, id::Id, stored::Durable, view::subject::Subject,
+    clock::Millis,
+    contract::{AnyExecution, Release},
+    id::Id,
+    stored::Durable,
+    view::subject::Subject,
 };
 
 /// A machine of any kind as one line of a list.
@@ -23,6 +27,8 @@ pub struct Overview<A: Audience = Human> {
     pub status: String,
     /// The state's name in messages; of an execution its [`Label`], which also says what is doubtful.
     pub label: String,
+    /// What the gate of an execution lets it do; `None` if it has none, or has started.
+    pub release: Option<Release>,
     /// What it is about: the summary of an execution, the visible data of any other machine.
     pub summary: String,
     /// Its session.
@@ -43,7 +49,7 @@ pub struct Overview<A: Audience = Human> {
 
 impl<A: Audience> Overview<A> {
     /// A machine of any kind.
-    pub(super) fn of_subject(subject: &Subject<'_>, now: Millis) -> Self {
+    pub(crate) fn of_subject(subject: &Subject<'_>, now: Millis) -> Self {
         let snapshot = Snapshot::<A>::of_subject(subject, now);
         let data = [snapshot.context.to_string(), snapshot.state.to_string()];
         let data: Vec<_> = data.into_iter().filter(|text| !text.is_empty()).collect();
@@ -52,6 +58,7 @@ impl<A: Audience> Overview<A> {
             machine: snapshot.machine,
             status: snapshot.status,
             label: snapshot.label,
+            release: None,
             summary: data.join(", "),
             session: snapshot.session,
             created_at: snapshot.created_at,
@@ -72,6 +79,7 @@ impl<A: Audience> Overview<A> {
             machine: execution.definition().name.to_string(),
             status: state.name.to_string(),
             label: Label::of(execution).to_string(),
+            release: Release::of(execution),
             summary: contract.summary_in(language.code()).to_owned(),
             session: contract.session_id().map(str::to_owned),
             created_at: summary.created_at,

@@ -76,6 +76,19 @@ impl GraphPosition {
         Err(Mismatch { position: self, found })
     }
 
+    /// Its name in `tracing`.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::ToolWorking => "tool_working",
+            Self::ToolReturned => "tool_returned",
+            Self::AtEcsNode => "ecs_node",
+            Self::ResumeBegins => "resume_begins",
+            Self::ResumeEnds => "resume_ends",
+        }
+    }
+
     fn text(self) -> &'static str {
         match self {
             Self::Created => "has just created it",

@@ -78,7 +78,7 @@ impl Observer {
                 }
             }
             Label::Waiting => vec![NextStep::Respond { id }, NextStep::Cancel { id }],
-            Label::NotStarted => match contract.behind() {
+            Label::Deferred => match contract.behind() {
                 Some(gate) if self.store.open_gate(gate).await?.is_some() => vec![
                     NextStep::Approve { id: gate },
                     NextStep::Decline { id: gate },
@@ -86,11 +86,20 @@ impl Observer {
                 ],
                 _ => vec![NextStep::Cancel { id }],
             },
+            Label::NotStarted => vec![NextStep::Cancel { id }],
             // A worker is running it. Fence it only once it is overdue.
             Label::InProgress if self.is_overdue(execution) && contract.is_irreversible() => {
                 vec![NextStep::Fence { id }]
             }
-            Label::Failed if !self.is_superseded(execution).await? => vec![NextStep::Retry { id }],
+            Label::Failed if !self.is_superseded(execution).await? => {
+                match self.store.parent(id).await {
+                    // It decides what follows.
+                    Ok(Some(parent)) => vec![NextStep::Show { id: parent }],
+                    Ok(None) => vec![NextStep::Retry { id }],
+                    Err(LoadError::Unavailable(error)) => return Err(error.into()),
+                    Err(_) => Vec::new(),
+                }
+            }
             _ => Vec::new(),
         })
     }

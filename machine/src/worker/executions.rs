@@ -17,7 +17,7 @@ use crate::{
     actor::{Actors, Sender},
     contract::{
         AnyExecution, Execution, InDoubt, Liveness, Progress, close,
-        execution::{Pending, Running, Status},
+        execution::{Pending, Running},
         settled_at,
     },
     id::Id,
@@ -38,7 +38,7 @@ pub(super) struct Executions {
     /// For tools that are known at run time only.
     pub(super) others: Option<Arc<dyn Runner>>,
     pub(super) calls: Arc<Calls>,
-    /// When services were last asked about executions whose call has not ended.
+    /// When services were last asked about executions before "not applied" counts.
     pub(super) asked: Mutex<BTreeMap<Id, Duration>>,
 }
 
@@ -62,18 +62,9 @@ impl Executions {
     ) -> Result<Next<AnyExecution>, Failure> {
         if let Some(gate) = pending.context().behind() {
             let gate: AnyExecution = store.load(gate).await?;
-            match gate.status() {
-                Status::Completed => {}
+            if !gate.status().definition().terminal {
                 // The gate wakes it.
-                Status::Pending | Status::Running | Status::Waiting => return Ok(Next::Wait),
-                ended @ (Status::Failed | Status::Rejected | Status::Cancelled) => {
-                    let reason = match &gate {
-                        AnyExecution::Rejected(gate) => gate.state().reason.clone(),
-                        AnyExecution::Cancelled(gate) => gate.state().reason.clone(),
-                        _ => ended.definition().label.to_string(),
-                    };
-                    return Ok(self.close(pending, &format!("not approved: {reason}")));
-                }
+                return Ok(Next::Wait);
             }
         }
         if pending.context().action().tool_name().is_none() {
@@ -96,6 +87,7 @@ impl Executions {
                 CommitError::AlreadyDone { by, .. } => {
                     Ok(self.close(pending, &format!("{by} has already done it")))
                 }
+                // It was planned after its gate had ended; any other one ends with its gate.
                 CommitError::NeverRuns { gate, status, .. } => {
                     Ok(self.close(pending, &format!("its gate {gate} is {status}")))
                 }
@@ -184,19 +176,22 @@ impl Executions {
         };
         let left = settled_at(ended_at, doubt.execution().context().settling_time())
             .saturating_sub(store.now());
-        if left > 0 {
-            let left = u64::try_from(left).unwrap_or(u64::MAX);
-            return Ok(Next::WaitFor(Duration::from_millis(left)));
+        let left = Duration::from_millis(u64::try_from(left).unwrap_or(0));
+        let Ok(runner) = self.runner(doubt.execution()) else {
+            return Ok(if left.is_zero() { Next::Wait } else { Next::WaitFor(left) });
+        };
+        // "Applied" counts at any time, and "not applied" only after the settling time.
+        let may_ask = left.is_zero() || self.may_ask(id, store);
+        if may_ask && runner.ask(store, doubt, &self.actors.tool_node).await? {
+            return Ok(Next::WaitFor(Duration::ZERO));
         }
-        let Ok(runner) = self.runner(doubt.execution()) else { return Ok(Next::Wait) };
-        let is_settled = runner.ask(store, doubt, &self.actors.tool_node).await?;
         // A person may know what the service does not; that wakes it.
-        Ok(Next::WaitFor(if is_settled { Duration::ZERO } else { ASK_AGAIN }))
+        Ok(Next::WaitFor(if left.is_zero() { ASK_AGAIN } else { left.min(ASK_AGAIN) }))
     }
 }
 
 impl Executions {
-    /// Whether the service may be asked about a call that has not ended: once in a while.
+    /// Whether the service may be asked before "not applied" counts: once in a while.
     fn may_ask(&self, id: Id, store: &Store) -> bool {
         let now = store.uptime();
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);

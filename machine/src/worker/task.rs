@@ -63,7 +63,7 @@ impl Task {
 
     /// Creates a child: a machine that this one waits for, in the batch of the
     /// transition. When it ends, the handler of this machine is called. When this machine ends first,
-    /// the child gets a message with the trigger `cancel`.
+    /// the child gets a message with the trigger `cancel`. A retry of a child that failed has to be a child, too.
     pub fn child(&mut self, machine: impl Durable + 'static) {
         self.children.push(Box::new(machine));
     }

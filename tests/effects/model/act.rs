@@ -238,7 +238,7 @@ fn reason<T, M>(result: Result<T, Refused<M, CommitError>>) -> Answer {
 }
 
 /// The errors that the model knows.
-const KNOWN: [&str; 17] = [
+const KNOWN: [&str; 18] = [
     "AlreadyDone",
     "KeyHeld",
     "Deferred",
@@ -247,6 +247,7 @@ const KNOWN: [&str; 17] = [
     "Declined",
     "GateExpired",
     "GateChanged",
+    "GateDone",
     "AlreadyDecided",
     "NotAGate",
     "NotDue",

@@ -8,7 +8,7 @@ use machine::{
 use machine_tests::actors::tool_node;
 
 use super::{
-    reference::{Attempt, KEYS, Model, Status},
+    reference::{Attempt, KEYS, Model, Reply, Status},
     rules::Key,
     step::Said,
     system::Inner,
@@ -62,6 +62,9 @@ impl Inner {
 fn compare_view(view: &ConsequenceView, attempt: &Attempt) {
     let contradicted = attempt.status == Status::Failed && attempt.receipt;
     let label = match attempt.status {
+        Status::Pending if attempt.gate.is_some_and(|gate| gate.answer == Reply::Waiting) => {
+            Label::Deferred
+        }
         Status::Pending => Label::NotStarted,
         Status::Running => Label::InProgress,
         Status::InDoubt => Label::InDoubt,

@@ -3,7 +3,8 @@
 use machine::clock::Millis;
 
 use super::{
-    reference::{Attempt, Gate, Model, Reply},
+    reference::{Attempt, Gate, Model, Reply, Status},
+    rules::Key,
     step::{Answer, At},
 };
 
@@ -32,7 +33,7 @@ impl Model {
 
     pub(super) fn decide(&mut self, at: At, answer: Reply) -> Answer {
         let now = self.now;
-        let gate = self.attempts[at].gate.as_mut().unwrap();
+        let gate = self.attempts[at].gate.unwrap();
         match gate.answer {
             Reply::Approved | Reply::Declined => return Answer::refused("AlreadyDecided"),
             Reply::Ended => return Answer::refused("NotAGate"),
@@ -41,20 +42,29 @@ impl Model {
         if gate.until.is_some_and(|until| until <= now) {
             return Answer::refused("GateExpired");
         }
-        gate.answer = answer;
-        gate.answered_at = Some(now);
+        if answer == Reply::Approved && self.key(self.attempts[at].key, Some(at)) == Key::Applied {
+            return Answer::refused("GateDone");
+        }
+        let one = &mut self.attempts[at];
+        one.gate = Some(Gate { answer, answered_at: Some(now), ..gate });
+        if answer == Reply::Declined {
+            one.status = Status::Cancelled;
+        }
         Answer::Done
     }
 
     pub(super) fn end_gate(&mut self, at: At, may: impl FnOnce(Gate, Millis) -> bool) -> Answer {
         let now = self.now;
-        let gate = self.attempts[at].gate.as_mut().unwrap();
+        let gate = self.attempts[at].gate.unwrap();
         match gate.answer {
             Reply::Approved | Reply::Declined => Answer::refused("AlreadyDecided"),
             Reply::Ended => Answer::refused("NotAGate"),
-            Reply::Waiting if !may(*gate, now) => Answer::refused("NotDue"),
+            Reply::Waiting if !may(gate, now) => Answer::refused("NotDue"),
             Reply::Waiting => {
-                gate.answer = Reply::Ended;
+                let one = &mut self.attempts[at];
+                one.gate = Some(Gate { answer: Reply::Ended, ..gate });
+                // What never runs ends with its gate.
+                one.status = Status::Cancelled;
                 Answer::Done
             }
         }

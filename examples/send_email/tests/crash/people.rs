@@ -182,7 +182,6 @@ impl People {
             (all, store.get().set_aside().await.unwrap())
         });
         let all: Vec<AnyExecution> = all.items.into_iter().map(Result::unwrap).collect();
-        let label_of = |id| all.iter().find(|any| any.id() == id).map(Label::of);
         let mut open = Vec::new();
         for any in all.iter().filter(|any| any.context().summary().ends_with(&self.to)) {
             let id = any.id();
@@ -195,11 +194,7 @@ impl People {
                 Label::InDoubt => Todo::Confirm,
                 Label::InProgress => Todo::Wait,
                 // Its gate says what to do.
-                Label::NotStarted
-                    if any.context().behind().and_then(label_of) == Some(Label::Waiting) =>
-                {
-                    continue;
-                }
+                Label::Deferred => continue,
                 Label::NotStarted => Todo::Start,
                 Label::Failed => {
                     let next = store.wait(observer.next_of_execution(any)).unwrap();

@@ -90,6 +90,9 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
     /// The children of a machine, in the order in which they were created.
     fn children(&self, parent: Id) -> Answer<Vec<Result<Child, Broken>>>;
 
+    /// The machine that another one is the child of.
+    fn parent(&self, child: Id) -> Answer<Result<Option<Id>, Broken>>;
+
     /// The stored definitions.
     fn definitions(&self) -> Answer<Definitions>;
 

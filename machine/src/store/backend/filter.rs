@@ -1,5 +1,5 @@
 use super::Row;
-use crate::{clock::Millis, definition::Fingerprint, id::Id};
+use crate::{clock::Millis, contract::Release, definition::Fingerprint, id::Id};
 
 /// Which rows to select. Rows come in the order in which they were created, with `newest_first` in the
 /// reverse order, and with `due_by`, whatever `newest_first` says, most overdue first.
@@ -15,6 +15,8 @@ pub(crate) struct Filter {
     pub(crate) behind: Option<Id>,
     /// Only those that are behind a gate, whichever.
     pub(crate) gated: bool,
+    /// Only executions that their gates let do this.
+    pub(crate) release: Option<Release>,
     /// Only those in a terminal state.
     pub(crate) ended: bool,
     pub(crate) due_by: Option<Millis>,
@@ -29,8 +31,9 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// Whether its conditions hold for a row. Order, place and limit are not looked at.
-    pub(crate) fn selects(&self, row: &Row) -> bool {
+    /// Whether its conditions hold for a row and the status of the machine that it is behind. Order, place
+    /// and limit are not looked at.
+    pub(crate) fn selects(&self, row: &Row, gate: Option<&str>) -> bool {
         let equals = |wanted: &Option<String>, found: Option<&String>| {
             wanted.as_ref().is_none_or(|wanted| found == Some(wanted))
         };
@@ -41,8 +44,14 @@ impl Filter {
             && equals(&self.key, row.key.as_ref())
             && self.behind.is_none_or(|behind| row.behind == Some(behind))
             && (row.behind.is_some() || !self.gated)
+            && self.release.is_none_or(|wanted| release(row, gate) == Some(wanted))
             && (row.ended || !self.ended)
             && self.due_by.is_none_or(|by| row.due_at.is_some_and(|at| at <= by))
             && self.unchanged_since.is_none_or(|since| row.updated_at <= since)
     }
+}
+
+fn release(row: &Row, gate: Option<&str>) -> Option<Release> {
+    row.behind?;
+    Release::between(row.status.parse().ok()?, gate.and_then(|gate| gate.parse().ok()))
 }

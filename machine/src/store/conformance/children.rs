@@ -69,6 +69,16 @@ async fn family(store: &Subject, is_driven: bool) -> Result<(), String> {
         let found = store.children(none).await?;
         ensure!(found.is_empty(), "{none} has the children {found:#?}");
     }
+    let families = [
+        (eldest_id, Some(parent_id)),
+        (grandchild_id, Some(eldest_id)),
+        (parent_id, None),
+        (Id::fresh(), None),
+    ];
+    for (id, expected) in families {
+        let found = store.parent(id).await?;
+        ensure!(found == expected, "the parent of {id} is {found:?}, not {expected:?}");
+    }
     Ok(())
 }
 
@@ -122,5 +132,10 @@ impl Subject {
         let children = self.0.children(parent).await.map_err(text)?;
         let sound: Result<Vec<_>, _> = children.into_iter().collect();
         sound.map_err(|broken| format!("a child is {broken:?}"))
+    }
+
+    async fn parent(&self, child: Id) -> Result<Option<Id>, String> {
+        let parent = self.0.parent(child).await.map_err(text)?;
+        parent.map_err(|broken| format!("its parent is {broken:?}"))
     }
 }

@@ -1,6 +1,6 @@
 //! Every filter selects what it says, in order, at every page size.
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, collections::HashMap};
 
 use super::{
     Open, ensure,
@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     clock::Millis,
+    contract::Release,
     definition::Fingerprint,
     id::Id,
     journal::Digest,
@@ -22,7 +23,7 @@ const FILTERS: usize = 40;
 
 /// The values that rows and filters choose from, so that they often match.
 const TEXTS: [&str; 5] = ["", "a", "A", "a'%_", "\u{e9}\u{1f980}"];
-const STATES: [&str; 3] = ["pending", "running", "waiting"];
+const STATES: [&str; 5] = ["pending", "running", "waiting", "completed", "cancelled"];
 const TIMES: [Millis; 8] = [Millis::MIN, -5, 0, 1, 1000, 1001, Millis::MAX - 1, Millis::MAX];
 
 /// What a row must look like, with its number once that is known.
@@ -42,6 +43,7 @@ async fn check_seed(open: &Open<'_>, seed: u64) -> Result<(), String> {
     let ids: Vec<_> = (0..3).map(|_| Id::fresh()).collect();
     let mut model = fill(&store, &mut random, &ids).await?;
     learn_numbers(&store, &mut model).await?;
+    learn_gates(&mut model);
     let fingerprints: Vec<_> = model.iter().map(|expected| expected.row.definition).collect();
     for _ in 0..FILTERS {
         let filter = random_filter(&mut random, &ids, &fingerprints);
@@ -62,7 +64,10 @@ async fn fill(store: &Subject, random: &mut Random, ids: &[Id]) -> Result<Vec<Ex
             let mut machine = if random.chance(3) { Machine::job() } else { Machine::execution() };
             machine.row.session = maybe_text(random);
             machine.row.key = maybe_text(random);
-            machine.row.behind = random.chance(2).then(|| random.one_of(ids));
+            // Some are behind machines that are there.
+            let gates = ids.iter().copied().chain(machines.iter().take(6).map(Machine::id));
+            let gates: Vec<_> = gates.collect();
+            machine.row.behind = random.chance(2).then(|| random.one_of(&gates));
             writes.push(vary(random, &mut machine, Machine::create));
             definitions.push(machine.definition.clone());
             machines.push(machine);
@@ -115,6 +120,7 @@ fn random_filter(random: &mut Random, ids: &[Id], fingerprints: &[Fingerprint]) 
         key: text(random),
         behind: random.chance(6).then(|| random.one_of(ids)),
         gated: random.chance(6),
+        release: random.chance(4).then(|| random.one_of(&Release::ALL)),
         ended: random.chance(6),
         due_by: time(random, 2),
         unchanged_since: time(random, 4),
@@ -139,6 +145,15 @@ async fn learn_numbers(store: &Subject, model: &mut [Expected]) -> Result<(), St
         expected.row.commit_id = row.commit_id;
     }
     Ok(())
+}
+
+/// A row is read with the status of the machine that it is behind.
+fn learn_gates(model: &mut [Expected]) {
+    let status = |it: &Expected| (it.row.id, it.row.status.clone());
+    let statuses: HashMap<_, _> = model.iter().map(status).collect();
+    for Expected { row, .. } in model {
+        row.gate = row.behind.and_then(|gate| statuses.get(&gate).cloned());
+    }
 }
 
 /// Reads all pages of a filter.
@@ -230,6 +245,9 @@ fn is_selected(expected: &Expected, filter: &Filter) -> bool {
     if filter.gated && row.behind.is_none() {
         return false;
     }
+    if filter.release.is_some() && filter.release != release(row) {
+        return false;
+    }
     if filter.ended && !row.ended {
         return false;
     }
@@ -242,4 +260,10 @@ fn is_selected(expected: &Expected, filter: &Filter) -> bool {
         _ => {}
     }
     filter.after.is_none_or(|after| order(filter, place(expected), after) == Ordering::Greater)
+}
+
+fn release(row: &Row) -> Option<Release> {
+    row.behind?;
+    let gate = row.gate.as_ref().and_then(|gate| gate.parse().ok());
+    Release::between(row.status.parse().ok()?, gate)
 }

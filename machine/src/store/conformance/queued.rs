@@ -138,6 +138,10 @@ impl Backend for Queued {
         self.ask(move |memory| memory.children(parent))
     }
 
+    fn parent(&self, child: Id) -> Answer<Result<Option<Id>, Broken>> {
+        self.ask(move |memory| memory.parent(child))
+    }
+
     fn definitions(&self) -> Answer<Definitions> {
         self.ask(Memory::definitions)
     }

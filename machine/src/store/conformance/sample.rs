@@ -59,6 +59,7 @@ impl Machine {
             session: None,
             key: None,
             behind: None,
+            gate: None,
             commit_id: 0,
             seal: Digest::ZERO,
             state: String::from("{}"),

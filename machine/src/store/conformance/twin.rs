@@ -184,6 +184,10 @@ impl Backend for Twin {
         self.memory.children(parent)
     }
 
+    fn parent(&self, child: Id) -> Answer<Result<Option<Id>, Broken>> {
+        self.memory.parent(child)
+    }
+
     fn definitions(&self) -> Answer<Definitions> {
         let definitions = self.memory.definitions();
         let twice = self.has(Defect::WritesDefinitionsTwice);

@@ -168,6 +168,10 @@ impl Backend for Memory {
         self.answer(|data| data.children(parent).into_iter().map(Ok).collect())
     }
 
+    fn parent(&self, child: Id) -> Answer<Result<Option<Id>, Broken>> {
+        self.answer(|data| Ok(data.parent(child)))
+    }
+
     fn definitions(&self) -> Answer<Definitions> {
         self.answer(|data| Definitions { intact: data.definitions.clone(), broken: Vec::new() })
     }

@@ -21,7 +21,7 @@ impl Data {
 
     pub(super) fn select(&self, filter: &Filter) -> Vec<(u64, Found)> {
         let mut selected: Vec<_> =
-            self.machines.iter().filter(|stored| is_selected(stored, filter)).collect();
+            self.machines.iter().filter(|stored| self.is_selected(stored, filter)).collect();
         if filter.due_by.is_some() {
             selected.sort_by_key(|stored| place(stored, filter));
         } else if filter.newest_first {
@@ -90,7 +90,22 @@ impl Data {
         self.entries[first..].iter().take(limit).cloned().collect()
     }
 
+    fn is_selected(&self, stored: &Stored, filter: &Filter) -> bool {
+        let is_after = filter.after.is_none_or(|(due_at, no)| match filter.due_by {
+            Some(_) => place(stored, filter) > (due_at, no),
+            None if filter.newest_first => stored.no < no,
+            None => stored.no > no,
+        });
+        is_after && filter.selects(&stored.row, self.gate(stored))
+    }
+
+    /// The status of the machine that one is behind.
+    fn gate(&self, stored: &Stored) -> Option<&str> {
+        stored.row.behind.and_then(|gate| self.find(gate)).map(|gate| &*gate.row.status)
+    }
+
     fn found(&self, stored: &Stored, whole: bool) -> Found {
+        let gate = self.gate(stored).map(str::to_owned);
         if !whole {
             // The long texts are not even copied.
             let Row { machine, status, session, key, .. } = &stored.row;
@@ -100,6 +115,7 @@ impl Data {
                     status: status.clone(),
                     session: session.clone(),
                     key: key.clone(),
+                    gate,
                     state: String::new(),
                     summary: String::new(),
                     context: None,
@@ -110,7 +126,7 @@ impl Data {
         }
         let newest = stored.lines.last().and_then(|&place| self.entries.get(place));
         let digest = newest.and_then(|entry| Some(entry.line.as_ref().ok()?.digest));
-        Found::Row(stored.row.clone(), digest)
+        Found::Row(Row { gate, ..stored.row.clone() }, digest)
     }
 }
 
@@ -118,13 +134,4 @@ impl Data {
 fn place(stored: &Stored, filter: &Filter) -> (Millis, u64) {
     let due_at = filter.due_by.and(stored.row.due_at);
     (due_at.unwrap_or(Millis::MIN), stored.no)
-}
-
-fn is_selected(stored: &Stored, filter: &Filter) -> bool {
-    let is_after = filter.after.is_none_or(|(due_at, no)| match filter.due_by {
-        Some(_) => place(stored, filter) > (due_at, no),
-        None if filter.newest_first => stored.no < no,
-        None => stored.no > no,
-    });
-    is_after && filter.selects(&stored.row)
 }

@@ -272,6 +272,12 @@ impl Data {
         works.filter(|(_, work)| work.failed.is_some()).map(|(id, it)| (id, it.clone())).collect()
     }
 
+    /// A parent that was pruned is none.
+    pub(super) fn parent(&self, child: Id) -> Option<Id> {
+        let parent = self.works.parents.get(&child).copied();
+        parent.filter(|parent| self.find(*parent).is_some())
+    }
+
     pub(super) fn children(&self, parent: Id) -> Vec<Child> {
         let of_parent =
             self.machines.iter().filter(|it| self.works.parents.get(&it.row.id) == Some(&parent));

@@ -104,6 +104,28 @@ pub(super) fn children(
     Ok(all)
 }
 
+/// The parent of a machine, if that was made one by this library.
+pub(super) fn parent(
+    connection: &Connection,
+    key: &DigestKey,
+    child: Id,
+) -> rusqlite::Result<Result<Option<Id>, Broken>> {
+    let mut select = connection.prepare_cached(
+        "SELECT p.id, c.seal FROM instance i JOIN child c ON c.child = i.no
+         JOIN instance p ON p.no = c.parent WHERE i.id = ?1",
+    )?;
+    let mut rows = select.query([child.bytes()])?;
+    let Some(row) = rows.next()? else { return Ok(Ok(None)) };
+    let row = Columns(row);
+    let parent = row.id(0, "id").and_then(|parent| {
+        if row.digest(1, "seal")? == seal_of_child(key, child, parent) {
+            return Ok(Some(parent));
+        }
+        Err(format!("it was made a child of {parent} by an edit: the seal does not match"))
+    });
+    Ok(parent.map_err(|reason| Broken { id: Some(child), reason, due_at: None }))
+}
+
 /// A child, if it was made one by this library.
 fn child(row: Columns<'_, '_>, key: &DigestKey, parent: Id) -> Read<Child> {
     let id = row.id(0, "id").map_err(|_| "one of its children is missing".to_owned())?;

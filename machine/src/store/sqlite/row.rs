@@ -13,15 +13,17 @@ use crate::{
 /// The columns of a row for a list. The names of the table are `i` and, for whole rows, `c`.
 pub(super) const LIST: &str = "
     SELECT i.no, i.id, i.definition, i.status, i.version, i.epoch, i.created_at, i.updated_at,
-           i.due_at, i.session, i.key, i.behind, i.commit_id, i.seal, i.ended
+           i.due_at, i.session, i.key, i.behind, i.commit_id, i.seal, i.ended,
+           (SELECT g.status FROM instance g WHERE g.id = i.behind)
     FROM instance i";
 
 /// All columns of a row, its context, and the digest of its newest line. Its place is only a hint: the
 /// line must be the right one. (The plus signs keep SQLite from choosing the index.)
 pub(super) const WHOLE: &str = "
     SELECT i.no, i.id, i.definition, i.status, i.version, i.epoch, i.created_at, i.updated_at,
-           i.due_at, i.session, i.key, i.behind, i.commit_id, i.seal, i.ended, i.summary, i.state,
-           c.body, j.digest
+           i.due_at, i.session, i.key, i.behind, i.commit_id, i.seal, i.ended,
+           (SELECT g.status FROM instance g WHERE g.id = i.behind), i.summary, i.state, c.body,
+           j.digest
     FROM instance i LEFT JOIN context c ON c.instance = i.no
     LEFT JOIN journal j
     ON j.seq = i.newest AND +j.instance = i.no AND +j.number = i.version - 1";
@@ -46,10 +48,10 @@ fn read(row: Columns<'_, '_>, id: Id, names: &Names, whole: bool) -> Read<(Row, 
     let (mut summary, mut state) = ("", "");
     let (mut context, mut digest) = (None, None);
     if whole {
-        summary = row.text(15, "summary")?;
-        state = row.text(16, "state")?;
-        context = row.optional(17, "context", Cell::text)?.map(Into::into);
-        digest = row.optional(18, "digest", Cell::digest)?;
+        summary = row.text(16, "summary")?;
+        state = row.text(17, "state")?;
+        context = row.optional(18, "context", Cell::text)?.map(Into::into);
+        digest = row.optional(19, "digest", Cell::digest)?;
     }
     let row = Row {
         id,
@@ -65,6 +67,8 @@ fn read(row: Columns<'_, '_>, id: Id, names: &Names, whole: bool) -> Read<(Row, 
         session: row.optional(9, "session", Cell::text)?.map(str::to_owned),
         key: row.optional(10, "key", Cell::text)?.map(str::to_owned),
         behind: row.optional(11, "behind", Cell::id)?,
+        // What is wrong with the row of the gate concerns the gate only.
+        gate: row.optional(15, "gate", Cell::text).ok().flatten().map(str::to_owned),
         commit_id: row.integer(12, "commit_id")?,
         seal: row.digest(13, "seal")?,
         state: state.to_owned(),

@@ -5,7 +5,10 @@ use super::{
     row::{LIST, WHOLE, found},
     value::Columns,
 };
-use crate::store::backend::{Filter, Found};
+use crate::{
+    contract::{Release, execution},
+    store::backend::{Filter, Found},
+};
 
 /// A page of rows. There is a statement for each combination of conditions, so that SQLite can choose
 /// an index for it.
@@ -85,6 +88,15 @@ fn statement(filter: &Filter, definition: Option<i64>) -> (String, Vec<Value>) {
         // The plus sign keeps SQLite from the index of gates: it is for one of them.
         and("+i.behind > ?", vec![Value::Blob(Vec::new())]);
     }
+    if let Some(wanted) = filter.release {
+        let mut pairs = Vec::new();
+        for (status, gate) in states(wanted) {
+            pairs.extend([Value::Text(status), Value::Text(gate)]);
+        }
+        let places = vec!["(?, ?)"; pairs.len() / 2].join(", ");
+        let gate = "COALESCE((SELECT g.status FROM instance g WHERE g.id = i.behind), '')";
+        and(&format!("+i.behind IS NOT NULL AND (i.status, {gate}) IN (VALUES {places})"), pairs);
+    }
     if filter.ended {
         and("i.ended = ?", vec![Value::Integer(1)]);
     }
@@ -120,6 +132,24 @@ fn statement(filter: &Filter, definition: Option<i64>) -> (String, Vec<Value>) {
     (sql, values)
 }
 
+/// The statuses of an execution and of its gate that make this release. A gate that is not there has none.
+fn states(wanted: Release) -> Vec<(String, String)> {
+    let all = || execution::DEFINITION.states.iter().map(|state| state.name.to_string());
+    let mut found = Vec::new();
+    for (status, gate) in all().flat_map(|it| all().map(move |gate| (it.clone(), gate))) {
+        let of = |gate: Option<&str>| {
+            Release::between(status.parse().ok()?, gate.and_then(|gate| gate.parse().ok()))
+        };
+        if of(None) == Some(wanted) && !found.contains(&(status.clone(), String::new())) {
+            found.push((status.clone(), String::new()));
+        }
+        if of(Some(&gate)) == Some(wanted) {
+            found.push((status, gate));
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
@@ -143,6 +173,11 @@ mod tests {
             (Filter { session: text(), ..all.clone() }, Some(1), "INDEX instance_session"),
             (Filter { key: text(), ..all.clone() }, Some(1), "INDEX instance_key"),
             (Filter { behind: Some(Id::fresh()), ..all.clone() }, None, "INDEX instance_behind"),
+            (
+                Filter { release: Some(Release::Refused), ..all.clone() },
+                Some(1),
+                "INDEX instance_definition",
+            ),
             (Filter { due_by: Some(9), ..all }, Some(1), "INDEX instance_due"),
         ];
         for (filter, definition, index) in filters {

@@ -193,6 +193,10 @@ impl Backend for Sqlite {
         self.readers.read(move |reader| agenda::children(&reader.connection, &reader.key, parent))
     }
 
+    fn parent(&self, child: Id) -> Answer<Result<Option<Id>, Broken>> {
+        self.readers.read(move |reader| agenda::parent(&reader.connection, &reader.key, child))
+    }
+
     fn definitions(&self) -> Answer<Definitions> {
         self.readers.read(|reader| definitions::read(&reader.connection, &reader.key))
     }

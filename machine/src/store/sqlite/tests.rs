@@ -163,6 +163,7 @@ impl Machine {
             session: None,
             key: None,
             behind: None,
+            gate: None,
             commit_id: 0,
             seal: Digest::of(&[b"seal"]),
             state: "{}".to_owned(),

@@ -66,6 +66,8 @@ fields! {
     LIVENESS = "machine.doubt.worker";
     /// The fencing epoch of the machine.
     EPOCH = "machine.epoch";
+    /// Where the graph is: `resume_begins` or `resume_ends`.
+    POSITION = "machine.graph.position";
     /// The machine.
     ID = "machine.id";
     /// The name of the definition, such as `order`.
@@ -86,11 +88,13 @@ fields! {
     RECOVERED_INTERRUPTED = "machine.recover.interrupted";
     /// The number of executions that were settled by late evidence.
     RECOVERED_SETTLED = "machine.recover.settled";
+    /// How long the machine has waited, from when it entered its state, in milliseconds.
+    AGE_MS = "machine.resume.age_ms";
     /// The number of machines that the program says it resumes.
     RESUMING = "machine.resume.resuming";
     /// The number of machines that wait.
     WAITING = "machine.resume.waiting";
-    /// The state of a new machine.
+    /// The state of the machine.
     STATE = "machine.state";
     /// The source state.
     FROM = "machine.state.from";

@@ -72,6 +72,21 @@ signals! {
         waiting: u64 => WAITING,
     }
 
+    /// A machine that waits is about to be resumed, or a gate to be answered.
+    event Resuming<'a> = "machine.resume", STORE, INFO {
+        kind: &'a str => KIND,
+        id: Shown<Id> => ID,
+        state: &'a str => STATE,
+        age_ms: u64 => AGE_MS,
+    }
+
+    /// An execution is not in the state that belongs to where the graph is.
+    event PositionMismatch = "machine.graph.mismatch", STORE, WARN {
+        id: Shown<Id> => ID,
+        position: &'static str => POSITION,
+        state: &'static str => STATE,
+    }
+
     /// A machine was skipped, because it cannot be read.
     event Skipped = "machine.skipped", STORE, ERROR {
         error: &'static str => ERROR_TYPE,

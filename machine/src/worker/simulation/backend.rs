@@ -239,6 +239,10 @@ impl Backend for Faulty {
         self.read(self.shared.memory.children(parent))
     }
 
+    fn parent(&self, child: Id) -> Answer<Result<Option<Id>, Broken>> {
+        self.read(self.shared.memory.parent(child))
+    }
+
     fn definitions(&self) -> Answer<Definitions> {
         self.shared.memory.definitions()
     }

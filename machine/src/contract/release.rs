@@ -1,0 +1,71 @@
+use serde::{Deserialize, Serialize};
+
+use super::{AnyExecution, execution::Status};
+
+/// What the gate in front of an execution lets it do (EX-9), as it was when the execution was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Release {
+    /// It is PENDING, and its gate waits for an answer.
+    Deferred,
+    /// It is PENDING, and its gate was approved: it may start.
+    Released,
+    /// Its gate was declined or withdrawn, or has expired: it never runs, and was CANCELLED with its gate.
+    Refused,
+}
+
+impl Release {
+    /// Every value.
+    pub const ALL: [Self; 3] = [Self::Deferred, Self::Released, Self::Refused];
+
+    /// What its gate lets an execution do; `None` if it has no gate, or has started.
+    ///
+    /// ```
+    /// use machine::actor::{Actors, Human};
+    /// use machine::contract::{Action, AnyExecution, Contract, Release, ToolSpec};
+    /// use machine::store::Store;
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    /// # runtime.block_on(async {
+    /// let (store, actors) = (Store::memory(), Actors::issue("assistant")?);
+    /// let email = ToolSpec::irreversible("email", "send")?;
+    /// let mail = Contract::tool_call(&email, r#"{"to": "bob@example.com"}"#, &actors.reasoning_node)?;
+    /// let (mut gate, mut mail) = mail.ask::<Action>(None, &actors.ecs_node)?;
+    /// store.ask(&mut gate, &mut mail).await?;
+    /// let deferred: AnyExecution = store.load(mail.id()).await?;
+    /// assert_eq!(Release::of(&deferred), Some(Release::Deferred));
+    ///
+    /// store.decline(gate, "wrong address", &Human::new("ann@example.com")?).await?;
+    /// let refused: AnyExecution = store.load(mail.id()).await?;
+    /// assert_eq!(Release::of(&refused), Some(Release::Refused));
+    /// let AnyExecution::Cancelled(refused) = refused else { panic!("it ended with its gate") };
+    /// assert_eq!(refused.state().reason, "not approved: wrong address");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn of(execution: &AnyExecution) -> Option<Self> {
+        execution.context().behind()?;
+        let gate = execution.journal().stored().gate.as_deref();
+        Self::between(execution.status(), gate.and_then(|gate| gate.parse().ok()))
+    }
+
+    /// The same for the states of an execution and of its gate; `None` for a gate that is not there.
+    pub(crate) fn between(execution: Status, gate: Option<Status>) -> Option<Self> {
+        match (execution, gate) {
+            (Status::Pending, None | Some(Status::Pending | Status::Running | Status::Waiting)) => {
+                Some(Self::Deferred)
+            }
+            (Status::Pending, Some(Status::Completed)) => Some(Self::Released),
+            (
+                Status::Pending | Status::Cancelled,
+                Some(Status::Failed | Status::Rejected | Status::Cancelled),
+            ) => Some(Self::Refused),
+            _ => None,
+        }
+    }
+}
