@@ -203,16 +203,18 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 
             fn __restore(
                 verified: __machine::__private::Verified,
-            ) -> ::core::result::Result<Self, __machine::__private::serde_json::Error> {
+            ) -> ::core::result::Result<Self, __machine::__private::Unread> {
                 use __machine::__private::Unreadable as _;
                 let __machine::__private::Parts { state, version, text, core } =
                     verified.__into_parts(DEFINITION, |version, text| -> #result { #context })?;
                 let text = text.as_str();
                 ::core::result::Result::Ok(match state {
                     #(#states)*
-                    other => return ::core::result::Result::Err(
-                        __machine::__private::serde::de::Error::custom(other),
-                    ),
+                    other => {
+                        let error: __machine::__private::serde_json::Error =
+                            __machine::__private::serde::de::Error::custom(other);
+                        return ::core::result::Result::Err(error.into());
+                    }
                 })
             }
         }

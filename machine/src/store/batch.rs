@@ -361,7 +361,7 @@ impl Store {
         Ok(only_creates && line.is_some_and(|line| line.digest == stored.head))
     }
 
-    /// EX-9: the gate of a machine was approved by a person, for this execution and this exact
+    /// The gate of a machine was approved by a person, for this execution and this exact
     /// action, and the approval has not expired. It may be given by the same batch. A stored gate is
     /// verified like every machine; it cannot change any more, because COMPLETED is terminal. Since
     /// an approval is for one execution, and that leaves PENDING once, it is used once.

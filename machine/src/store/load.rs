@@ -37,7 +37,7 @@ impl Store {
         self.current(self.restore(found, &definitions)?).await
     }
 
-    /// Loads a waiting machine to resume it (EX-7). It must exist, pass verification, be in state `S`
+    /// Loads a waiting machine to resume it. It must exist, pass verification, be in state `S`
     /// and not in doubt, and no other execution may have completed its action.
     ///
     /// # Errors
@@ -215,7 +215,7 @@ impl Store {
         let journal = Journal::of_stored(id, own.fingerprint, stored);
         let verified =
             Verified { journal, state, version, state_text: row.state, context_text: context };
-        let machine = M::__restore(verified).map_err(|source| VerifyError::Data { id, source })?;
+        let machine = M::__restore(verified).map_err(|unread| unread.of(id))?;
         check_id(id, &machine)?;
         Ok(machine)
     }

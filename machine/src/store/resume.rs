@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-/// Optional checks before a waiting machine is resumed, in addition to the mandatory ones (EX-7).
+/// Optional checks before a waiting machine is resumed, in addition to the mandatory ones.
 ///
 /// ```
 /// use std::time::Duration;

@@ -16,7 +16,7 @@ pub use context::{Breach, Context};
 #[doc(hidden)]
 pub use core::Core;
 #[doc(hidden)]
-pub use data::{Data, ReadFromData, Stored};
+pub use data::{Data, ReadFromData, Stored, read};
 pub use durable::{Durable, Restore};
 pub use history::History;
 pub(crate) use history::Newest;
@@ -32,8 +32,8 @@ pub(crate) use snapshot::Snapshot;
 pub use unverified::{Record, Unverified};
 #[doc(hidden)]
 pub use upgrade::{upgrade, upgrade_from};
-#[doc(hidden)]
-pub use verify::Parts;
 #[cfg(feature = "sqlite")]
 pub(crate) use verify::{Known, Walk, check_id, check_machine, successor};
-pub use verify::{Verified, VerifyError};
+pub use verify::{Part, Verified, VerifyError};
+#[doc(hidden)]
+pub use verify::{Parts, Unread};

@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use serde_json::Error;
 
@@ -28,9 +28,10 @@ impl Verified {
         self,
         definition: &'static Definition,
         context: impl FnOnce(u32, &str) -> Result<C, Error>,
-    ) -> Result<Parts<C>, Error> {
+    ) -> Result<Parts<C>, Unread> {
         let Self { journal, state, version, state_text, context_text } = self;
-        let context = context(version, &context_text)?;
+        let context = context(version, &context_text)
+            .map_err(|source| Unread { part: Part::Context, source })?;
         // Data of an older version may have been upgraded.
         let text = (version == definition.version).then_some(context_text);
         let core = Box::new(Core::restored(journal, context, text));
@@ -63,8 +64,48 @@ pub struct Parts<C> {
     pub core: Box<Core<C>>,
 }
 
+/// A part of the stored data of a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Part {
+    /// What is the same in every state.
+    Context,
+    /// The fields of the state.
+    State,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Context => "the context",
+            Self::State => "the state",
+        })
+    }
+}
+
+/// Why generated code could not make a machine.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Unread {
+    part: Part,
+    source: Error,
+}
+
+impl Unread {
+    pub(crate) fn of(self, id: Id) -> VerifyError {
+        VerifyError::Data { id, part: self.part, source: self.source }
+    }
+}
+
+/// The context has its error where it is read; every other one is of the state.
+impl From<Error> for Unread {
+    fn from(source: Error) -> Self {
+        Self { part: Part::State, source }
+    }
+}
+
 /// Why a stored machine cannot be read. Nothing was changed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum VerifyError {
     /// The machine with this id is of another kind.
@@ -113,14 +154,17 @@ pub enum VerifyError {
         /// The first problem.
         reason: String,
     },
-    /// The data of the state or the context do not match their types.
+    /// The state or the context does not match its type.
     #[error(
-        "the data of {id} do not match the types of this program: {source}; run the program that \
-         wrote them, or add an upgrade"
+        "{part} of {id} does not match its type in this program: {source}; write `#[serde(alias = \"..\")]` on a \
+         field that was renamed, `#[serde(default)]` on one that was added, and for any other change a new \
+         version of the machine with an upgrade function; or run the program that wrote it"
     )]
     Data {
         /// The machine's id.
         id: Id,
+        /// What does not match.
+        part: Part,
         /// The deserialization error.
         source: serde_json::Error,
     },

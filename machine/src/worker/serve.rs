@@ -16,12 +16,12 @@ use tokio::task::{self, JoinError, JoinSet};
 use tracing::field::display;
 
 use super::{
-    Doorbell, Handler,
+    Doorbell, Handler, Stopping,
     calls::Calls,
     crew::Crew,
     job,
     settings::{millis, sleep_until},
-    shared::{LEFT_TO_OTHERS, Shared},
+    shared::{LEFT_TO_OTHERS, OnStop, Shared},
     tools::{self, Runner},
     until::Until,
 };
@@ -330,9 +330,27 @@ impl Loop {
         self.jobs.detach_all();
     }
 
+    /// Says what it waits for.
+    fn tell_of_stop(&mut self) {
+        self.reap();
+        let Shared { on_stop, settings, .. } = &*self.shared;
+        let (machines, calls, grace) = (self.jobs.len(), self.calls.count(), settings.grace);
+        if machines == 0 && calls == 0 {
+            return;
+        }
+        let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        let (machines_now, calls_now) = (count(machines), count(calls));
+        let grace_ms = millis(grace);
+        telemetry::Stopping { machines: machines_now, calls: calls_now, grace_ms }.emit();
+        if let Some(OnStop(report)) = on_stop {
+            report(&Stopping { machines, calls, grace });
+        }
+    }
+
     /// Waits for the jobs and the calls until this time. Then it stops the jobs; the calls run on.
     async fn finish(&mut self, until: Duration) {
         let shared = Arc::clone(&self.shared);
+        self.tell_of_stop();
         let jobs = async {
             while self.jobs.join_next().await.is_some() {}
             self.calls.ended().await;

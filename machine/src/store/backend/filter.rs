@@ -17,6 +17,8 @@ pub(crate) struct Filter {
     pub(crate) gated: bool,
     /// Only those in a terminal state.
     pub(crate) ended: bool,
+    /// Only those that are not. Of a kind that workers drive, the others are not even read.
+    pub(crate) live: bool,
     pub(crate) due_by: Option<Millis>,
     /// Not changed after this time.
     pub(crate) unchanged_since: Option<Millis>,
@@ -42,6 +44,7 @@ impl Filter {
             && self.behind.is_none_or(|behind| row.behind == Some(behind))
             && (row.behind.is_some() || !self.gated)
             && (row.ended || !self.ended)
+            && !(row.ended && self.live)
             && self.due_by.is_none_or(|by| row.due_at.is_some_and(|at| at <= by))
             && self.unchanged_since.is_none_or(|since| row.updated_at <= since)
     }

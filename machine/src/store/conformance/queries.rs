@@ -13,7 +13,7 @@ use crate::{
     definition::Fingerprint,
     id::Id,
     journal::Digest,
-    store::backend::{Filter, Found, Row, Write},
+    store::backend::{Batch, Filter, Found, Row, Write},
 };
 
 const SEED: u64 = 20_261_122;
@@ -55,6 +55,8 @@ async fn check_seed(open: &Open<'_>, seed: u64) -> Result<(), String> {
 
 /// Creates machines in batches of various sizes, and then changes some of them.
 async fn fill(store: &Subject, random: &mut Random, ids: &[Id]) -> Result<Vec<Expected>, String> {
+    let drives = vec!["job".to_owned()];
+    store.accepts(Batch { drives, ..commit(vec![], vec![]) }).await?;
     let mut machines: Vec<Machine> = Vec::new();
     while machines.len() < MACHINES {
         let (mut definitions, mut writes) = (Vec::new(), Vec::new());
@@ -86,7 +88,8 @@ fn vary(random: &mut Random, machine: &mut Machine, step: fn(&mut Machine) -> Wr
     let status = random.one_of(&STATES);
     let due_at = random.chance(2).then(|| random.one_of(&TIMES));
     let updated_at = random.one_of(&TIMES);
-    let ended = random.chance(2);
+    // What has ended stays so.
+    let ended = machine.row.ended || random.chance(2);
     for row in [&mut machine.row, &mut write.row] {
         row.status = status.to_owned();
         row.due_at = due_at;
@@ -116,6 +119,7 @@ fn random_filter(random: &mut Random, ids: &[Id], fingerprints: &[Fingerprint]) 
         behind: random.chance(6).then(|| random.one_of(ids)),
         gated: random.chance(6),
         ended: random.chance(6),
+        live: random.chance(3),
         due_by: time(random, 2),
         unchanged_since: time(random, 4),
         newest_first: random.chance(2),
@@ -230,7 +234,7 @@ fn is_selected(expected: &Expected, filter: &Filter) -> bool {
     if filter.gated && row.behind.is_none() {
         return false;
     }
-    if filter.ended && !row.ended {
+    if filter.ended && !row.ended || filter.live && row.ended {
         return false;
     }
     if filter.unchanged_since.is_some_and(|since| row.updated_at > since) {
