@@ -57,7 +57,7 @@ fn an_error_of_main_is_a_text_for_people() {
         .unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_guide")).current_dir(&folder).output().unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
-    assert!(text.starts_with("Error: ") && !text.contains("{"), "{text}");
+    assert!(text.starts_with("Error: ") && !text.contains('{'), "{text}");
     assert!(
         text.ends_with("claims.db is not a database; use another file, or move this one away\n"),
         "{text}"

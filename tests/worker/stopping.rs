@@ -56,8 +56,8 @@ async fn a_worker_says_how_many_calls_it_waits_for_and_for_how_long() {
             .start();
         printer.prints.notified().await;
         running.stop().await.unwrap();
-        let heard = heard.lock().unwrap();
-        let [(stopping, text)] = &**heard else { panic!("{heard:?}") };
+        let heard = heard.lock().unwrap().clone();
+        let [(stopping, text)] = &*heard else { panic!("{heard:?}") };
         assert_eq!((stopping.machines, stopping.calls), (1, 1));
         assert_eq!(stopping.grace, Duration::from_mins(1));
         assert_eq!(text, "stopping: waiting up to 60s for 1 call to finish");

@@ -8,6 +8,7 @@ mod history;
 mod index;
 mod rules;
 mod snapshot;
+mod unread;
 mod unverified;
 mod upgrade;
 mod verify;
@@ -29,11 +30,14 @@ pub(crate) use rules::fold_some;
 #[doc(hidden)]
 pub use rules::{Folded, Rules};
 pub(crate) use snapshot::Snapshot;
+pub use unread::Part;
+#[doc(hidden)]
+pub use unread::Unread;
 pub use unverified::{Record, Unverified};
 #[doc(hidden)]
 pub use upgrade::{upgrade, upgrade_from};
+#[doc(hidden)]
+pub use verify::Parts;
 #[cfg(feature = "sqlite")]
 pub(crate) use verify::{Known, Walk, check_id, check_machine, successor};
-pub use verify::{Part, Verified, VerifyError};
-#[doc(hidden)]
-pub use verify::{Parts, Unread};
+pub use verify::{Verified, VerifyError};

@@ -1,8 +1,8 @@
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use serde_json::Error;
 
-use super::{Breach, Core, Durable, Unverified};
+use super::{Breach, Core, Durable, Part, Unread, Unverified};
 use crate::{
     definition::{Definition, Fingerprint},
     id::Id,
@@ -30,8 +30,7 @@ impl Verified {
         context: impl FnOnce(u32, &str) -> Result<C, Error>,
     ) -> Result<Parts<C>, Unread> {
         let Self { journal, state, version, state_text, context_text } = self;
-        let context = context(version, &context_text)
-            .map_err(|source| Unread { part: Part::Context, source })?;
+        let context = context(version, &context_text).map_err(Unread::of_context)?;
         // Data of an older version may have been upgraded.
         let text = (version == definition.version).then_some(context_text);
         let core = Box::new(Core::restored(journal, context, text));
@@ -62,46 +61,6 @@ pub struct Parts<C> {
     pub text: String,
     /// The journal and the context.
     pub core: Box<Core<C>>,
-}
-
-/// A part of the stored data of a machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Part {
-    /// What is the same in every state.
-    Context,
-    /// The fields of the state.
-    State,
-}
-
-impl fmt::Display for Part {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Context => "the context",
-            Self::State => "the state",
-        })
-    }
-}
-
-/// Why generated code could not make a machine.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Unread {
-    part: Part,
-    source: Error,
-}
-
-impl Unread {
-    pub(crate) fn of(self, id: Id) -> VerifyError {
-        VerifyError::Data { id, part: self.part, source: self.source }
-    }
-}
-
-/// The context has its error where it is read; every other one is of the state.
-impl From<Error> for Unread {
-    fn from(source: Error) -> Self {
-        Self { part: Part::State, source }
-    }
 }
 
 /// Why a stored machine cannot be read. Nothing was changed.

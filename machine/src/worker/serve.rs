@@ -334,16 +334,15 @@ impl Loop {
     fn tell_of_stop(&mut self) {
         self.reap();
         let Shared { on_stop, settings, .. } = &*self.shared;
-        let (machines, calls, grace) = (self.jobs.len(), self.calls.count(), settings.grace);
-        if machines == 0 && calls == 0 {
+        let (machines, calls) = (self.jobs.len(), self.calls.count());
+        let stopping = Stopping { machines, calls, grace: settings.grace };
+        if machines + calls == 0 {
             return;
         }
-        let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-        let (machines_now, calls_now) = (count(machines), count(calls));
-        let grace_ms = millis(grace);
-        telemetry::Stopping { machines: machines_now, calls: calls_now, grace_ms }.emit();
+        let grace_ms = millis(settings.grace);
+        telemetry::Stopping { machines: machines as u64, calls: calls as u64, grace_ms }.emit();
         if let Some(OnStop(report)) = on_stop {
-            report(&Stopping { machines, calls, grace });
+            report(&stopping);
         }
     }
 
