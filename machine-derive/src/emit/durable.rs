@@ -210,11 +210,9 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 let text = text.as_str();
                 ::core::result::Result::Ok(match state {
                     #(#states)*
-                    other => {
-                        let error: __machine::__private::serde_json::Error =
-                            __machine::__private::serde::de::Error::custom(other);
-                        return ::core::result::Result::Err(error.into());
-                    }
+                    other => return ::core::result::Result::Err(
+                        __machine::__private::Unread::unknown_state(other),
+                    ),
                 })
             }
         }

@@ -1,5 +1,6 @@
 use std::fmt;
 
+use serde::de::Error as _;
 use serde_json::Error;
 
 use super::VerifyError;
@@ -35,6 +36,12 @@ pub struct Unread {
 impl Unread {
     pub(super) fn of_context(source: Error) -> Self {
         Self { part: Part::Context, source }
+    }
+
+    /// No state has this index.
+    #[must_use]
+    pub fn unknown_state(index: usize) -> Self {
+        Error::custom(index).into()
     }
 
     pub(crate) fn of(self, id: Id) -> VerifyError {
