@@ -32,6 +32,8 @@ pub async fn work(
     let start = store.position().await?;
     let mut entries = store.subscribe(Some(start)).await?;
     let worker = Worker::new(store, actors).lease(lease).tool::<SendMail>(smtp).handler(host);
+    // A mail on its way is waited for, so that its receipt is kept.
+    let worker = worker.on_stop(|stopping| say(format_args!("{stopping}")));
     let mut work = pin!(async {
         if once {
             return Ok(worker.run_until_idle().await?);

@@ -14,7 +14,7 @@ use crate::{
     engine::{Driver, Records},
     office,
     script::Script,
-    show::Log,
+    show::{Log, say},
 };
 
 /// Works on the tasks until SIGINT or SIGTERM, or only until nothing is ready. Any number of processes can
@@ -51,6 +51,7 @@ fn worker(store: &Store, actors: Actors, folder: &Path) -> anyhow::Result<Worker
         .handler(Driver::new(Script, Arc::clone(&tools)))
         .handler(Records)
         .other_tools(tools)
+        .on_stop(|stopping| say(format_args!("{stopping}")))
         // After this time others look after the tasks of a process that is frozen; of one that has
         // ended, at once.
         .lease(Duration::from_secs(2))

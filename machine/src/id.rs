@@ -40,7 +40,7 @@ impl fmt::Display for Id {
 }
 
 /// The text is not a valid id.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a valid id; ids look like 01890a5d-ac96-774b-bcce-b302099a8057")]
 pub struct InvalidId(String);
 

@@ -23,6 +23,7 @@ extern crate self as machine;
 #[path = "private.rs"]
 pub mod __private;
 pub mod actor;
+mod debug;
 pub mod definition;
 pub mod typed;
 

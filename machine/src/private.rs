@@ -112,7 +112,9 @@ mod durable {
 
     pub use crate::{
         journal::{Journal, Pass, Payload},
-        stored::{Context, Core, Data, Durable, Parts, Restore, Rules, Unverified, Verified},
+        stored::{
+            Context, Core, Data, Durable, Parts, Restore, Rules, Unread, Unverified, Verified,
+        },
     };
     pub use serde;
     pub use serde_json;
@@ -173,7 +175,7 @@ mod durable {
 
     impl<T: Data> Reader<T> {
         pub fn read(self, text: &str) -> serde_json::Result<T> {
-            T::__of_text(text)
+            crate::stored::read(text, T::__of_text)
         }
     }
 

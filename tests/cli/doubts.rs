@@ -35,7 +35,7 @@ async fn not_applied_waits_for_the_worker_unless_overridden() {
     // Its worker is this process.
     let (running, permit) = place.store.begin(pending, tool_node()).await.unwrap();
     let doubt = running.id();
-    place.run(&["fence", &end(doubt), "--as", "ann"]).done();
+    place.run(&["fence", &end(doubt), "--as", "ann", "--yes"]).done();
     let refused = place.run(&["confirm", &end(doubt), "not-applied", "--as", "ann", "--yes"]);
     refused.failed(1, "`--override` does so");
     assert_eq!(place.label(doubt).await, Label::InDoubt);
@@ -121,7 +121,14 @@ async fn a_worker_is_shut_out() {
     let (running, permit) = place.store.begin(pending, tool_node()).await.unwrap();
     let id = running.id();
     place.run(&["cancel", &end(id), "--as", "ann"]).failed(1, "is running");
-    assert!(place.json(&["fence", &end(id), "--as", "ann"])["question"].is_string());
+    let asked = place.run(&["fence", &end(id), "--as", "ann"]);
+    asked.failed(
+        2,
+        "The call may have taken place, so it is in doubt until a receipt or a person settles it.",
+    );
+    assert!(asked.err.contains("\"bob@example.com\""), "{asked:?}");
+    assert_eq!(place.label(id).await, Label::InProgress);
+    assert!(place.json(&["fence", &end(id), "--as", "ann", "--yes"])["question"].is_string());
     assert_eq!(place.label(id).await, Label::InDoubt);
     drop(permit);
 }
@@ -153,5 +160,28 @@ async fn who_is_slower_learns_what_was_confirmed() {
             assert!(told.contains(&expected), "{expected}: {told}");
             assert!(told.contains(&format!("`show {doubt}`")), "{told}");
         }
+    }
+}
+
+/// What is cut is named, and `--whole` shows it, before the answer.
+#[tokio::test]
+async fn long_arguments_are_shown_whole_where_a_person_asks_for_them() {
+    let place = Place::new().await;
+    let long = format!("{}@example.com", "b".repeat(3000));
+    let (doubt, failed) = (place.doubt(&long).await, place.failed(&format!("x{long}")).await);
+    let (doubt, failed) = (end(doubt), end(failed));
+    for command in [&["confirm", &*doubt, "applied"][..], &["retry", &failed]] {
+        let command = [command, &["--as", "ann"]].concat();
+        let cut = place.run(&command);
+        cut.failed(2, "NOT SHOWN HERE: ");
+        cut.failed(2, "`--whole` shows all of it.");
+        let whole = place.run(&[&*command, &["--whole"]].concat());
+        let characters = whole.err.replace("\n        ", "");
+        assert!(characters.contains(&long), "{whole:?}");
+        assert!(!whole.err.contains("NOT SHOWN HERE"), "{whole:?}");
+        // Who decides without being asked sees it, too.
+        let decided = place.run(&[&*command, &["--whole", "--yes"]].concat());
+        decided.done();
+        assert!(decided.err.replace("\n        ", "").contains(&long), "{decided:?}");
     }
 }

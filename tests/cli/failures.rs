@@ -128,3 +128,52 @@ async fn what_no_worker_drives_is_on_the_list() {
     let shown = place.run(&["show", &end(id)]);
     assert!(shown.done().contains("no live worker drives `order`"), "{shown:?}");
 }
+
+mod parcel {
+    use machine::{actor::GraphRunner, machine};
+    use serde::{Deserialize, Serialize};
+
+    #[machine(durable)]
+    #[derive(Debug, Serialize, Deserialize)]
+    pub(super) enum Parcel {
+        #[initial]
+        #[on(post => Posted, by = GraphRunner)]
+        Packed,
+        #[terminal]
+        Posted,
+    }
+}
+
+struct Refuses;
+
+impl Handler for Refuses {
+    type Machine = parcel::AnyParcel;
+
+    async fn handle(
+        &self,
+        _: parcel::AnyParcel,
+        _: &mut Task,
+    ) -> Result<Next<parcel::AnyParcel>, Failure> {
+        Err("no stamps".into())
+    }
+}
+
+/// The clock of the program is two minutes late, so that the next attempt is due for everybody else.
+#[tokio::test]
+async fn what_is_due_is_shown_as_due_and_what_is_set_aside_needs_no_worker() {
+    let place = Place::with(OpenOptions::new().clock(Past)).await;
+    let mut parcel = parcel::Parcel::new();
+    place.store.create(&mut parcel).await.unwrap();
+    let shown = || place.run(&["show", &end(parcel.id())]);
+    let worker = || Worker::new(&place.store, Actors::issue("post").unwrap()).handler(Refuses);
+    worker().run_until_idle().await.unwrap();
+    let failing = shown();
+    assert!(failing.done().contains("; next attempt due since 20"), "{failing:?}");
+    assert!(!failing.out.contains("tried again"), "{failing:?}");
+    assert!(failing.out.contains("no live worker drives `parcel`"), "{failing:?}");
+    place.store.requeue(parcel.id(), &[]).await.unwrap();
+    worker().attempts(1).run_until_idle().await.unwrap();
+    let aside = shown();
+    assert!(aside.done().contains("; set aside"), "{aside:?}");
+    assert!(!aside.out.contains("no live worker"), "{aside:?}");
+}

@@ -137,6 +137,20 @@ async fn what_has_ended_is_pruned_by_name() {
         assert!(!ran.err.contains("span") && !ran.err.contains("jiff"), "{ran:?}");
     }
     assert_eq!(count().await, 2);
+    // A typo would look as if there were nothing to delete.
+    let of = |more: &[&str]| {
+        place.run(&[&["prune", "--ended-for", "0s", "--as", "ann", "--yes"], more].concat())
+    };
+    of(&["--status", "fialed"]).failed(
+        2,
+        "no machine ends in a state `fialed`; there are `cancelled`, `completed`, `failed`, `paid`, `rejected`",
+    );
+    of(&["--status", "waiting"]).failed(2, "no machine ends in a state `waiting`");
+    of(&["--machine", "exection"]).failed(2, "there is no kind `exection`; there are `execution`");
+    assert_eq!(
+        place.json(&["prune", "--ended-for", "0s", "--status", "FAILED", "--dry-run"])["machines"],
+        1
+    );
     let kept = place.json(&["prune", "--ended-for", "90d", "--as", "ann", "--yes"]);
     assert_eq!(kept["machines"], 0);
     let pruned = place.json(&["prune", "--ended-for", "0s", "--as", "ann", "--yes"]);

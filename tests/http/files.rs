@@ -111,7 +111,7 @@ async fn a_machine_that_cannot_be_read_does_not_hide_the_others() {
     let digits = broken.to_string().replace('-', "");
     place.edit(&format!("UPDATE instance SET state = 'secret' WHERE id = x'{digits}'"));
     let answer = place.read(&format!("/api/machines/{broken}")).await;
-    answer.problem(500, "verify");
+    answer.problem(409, "verify");
     assert!(!answer.body.contains("secret"), "{answer:?}");
     let list = place.read("/api/machines").await.is(200);
     assert_eq!(list["machines"].as_array().unwrap().len(), 1, "{list}");
@@ -150,10 +150,10 @@ async fn the_reason_why_a_machine_cannot_be_read_is_for_operators() {
     place.edit("UPDATE instance SET updated_at = updated_at + 1");
     let path = format!("/api/machines/{id}");
     let why = "the seal does not match";
-    place.ask(Call::get(&path).token(OPERATOR)).await.problem(500, why);
+    place.ask(Call::get(&path).token(OPERATOR)).await.problem(409, why);
     for call in [Call::get(&path), Call::get(&path).token(READER)] {
         let answer = place.ask(call).await;
-        answer.problem(500, "an operator sees the reason here");
+        answer.problem(409, "an operator sees the reason here");
         assert!(!answer.body.contains(why), "{answer:?}");
     }
     // It needs attention, in whatever state it is.

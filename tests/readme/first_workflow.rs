@@ -48,3 +48,18 @@ fn a_declined_refund_is_not() {
     let listed = answered(&["decline", "--as", "ann", "--reason", "too late", "--yes"]);
     assert!(listed.contains("REFUSED") && !listed.contains("SUCCESS"), "{listed}");
 }
+
+/// A program returns the error from `main`, which prints its `Debug`.
+#[test]
+fn an_error_of_main_is_a_text_for_people() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("claims.db"), "not a database, but some text ".repeat(200))
+        .unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_guide")).current_dir(&folder).output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.starts_with("Error: ") && !text.contains('{'), "{text}");
+    assert!(
+        text.ends_with("claims.db is not a database; use another file, or move this one away\n"),
+        "{text}"
+    );
+}

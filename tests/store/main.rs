@@ -8,6 +8,7 @@ mod ask_service;
 mod attempts;
 mod backup;
 mod bad_files;
+mod bare_states;
 mod batch;
 mod batch_gates;
 mod batch_refusals;

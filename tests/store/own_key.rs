@@ -88,6 +88,11 @@ async fn a_taken_key_names_its_holder(place: Place) {
     assert_err!(taken, CommitError::KeyHeld { id, by }
         if *id == second.id() && *by == first.id());
 
+    // It is no execution: there is nothing to recover or to settle.
+    let text = taken.unwrap_err().to_string();
+    let wait = format!("wait until {} has ended or has released the key", first.id());
+    assert!(text.contains(&wait), "{text}");
+
     let mut third = Booking::new(seat_7a());
     place.store.create(&mut third).await.unwrap();
     let mut third = third.book();

@@ -236,6 +236,44 @@ async fn what_waits_for_a_person_needs_no_worker() {
     .await;
 }
 
+mod drafts {
+    use super::*;
+
+    /// Its initial state is not stable, and only people move it.
+    #[machine(durable)]
+    #[derive(Debug, Serialize, Deserialize)]
+    pub(super) enum Request {
+        #[initial]
+        #[on(approve => Approved, by = machine::actor::Human)]
+        #[on(decline => Declined, by = machine::actor::Human)]
+        Draft,
+        #[terminal]
+        Approved,
+        #[terminal]
+        Declined,
+    }
+}
+
+/// The same where the state is not declared to be stable, and no worker has looked at it.
+#[tokio::test]
+async fn what_only_a_person_can_move_needs_no_worker() {
+    timed(async |store, hand| {
+        hand.advance(std::time::UNIX_EPOCH.elapsed().unwrap());
+        let rests = || does(|_, _| Box::pin(async { Ok(Next::Wait) }));
+        settle(worker(&store).handler::<Does<drafts::AnyRequest>>(rests())).await;
+        let draft = create(&store, drafts::Request::new()).await;
+        hand.advance(A_WHILE);
+        let concerns = attention(&store).await;
+        let reasons: Vec<_> = concerns.iter().map(|it| (it.id.unwrap(), it.reason)).collect();
+        assert_eq!(reasons, [(draft, Reason::WaitsForPerson)]);
+        // An answer that no worker applies is for a worker.
+        store.send(draft, &says(r#"{"trigger": "approve"}"#, "a")).await.unwrap();
+        hand.advance(A_WHILE);
+        assert_eq!(missing(&store).await.len(), 1);
+    })
+    .await;
+}
+
 mod old {
     use super::*;
 

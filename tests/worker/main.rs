@@ -40,6 +40,7 @@ mod process;
 #[cfg(unix)]
 mod stay;
 mod stopped;
+mod stopping;
 #[cfg(unix)]
 mod suspects;
 #[cfg(unix)]

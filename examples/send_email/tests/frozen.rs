@@ -163,17 +163,18 @@ fn waiting_at(held: fn(&Step<'_>) -> bool) -> (World, Arc<AtomicBool>) {
 }
 
 /// Nobody is frozen, only the server is slow: the worker waits for the receipt all the same, also one
-/// that is asked to stop.
+/// that is asked to stop, and says so.
 #[test]
 fn its_server_is_slow() {
     let (world, go_on) = waiting_at(|step| matches!(step, Step::Stored(_)));
     let (gate, mail) = world.ask_for("--to bob@example.com --timeout 100ms");
     world.ok(&format!("approve --yes {gate} --as ann"));
-    let worker = world.start("work");
+    let mut worker = world.start("work");
     wait_for(&world, mail, Label::InDoubt);
     let told = world.fails(&format!("confirm {mail} not-applied --as ann --yes"));
     assert!(told.contains("may still be running in process "), "{told}");
     worker.signal("TERM");
+    worker.wait_for_text("stopping: waiting up to 10s for 1 call to finish");
     go_on.store(true, Ordering::SeqCst);
     let output = worker.ended();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -192,7 +193,7 @@ fn it_is_shut_out_before_the_mail() {
     world.ok(&format!("approve --yes {gate} --as ann"));
     let worker = world.start("work");
     wait_for(&world, mail, Label::InProgress);
-    world.ok(&format!("fence {mail} --as ann"));
+    world.ok(&format!("fence {mail} --as ann --yes"));
     assert_eq!(world.label(mail), Label::InDoubt);
     go_on.store(true, Ordering::SeqCst);
     // The worker itself says so, which proves it: the key is free.

@@ -25,6 +25,19 @@ impl Process {
         }
     }
 
+    /// Waits until it has printed a line with this text.
+    pub fn wait_for_text(&mut self, text: &str) {
+        let stdout = self.stdout.as_mut().unwrap();
+        let (mut byte, mut line) = ([0], Vec::new());
+        while !String::from_utf8_lossy(&line).contains(text) {
+            if byte == *b"\n" {
+                line.clear();
+            }
+            stdout.read_exact(&mut byte).unwrap();
+            line.push(byte[0]);
+        }
+    }
+
     /// Asks it to end.
     pub fn stop(self) -> Output {
         self.signal("TERM");

@@ -203,7 +203,7 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 
             fn __restore(
                 verified: __machine::__private::Verified,
-            ) -> ::core::result::Result<Self, __machine::__private::serde_json::Error> {
+            ) -> ::core::result::Result<Self, __machine::__private::Unread> {
                 use __machine::__private::Unreadable as _;
                 let __machine::__private::Parts { state, version, text, core } =
                     verified.__into_parts(DEFINITION, |version, text| -> #result { #context })?;
@@ -211,7 +211,7 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 ::core::result::Result::Ok(match state {
                     #(#states)*
                     other => return ::core::result::Result::Err(
-                        __machine::__private::serde::de::Error::custom(other),
+                        __machine::__private::Unread::unknown_state(other),
                     ),
                 })
             }

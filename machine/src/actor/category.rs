@@ -1,6 +1,6 @@
 use core::{any::TypeId, fmt, marker::PhantomData};
 
-/// The category of an actor, as shown to people (OB-3).
+/// The category of an actor, as shown to people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[cfg_attr(
@@ -46,7 +46,7 @@ impl<A: ?Sized> fmt::Debug for Library<A> {
 }
 
 impl Category {
-    /// The category of an actor kind, as recorded in a journal (OB-3).
+    /// The category of an actor kind, as recorded in a journal.
     #[must_use]
     pub fn of_kind(kind: &str) -> Self {
         match kind {

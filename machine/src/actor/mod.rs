@@ -62,7 +62,7 @@ pub(crate) fn acts_as<A: Actor>(actor: &A) -> Option<(core::any::TypeId, &'stati
 ///
 /// `by = ToolNode | EcsNode` in a machine names types that implement this trait. A program hands
 /// each component the actor for its role. Code that holds only a [`ReasoningNode`] cannot advance a
-/// contract: it does not compile (EX-4).
+/// contract: it does not compile.
 ///
 /// ```
 /// use machine::actor::{Actor, Category};
@@ -90,7 +90,7 @@ pub(crate) fn acts_as<A: Actor>(actor: &A) -> Option<(core::any::TypeId, &'stati
 pub trait Actor: 'static {
     /// The name in the journal, such as `tool_node`.
     const KIND: &'static str;
-    /// The category that is shown to people (OB-3).
+    /// The category that is shown to people.
     const CATEGORY: Category;
     /// The previous name in the journal, from before a rename to [`KIND`](Self::KIND).
     const WAS: Option<&'static str> = None;

@@ -13,7 +13,7 @@ use unicode_normalization::UnicodeNormalization;
 pub(crate) struct Name(Arc<str>);
 
 /// A name is not a line of visible text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidName {
     /// It is empty, or nothing but spaces.

@@ -58,8 +58,8 @@ pub struct EcsNode(Option<Name>);
 #[derive(Debug)]
 pub struct GraphRunner(Option<Name>);
 
-/// Decides what should happen. Creates contracts and reads state, but cannot advance an execution
-/// (EX-4). See [`Actors::issue`].
+/// Decides what should happen. Creates contracts and reads state, but cannot advance an execution.
+/// See [`Actors::issue`].
 #[derive(Debug)]
 pub struct ReasoningNode(Option<Name>);
 

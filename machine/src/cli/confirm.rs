@@ -4,8 +4,7 @@ use super::{
     Context, Error, Exit,
     answer::{Answer, Format},
     ids::Ids,
-    person::{Person, Yes},
-    terminal,
+    person::{Person, Whole, Yes},
 };
 use crate::operate::Finding;
 
@@ -28,6 +27,8 @@ pub struct Confirm {
     /// How one knows that it did not.
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
+    #[command(flatten)]
+    whole: Whole,
     #[command(flatten)]
     yes: Yes,
     #[command(flatten)]
@@ -59,18 +60,15 @@ impl Confirm {
         let id = Ids::read(&store).await?.find(&self.id)?;
         let operator = self.person.operates(context, &store);
         let doubt = operator.in_doubt(id).await?;
-        if !self.yes.yes {
-            let answer = match (self.found, self.overridden) {
-                (Found::Applied, _) => "it took place",
-                (Found::NotApplied, false) => "it did not take place, and may be tried again",
-                (Found::NotApplied, true) => {
-                    "it did not take place, although that cannot be known yet, and may be tried again"
-                }
-            };
-            let what =
-                format!("{id}\n{}\nYour answer: {answer}.", terminal::question(&doubt.question()));
-            terminal::agrees(&what)?;
-        }
+        let answer = match (self.found, self.overridden) {
+            (Found::Applied, _) => "it took place",
+            (Found::NotApplied, false) => "it did not take place, and may be tried again",
+            (Found::NotApplied, true) => {
+                "it did not take place, although that cannot be known yet, and may be tried again"
+            }
+        };
+        let asked = self.whole.question(&doubt.question(), &doubt.whole_question());
+        self.yes.agrees(&format!("{id}\n{asked}\nYour answer: {answer}."), self.whole)?;
         let finding = match (self.found, self.overridden) {
             (Found::Applied, _) => Finding::Applied(self.receipt.as_deref()),
             (Found::NotApplied, false) => Finding::NotApplied(self.reason.as_deref()),

@@ -4,7 +4,7 @@ use super::{
     Context, Error, Exit,
     answer::{Answer, Format},
     ids::Ids,
-    person::{Person, Yes},
+    person::{Person, Whole, Yes},
     terminal,
     time::local,
 };
@@ -22,9 +22,8 @@ pub struct Approve {
     ids: Vec<String>,
     #[command(flatten)]
     person: Person,
-    /// Show whole questions. Without this, long arguments are cut, and such a question cannot be approved.
-    #[arg(long)]
-    whole: bool,
+    #[command(flatten)]
+    whole: Whole,
     #[command(flatten)]
     yes: Yes,
     #[command(flatten)]
@@ -55,7 +54,7 @@ impl Approve {
         let gates = found(&store, &operator, "approve", &self.ids).await?;
         let (mut shown, mut texts) = (Vec::with_capacity(gates.len()), Vec::new());
         for gate in gates {
-            let whole = gate.whole_question().filter(|_| self.whole);
+            let whole = gate.whole_question().filter(|_| self.whole.whole);
             let text = whole.as_ref().map_or(gate.question(), |whole| &whole.text);
             texts.push(format!("{}\n{}", gate.id(), terminal::question(text)));
             let digest = whole.map(|whole| whole.digest).or_else(|| gate.digest_if_whole());
@@ -65,11 +64,7 @@ impl Approve {
         // A question that is cut is refused before anybody is asked.
         let is_cut = shown.iter().any(|(_, digest)| digest.is_none());
         if !is_cut {
-            match (self.yes.yes, self.whole) {
-                (false, _) => terminal::agrees(&texts)?,
-                (true, true) => terminal::tell(&texts)?,
-                (true, false) => {}
-            }
+            self.yes.agrees(&texts, self.whole)?;
         }
         let decided = operator.approve(shown).await.map_err(|error| match error.not_shown() {
             Some(id) => error

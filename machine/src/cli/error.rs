@@ -8,7 +8,6 @@ use crate::{
 
 /// Why a command was not carried out. Its `Display` is for people: text from the file cannot break out
 /// of its line.
-#[derive(Debug)]
 pub struct Error {
     code: Code,
     text: String,

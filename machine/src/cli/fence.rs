@@ -4,8 +4,12 @@ use super::{
     Context, Error, Exit,
     answer::{Answer, Format},
     ids::Ids,
-    person::Person,
+    person::{Person, Whole, Yes},
     terminal,
+};
+use crate::{
+    contract::{Extent, question},
+    view::ConsequenceView,
 };
 
 /// `fence`: the worker of a call is shut out, and the call is in doubt.
@@ -19,6 +23,10 @@ pub struct Fence {
     #[arg(long, value_name = "TEXT", default_value = "its worker was shut out")]
     reason: String,
     #[command(flatten)]
+    whole: Whole,
+    #[command(flatten)]
+    yes: Yes,
+    #[command(flatten)]
     format: Format,
 }
 
@@ -26,7 +34,21 @@ impl Fence {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.write().await?;
         let id = Ids::read(&store).await?.find(&self.id)?;
-        let doubt = self.person.operates(context, &store).fence(id, Some(&self.reason)).await?;
+        let operator = self.person.operates(context, &store);
+        if !self.yes.yes || self.whole.whole {
+            let running = operator.in_flight(id, Some(&self.reason)).await?;
+            let what = |extent| question(running.context(), extent);
+            let what = self.whole.question(&what(Extent::Short), &what(Extent::Whole));
+            let view = ConsequenceView::in_language(&running.into(), context.language);
+            self.yes.agrees(
+                &format!(
+                    "{id}  {view}\n{what}\nShut its worker out? The call may have taken place, so it is in doubt \
+                     until a receipt or a person settles it."
+                ),
+                self.whole,
+            )?;
+        }
+        let doubt = operator.fence(id, Some(&self.reason)).await?;
         let question = doubt.question();
         let shown = terminal::question(&question);
         let text = format!(

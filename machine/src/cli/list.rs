@@ -9,7 +9,7 @@ use super::{
     answer::{Answer, Format},
     ids::{Ids, Short},
     table::{Table, cell, label, lines},
-    time::relative,
+    time::{local, relative},
     watch::Watch,
 };
 use crate::{
@@ -285,7 +285,12 @@ pub(super) fn failed(trouble: &Value, error: Option<&str>, now: i64) -> String {
     if trouble["set_aside"] == true {
         shown.push_str("; set aside");
     } else if let Some(at) = trouble["retry_at"].as_i64() {
-        let _ = write!(shown, "; tried again {}", relative(at, now));
+        // No worker has tried it since, so perhaps none runs.
+        let _ = if at <= now {
+            write!(shown, "; next attempt due since {}", local(at))
+        } else {
+            write!(shown, "; tried again {}", relative(at, now))
+        };
     }
     match error {
         Some(error) => format!("{shown}: {error}"),

@@ -59,22 +59,25 @@ pub struct Prune {
 impl Prune {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let Some(ended_for) = self.ended_for else { return self.log(context).await };
-        let mut prune = store::Prune::ended_for(ended_for);
-        if let Some(machine) = &self.machine {
-            prune = prune.machine(machine);
-        }
-        if let Some(status) = &self.status {
-            prune = prune.status(status);
-        }
-        if self.contradicted {
-            prune = prune.contradicted();
-        }
         // A rehearsal leaves no name in the file.
         let (is_rehearsal, by) = match (&self.by, self.dry_run) {
             (Some(by), false) => (false, by.clone()),
             _ => (true, Human::new("nobody").map_err(|error| Error::refused(error.to_string()))?),
         };
         let store = if is_rehearsal { context.read().await? } else { context.write().await? };
+        let observer = context.observer(&store);
+        let mut prune = store::Prune::ended_for(ended_for);
+        if let Some(machine) = &self.machine {
+            operate::has_kind(&observer, machine).await?;
+            prune = prune.machine(machine);
+        }
+        if let Some(status) = &self.status {
+            let machine = self.machine.as_deref();
+            prune = prune.statuses(operate::ended_in(&observer, machine, status).await?);
+        }
+        if self.contradicted {
+            prune = prune.contradicted();
+        }
         let rehearse = async || {
             let progress = Progress::open("machines were looked at");
             let rehearsal = prune.clone().dry_run();

@@ -4,8 +4,7 @@ use super::{
     Context, Error, Exit,
     answer::{Answer, Format},
     ids::Ids,
-    person::{Person, Yes},
-    terminal,
+    person::{Person, Whole, Yes},
 };
 use crate::{
     contract::{Extent, question},
@@ -20,6 +19,8 @@ pub struct Retry {
     #[command(flatten)]
     person: Person,
     #[command(flatten)]
+    whole: Whole,
+    #[command(flatten)]
     yes: Yes,
     #[command(flatten)]
     format: Format,
@@ -30,11 +31,12 @@ impl Retry {
         let store = context.write().await?;
         let id = Ids::read(&store).await?.find(&self.id)?;
         let operator = self.person.operates(context, &store);
-        if !self.yes.yes {
+        if !self.yes.yes || self.whole.whole {
             let failed = operator.failed(id).await?;
-            let what = terminal::question(&question(failed.context(), Extent::Short));
+            let what = |extent| question(failed.context(), extent);
+            let what = self.whole.question(&what(Extent::Short), &what(Extent::Whole));
             let view = ConsequenceView::in_language(&failed.into(), context.language);
-            terminal::agrees(&format!("{id}  {view}\nTry it again? {what}"))?;
+            self.yes.agrees(&format!("{id}  {view}\nTry it again? {what}"), self.whole)?;
         }
         let attempt = operator.retry(id).await?;
         let text = format!("{id} is tried again as {attempt}: a worker runs it\n");

@@ -20,9 +20,9 @@ use crate::{
 };
 
 /// The identity and the constraints of one attempt at an action. Immutable once it is part of an
-/// [`Execution`] (EX-3).
+/// [`Execution`].
 ///
-/// Only a [`ReasoningNode`] can make contracts (EX-4), and only a person or a policy a retry. Status,
+/// Only a [`ReasoningNode`] can make contracts, and only a person or a policy a retry. Status,
 /// transitions and timestamps belong to the [`Execution`] that carries the contract.
 ///
 /// A contract cannot be read from JSON. A store reads its own back, derives the key again, and refuses
@@ -112,7 +112,7 @@ impl Contract {
         Ok(contract)
     }
 
-    /// A question to a person. It has no timeout (EX-15). To ask whether an action may run, see
+    /// A question to a person. It has no timeout. To ask whether an action may run, see
     /// [`ask`](Self::ask).
     ///
     /// # Errors
@@ -153,7 +153,7 @@ impl Contract {
         Ok(Self::new(action, summary, effect, author))
     }
 
-    /// A new attempt at the action of an execution that ended (EX-5): same key, new execution. A
+    /// A new attempt at the action of an execution that ended: same key, new execution. A
     /// person decides it, or a [`Policy`](super::Policy) that says so, and that is on record as its
     /// approval. It is for one execution: another one with a copy of this contract has the same id,
     /// and a store refuses it. A policy can repeat what a person approved and what then failed, until
@@ -228,7 +228,7 @@ impl Contract {
     }
 
     /// Marks the action as irreversible, even if its tool is registered as idempotent. This cannot
-    /// be undone: external hints may raise the risk, never lower it (EX-15).
+    /// be undone: external hints may raise the risk, never lower it.
     #[must_use]
     pub fn irreversible(mut self) -> Self {
         self.0.irreversible = true;
@@ -326,7 +326,7 @@ impl Contract {
         self.0.session.as_deref()
     }
 
-    /// The gate that must approve this action before it may run (EX-9).
+    /// The gate that must approve this action before it may run.
     #[must_use]
     pub fn behind(&self) -> Option<Id> {
         self.0.behind

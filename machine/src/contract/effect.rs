@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a call does to the outside world.
 ///
-/// Effects are ordered by risk. Hints raise an effect and never lower it (EX-15).
+/// Effects are ordered by risk. Hints raise an effect and never lower it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {

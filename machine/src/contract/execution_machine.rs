@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use super::Contract;
 use crate::actor::{EcsNode, GraphRunner, ToolNode};
 
-/// One attempt at an action, from submission to a terminal state (EX-1, EX-2).
+/// One attempt at an action, from submission to a terminal state.
 ///
 /// The execution of an irreversible action enters RUNNING through [`Store::begin`], which
 /// issues the permit; a store refuses one that was started in any other way.

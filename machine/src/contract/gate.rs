@@ -124,7 +124,7 @@ pub(super) fn read_decision<'de, D: Deserializer<'de>>(
 }
 
 impl Contract {
-    /// Puts the action behind a gate (EX-9): a question to a person, made from the action. Returns
+    /// Puts the action behind a gate: a question to a person, made from the action. Returns
     /// the gate, which waits for its answer, and the execution that runs only after it is approved.
     /// Store both in one batch: [`Store::ask`](crate::store::Store::ask) does so.
     ///

@@ -62,7 +62,13 @@ impl InDoubt {
     /// The question to ask a person, with the action. If a receipt arrived, it says so first.
     #[must_use]
     pub fn question(&self) -> String {
-        in_doubt(&self.0)
+        in_doubt(&self.0, Extent::Short)
+    }
+
+    /// The same with whole arguments, however long they are.
+    #[must_use]
+    pub fn whole_question(&self) -> String {
+        in_doubt(&self.0, Extent::Whole)
     }
 
     /// What is known of the call.
@@ -121,7 +127,7 @@ pub(crate) fn append(machine: &mut dyn Durable, by: Who<'_>, fact: CallFact) {
 #[must_use]
 pub fn waits_for(waiting: &Execution<Waiting>) -> String {
     if Progress::read(waiting).is_in_doubt() {
-        return in_doubt(waiting);
+        return in_doubt(waiting, Extent::Short);
     }
     let asked = &waiting.state().prompt;
     if waiting.context().approves().is_some() {
@@ -133,7 +139,7 @@ pub fn waits_for(waiting: &Execution<Waiting>) -> String {
     shown
 }
 
-fn in_doubt(waiting: &Execution<Waiting>) -> String {
+fn in_doubt(waiting: &Execution<Waiting>, extent: Extent) -> String {
     let (asked, progress) = (&waiting.state().prompt, Progress::read(waiting));
     let question = match (progress.receipt(), progress.worker()) {
         (Some(receipt), _) => format!("It took place: {receipt}. Confirm it. ({asked})"),
@@ -159,6 +165,6 @@ fn in_doubt(waiting: &Execution<Waiting>) -> String {
     // Summary, reason and receipt may come from a model, or from the remote service.
     let mut shown = String::with_capacity(question.len());
     visible(&question, &mut shown);
-    describe(waiting.context().action(), Extent::Short, &mut shown);
+    describe(waiting.context().action(), extent, &mut shown);
     shown
 }

@@ -2,7 +2,7 @@ use super::Action;
 use crate::{actor::InvalidName, journal::Unportable};
 
 /// Why a contract could not be made. Nothing was stored.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidContract {
     /// The arguments are not valid JSON.

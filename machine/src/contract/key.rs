@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::Action;
 use crate::journal::{Digest, canonical_whole, canonical_whole_object};
 
-/// The key under which an irreversible action runs at most once (EX-5).
+/// The key under which an irreversible action runs at most once.
 ///
 /// It is derived from the action: service, method, and a digest of the arguments in canonical form,
 /// so that key order does not matter. [`Tool::identity`](super::Tool::identity) replaces the

@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// How to undo what was done, as data: for each execution that took place and says how, the action
-/// that undoes it, newest first (OR-6).
+/// that undoes it, newest first.
 ///
 /// Undoing is an action like any other: it is planned, approved, and run once.
 ///

@@ -17,7 +17,7 @@ use crate::{
 impl Context for Contract {
     type Summary = Progress;
 
-    /// The raw action, its notes, and how to undo it are internal (EX-12, EX-13).
+    /// The raw action, its notes, and how to undo it are internal.
     const MARKS: &'static [Mark] = &[
         Mark::human("summary"),
         Mark::human("summaries"),

@@ -62,15 +62,15 @@ pub trait Tool: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The name of the method, such as `send`.
     const METHOD: &'static str;
     /// What a call does to the outside world. A store remembers it, and refuses a program in which
-    /// the tool has become less risky (EX-15).
+    /// the tool has become less risky.
     type Effect: EffectType;
     /// What a successful call returns.
     type Receipt: Serialize + DeserializeOwned + Send + 'static;
-    /// How long to wait for an answer (EX-15); `None` means without a limit. After that the outcome
+    /// How long to wait for an answer, by default 30 s; `None` means without a limit. After that the outcome
     /// of an irreversible call is unknown.
     const TIMEOUT: Option<Duration> = Some(Duration::from_secs(30));
     /// How long after its worker ended a call can still take effect, because what was sent is on its
-    /// way. "It did not take place" counts only after that time.
+    /// way; by default 60 s. "It did not take place" counts only after that time.
     const SETTLING_TIME: Duration = Duration::from_mins(1);
     /// The languages that [`subject`](Self::subject) knows, besides the default, such as `zh`.
     const LANGUAGES: &'static [&'static str] = &[];
@@ -245,7 +245,7 @@ pub struct ToolSpec {
 }
 
 impl ToolSpec {
-    /// The default timeout of a tool call (EX-15).
+    /// The default timeout of a tool call.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
     /// The default settling time. See [`Tool::SETTLING_TIME`].

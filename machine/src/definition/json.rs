@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, de};
 use super::{ActorDef, Definition, Edge, Fingerprint, GroupDef, Mark, StateDef, Text};
 
 /// A definition that was read and is not one: an index out of range, a name twice.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct InvalidDefinition(String);
 
 impl fmt::Display for InvalidDefinition {

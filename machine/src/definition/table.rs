@@ -176,7 +176,7 @@ pub struct DeadlineDef {
 pub struct ActorDef {
     /// The name in the journal, such as `tool_node`.
     pub kind: Text,
-    /// What people are shown instead (OB-3).
+    /// What people are shown instead.
     pub category: Category,
     /// The name in the journal that it had before.
     #[cfg_attr(feature = "serde", serde(default))]
@@ -218,7 +218,7 @@ impl Edge {
 }
 
 impl Definition {
-    /// What people are shown of an actor that a journal names (OB-3).
+    /// What people are shown of an actor that a journal names.
     #[must_use]
     pub fn category(&self, kind: &str) -> Category {
         let declared = self.actors.iter().find(|actor| actor.kind == kind);

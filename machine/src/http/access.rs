@@ -45,7 +45,7 @@ pub(super) enum Role {
 
 /// The token is too short to be a secret, has characters that a header cannot have, or is of another
 /// person.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidToken(String);
 

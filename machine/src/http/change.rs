@@ -21,7 +21,7 @@ use crate::{
 /// How many machines are remembered.
 const SUBJECTS: usize = 4096;
 
-/// A transition of an execution (OB-12).
+/// A transition of an execution.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(super) struct ExecutionState {
     /// The execution.

@@ -13,7 +13,7 @@ use super::{problem::Problem, router::Shared};
 use crate::id::shortened;
 
 /// Something that no request can have as the name of its host, such as an address with a scheme or a port.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not the name of a host; give the name alone, without scheme, port and path, such as \
      `agents.example.com`"

@@ -190,6 +190,8 @@ async fn page<A: view::Audience>(
         (status = 200, description = "The machine.", body = Detail<Internal>),
         (status = 404, description = "No machine has this id.", body = Problem,
             content_type = "application/problem+json"),
+        (status = 409, description = "The stored data of the machine cannot be read.", body = Problem,
+            content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn show(
@@ -239,6 +241,8 @@ pub(super) struct TimelinePart {
     responses(
         (status = 200, description = "A part of the history.", body = TimelinePart),
         (status = 404, description = "No machine has this id.", body = Problem,
+            content_type = "application/problem+json"),
+        (status = 409, description = "The stored data of the machine cannot be read.", body = Problem,
             content_type = "application/problem+json"),
     )
 )]

@@ -148,7 +148,8 @@ impl From<LoadError> for Problem {
                 let title = "The stored data cannot be read";
                 let detail = "the machine cannot be read; an operator sees the reason here, and `verify` on the \
                     command line says it";
-                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "unreadable", title, detail)
+                // The server works: the data are to be repaired, or need another program.
+                Self::new(StatusCode::CONFLICT, "unreadable", title, detail)
             }
             _ => Self::refused(detail),
         }

@@ -25,7 +25,7 @@ const GRACE: Duration = Duration::from_secs(7);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Why nothing was served.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[error("cannot listen: {0}; is another program using the port?")]
 pub struct ServeError(#[from] io::Error);
 

@@ -50,7 +50,7 @@ struct Code {
 }
 
 /// The system has no random numbers.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[error("the system has no random numbers: {0}")]
 pub struct NoRandomness(getrandom::Error);
 

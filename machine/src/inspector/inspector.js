@@ -170,7 +170,7 @@ async function load() {
     if (problem.status === 401) return askForToken(problem);
     state.problem = problem;
     // What is shown stays; it is only not the newest.
-    if (problem.status === 404 || problem.status === 500) state.data = null;
+    if (problem.status === 404 || problem.status === 409) state.data = null;
   } finally {
     if (isCurrent()) state.loading = false;
   }

@@ -27,11 +27,15 @@ export function setClock(header) {
 /** Now, by the clock of the server (milliseconds since the Unix epoch). */
 export const now = () => Date.now() + skew;
 
+/** When it is tried again. If no worker has tried it since, perhaps none runs. */
+const nextAttempt = (at) =>
+  at <= now() ? `; next attempt due since ${exact(at)}` : ["; tried again ", since(at)];
+
 /** What a worker could not do, how often, and when. */
 export const failed = (trouble, error) => [
   `${trouble.reason}; ${count(trouble.attempts, "attempt")}`,
   trouble.at === null ? "" : [", the last ", since(trouble.at)],
-  trouble.set_aside ? "; set aside" : trouble.retry_at === null ? "" : ["; tried again ", since(trouble.retry_at)],
+  trouble.set_aside ? "; set aside" : trouble.retry_at === null ? "" : nextAttempt(trouble.retry_at),
   typeof error === "string" ? `: ${error}` : ". The audience “internal” sees the error.",
 ];
 

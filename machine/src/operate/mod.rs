@@ -27,6 +27,6 @@ pub(crate) use detail::Detail;
 pub(crate) use error::{Error, Kind};
 pub(crate) use message::{Accepted, Draft, Sending};
 pub(crate) use operator::Operator;
-#[cfg(feature = "cli")]
-pub(crate) use select::has_session;
 pub(crate) use select::{Selection, Wanted};
+#[cfg(feature = "cli")]
+pub(crate) use select::{ended_in, has_kind, has_session};

@@ -4,7 +4,8 @@ use super::{Error, Kind};
 use crate::{
     actor::{Actor, Actors, Human},
     contract::{
-        Action, AnyExecution, Contract, Execution, InDoubt, Planned, Progress, execution::Failed,
+        Action, AnyExecution, Contract, Execution, InDoubt, Planned, Progress,
+        execution::{Failed, Running},
     },
     id::Id,
     store::{CommitError, LoadError, Query, Store, operation::NewOperation},
@@ -116,21 +117,39 @@ impl<'a> Operator<'a> {
 
     /// Shuts out the worker of a call, which puts the call in doubt.
     pub(crate) async fn fence(&self, id: Id, reason: Option<&str>) -> Result<InDoubt, Error> {
-        let reason = reason.unwrap_or("its worker was shut out");
+        let reason = reason.unwrap_or(SHUT_OUT);
         let checked = self.is_execution("fence", id).await;
         self.checked("fence", &[id], reason, checked).await?;
         let fence = async {
             let fenced = self.store.fence(id, reason, &self.actors.graph_runner).await;
             let fenced = fenced.map_err(|error| match error {
-                LoadError::NotRunning { id, found } => Error::refused(format!(
-                    "{id} is {found}, and is not an irreversible call in flight, so there is no worker to \
-                     shut out"
-                )),
+                LoadError::NotRunning { id, found } => not_in_flight(id, &found),
                 error => error.into(),
             });
             self.or_instead(id, fenced).await
         };
         self.logged("fence", &[id], reason, fence).await
+    }
+
+    /// The call whose worker is to be shut out.
+    #[cfg(feature = "cli")]
+    pub(crate) async fn in_flight(
+        &self,
+        id: Id,
+        reason: Option<&str>,
+    ) -> Result<Execution<Running>, Error> {
+        let running = async {
+            self.is_execution("fence", id).await?;
+            let running = match self.store.load::<AnyExecution>(id).await? {
+                AnyExecution::Running(running) if running.context().is_irreversible() => {
+                    Ok(running)
+                }
+                other => Err(not_in_flight(id, &other.status().definition().label)),
+            };
+            self.or_instead(id, running).await
+        };
+        let running = running.await;
+        self.checked("fence", &[id], reason.unwrap_or(SHUT_OUT), running).await
     }
 
     /// Logs an operation that was refused before it began. Requests for unknown machines are not logged.
@@ -174,4 +193,13 @@ impl<'a> Operator<'a> {
         let _ = self.store.operation_ended(number, &outcome).await;
         done
     }
+}
+
+/// Why a worker is shut out, if the person does not say why.
+const SHUT_OUT: &str = "its worker was shut out";
+
+fn not_in_flight(id: Id, found: &str) -> Error {
+    Error::refused(format!(
+        "{id} is {found}, and is not an irreversible call in flight, so there is no worker to shut out"
+    ))
 }

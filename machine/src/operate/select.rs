@@ -116,6 +116,39 @@ impl Selection {
     }
 }
 
+/// The names of the states that are meant by the name of one that machines end in.
+///
+/// # Errors
+///
+/// Names that nothing has: a typo would look as if there were no such machines.
+#[cfg(feature = "cli")]
+pub(crate) async fn ended_in(
+    observer: &Observer,
+    machine: Option<&str>,
+    wanted: &str,
+) -> Result<BTreeSet<String>, Error> {
+    let known = States::of(observer).await?;
+    let of_kind =
+        known.ends.iter().filter(|(kind, _)| machine.is_none_or(|machine| machine == kind));
+    let names: BTreeSet<String> = of_kind.map(|(_, name)| name.clone()).collect();
+    let found: BTreeSet<String> =
+        names.iter().filter(|name| is_same(wanted, name)).cloned().collect();
+    match (found.is_empty(), known.is_whole) {
+        (false, _) => Ok(found),
+        (true, false) => Ok(BTreeSet::from([wanted.to_owned()])),
+        (true, true) => {
+            let what = format!("no machine ends in a state `{}`", shortened(wanted));
+            Err(none(&what, names.into_iter()))
+        }
+    }
+}
+
+/// Refuses the name of a kind that nothing has.
+#[cfg(feature = "cli")]
+pub(crate) async fn has_kind(observer: &Observer, machine: &str) -> Result<(), Error> {
+    States::of(observer).await?.has_kind(machine)
+}
+
 /// Refuses the name of a session that no machine has: with a typo it would look as if nothing had happened
 /// in it.
 pub(crate) async fn has_session(store: &Store, session: &str) -> Result<(), Error> {
@@ -131,6 +164,9 @@ pub(crate) async fn has_session(store: &Store, session: &str) -> Result<(), Erro
 /// The states of the machines of a store: kind, name and label of each.
 struct States {
     all: BTreeSet<(String, String, String)>,
+    /// Kind and name of those that machines end in.
+    #[cfg(feature = "cli")]
+    ends: BTreeSet<(String, String)>,
     /// A definition cannot be read, so there may be others.
     is_whole: bool,
 }
@@ -140,9 +176,15 @@ impl States {
         let stored = observer.store.definitions().await?;
         let own = observer.own.iter().copied();
         let mut all = BTreeSet::new();
+        #[cfg(feature = "cli")]
+        let mut ends = BTreeSet::new();
         // The library's own kind is there before its first machine is.
         for definition in stored.iter().map(|it| &**it).chain(own).chain([execution::DEFINITION]) {
             for state in &*definition.states {
+                #[cfg(feature = "cli")]
+                if state.terminal {
+                    ends.insert((definition.name.to_string(), state.name.to_string()));
+                }
                 let is_execution = definition.name == execution::DEFINITION.name;
                 let mut labels = vec![state.label.to_string()];
                 if is_execution {
@@ -156,7 +198,12 @@ impl States {
             }
         }
         let is_whole = observer.store.broken_definitions().await?.is_empty();
-        Ok(Self { all, is_whole })
+        Ok(Self {
+            all,
+            #[cfg(feature = "cli")]
+            ends,
+            is_whole,
+        })
     }
 
     fn has_kind(&self, machine: &str) -> Result<(), Error> {

@@ -25,7 +25,7 @@ pub struct BackupProgress {
 }
 
 /// Why no backup was made. There is no file with the name of the copy, unless it was there before.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BackupError {
     /// A file with this name exists.

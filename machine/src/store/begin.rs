@@ -26,12 +26,12 @@ impl Store {
     /// # Errors
     ///
     /// The planned execution, unchanged, with [`CommitError::Deferred`], [`CommitError::NeverRuns`],
-    /// [`CommitError::NotApproved`] and [`CommitError::ApprovalExpired`] if its gate does not allow it
-    /// (EX-9); [`CommitError::Declined`] if a person declined the action, and nobody has approved it since;
+    /// [`CommitError::NotApproved`] and [`CommitError::ApprovalExpired`] if its gate does not allow it;
+    /// [`CommitError::Declined`] if a person declined the action, and nobody has approved it since;
     /// [`CommitError::OtherIdentity`] and [`CommitError::IdentityChanged`] if this program makes other keys
     /// for the tool than the one that used it before;
     /// [`CommitError::AlreadyDone`] and [`CommitError::KeyHeld`] if another execution
-    /// completed the action or holds the key (EX-5); [`CommitError::Conflict`] if another caller began
+    /// completed the action or holds the key; [`CommitError::Conflict`] if another caller began
     /// it first.
     ///
     /// If the error [is indeterminate](super::Unavailable::is_indeterminate), the execution may be

@@ -159,7 +159,38 @@ type Known<'a> = &'a [Arc<Definition>];
 type FoldEntries =
     fn(&Store, Found, Known<'_>, &Summary, (&[Entry], bool)) -> Result<Summary, LoadError>;
 
+/// Why a program cannot read a machine.
+pub(super) struct Refusal {
+    /// The program and the data do not fit: the data are as they were written.
+    pub(super) is_misfit: bool,
+    pub(super) reason: String,
+}
+
 impl Named {
+    /// Reads a machine as `load` does. Upgrades are the user's code; one that panics concerns its machine only.
+    pub(super) fn read(
+        &self,
+        store: &Store,
+        found: Found,
+        known: Known<'_>,
+    ) -> Result<(), Refusal> {
+        match catch_unwind(AssertUnwindSafe(|| (self.rehearse)(store, found, known))) {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => {
+                let misfits = |error: &VerifyError| {
+                    matches!(error, VerifyError::Data { .. } | VerifyError::Incompatible { .. })
+                };
+                let is_misfit = matches!(&error, LoadError::Unreadable(error) if misfits(error));
+                Err(Refusal { is_misfit, reason: error.to_string() })
+            }
+            Err(_) => {
+                let reason =
+                    "reading it panicked; look at its `Deserialize` and its upgrade functions";
+                Err(Refusal { is_misfit: true, reason: reason.to_owned() })
+            }
+        }
+    }
+
     pub(super) fn of<M: Restore>() -> Self {
         Self {
             definition: M::DEFINITION,
@@ -187,7 +218,8 @@ impl Store {
     /// Reads every machine of some kinds as `load` does.
     pub(super) async fn rehearse(&self, declared: &Declared) -> Result<Check, Unavailable> {
         let mut check = Check::default();
-        for Named { definition: own, rehearse, .. } in &declared.machines {
+        for named in &declared.machines {
+            let own = named.definition;
             let (mut checked, known) = self.compare(own, &mut check).await?;
             let mut query = Query::new().machine(own.name.as_ref());
             loop {
@@ -199,13 +231,9 @@ impl Store {
                         continue;
                     };
                     let (id, state) = (row.id, row.status.clone());
-                    // Upgrades are the user's code; one that panics concerns its machine only.
-                    let read = catch_unwind(AssertUnwindSafe(|| rehearse(self, found, &known)));
-                    let reason = read.map_or_else(
-                        |_| Some("reading it panicked; look at its upgrade functions".to_owned()),
-                        |read| read.err().map(|error| error.to_string()),
-                    );
-                    checked.blocked.extend(reason.map(|reason| Blocked { id, state, reason }));
+                    if let Err(Refusal { reason, .. }) = named.read(self, found, &known) {
+                        checked.blocked.push(Blocked { id, state, reason });
+                    }
                 }
                 match next {
                     Some(next) => query = query.after(next),
@@ -271,6 +299,9 @@ impl Store {
                     .machine(own.name.as_ref())
                     .status(state.name.as_ref())
                     .definition(older.fingerprint);
+                if read == Read::Driven {
+                    query = query.live();
+                }
                 loop {
                     let (rows, next) = self.rows(&query, false).await.map_err(unavailable)?;
                     for (_, found) in rows {

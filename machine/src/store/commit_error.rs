@@ -9,7 +9,7 @@ use crate::{
 /// Why a batch was not written. Nothing of it was, except for late evidence with
 /// [`Fenced`](Self::Fenced), and unless [`Unavailable::is_indeterminate`]. All machines are as they
 /// were.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum CommitError {
     /// Another commit changed the machine first.
@@ -128,8 +128,8 @@ pub enum CommitError {
     },
     /// Another machine holds the key.
     #[error(
-        "{by} holds the idempotency key that {id} needs; wait until it ends, or, if its process \
-         ended, call `recover` and settle it"
+        "{by} holds the key that {id} needs; nothing was written; wait until {by} has ended or has released \
+         the key; if it is a call whose process has ended, call `recover` and settle it"
     )]
     KeyHeld {
         /// The refused machine.

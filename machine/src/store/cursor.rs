@@ -41,7 +41,7 @@ impl fmt::Display for Cursor {
 }
 
 /// The text is not a cursor.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a cursor of this list; use the one that the previous page has, or none for the \
      first page"

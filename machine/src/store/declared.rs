@@ -1,11 +1,15 @@
 //! The machines and tools of a program, and whether what is stored fits them.
 
+use std::collections::BTreeSet;
+
 use super::{
-    Blocked, Check, CheckedTool, Query, Store, Unavailable,
-    check::{Named, Read, unavailable},
+    Blocked, Check, CheckedMachine, CheckedTool, Query, Store, Unavailable,
+    backend::Found,
+    check::{Named, Read, Refusal, unavailable},
 };
 use crate::{
-    contract::{AnyExecution, Callable, Contract, InvalidContract, Tool, execution},
+    contract::{AnyExecution, Callable, Contract, InvalidContract, Tool},
+    id::Id,
     stored::Restore,
 };
 
@@ -41,23 +45,75 @@ impl Declared {
     }
 }
 
-/// The states of executions whose calls are still to be made, or asked about.
-const OPEN: [&str; 3] = ["pending", "running", "waiting"];
+/// How many of the oldest, and of the newest machines of each definition a worker reads before it starts.
+const READ_AT_START: usize = 500;
 
 impl Store {
-    /// What is stored and does not fit what is declared, as far as definitions and arguments say. `read` is who reads:
-    /// a worker leaves alone what has ended, and what newer programs have written.
+    /// What is stored and does not fit what is declared. `read` is who reads: opening a file compares definitions
+    /// and the arguments of open calls. A worker also reads machines, and leaves alone what has ended and what newer
+    /// programs have written.
     pub(crate) async fn misfits(
         &self,
         declared: &Declared,
         read: Read,
     ) -> Result<Check, Unavailable> {
         let mut check = Check::default();
-        for Named { definition: own, .. } in &declared.machines {
-            self.incompatible_with(own, read, &mut check).await?;
+        for named in &declared.machines {
+            self.incompatible_with(named.definition, read, &mut check).await?;
+            if let (Read::Driven, Some(checked)) = (read, check.machines.last_mut()) {
+                self.read_live(*named, checked).await?;
+            }
         }
         self.check_arguments(declared, &mut check).await?;
         Ok(check)
+    }
+
+    /// Reads machines that have not ended: of each definition, the oldest and the newest. Definitions say nothing of
+    /// what is in a context, nor of what is in the types of fields. What was changed by hand is no matter of the
+    /// program, and is set aside one by one.
+    async fn read_live(
+        &self,
+        named: Named,
+        checked: &mut CheckedMachine,
+    ) -> Result<(), Unavailable> {
+        let own = named.definition;
+        let known = self.inner.backend.definitions().await?.intact;
+        let newest = known.iter().position(|it| it.fingerprint == own.fingerprint);
+        let mut rows = Vec::new();
+        for written in &known[..newest.map_or(known.len(), |newest| newest + 1)] {
+            if written.name != own.name || written.version > own.version {
+                continue;
+            }
+            let query = Query::new().machine(own.name.as_ref()).definition(written.fingerprint);
+            let query = query.live().limit(READ_AT_START);
+            let (oldest, next) = self.rows(&query, true).await.map_err(unavailable)?;
+            let last = oldest.last().map(|(number, _)| *number);
+            rows.extend(oldest);
+            if next.is_some() {
+                let query = query.newest_first();
+                let (newest, _) = self.rows(&query, true).await.map_err(unavailable)?;
+                rows.extend(newest.into_iter().filter(|(number, _)| Some(*number) > last));
+            }
+        }
+        let store = self.clone();
+        let read = self.run(move || {
+            let read = rows.into_iter().filter_map(|(_, found)| {
+                let Found::Row(row, _) = &found else { return None };
+                let (id, state) = (row.id, row.status.clone());
+                let refusal = named.read(&store, found, &known).err();
+                let refusal = refusal.filter(|refusal| refusal.is_misfit);
+                Some((id, refusal.map(|Refusal { reason, .. }| Blocked { id, state, reason })))
+            });
+            read.collect::<Vec<_>>()
+        });
+        let known: BTreeSet<Id> = checked.blocked.iter().map(|blocked| blocked.id).collect();
+        for (id, blocked) in read.await? {
+            if !known.contains(&id) {
+                checked.checked += 1;
+                checked.blocked.extend(blocked);
+            }
+        }
+        Ok(())
     }
 
     /// Reads the arguments of the open calls of the declared tools.
@@ -75,30 +131,32 @@ impl Store {
         if tools.is_empty() {
             return Ok(());
         }
-        for state in OPEN {
-            let kind = execution::DEFINITION.name.as_ref();
-            let mut query = Query::new().machine(kind).status(state).limit(1000);
-            loop {
-                let page = self.load_all::<AnyExecution>(&query).await.map_err(unavailable)?;
-                // One that cannot be read has no arguments to look at.
-                for execution in page.items.into_iter().flatten() {
-                    let contract = execution.context();
-                    let name = contract.action().tool_name();
-                    let tool = tools.iter_mut().find(|(tool, _)| Some(&tool.name) == name.as_ref());
-                    let Some((tool, checked)) = tool else { continue };
-                    checked.checked += 1;
-                    let reason = match (tool.read)(contract) {
-                        // A program that makes the same keys can run it.
-                        Ok(()) | Err(InvalidContract::OtherIdentity { .. }) => continue,
-                        Err(error) => error.to_string(),
-                    };
-                    let (id, state) = (execution.id(), state.to_owned());
-                    checked.blocked.push(Blocked { id, state, reason });
-                }
-                match page.next {
-                    Some(next) => query = query.after(next),
-                    None => break,
-                }
+        let mut query = Query::new().live().limit(1000);
+        loop {
+            let page = self.load_all::<AnyExecution>(&query).await.map_err(unavailable)?;
+            // One that cannot be read has no arguments to look at.
+            for execution in page.items.into_iter().flatten() {
+                let contract = execution.context();
+                let name = contract.action().tool_name();
+                let tool = tools.iter_mut().find(|(tool, _)| Some(&tool.name) == name.as_ref());
+                let Some((tool, checked)) = tool else { continue };
+                checked.checked += 1;
+                let reason = match (tool.read)(contract) {
+                    // A program that makes the same keys can run it.
+                    Ok(()) | Err(InvalidContract::OtherIdentity { .. }) => continue,
+                    Err(InvalidContract::Arguments { tool, reason }) => format!(
+                        "its stored arguments do not fit `{tool}`: {reason}; write `#[serde(default)]` on an \
+                         argument that was added and `#[serde(alias = \"..\")]` on one that was renamed, or run the \
+                         program that planned the call until it has ended"
+                    ),
+                    Err(error) => error.to_string(),
+                };
+                let state = execution.status().definition().name.to_string();
+                checked.blocked.push(Blocked { id: execution.id(), state, reason });
+            }
+            match page.next {
+                Some(next) => query = query.after(next),
+                None => break,
             }
         }
         check.tools.extend(tools.into_iter().map(|(_, checked)| checked));

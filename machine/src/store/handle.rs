@@ -90,8 +90,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`CommitError::AlreadyDone`] if the machine would repeat a completed irreversible action
-    /// (EX-5), [`CommitError::KeyReused`] if its key belongs to another action,
+    /// [`CommitError::AlreadyDone`] if the machine would repeat a completed irreversible action,
+    /// [`CommitError::KeyReused`] if its key belongs to another action,
     /// [`CommitError::EffectLowered`] if its tool is irreversible in this store and it says otherwise,
     /// [`CommitError::OtherIdentity`] and [`CommitError::IdentityChanged`] if this program makes other
     /// keys for the tool than the one that used it before,

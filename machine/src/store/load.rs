@@ -113,7 +113,7 @@ impl Store {
         let journal = Journal::of_stored(id, own.fingerprint, stored);
         let verified =
             Verified { journal, state, version, state_text: row.state, context_text: context };
-        let machine = M::__restore(verified).map_err(|source| VerifyError::Data { id, source })?;
+        let machine = M::__restore(verified).map_err(|unread| unread.of(id))?;
         check_id(id, &machine)?;
         Ok(machine)
     }

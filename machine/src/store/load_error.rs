@@ -2,7 +2,7 @@ use super::{CommitError, Unavailable};
 use crate::{clock::Millis, contract::InvalidContract, id::Id, stored::VerifyError};
 
 /// Why a machine was not loaded. Nothing was changed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
     /// No machine has this id.

@@ -42,7 +42,7 @@ pub(crate) struct Outgoing {
 }
 
 /// Why a message cannot be sent.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidMessage {
     /// The event has no JSON form.

@@ -19,7 +19,7 @@ use crate::{
     definition::Definition,
     id::Id,
     journal::{Digest, Summary},
-    stored::{History, Hold, Newest, VerifyError},
+    stored::{History, Hold, Newest, Part, VerifyError},
     view::{marks::Marks, subject::Subject},
 };
 
@@ -249,10 +249,10 @@ impl Store {
             .state(&row.status)
             .ok_or_else(|| history(id, format!("its definition has no state `{}`", row.status)))?;
         let newest = definitions.iter().rfind(|known| known.name == definition.name);
-        let value = |text: &str| {
-            serde_json::from_str(text).map_err(|source| VerifyError::Data { id, source })
+        let value = |part, text: &str| {
+            serde_json::from_str(text).map_err(|source| VerifyError::Data { id, part, source })
         };
-        let (data, context) = (value(&row.state)?, value(&context)?);
+        let (data, context) = (value(Part::State, &row.state)?, value(Part::Context, &context)?);
         let mut summary: Summary = serde_json::from_str(&row.summary)
             .map_err(|error| history(id, format!("its summary cannot be read: {error}")))?;
         (summary.created_at, summary.updated_at) = (row.created_at, row.updated_at);

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use super::Unavailable;
 
 /// Why a store could not be opened. Nothing in the file was changed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
     /// The file cannot be opened or created.

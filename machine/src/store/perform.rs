@@ -316,11 +316,11 @@ impl<T: Callable> PerformError<T> {
 
 impl<T: Callable> std::fmt::Debug for PerformError<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PerformError").field("reason", self.reason()).finish_non_exhaustive()
+        crate::debug::write(self, f)
     }
 }
 
-/// The delays between the calls of a read: 200 ms, 500 ms and 1 s (OR-4).
+/// The delays between the calls of a read: 200 ms, 500 ms and 1 s.
 ///
 /// ```
 /// use backon::BackoffBuilder;

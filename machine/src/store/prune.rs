@@ -36,7 +36,7 @@ use crate::{
 pub struct Prune {
     age: Age,
     machine: Option<String>,
-    status: Option<String>,
+    statuses: Vec<String>,
     contradicted: bool,
     dry_run: bool,
 }
@@ -63,7 +63,7 @@ impl Prune {
     }
 
     fn of(age: Age) -> Self {
-        Self { age, machine: None, status: None, contradicted: false, dry_run: false }
+        Self { age, machine: None, statuses: Vec::new(), contradicted: false, dry_run: false }
     }
 
     /// Only machines of this kind, such as `execution`.
@@ -76,7 +76,14 @@ impl Prune {
     /// Only machines in the state with this name, such as `completed`.
     #[must_use]
     pub fn status(mut self, name: impl Into<String>) -> Self {
-        self.status = Some(name.into());
+        self.statuses = vec![name.into()];
+        self
+    }
+
+    /// Only machines in one of the states with these names.
+    #[cfg(feature = "cli")]
+    pub(crate) fn statuses(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.statuses = names.into_iter().collect();
         self
     }
 
@@ -104,7 +111,7 @@ impl Prune {
         };
         Filter {
             machine: self.machine.clone(),
-            statuses: self.status.iter().cloned().collect(),
+            statuses: self.statuses.clone(),
             unchanged_since: Some(unchanged_since),
             ended: true,
             whole: true,

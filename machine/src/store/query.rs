@@ -10,7 +10,7 @@ use crate::{
     contract::{Release, execution},
     definition::Fingerprint,
     id::Id,
-    stored::VerifyError,
+    stored::{Part, VerifyError},
 };
 
 /// Which machines to list. Without a condition, all of them, in the order in which they were created.
@@ -100,7 +100,7 @@ impl Query {
         self
     }
 
-    /// Executions that are deferred by their gates, released, or refused (EX-9).
+    /// Executions that are deferred by their gates, released, or refused.
     ///
     /// ```
     /// use machine::contract::Release;
@@ -118,6 +118,13 @@ impl Query {
     #[must_use]
     pub(super) fn gated(mut self) -> Self {
         self.filter.gated = true;
+        self
+    }
+
+    /// That have not ended.
+    #[must_use]
+    pub(super) fn live(mut self) -> Self {
+        self.filter.live = true;
         self
     }
 
@@ -323,10 +330,11 @@ impl Store {
             Found::Broken(broken) => return Err(broken.into()),
         };
         let (context, _) = self.intact(&row, head)?;
-        let value = |text: &str| {
-            serde_json::from_str::<serde_json::Value>(text)
-                .map_err(|source| VerifyError::Data { id, source })
-        };
+        let value =
+            |part, text: &str| {
+                serde_json::from_str::<serde_json::Value>(text)
+                    .map_err(|source| VerifyError::Data { id, part, source })
+            };
         Ok(serde_json::json!({
             "id": row.id,
             "machine": row.machine,
@@ -337,8 +345,8 @@ impl Store {
             "created_at": row.created_at,
             "updated_at": row.updated_at,
             "due_at": row.due_at,
-            "state": value(&row.state)?,
-            "context": value(&context)?,
+            "state": value(Part::State, &row.state)?,
+            "context": value(Part::Context, &context)?,
         }))
     }
 }

@@ -23,7 +23,7 @@ impl Store {
         })
     }
 
-    /// Stores a person's answer to a question (OB-15). The execution still waits:
+    /// Stores a person's answer to a question. The execution still waits:
     /// [`proceed`](Self::proceed) resumes it. Of a long answer the first 64 KiB are kept.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ use crate::{
     view::{GraphPosition, Mismatch},
 };
 
-/// Optional checks before a waiting machine is resumed, in addition to the mandatory ones (EX-7).
+/// Optional checks before a waiting machine is resumed, in addition to the mandatory ones.
 ///
 /// ```
 /// use std::time::Duration;
@@ -74,7 +74,7 @@ pub enum ResumeWarning {
         /// The number that waited, with this one.
         waiting: usize,
     },
-    /// The execution is not where the graph is (OB-10).
+    /// The execution is not where the graph is.
     #[error(transparent)]
     Position(Mismatch),
 }
@@ -100,7 +100,7 @@ impl Waits {
 }
 
 impl Store {
-    /// Loads a waiting machine to resume it (EX-7). It must exist, pass verification, be in state `S`
+    /// Loads a waiting machine to resume it. It must exist, pass verification, be in state `S`
     /// and not in doubt, and no other execution may have completed its action; of a gate, that is the action
     /// behind it.
     ///
@@ -307,7 +307,7 @@ impl Store {
         }
     }
 
-    /// A warning if an execution is not where the graph is (OB-10).
+    /// A warning if an execution is not where the graph is.
     pub(super) fn at_position(
         &self,
         id: Id,

@@ -21,7 +21,7 @@ pub enum Sent {
 }
 
 /// Why a message was not sent.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
     /// No machine has this id.

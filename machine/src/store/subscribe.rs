@@ -23,7 +23,7 @@ impl fmt::Display for Position {
 }
 
 /// The text is not a position.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a position; positions look like 1.42")]
 pub struct InvalidPosition(String);
 

@@ -10,7 +10,7 @@ use std::fmt;
 /// }
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Unavailable(Kind);
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,6 +10,7 @@ use crate::{
     contract::{AnyExecution, Liveness, Release, execution},
     definition::Definition,
     id::Id,
+    view::waits_for_person,
 };
 
 /// How long work may be ready before somebody hears that no live worker does it: workers start, and others end.
@@ -249,6 +250,11 @@ impl Store {
         if observed.has_ended() {
             return Ok(None);
         }
+        let (_, work, queued) = self.inner.backend.task(id).await?;
+        if work.is_some_and(|work| work.handler.set_aside || work.deadline.set_aside) {
+            // It waits for a person, who may requeue it.
+            return Ok(None);
+        }
         let machine = observed.definition.name.to_string();
         let needs = if observed.definition.name == execution::DEFINITION.name {
             match self.execution_of(observed).await {
@@ -257,11 +263,15 @@ impl Store {
                 Err(_) => None,
             }
         } else {
-            let (_, _, queued) = self.inner.backend.task(id).await?;
             // A state that waits needs a worker for what has come, and no other one before.
             let is_due = observed.due_at().is_some_and(|due_at| due_at <= before);
-            let waits = observed.waits() && queued.is_empty() && !is_due;
-            if waits { None } else { crew.lacks(&observed, &queued) }
+            let lasts =
+                observed.waits() || waits_for_person(&observed.definition, observed.state().0);
+            if lasts && queued.is_empty() && !is_due {
+                None
+            } else {
+                crew.lacks(&observed, &queued)
+            }
         };
         Ok(needs.map(|needs| Undriven { id, machine, needs }))
     }

@@ -97,7 +97,7 @@ impl Context for () {
 }
 
 /// The rule of a context that a history breaks.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Breach(pub(crate) String);
 

@@ -26,6 +26,17 @@ impl<T: Serialize + DeserializeOwned> Data for T {
     }
 }
 
+/// Reads data. A state without fields is stored as `null`: a type that has got fields since, all of them
+/// optional, reads that as an object without members.
+///
+/// # Errors
+///
+/// Those of `read`.
+#[doc(hidden)]
+pub fn read<T>(text: &str, read: impl Fn(&str) -> serde_json::Result<T>) -> serde_json::Result<T> {
+    read(text).or_else(|error| if text == "null" { read("{}") } else { Err(error) })
+}
+
 /// The type of a field, or of an item of a payload, in a durable machine.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(

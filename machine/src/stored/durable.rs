@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::{Rules, Verified};
+use super::{Rules, Unread, Verified};
 use crate::{
     clock::Millis,
     definition::Definition,
@@ -55,5 +55,5 @@ pub trait Restore: Durable + Sized {
 
     /// Makes the machine from a verified record.
     #[doc(hidden)]
-    fn __restore(verified: Verified) -> Result<Self, serde_json::Error>;
+    fn __restore(verified: Verified) -> Result<Self, Unread>;
 }

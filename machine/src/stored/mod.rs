@@ -8,6 +8,7 @@ mod history;
 mod index;
 mod rules;
 mod snapshot;
+mod unread;
 mod unverified;
 mod upgrade;
 mod verify;
@@ -16,7 +17,7 @@ pub use context::{Breach, Context};
 #[doc(hidden)]
 pub use core::Core;
 #[doc(hidden)]
-pub use data::{Data, ReadFromData, Stored};
+pub use data::{Data, ReadFromData, Stored, read};
 pub use durable::{Durable, Restore};
 pub use history::History;
 pub(crate) use history::Newest;
@@ -29,6 +30,9 @@ pub(crate) use rules::fold_some;
 #[doc(hidden)]
 pub use rules::{Folded, Rules};
 pub(crate) use snapshot::Snapshot;
+pub use unread::Part;
+#[doc(hidden)]
+pub use unread::Unread;
 pub use unverified::{Record, Unverified};
 #[doc(hidden)]
 pub use upgrade::{upgrade, upgrade_from};

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::{Durable, Restore, Verified};
+use super::{Durable, Restore, Unread, Verified};
 use crate::{definition::Definition, journal::Journal};
 
 /// A copy of a machine, to put it back if a batch is not written.
@@ -24,7 +24,7 @@ impl Snapshot {
         })
     }
 
-    pub(crate) fn restore<M: Restore>(self) -> serde_json::Result<M> {
+    pub(crate) fn restore<M: Restore>(self) -> Result<M, Unread> {
         let Self { definition, journal, state, state_text, context_text } = self;
         let version = definition.version;
         M::__restore(Verified { journal, state, version, state_text, context_text })

@@ -143,7 +143,7 @@ impl Unverified {
             let reason = "its record was changed: the seal does not match".to_owned();
             return Err(VerifyError::History { id, reason });
         }
-        let machine = M::__restore(verified).map_err(|source| VerifyError::Data { id, source })?;
+        let machine = M::__restore(verified).map_err(|unread| unread.of(id))?;
         verify::check_id(id, &machine)?;
         machine
             .__rules()

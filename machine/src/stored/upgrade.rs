@@ -2,6 +2,8 @@ use std::fmt;
 
 use serde::de::DeserializeOwned;
 
+use super::read;
+
 /// Reads data of an older version and upgrades them to the next with the user's function.
 ///
 /// # Errors
@@ -12,7 +14,7 @@ pub fn upgrade_from<Old: DeserializeOwned, New, E: fmt::Display>(
     function: impl FnOnce(Old) -> Result<New, E>,
     text: &str,
 ) -> serde_json::Result<New> {
-    upgrade(function, serde_json::from_str(text)?)
+    upgrade(function, read(text, |text| serde_json::from_str(text))?)
 }
 
 /// Upgrades data to the next version with the user's function.

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde_json::Error;
 
-use super::{Breach, Core, Durable, Unverified};
+use super::{Breach, Core, Durable, Part, Unread, Unverified};
 use crate::{
     definition::{Definition, Fingerprint},
     id::Id,
@@ -28,9 +28,9 @@ impl Verified {
         self,
         definition: &'static Definition,
         context: impl FnOnce(u32, &str) -> Result<C, Error>,
-    ) -> Result<Parts<C>, Error> {
+    ) -> Result<Parts<C>, Unread> {
         let Self { journal, state, version, state_text, context_text } = self;
-        let context = context(version, &context_text)?;
+        let context = context(version, &context_text).map_err(Unread::of_context)?;
         // Data of an older version may have been upgraded.
         let text = (version == definition.version).then_some(context_text);
         let core = Box::new(Core::restored(journal, context, text));
@@ -64,7 +64,7 @@ pub struct Parts<C> {
 }
 
 /// Why a stored machine cannot be read. Nothing was changed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum VerifyError {
     /// The machine with this id is of another kind.
@@ -113,14 +113,17 @@ pub enum VerifyError {
         /// The first problem.
         reason: String,
     },
-    /// The data of the state or the context do not match their types.
+    /// The state or the context does not match its type.
     #[error(
-        "the data of {id} do not match the types of this program: {source}; run the program that \
-         wrote them, or add an upgrade"
+        "{part} of {id} does not match its type in this program: {source}; write `#[serde(alias = \"..\")]` on a \
+         field that was renamed, `#[serde(default)]` on one that was added, and for any other change a new \
+         version of the machine with an upgrade function; or run the program that wrote it"
     )]
     Data {
         /// The machine's id.
         id: Id,
+        /// What does not match.
+        part: Part,
         /// The deserialization error.
         source: serde_json::Error,
     },

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Why a tool call was refused. The texts are written for the model that made the call.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
     /// No state has a move with this name.

@@ -44,7 +44,7 @@ impl<M, E> Refused<M, E> {
 
 impl<M, E: fmt::Debug> fmt::Debug for Refused<M, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Refused").field("reason", &self.reason).finish_non_exhaustive()
+        self.reason.fmt(f)
     }
 }
 
@@ -61,7 +61,7 @@ impl<M, E: error::Error> error::Error for Refused<M, E> {
 }
 
 /// A move that the definition does not allow.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Illegal(Box<Details>);
 
 /// Boxed, so that `Result`s of moves stay small.

@@ -4,7 +4,7 @@ use core::fmt;
 use crate::definition::Definition;
 
 /// The text is not the name of a state.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UnknownStatus {
     definition: &'static Definition,
     text: String,

@@ -300,7 +300,7 @@ impl Observer {
 /// Checks for a state in which a machine waits for a person: one that a person can move it out of, if the state
 /// may last forever or nothing but a person, a deadline or the end of its parent moves it; and an execution
 /// that asks a person.
-fn waits_for_person(definition: &Definition, index: usize) -> bool {
+pub(crate) fn waits_for_person(definition: &Definition, index: usize) -> bool {
     let state = &definition.states[index];
     if state.terminal {
         return false;

@@ -8,7 +8,7 @@ use crate::{
     id::Id,
 };
 
-/// An execution as shown to a reasoner (OB-6). Omits key, timeout and actor.
+/// An execution as shown to a reasoner. Omits key, timeout and actor.
 ///
 /// Its `Display` is one line of a [`Prompt`](super::Prompt). Tool output is escaped: it cannot break
 /// out of its line.
@@ -33,7 +33,7 @@ use crate::{
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-#[allow(clippy::struct_excessive_bools, reason = "OB-6 names them, and each is its own fact")]
+#[allow(clippy::struct_excessive_bools, reason = "each is its own fact")]
 pub struct ConsequenceView {
     /// The execution.
     pub execution_id: Id,

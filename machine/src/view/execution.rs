@@ -13,7 +13,7 @@ use crate::{
     stored::Durable,
 };
 
-/// An execution at one moment (OB-1), as an audience may see it. [`Snapshot`](super::Snapshot) is the
+/// An execution at one moment, as an audience may see it. [`Snapshot`](super::Snapshot) is the
 /// same for machines of any kind.
 ///
 /// ```
@@ -40,7 +40,7 @@ use crate::{
 )]
 #[serde(bound = "")]
 #[non_exhaustive]
-#[allow(clippy::struct_excessive_bools, reason = "OB-1 names them, and each is its own fact")]
+#[allow(clippy::struct_excessive_bools, reason = "each is its own fact")]
 pub struct ExecutionSnapshot<A: Audience = Human> {
     /// The execution.
     pub execution_id: Id,

@@ -6,7 +6,7 @@ use crate::{
     id::Id,
 };
 
-/// What a memory keeps of an execution that has ended (OB-13). It has no key, no actor, and of the tool's
+/// What a memory keeps of an execution that has ended. It has no key, no actor, and of the tool's
 /// answer only the beginning.
 ///
 /// ```

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::contract::{AnyExecution, Progress, Release};
 
-/// The status of an execution, in the vocabulary for reasoners (OB-7). What needs attention comes
+/// The status of an execution, in the vocabulary for reasoners. What needs attention comes
 /// first in the order of the labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]

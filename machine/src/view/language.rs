@@ -110,7 +110,7 @@ impl fmt::Display for Language {
 }
 
 /// The text is not the code of a language.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown language; use `en` or `zh`")]
 #[non_exhaustive]
 pub struct UnknownLanguage;

@@ -60,6 +60,8 @@ pub use attention::{Attention, Concern, OpenCall, Reason, Trouble};
 #[cfg(any(feature = "cli", feature = "http"))]
 pub(crate) use audience::is_hidden;
 pub use audience::{Audience, Diagnostic, Hidden, Human, Internal, Shown};
+#[cfg(feature = "sqlite")]
+pub(crate) use concerns::waits_for_person;
 pub use consequence::ConsequenceView;
 #[cfg(feature = "sqlite")]
 pub use consequences::Consequences;

@@ -12,7 +12,7 @@ use crate::{
     stored::Restore,
 };
 
-/// The views of stored machines (OB-9). It keeps nothing, and changes nothing; a view of a stored
+/// The views of stored machines. It keeps nothing, and changes nothing; a view of a stored
 /// machine equals that of the same machine in memory.
 ///
 /// ```

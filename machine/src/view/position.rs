@@ -2,7 +2,7 @@ use serde::Serialize;
 
 use crate::contract::execution::Status;
 
-/// Where a graph is with an execution (OB-10). The state of the execution follows from it; another
+/// Where a graph is with an execution. The state of the execution follows from it; another
 /// state is a mismatch to report.
 ///
 /// ```
@@ -36,7 +36,7 @@ pub enum GraphPosition {
 }
 
 /// The graph and the execution disagree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the graph {}, and the execution is {} instead of {}",
     position.text(),

@@ -2,7 +2,7 @@ use std::{cmp::Reverse, fmt};
 
 use super::{ConsequenceView, Language, language::Sentence};
 
-/// What happened, as the section of a model's prompt (OB-8): one line for each execution, contradicted
+/// What happened, as the section of a model's prompt: one line for each execution, contradicted
 /// and doubtful ones first, and a note if any of them is irreversible.
 ///
 /// What tools returned is escaped: it makes no line of its own, so it can forge neither a line with a

@@ -50,7 +50,7 @@ impl<S: FactSink> FactSink for Arc<S> {
     }
 }
 
-/// Follows the journal of a store, and hands a sink a fact about each execution that ends (OB-13).
+/// Follows the journal of a store, and hands a sink a fact about each execution that ends.
 ///
 /// *At most once* per execution, across crashes, and with any number of processes that use the same name:
 /// before it delivers, it moves a position on that the store keeps under this name. So a fact is lost if

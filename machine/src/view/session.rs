@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{clock::Millis, contract::AnyExecution, id::Id};
 
-/// The executions of a session with their transitions (OB-4), as an audience may see them.
+/// The executions of a session with their transitions, as an audience may see them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(
     feature = "http",

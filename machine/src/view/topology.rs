@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::definition::Definition;
 
-/// The states and moves of a kind of machine (OB-5).
+/// The states and moves of a kind of machine.
 ///
 /// ```
 /// use machine::contract::execution;
@@ -42,7 +42,7 @@ pub struct Topology {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[non_exhaustive]
-#[allow(clippy::struct_excessive_bools, reason = "OB-5 names them, and each is its own fact")]
+#[allow(clippy::struct_excessive_bools, reason = "each is its own fact")]
 pub struct TopologyNode {
     /// The state's name, such as `waiting`.
     pub status: String,

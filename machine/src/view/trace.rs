@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use crate::{clock::Millis, contract::Contract, journal::Fact, stored::History};
 
-/// Every creation and transition of some executions, in chronological order (EX-11). It names actors, so
+/// Every creation and transition of some executions, in chronological order. It names actors, so
 /// it is for diagnosis; [`Timeline`](super::Timeline) is also for people.
 ///
 /// ```

@@ -14,7 +14,7 @@ use crate::{
     stored::History,
 };
 
-/// One transition of a machine, as recorded in its journal (OB-2).
+/// One transition of a machine, as recorded in its journal.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(
     feature = "http",

@@ -60,6 +60,13 @@ impl Calls {
         reported.await.unwrap_or_else(|_| Err("the call panicked".into()))
     }
 
+    /// The number of those that have not ended.
+    pub(super) fn count(&self) -> usize {
+        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        while tasks.0.try_join_next().is_some() {}
+        tasks.0.len()
+    }
+
     /// Waits until all of them have ended. New ones are not waited for.
     pub(super) async fn ended(&self) {
         let mut tasks = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));

@@ -16,6 +16,7 @@ mod settings;
 mod shared;
 #[cfg(test)]
 mod simulation;
+mod stopping;
 mod task;
 mod tools;
 mod until;
@@ -25,6 +26,8 @@ mod worker;
 pub use doorbell::Doorbell;
 pub use failed_attempt::FailedAttempt;
 pub use handler::{Driven, Failure, Handler, Next};
+pub use stopping::Stopping;
 pub use task::Task;
 pub use tools::Runs;
-pub use worker::{Running, Worker};
+pub use until::Running;
+pub use worker::Worker;

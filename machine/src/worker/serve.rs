@@ -16,12 +16,12 @@ use tokio::task::{self, JoinError, JoinSet};
 use tracing::field::display;
 
 use super::{
-    Doorbell, Handler,
+    Doorbell, Handler, Stopping,
     calls::Calls,
     crew::Crew,
     job,
     settings::{millis, sleep_until},
-    shared::{LEFT_TO_OTHERS, Shared},
+    shared::{LEFT_TO_OTHERS, OnStop, Shared},
     tools::{self, Runner},
     until::Until,
 };
@@ -330,9 +330,26 @@ impl Loop {
         self.jobs.detach_all();
     }
 
+    /// Says what it waits for.
+    fn tell_of_stop(&mut self) {
+        self.reap();
+        let Shared { on_stop, settings, .. } = &*self.shared;
+        let (machines, calls) = (self.jobs.len(), self.calls.count());
+        let stopping = Stopping { machines, calls, grace: settings.grace };
+        if machines + calls == 0 {
+            return;
+        }
+        let grace_ms = millis(settings.grace);
+        telemetry::Stopping { machines: machines as u64, calls: calls as u64, grace_ms }.emit();
+        if let Some(OnStop(report)) = on_stop {
+            report(&stopping);
+        }
+    }
+
     /// Waits for the jobs and the calls until this time. Then it stops the jobs; the calls run on.
     async fn finish(&mut self, until: Duration) {
         let shared = Arc::clone(&self.shared);
+        self.tell_of_stop();
         let jobs = async {
             while self.jobs.join_next().await.is_some() {}
             self.calls.ended().await;

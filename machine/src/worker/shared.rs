@@ -10,7 +10,7 @@ use std::{
 
 use event_listener::Event;
 
-use super::{FailedAttempt, lease::Leases, settings::Settings};
+use super::{FailedAttempt, Stopping, lease::Leases, settings::Settings};
 use crate::{
     actor::{Actors, Senders},
     id::Id,
@@ -29,6 +29,15 @@ impl fmt::Debug for OnError {
     }
 }
 
+/// What the program does when the worker stops.
+pub(super) struct OnStop(pub(super) Box<dyn Fn(&Stopping) + Send + Sync>);
+
+impl fmt::Debug for OnStop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OnStop")
+    }
+}
+
 /// What the jobs of a worker share.
 #[derive(Debug)]
 pub(super) struct Shared {
@@ -40,6 +49,7 @@ pub(super) struct Shared {
     pub(super) senders: Senders,
     pub(super) leases: Leases,
     pub(super) on_error: Option<OnError>,
+    pub(super) on_stop: Option<OnStop>,
     /// Jobs end after their current step.
     pub(super) stopping: AtomicBool,
     /// Handlers are stopped.

@@ -4,6 +4,9 @@ use std::sync::{
 };
 
 use event_listener::Event;
+use tokio::task::JoinHandle;
+
+use crate::store::{CommitError, Unavailable};
 
 /// How long a worker runs.
 pub(super) enum Until {
@@ -40,5 +43,25 @@ impl Stop {
             }
             event.await;
         }
+    }
+}
+
+/// A worker that runs. Dropping it leaves the worker running until the runtime ends.
+#[derive(Debug)]
+pub struct Running {
+    pub(super) stop: Arc<Stop>,
+    pub(super) task: JoinHandle<Result<(), CommitError>>,
+}
+
+impl Running {
+    /// Takes nothing new, finishes what was begun or hands it back, and ends.
+    ///
+    /// # Errors
+    ///
+    /// See [`Worker::run_until`](super::Worker::run_until).
+    pub async fn stop(self) -> Result<(), CommitError> {
+        self.stop.ask();
+        // It has no panics of its own: those of handlers are caught.
+        self.task.await.unwrap_or_else(|_| Err(Unavailable::stopped().into()))
     }
 }

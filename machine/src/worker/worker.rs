@@ -8,24 +8,24 @@ use std::{
 
 use event_listener::Event;
 use futures_util::future::{Either, select};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinSet;
 
 use super::{
-    Doorbell, FailedAttempt, Handler,
+    Doorbell, FailedAttempt, Handler, Stopping,
     crew::Crew,
     doorbell::StoreDoorbell,
     executions::Executions,
     lease::Leases,
     serve::{Kind, Loop},
     settings::Settings,
-    shared::{OnError, Shared},
+    shared::{OnError, OnStop, Shared},
     tools::{AtRunTime, Runs, Tooled},
-    until::{Stop, Until},
+    until::{Running, Stop, Until},
 };
 use crate::{
     actor::{Actor, Actors, Senders},
     contract::{Action, Perform, Tool},
-    store::{Check, CommitError, Store, Unavailable, check::Read, declared::Declared},
+    store::{Check, CommitError, Store, check::Read, declared::Declared},
     stored::Restore,
 };
 
@@ -101,6 +101,7 @@ pub struct Worker {
     executions: Executions,
     doorbells: Vec<Arc<dyn Doorbell>>,
     on_error: Option<OnError>,
+    on_stop: Option<OnStop>,
     declared: Declared,
 }
 
@@ -127,13 +128,14 @@ impl Worker {
             executions,
             doorbells: vec![Arc::new(StoreDoorbell::of(store))],
             on_error: None,
+            on_stop: None,
             declared: Declared::default(),
         }
     }
 
     /// Drives the machines of this handler's kind. Another handler of the same kind replaces it.
     ///
-    /// A worker whose definition cannot read machines of the kind that have not ended does not start; see
+    /// A worker whose program cannot read machines of the kind that have not ended does not start; see
     /// [`check`](Self::check). Those that newer programs have written are left to workers of newer programs.
     pub fn handler<H: Handler>(mut self, handler: H) -> Self {
         let kind = <H::Machine as Restore>::DEFINITION.name.as_ref();
@@ -253,8 +255,28 @@ impl Worker {
         self
     }
 
-    /// What would keep it from starting: machines that its handlers' definitions cannot read, and calls that have
-    /// not ended and whose arguments its tools cannot read. Changes nothing.
+    /// What to do when the worker was asked to stop and waits for what it has begun, such as to tell the person at
+    /// the terminal. `tracing` has the same event. It is not called if there is nothing to wait for.
+    ///
+    /// ```
+    /// # use machine::{actor::Actors, store::Store, worker::Worker};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let worker = Worker::new(&Store::memory(), Actors::issue("worker")?)
+    ///     .on_stop(|stopping| eprintln!("{stopping}"));
+    /// # drop(worker);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_stop(mut self, report: impl Fn(&Stopping) + Send + Sync + 'static) -> Self {
+        self.on_stop = Some(OnStop(Box::new(report)));
+        self
+    }
+
+    /// What would keep it from starting: machines of its handlers' kinds that their definitions or types cannot read,
+    /// and calls that have not ended and whose arguments its tools cannot read. Of each definition it reads the 500
+    /// oldest and the 500 newest machines that have not ended; [`OpenOptions::check`] reads all. Changes nothing.
+    ///
+    /// [`OpenOptions::check`]: crate::store::OpenOptions::check
     ///
     /// # Errors
     ///
@@ -321,8 +343,8 @@ impl Worker {
     }
 
     fn run(self, until: Until) -> impl Future<Output = Result<(), CommitError>> + Send {
-        let Self { store, settings, senders, mut kinds, executions, doorbells, on_error, declared } =
-            self;
+        let Self { store, settings, senders, mut kinds, executions, doorbells, .. } = self;
+        let Self { on_error, on_stop, declared, .. } = self;
         let (calls, actors) = (Arc::clone(&executions.calls), Arc::clone(&executions.actors));
         let tools = executions.tools.values().cloned().collect();
         let tool_names = executions.tools.keys().cloned().collect();
@@ -339,6 +361,7 @@ impl Worker {
             senders,
             leases: Leases::default(),
             on_error,
+            on_stop,
             stopping: AtomicBool::new(false),
             halted: AtomicBool::new(false),
             halt: Event::new(),
@@ -368,26 +391,6 @@ impl Worker {
 impl fmt::Debug for Worker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Worker").field("kinds", &self.kinds.keys()).finish_non_exhaustive()
-    }
-}
-
-/// A worker that runs. Dropping it leaves the worker running until the runtime ends.
-#[derive(Debug)]
-pub struct Running {
-    stop: Arc<Stop>,
-    task: JoinHandle<Result<(), CommitError>>,
-}
-
-impl Running {
-    /// Takes nothing new, finishes what was begun or hands it back, and ends.
-    ///
-    /// # Errors
-    ///
-    /// See [`Worker::run_until`].
-    pub async fn stop(self) -> Result<(), CommitError> {
-        self.stop.ask();
-        // It has no panics of its own: those of handlers are caught.
-        self.task.await.unwrap_or_else(|_| Err(Unavailable::stopped().into()))
     }
 }
 

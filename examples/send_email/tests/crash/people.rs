@@ -89,7 +89,7 @@ impl People {
             }
             Todo::Confirm => self.settle(id),
             // A worker does it, unless somebody changes their mind.
-            Todo::Wait if self.random.one_in(8) => self.run(&format!("fence {id} --as ann")),
+            Todo::Wait if self.random.one_in(8) => self.run(&format!("fence {id} --as ann --yes")),
             Todo::Start if self.random.one_in(40) => self.run(&format!("cancel {id} --as tom")),
             Todo::Wait | Todo::Start => {}
             Todo::Requeue => {

@@ -52,7 +52,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
 
             fn __restore(
                 _: __machine::__private::Verified,
-            ) -> ::core::result::Result<Self, __machine::__private::serde_json::Error> {
+            ) -> ::core::result::Result<Self, __machine::__private::Unread> {
                 loop {}
             }
         }

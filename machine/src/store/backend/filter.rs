@@ -19,6 +19,8 @@ pub(crate) struct Filter {
     pub(crate) release: Option<Release>,
     /// Only those in a terminal state.
     pub(crate) ended: bool,
+    /// Only those that are not. Of a kind that workers drive, the others are not even read.
+    pub(crate) live: bool,
     pub(crate) due_by: Option<Millis>,
     /// Not changed after this time.
     pub(crate) unchanged_since: Option<Millis>,
@@ -46,6 +48,7 @@ impl Filter {
             && (row.behind.is_some() || !self.gated)
             && self.release.is_none_or(|wanted| release(row, gate) == Some(wanted))
             && (row.ended || !self.ended)
+            && !(row.ended && self.live)
             && self.due_by.is_none_or(|by| row.due_at.is_some_and(|at| at <= by))
             && self.unchanged_since.is_none_or(|since| row.updated_at <= since)
     }

@@ -14,7 +14,7 @@ use crate::{
     definition::Fingerprint,
     id::Id,
     journal::Digest,
-    store::backend::{Filter, Found, Row, Write},
+    store::backend::{Batch, Filter, Found, Row, Write},
 };
 
 const SEED: u64 = 20_261_122;
@@ -57,6 +57,8 @@ async fn check_seed(open: &Open<'_>, seed: u64) -> Result<(), String> {
 
 /// Creates machines in batches of various sizes, and then changes some of them.
 async fn fill(store: &Subject, random: &mut Random, ids: &[Id]) -> Result<Vec<Expected>, String> {
+    let drives = vec!["job".to_owned()];
+    store.accepts(Batch { drives, ..commit(vec![], vec![]) }).await?;
     let mut machines: Vec<Machine> = Vec::new();
     while machines.len() < MACHINES {
         let (mut definitions, mut writes) = (Vec::new(), Vec::new());
@@ -91,7 +93,8 @@ fn vary(random: &mut Random, machine: &mut Machine, step: fn(&mut Machine) -> Wr
     let status = random.one_of(&STATES);
     let due_at = random.chance(2).then(|| random.one_of(&TIMES));
     let updated_at = random.one_of(&TIMES);
-    let ended = random.chance(2);
+    // What has ended stays so.
+    let ended = machine.row.ended || random.chance(2);
     for row in [&mut machine.row, &mut write.row] {
         row.status = status.to_owned();
         row.due_at = due_at;
@@ -122,6 +125,7 @@ fn random_filter(random: &mut Random, ids: &[Id], fingerprints: &[Fingerprint]) 
         gated: random.chance(6),
         release: random.chance(4).then(|| random.one_of(&Release::ALL)),
         ended: random.chance(6),
+        live: random.chance(3),
         due_by: time(random, 2),
         unchanged_since: time(random, 4),
         newest_first: random.chance(2),
@@ -248,7 +252,7 @@ fn is_selected(expected: &Expected, filter: &Filter) -> bool {
     if filter.release.is_some() && filter.release != release(row) {
         return false;
     }
-    if filter.ended && !row.ended {
+    if filter.ended && !row.ended || filter.live && row.ended {
         return false;
     }
     if filter.unchanged_since.is_some_and(|since| row.updated_at > since) {

@@ -15,16 +15,17 @@ use crate::{
 pub(super) fn select(reader: &mut Reader, filter: &Filter) -> rusqlite::Result<Vec<(u64, Found)>> {
     reader.names.refresh(&reader.connection)?;
     if filter.machine.is_none() && filter.definition.is_none() {
-        return select_of(reader, filter, None);
+        return select_of(reader, filter, From::Machines, None);
     }
     let numbers = reader.names.numbers(filter.machine.as_deref(), filter.definition);
+    let from = from(reader, filter)?;
     if let [only] = numbers[..] {
-        return select_of(reader, filter, Some(only));
+        return select_of(reader, filter, from, Some(only));
     }
     // With several definitions in one statement, SQLite would sort all rows for each page.
     let mut all = Vec::new();
     for number in numbers {
-        all.extend(select_of(reader, filter, Some(number))?);
+        all.extend(select_of(reader, filter, from, Some(number))?);
     }
     all.sort_by_key(|(no, found)| match (filter.due_by, found) {
         (Some(_), Found::Row(row, _)) => (row.due_at, *no),
@@ -38,12 +39,28 @@ pub(super) fn select(reader: &mut Reader, filter: &Filter) -> rusqlite::Result<V
     Ok(all)
 }
 
+/// The table that leads to the machines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum From {
+    Machines,
+    /// It has no machine that has ended, and every other one of a kind that is driven.
+    Work,
+}
+
+fn from(reader: &Reader, filter: &Filter) -> rusqlite::Result<From> {
+    let kind = filter.machine.as_ref().filter(|_| filter.live && filter.due_by.is_none());
+    let Some(kind) = kind else { return Ok(From::Machines) };
+    let mut driven = reader.connection.prepare_cached("SELECT 1 FROM driven WHERE machine = ?1")?;
+    Ok(if driven.exists([kind])? { From::Work } else { From::Machines })
+}
+
 fn select_of(
     reader: &Reader,
     filter: &Filter,
+    from: From,
     definition: Option<i64>,
 ) -> rusqlite::Result<Vec<(u64, Found)>> {
-    let (sql, values) = statement(filter, definition);
+    let (sql, values) = statement(filter, from, definition);
     let mut select = reader.connection.prepare_cached(&sql)?;
     let mut rows = select.query(params_from_iter(values))?;
     let mut page = Vec::with_capacity(filter.limit.min(256));
@@ -53,8 +70,17 @@ fn select_of(
     Ok(page)
 }
 
-fn statement(filter: &Filter, definition: Option<i64>) -> (String, Vec<Value>) {
+fn statement(filter: &Filter, from: From, definition: Option<i64>) -> (String, Vec<Value>) {
     let mut sql = if filter.whole { WHOLE } else { LIST }.to_owned();
+    // SQLite keeps the order of tables in a CROSS JOIN.
+    let no = match from {
+        From::Machines => "i.no",
+        From::Work => {
+            let work = "FROM work w CROSS JOIN instance i ON i.no = w.instance";
+            sql = sql.replacen("FROM instance i", work, 1);
+            "w.instance"
+        }
+    };
     let mut values: Vec<Value> = Vec::new();
     let mut and = |condition: &str, of: Vec<Value>| {
         sql.push_str(if values.is_empty() { " WHERE " } else { " AND " });
@@ -67,7 +93,8 @@ fn statement(filter: &Filter, definition: Option<i64>) -> (String, Vec<Value>) {
         let selects_less = filter.session.is_some()
             || filter.key.is_some()
             || filter.behind.is_some()
-            || filter.due_by.is_some();
+            || filter.due_by.is_some()
+            || from == From::Work;
         let condition = if selects_less { "+i.definition = ?" } else { "i.definition = ?" };
         and(condition, vec![Value::Integer(definition)]);
     }
@@ -100,6 +127,9 @@ fn statement(filter: &Filter, definition: Option<i64>) -> (String, Vec<Value>) {
     if filter.ended {
         and("i.ended = ?", vec![Value::Integer(1)]);
     }
+    if filter.live {
+        and("i.ended = ?", vec![Value::Integer(0)]);
+    }
     if let Some(at) = filter.unchanged_since {
         and("i.updated_at <= ?", vec![Value::Integer(at)]);
     }
@@ -111,23 +141,23 @@ fn statement(filter: &Filter, definition: Option<i64>) -> (String, Vec<Value>) {
         (Some(_), Some((due_at, no))) => {
             and("i.due_at >= ?", vec![Value::Integer(due_at)]);
             and("(i.due_at > ? OR i.no > ?)", vec![Value::Integer(due_at), number(no)]);
-            " ORDER BY i.due_at, i.no LIMIT ?"
+            " ORDER BY i.due_at, i.no LIMIT ?".to_owned()
         }
-        (Some(_), None) => " ORDER BY i.due_at, i.no LIMIT ?",
+        (Some(_), None) => " ORDER BY i.due_at, i.no LIMIT ?".to_owned(),
         (None, after) if filter.newest_first => {
-            if let Some((_, no)) = after {
-                and("i.no < ?", vec![number(no)]);
+            if let Some((_, place)) = after {
+                and(&format!("{no} < ?"), vec![number(place)]);
             }
-            " ORDER BY i.no DESC LIMIT ?"
+            format!(" ORDER BY {no} DESC LIMIT ?")
         }
         (None, after) => {
-            if let Some((_, no)) = after {
-                and("i.no > ?", vec![number(no)]);
+            if let Some((_, place)) = after {
+                and(&format!("{no} > ?"), vec![number(place)]);
             }
-            " ORDER BY i.no LIMIT ?"
+            format!(" ORDER BY {no} LIMIT ?")
         }
     };
-    sql.push_str(order);
+    sql.push_str(&order);
     values.push(number(filter.limit as u64));
     (sql, values)
 }
@@ -164,7 +194,9 @@ mod tests {
         let text = || Some("a".to_owned());
         let states = || vec!["a".to_owned(), "b".to_owned()];
         let all = Filter { limit: 50, ..Filter::default() };
+        let live = Filter { live: true, ..all.clone() };
         let filters = [
+            (live, Some(2), " w"),
             (all.clone(), None, "PRIMARY KEY"),
             (Filter { statuses: states(), ..all.clone() }, None, "PRIMARY KEY"),
             (all.clone(), Some(1), "INDEX instance_definition"),
@@ -184,7 +216,8 @@ mod tests {
             for (newest_first, whole) in [(false, false), (true, false), (true, true)] {
                 for after in [None, Some((5, 500))] {
                     let filter = Filter { newest_first, after, whole, ..filter.clone() };
-                    let (sql, values) = statement(&filter, definition);
+                    let from = if filter.live { From::Work } else { From::Machines };
+                    let (sql, values) = statement(&filter, from, definition);
                     let values: Vec<&dyn ToSql> = values.iter().map(|it| it as _).collect();
                     let steps = plan(&sql, &values);
                     // In the order of its primary key, the table needs no index.

@@ -108,8 +108,12 @@ fields! {
     VERSION = "machine.version";
     /// The number of the attempt, from 1.
     ATTEMPT = "machine.worker.attempt";
-    /// The time that the jobs had to end, in milliseconds.
+    /// The number of calls of tools that have not ended.
+    CALLS = "machine.worker.calls";
+    /// The time that the jobs have to end, in milliseconds.
     GRACE_MS = "machine.worker.grace_ms";
+    /// The number of machines that the worker is driving.
+    MACHINES = "machine.worker.machines";
     /// What no live worker has: `handler`, `tool`, `move`, `sender` or `definition`.
     NEEDED = "machine.worker.needed";
     /// Its name: that of the kind, the tool, the trigger, or the kind of the sender.

@@ -407,6 +407,13 @@ signals! {
         error: &'static str => ERROR_TYPE,
     }
 
+    /// A worker was asked to stop, and waits for what it has begun.
+    event Stopping = "machine.worker.stopping", WORKER, INFO {
+        machines: u64 => MACHINES,
+        calls: u64 => CALLS,
+        grace_ms: u64 => GRACE_MS,
+    }
+
     /// A worker stopped its jobs, because they did not end in time.
     event Stopped = "machine.worker.stopped", WORKER, INFO {
         grace_ms: u64 => GRACE_MS,

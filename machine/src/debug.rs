@@ -1,0 +1,117 @@
+//! `Debug` of the errors that a program can return from `main`, which prints them so.
+
+use alloc::string::{String, ToString};
+use core::{any::type_name, error::Error, fmt};
+
+/// Writes what is wrong as people read it: the text, and each cause that the text before does not quote, on a line
+/// of its own. With `{:#?}` the name of the type comes first.
+pub(crate) fn write<E: Error>(error: &E, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if f.alternate() {
+        let name = type_name::<E>();
+        let path = name.split('<').next().unwrap_or(name);
+        write!(f, "{}: ", path.rsplit(':').next().unwrap_or(path))?;
+    }
+    let mut text: String = error.to_string();
+    f.write_str(&text)?;
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let said = cause.to_string();
+        if !text.contains(&said) {
+            write!(f, "\n  caused by: {said}")?;
+            text = said;
+        }
+        source = cause.source();
+    }
+    Ok(())
+}
+
+macro_rules! readable {
+    ($($error:path),+ $(,)?) => {
+        $(
+            impl fmt::Debug for $error {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    write(self, f)
+                }
+            }
+        )+
+    };
+}
+
+readable!(crate::actor::InvalidName, crate::typed::Illegal, crate::typed::UnknownStatus);
+
+#[cfg(feature = "serde")]
+readable!(
+    crate::contract::InvalidContract,
+    crate::definition::InvalidDefinition,
+    crate::InvalidId,
+    crate::stored::Breach,
+    crate::stored::VerifyError,
+    crate::view::Mismatch,
+    crate::view::UnknownLanguage,
+);
+
+#[cfg(feature = "sqlite")]
+readable!(
+    crate::store::BackupError,
+    crate::store::CommitError,
+    crate::store::InvalidCursor,
+    crate::store::InvalidMessage,
+    crate::store::InvalidPosition,
+    crate::store::LoadError,
+    crate::store::OpenError,
+    crate::store::SendError,
+    crate::store::Unavailable,
+);
+
+#[cfg(feature = "schemars")]
+readable!(crate::tools::CallError);
+
+#[cfg(feature = "cli")]
+readable!(crate::cli::Error, crate::cli::InvalidDuration);
+
+#[cfg(feature = "http")]
+readable!(
+    crate::http::InvalidHost,
+    crate::http::InvalidToken,
+    crate::http::NoRandomness,
+    crate::http::ServeError,
+);
+
+#[cfg(all(test, feature = "sqlite"))]
+mod tests {
+    use alloc::{boxed::Box, format, string::ToString};
+    use core::fmt;
+
+    use crate::{
+        Id,
+        store::{CommitError, LoadError},
+    };
+
+    #[test]
+    fn an_error_reads_as_its_text() {
+        let id = Id::fresh();
+        let error = LoadError::NotFound { id };
+        assert_eq!(format!("{error:?}"), error.to_string());
+        assert_eq!(format!("{error:#?}"), format!("LoadError: {error}"));
+        // Its text has that of its source already.
+        let error = CommitError::Gate { id, source: Box::new(error) };
+        assert_eq!(format!("{error:?}"), error.to_string());
+    }
+
+    #[test]
+    fn a_cause_that_the_text_does_not_have_comes_on_a_line_of_its_own() {
+        #[derive(thiserror::Error)]
+        #[error("the order cannot be placed")]
+        struct Outer(#[source] LoadError);
+
+        impl fmt::Debug for Outer {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                super::write(self, f)
+            }
+        }
+
+        let source = LoadError::NotFound { id: Id::fresh() };
+        let text = format!("the order cannot be placed\n  caused by: {source}");
+        assert_eq!(format!("{:?}", Outer(source)), text);
+    }
+}
