@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AnyExecution, execution::Status};
 
-/// What the gate in front of an execution lets it do (EX-9), as it was when the execution was read.
+/// What the gate in front of an execution lets it do, as it was when the execution was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]

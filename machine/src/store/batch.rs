@@ -247,10 +247,7 @@ async fn write(
         return Ok(Vec::new());
     }
     no_machine_twice(&prepared)?;
-    let mut refused = store.refused(&prepared).await?;
-    for action in &mut refused {
-        prepared.extend(store.prepare(action, false, commit_id)?);
-    }
+    let refused = store.refused(&mut prepared, commit_id).await?;
     let mut conditions: Vec<_> = items.iter().filter_map(Item::condition).collect();
     for ready in &prepared {
         if let Some((gate, at)) = store.gate_is_open(ready, &prepared).await? {
@@ -293,7 +290,9 @@ async fn write(
                     begin.permit(store, last);
                 }
             }
-            refused.iter().for_each(|action| telemetry::committed(action));
+            for action in &refused {
+                telemetry::committed(action);
+            }
             telemetry::sent_with(&sent, &outcomes);
             Ok(outcomes)
         }

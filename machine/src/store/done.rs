@@ -53,7 +53,7 @@ impl fmt::Display for Done {
 
 impl Store {
     /// Refuses to resume a machine if another execution has done what it is for: its own action or, of a gate,
-    /// the action behind it (EX-7).
+    /// the action behind it.
     pub(super) async fn not_done(&self, id: Id, index: &Index) -> Result<(), LoadError> {
         let key = match (&index.approves, &index.key) {
             (Some(approves), _) => match self.load::<AnyExecution>(approves.execution).await {

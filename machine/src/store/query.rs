@@ -100,7 +100,7 @@ impl Query {
         self
     }
 
-    /// Executions that are deferred by their gates, released, or refused (EX-9).
+    /// Executions that are deferred by their gates, released, or refused.
     ///
     /// ```
     /// use machine::contract::Release;
