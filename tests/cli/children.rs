@@ -2,8 +2,10 @@
 
 use machine::{
     Id,
+    actor::Actors,
     contract::{Action, Gate, Planned, Settled},
     view::Label,
+    worker::Worker,
 };
 use machine_tests::{
     actors::{ecs_node, tool_node},
@@ -11,7 +13,10 @@ use machine_tests::{
 };
 use serde_json::json;
 
-use crate::support::{Order, Place, end};
+use crate::{
+    concerns::Waits,
+    support::{Order, Place, end},
+};
 
 /// An order whose mail waits behind a gate.
 async fn order(place: &Place) -> (Id, Gate, Planned<Action>) {
@@ -44,10 +49,12 @@ async fn a_parent_names_the_gate_of_its_child() {
     let refused = place.run(&["approve", &end(id), "--as", "ann", "--yes"]);
     refused.failed(1, &format!("`approve {of} --as NAME`"));
     place.run(&["approve", &end(of), "--as", "ann", "--yes"]).done();
+    let worker = Worker::new(&place.store, Actors::issue("shop").unwrap()).handler(Waits);
+    worker.run_until_idle().await.unwrap();
     let shown = place.json(&["show", &end(id)]);
     let open = &shown["children"][0]["open"];
     assert_eq!((&open["label"], &open["gate"]), (&json!("NOT_STARTED"), &json!(null)), "{shown}");
-    // Nobody runs it.
+    // No worker has its tool.
     assert!(open["missing"].as_str().unwrap().contains("email.send"), "{shown}");
 }
 
@@ -88,6 +95,7 @@ async fn lists_tell_what_gates_let_run() {
             (&json!(id.id()), &json!(release))
         );
     }
+    place.order().await;
     let other = place.run(&["list", "--release", "deferred", "--machine", "order"]);
     other.failed(2, "only executions of the library have gates");
 }

@@ -56,7 +56,7 @@ async fn what_is_contradicted_is_acknowledged() {
 }
 
 /// Every state waits for messages.
-struct Waits;
+pub(crate) struct Waits;
 
 impl Handler for Waits {
     type Machine = AnyOrder;

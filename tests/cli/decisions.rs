@@ -125,10 +125,14 @@ async fn what_is_not_needed_is_cancelled() {
     assert_err!(place.store.gate(gate.id()).await, LoadError::NotAGate { .. });
     let again = place.run(&["cancel", &texts[0], "--as", "ann"]);
     again.failed(1, "is CANCELLED, so there is nothing to cancel");
+    // It ended with its gate.
+    assert_eq!(place.label(planned.id()).await, Label::Cancelled);
     // All are looked at before the first one is changed.
-    let ran = place.run(&["cancel", &end(planned.id()), &texts[0], "--as", "ann"]);
+    let mut other = pending_mail("tom@example.com");
+    place.store.create(&mut other).await.unwrap();
+    let ran = place.run(&["cancel", &end(other.id()), &texts[0], "--as", "ann"]);
     ran.failed(1, "nothing to cancel");
-    assert_eq!(place.label(planned.id()).await, Label::NotStarted);
+    assert_eq!(place.label(other.id()).await, Label::NotStarted);
 }
 
 /// Nothing is left to approve, so nobody is asked, and each command that is offered works.

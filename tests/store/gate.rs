@@ -82,7 +82,7 @@ async fn behind_a_no_it_never_runs(place: Place) {
         let refused = begin(&place.store, mail).await;
         assert_err!(refused, CommitError::NeverRuns { id: of, gate: by, status }
             if *of == id && *by == gate_id && *status == end);
-        assert_eq!(place.status(id).await, Status::Pending);
+        assert_eq!(place.status(id).await, Status::Cancelled);
         assert!(!place.view(id).await.human_confirmed);
     }
 }

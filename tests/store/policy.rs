@@ -29,8 +29,7 @@ fn policy() -> Policy {
 async fn a_policy_does_not_run_what_was_declined(place: Place) {
     let (gate, planned) = place.asked(mail("bob")).await;
     let _ = place.store.decline(gate, "never", ann()).await.unwrap();
-    let pending = planned.into_execution();
-    let cancelled = place.store.cancel(pending, "declined", tool_node()).await.unwrap();
+    let cancelled = place.cancelled(planned.id()).await;
 
     let again = place.stored(Contract::retry(&cancelled, &policy())).await;
     let server = std::sync::Arc::new(Counting::new(receipt("250 queued")));

@@ -15,7 +15,7 @@ use machine::{
     contract::{
         Action, AnyExecution, CallFact, Callable, Contract, Execution, Gate, InDoubt, Permit,
         Planned, Settled, ToolSpec,
-        execution::{Completed, Pending, Running, Status},
+        execution::{Cancelled, Completed, Pending, Running, Status},
     },
     journal::Entry,
     store::{Begin, CommitError, Line, OpenOptions, Query, Store},
@@ -189,6 +189,14 @@ impl Place {
     /// A second copy of the same execution, loaded like in another process.
     pub(crate) async fn pending(&self, id: Id) -> Execution<Pending> {
         pending(&self.store, id).await
+    }
+
+    /// The execution, which must be CANCELLED.
+    pub(crate) async fn cancelled(&self, id: Id) -> Execution<Cancelled> {
+        match self.store.load::<AnyExecution>(id).await.unwrap() {
+            AnyExecution::Cancelled(cancelled) => cancelled,
+            other => panic!("expected CANCELLED, found {other:?}"),
+        }
     }
 
     pub(crate) async fn status(&self, id: Id) -> Status {

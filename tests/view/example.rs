@@ -186,6 +186,7 @@ async fn the_snapshot_of_the_mail() {
             "is_resumable": false,
             "has_side_effects": true,
             "irreversible": true,
+            "release": null,
             "human_confirmed": true,
             "acknowledged": false,
             "question": null,

@@ -107,12 +107,13 @@ async fn unanswered_is_not_confirmed() {
     };
     let (mut gate, mut planned) = mail("bob").ask::<Action>(None, ecs_node()).unwrap();
     store.ask(&mut gate, &mut planned).await.unwrap();
-    assert_eq!(line(planned.id()).await, "[NOT_STARTED] email.send → bob");
+    assert_eq!(line(planned.id()).await, "[DEFERRED] email.send → bob");
     assert_eq!(line(gate.id()).await, "[WAITING] approve email.send → bob");
     let id = gate.id();
     drop(store.withdraw(gate, "not needed", graph_runner()).await.unwrap());
     assert_eq!(line(id).await, "[CANCELLED] approve email.send → bob: not needed");
-    drop(store.cancel(planned.into_execution(), "withdrawn", tool_node()).await.unwrap());
+    let ended = line(planned.id()).await;
+    assert_eq!(ended, "[CANCELLED] email.send → bob: not approved: not needed");
 }
 
 /// The two ends of a gate, and of the action behind it.
@@ -128,6 +129,6 @@ async fn an_answer_is_shown() {
     let (id, action) = (gate.id(), planned.id());
     store.decline(gate, "wrong address\n", ann()).await.unwrap();
     assert_eq!(line(id).await, r"[REJECTED] approve email.send → bob: wrong address\n");
-    drop(store.cancel(planned.into_execution(), "declined", tool_node()).await.unwrap());
-    assert_eq!(line(action).await, "[CANCELLED] email.send → bob: declined");
+    let expected = r"[CANCELLED] email.send → bob: not approved: wrong address\n";
+    assert_eq!(line(action).await, expected);
 }

@@ -155,22 +155,7 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
     }
     messages(terminal, array(&document["messages"]), now, &mut shown);
     let children = array(&document["children"]);
-    if !children.is_empty() {
-        let _ = writeln!(shown, "\n{}", terminal.title("Children"));
-        let mut table = Table::new(terminal, &["Id", "Kind", "State", "About", "Waits for"]);
-        for child in children {
-            let open = &child["open"];
-            let state = open["label"].as_str().unwrap_or_else(|| text(child, "status"));
-            table.row([
-                cell(text(child, "id")),
-                cell(text(child, "machine")),
-                label(terminal, state),
-                cell(text(open, "summary")),
-                cell(waits_for(open)),
-            ]);
-        }
-        shown.push_str(&table.text());
-    }
+    family(terminal, children, &mut shown);
     let of_children = children.iter().flat_map(|child| array(&child["open"]["next"]));
     let next: Vec<_> = array(&document["next"]).iter().chain(of_children).collect();
     if !next.is_empty() {
@@ -182,6 +167,26 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
         }
     }
     shown
+}
+
+fn family(terminal: Terminal, children: &[Value], shown: &mut String) {
+    if children.is_empty() {
+        return;
+    }
+    let _ = writeln!(shown, "\n{}", terminal.title("Children"));
+    let mut table = Table::new(terminal, &["Id", "Kind", "State", "About", "Waits for"]);
+    for child in children {
+        let open = &child["open"];
+        let state = open["label"].as_str().unwrap_or_else(|| text(child, "status"));
+        table.row([
+            cell(text(child, "id")),
+            cell(text(child, "machine")),
+            label(terminal, state),
+            cell(text(open, "summary")),
+            cell(waits_for(open)),
+        ]);
+    }
+    shown.push_str(&table.text());
 }
 
 /// What a child waits for.

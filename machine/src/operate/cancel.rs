@@ -32,8 +32,8 @@ pub(crate) enum How {
 enum Plan {
     /// It has not started; its gate ends with it.
     Pending(Id, Option<Id>),
-    /// A gate that nobody needs to answer.
-    Gate(Id),
+    /// A gate that nobody needs to answer; the execution behind it ends with it.
+    Gate(Id, Id),
     /// A question that nobody needs to answer.
     Question(Id),
     /// A machine of the program's own, by a message.
@@ -52,16 +52,18 @@ impl Operator<'_> {
         let plans = self.checked("cancel", ids, reason, plans).await?;
         self.logged("cancel", ids, reason, async {
             let mut cancelled = Vec::with_capacity(ids.len());
-            let mut withdrawn = Vec::new();
+            let mut ended = Vec::new();
             for (done, plan) in plans.into_iter().enumerate() {
                 let applied = match plan {
-                    // It ended with its execution.
-                    Plan::Gate(id) if withdrawn.contains(&id) => {
+                    // A gate and its execution end together.
+                    Plan::Gate(id, _) | Plan::Pending(id, _) if ended.contains(&id) => {
                         Ok(Cancelled { id, how: How::AtOnce })
                     }
                     plan => {
-                        if let Plan::Pending(_, gate) = &plan {
-                            withdrawn.extend(*gate);
+                        match &plan {
+                            Plan::Pending(_, gate) => ended.extend(*gate),
+                            Plan::Gate(_, execution) => ended.push(*execution),
+                            Plan::Question(_) | Plan::Own(..) => {}
                         }
                         self.apply(plan, reason).await
                     }
@@ -96,14 +98,14 @@ impl Operator<'_> {
         }
         match self.store.load::<AnyExecution>(id).await? {
             AnyExecution::Pending(pending) => Ok(Plan::Pending(id, pending.context().behind())),
-            AnyExecution::Waiting(waiting) if waiting.context().approves().is_some() => {
-                Ok(Plan::Gate(id))
-            }
             any if Progress::of(&any).is_in_doubt() => Err(Error::refused(format!(
                 "{id} is in doubt, so it cannot be cancelled; find out whether it took place, then \
                  `confirm {id} 'applied|not-applied' --as NAME`"
             ))),
-            AnyExecution::Waiting(_) => Ok(Plan::Question(id)),
+            AnyExecution::Waiting(waiting) => Ok(match waiting.context().approves() {
+                Some(approval) => Plan::Gate(id, approval.execution()),
+                None => Plan::Question(id),
+            }),
             AnyExecution::Running(_) => Err(Error::refused(format!(
                 "{id} is running; wait for its end, or `fence {id} --as NAME` to shut its worker out"
             ))),
@@ -126,7 +128,7 @@ impl Operator<'_> {
                 drop(store.cancel(pending, reason, &actors.tool_node).await?);
                 id
             }
-            Plan::Gate(id) => {
+            Plan::Gate(id, _) => {
                 drop(store.withdraw(store.gate(id).await?, reason, &actors.graph_runner).await?);
                 id
             }

@@ -42,9 +42,9 @@ impl Operator<'_> {
     async fn with_commands(&self, id: Id, error: Error) -> Error {
         // It is an addition only.
         let observer = Observer::new(self.store);
-        let mut steps = observer.next(id).await.unwrap_or_default();
+        let mut steps = Box::pin(observer.next(id)).await.unwrap_or_default();
         // The gate or the question may be that of a child.
-        let of_children = observer.next_of_children(id).await.unwrap_or_default();
+        let of_children = Box::pin(observer.next_of_children(id)).await.unwrap_or_default();
         steps.extend(of_children.into_iter().take(MOST));
         let steps: Vec<_> =
             steps.iter().map(|step| format!("`{}`", OneLine(&step.to_string()))).collect();

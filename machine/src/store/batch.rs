@@ -271,10 +271,7 @@ async fn write(
     for call in &mut ended {
         prepared.extend(store.prepare(call, false, commit_id)?);
     }
-    let mut refused = store.refused(&prepared).await?;
-    for action in &mut refused {
-        prepared.extend(store.prepare(action, false, commit_id)?);
-    }
+    let refused = store.refused(&mut prepared, commit_id).await?;
     conditions.extend(with.conditions.iter().cloned());
     conditions.extend(items.iter().filter_map(Item::condition));
     for ready in &prepared {

@@ -16,14 +16,15 @@ use crate::{
 };
 
 impl Store {
-    /// The actions that never run, because their gates end in this batch without an approval. They end with
-    /// them, whoever ends the gates. One that cannot be read keeps no gate from ending.
+    /// Adds the ends of the actions that never run, because their gates end in this batch without an approval:
+    /// they end with them, whoever ends the gates. One that cannot be read keeps no gate from ending.
     pub(super) async fn refused(
         &self,
-        batch: &[Prepared],
+        batch: &mut Vec<Prepared>,
+        commit_id: i64,
     ) -> Result<Vec<Execution<Cancelled>>, CommitError> {
         let mut refused = Vec::new();
-        for Prepared { write, index, .. } in batch {
+        for Prepared { write, index, .. } in &*batch {
             let Some(approves) = &index.approves else { continue };
             let (row, action) = (&write.row, approves.execution);
             let is_in_batch = batch.iter().any(|other| other.write.row.id == action);
@@ -41,6 +42,9 @@ impl Store {
             let person = approves.decision.as_ref().and_then(|it| Human::new(&it.by).ok());
             let by = person.as_ref().map_or(who(&EcsNode::STORE), who);
             refused.push(close(pending, &format!("not approved: {why}"), by, &EcsNode::STORE));
+        }
+        for action in &mut refused {
+            batch.extend(self.prepare(action, false, commit_id)?);
         }
         Ok(refused)
     }

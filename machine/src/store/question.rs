@@ -1,4 +1,4 @@
-use super::{CommitError, LoadError, Store, retry::Retry};
+use super::{CommitError, LoadError, Store, resume::at_position, retry::Retry};
 use crate::{
     actor::Human,
     contract::{AnyExecution, CallFact, Question, bounded},
@@ -18,7 +18,7 @@ impl Store {
     pub async fn question(&self, id: Id) -> Result<Question, LoadError> {
         let any: AnyExecution = self.load(id).await?;
         Question::narrow(any).map_err(|other| {
-            let _ = self.at_position(id, GraphPosition::ResumeBegins, other.status());
+            let _ = at_position(id, GraphPosition::ResumeBegins, other.status());
             LoadError::NotAQuestion { id, found: not_a_question(&other) }
         })
     }

@@ -128,7 +128,7 @@ impl Store {
         let definition = machine.definition();
         let (found, wanted) = (machine.state_index(), S::INDEX);
         if found != wanted {
-            self.is_resumed(id, definition, (found, wanted));
+            is_resumed(id, definition, (found, wanted));
             return Err(LoadError::OtherState {
                 id,
                 expected: &definition.states[wanted].label,
@@ -213,7 +213,7 @@ impl Store {
                 // What a program suspended goes on; then the graph is not done yet.
                 if *execution.context().action().action_type() == ActionType::EcsRequest {
                     let (ends, found) = (GraphPosition::ResumeEnds, execution.status());
-                    warnings.extend(self.at_position(id, ends, found));
+                    warnings.extend(at_position(id, ends, found));
                 }
                 Ok(Resumed { execution, age_ms, warnings })
             }
@@ -221,7 +221,7 @@ impl Store {
                 if let (CommitError::Conflict { .. }, Ok(now)) =
                     (&reason, self.load::<AnyExecution>(id).await)
                 {
-                    let _ = self.at_position(id, GraphPosition::ResumeBegins, now.status());
+                    let _ = at_position(id, GraphPosition::ResumeBegins, now.status());
                 }
                 Err(Refused::new(restored(snapshot), reason))
             }
@@ -296,27 +296,22 @@ impl Store {
         telemetry::ResumeMismatch { kind, resuming, waiting }.emit();
         Ok(Some(warning))
     }
+}
 
-    /// An execution that is to be resumed should wait.
-    fn is_resumed(&self, id: Id, of: &Definition, (found, wanted): (usize, usize)) {
-        let is_waiting = of.states[wanted].name.parse() == Ok(Status::Waiting);
-        if let (true, true, Ok(found)) =
-            (of.name == execution::DEFINITION.name, is_waiting, of.states[found].name.parse())
-        {
-            let _ = self.at_position(id, GraphPosition::ResumeBegins, found);
-        }
+/// An execution that is to be resumed should wait.
+fn is_resumed(id: Id, of: &Definition, (found, wanted): (usize, usize)) {
+    let is_waiting = of.states[wanted].name.parse() == Ok(Status::Waiting);
+    if let (true, true, Ok(found)) =
+        (of.name == execution::DEFINITION.name, is_waiting, of.states[found].name.parse())
+    {
+        let _ = at_position(id, GraphPosition::ResumeBegins, found);
     }
+}
 
-    /// A warning if an execution is not where the graph is.
-    pub(super) fn at_position(
-        &self,
-        id: Id,
-        position: GraphPosition,
-        found: Status,
-    ) -> Option<ResumeWarning> {
-        let mismatch = position.check(found).err()?;
-        let (position, state) = (position.name(), &*found.definition().name);
-        telemetry::PositionMismatch { id: display(id), position, state }.emit();
-        Some(ResumeWarning::Position(mismatch))
-    }
+/// A warning if an execution is not where the graph is.
+pub(super) fn at_position(id: Id, position: GraphPosition, found: Status) -> Option<ResumeWarning> {
+    let mismatch = position.check(found).err()?;
+    let (position, state) = (position.name(), &*found.definition().name);
+    telemetry::PositionMismatch { id: display(id), position, state }.emit();
+    Some(ResumeWarning::Position(mismatch))
 }

@@ -42,6 +42,10 @@ fn an_answer_finds_out_by_itself() {
                 let any: AnyExecution = store.load(id).await.unwrap();
                 assert_eq!(decision(&any).unwrap().approved, is_yes);
                 assert_eq!(history(&store, id).await.len(), 6);
+                let of_action = history(&store, planned.id()).await;
+                // What never runs ends with its gate, once.
+                let ended = ["closed", "start", "cancel not approved: no"];
+                assert_eq!(of_action[1..], ended[..if is_yes { 0 } else { 3 }]);
                 let begun = store.begin(planned, tool_node()).await;
                 assert_eq!(begun.is_ok(), is_yes);
             }
@@ -57,12 +61,14 @@ fn a_withdrawal_finds_out_by_itself() {
         let (_folder, file) = new_file();
         let store = options().sqlite(&file).await.unwrap();
         for (took_place, to) in [(false, "ann"), (true, "bob")] {
-            let (gate, _planned) = asked(&store, to).await;
+            let (gate, planned) = asked(&store, to).await;
             let id = gate.id();
             commit_is_indeterminate(took_place);
             let _ = store.withdraw(gate, "not needed", graph_runner()).await.unwrap();
             assert_eq!(status(&store, id).await, Status::Cancelled);
             assert_eq!(history(&store, id).await.len(), 4);
+            let ended = ["closed", "start", "cancel not approved: not needed"];
+            assert_eq!(history(&store, planned.id()).await[1..], ended);
             assert_err!(store.gate(id).await, LoadError::NotAGate { .. });
         }
         assert_intact(&store).await;

@@ -193,8 +193,6 @@ impl People {
                 Label::Waiting => Todo::Answer,
                 Label::InDoubt => Todo::Confirm,
                 Label::InProgress => Todo::Wait,
-                // Its gate says what to do.
-                Label::Deferred => continue,
                 Label::NotStarted => Todo::Start,
                 Label::Failed => {
                     let next = store.wait(observer.next_of_execution(any)).unwrap();
@@ -203,6 +201,7 @@ impl People {
                     }
                     Todo::Retry
                 }
+                // What is deferred is answered at its gate.
                 _ => continue,
             };
             open.push((id, todo));

@@ -34,7 +34,6 @@ impl CommitError {
             Self::GateChanged { .. } => "gate_changed",
             Self::GateDone { .. } => "gate_done",
             Self::OfParent { .. } => "of_parent",
-            Self::NotResumed { source } => source.class(),
             Self::NotShown { .. } => "not_shown",
             Self::Unanswered { .. } => "unanswered",
             Self::AlreadyDecided { .. } => "already_decided",
@@ -50,7 +49,7 @@ impl CommitError {
             Self::Contract { .. } => "contract",
             Self::OtherAction { .. } => "other_action",
             // What cannot be read says why.
-            Self::Gate { source, .. } => source.class(),
+            Self::Gate { source, .. } | Self::NotResumed { source } => source.class(),
             Self::OtherOutcome { .. } => "other_outcome",
             Self::Fenced { .. } => "fenced",
             Self::Unsettled { source, .. } => source.class(),
