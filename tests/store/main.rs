@@ -57,6 +57,7 @@ mod race_processes;
 mod race_threads;
 mod read_only;
 mod recover;
+mod report;
 mod resume;
 mod resume_checks;
 mod resume_warning;

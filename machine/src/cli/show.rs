@@ -56,8 +56,9 @@ pub(super) async fn shown(
 }
 
 /// What a view has only for some audiences.
-const RESTRICTED: [&str; 8] = [
+const RESTRICTED: [&str; 9] = [
     "last_actor",
+    "reference",
     "idempotency_key",
     "timeout_seconds",
     "action_detail",
@@ -121,6 +122,13 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
     }
     if let Some(missing) = document["missing"].as_str() {
         line(&mut shown, "waits for", missing);
+    }
+    if execution["waits_for_service"] == true {
+        let mut waits = "the report of its service, which has accepted it".to_owned();
+        if let Some(at) = execution["answer_by"].as_i64() {
+            let _ = write!(waits, "; due {} ({})", local(at), relative(at, now));
+        }
+        line(&mut shown, "waits for", &waits);
     }
     let gate = &document["gate"];
     if gate.is_object() {

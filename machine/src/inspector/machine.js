@@ -18,6 +18,7 @@ const RESTRICTED = [
   "last_actor",
   "idempotency_key",
   "timeout_seconds",
+  "reference",
   "action_detail",
   "metadata",
 ];
@@ -142,6 +143,8 @@ function whyOf({ machine: one, execution, gate, answered_with: answer, children,
   const stopped = whyStopped(trouble, messages);
   if (stopped) return stopped;
   if (missing) return `It waits for a worker: ${missing}.`;
+  if (execution?.waits_for_service)
+    return "It waits for the report of its service, which has accepted the call. Without one before the deadline it is in doubt.";
   if (execution?.question) return "It waits for an answer.";
   if (typeof answer === "string")
     return `It was answered with “${answer}”. Its program has not applied that yet.`;

@@ -12,6 +12,7 @@ use super::{
     telemetry,
 };
 use crate::{
+    contract::Progress,
     definition::{Definition, Fingerprint},
     id::Id,
     journal::{Digest, Fixed, Journal, Stored, Summary},
@@ -42,8 +43,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`load`](Self::load), [`LoadError::OtherState`], [`LoadError::InDoubt`] and
-    /// [`LoadError::AlreadyDone`].
+    /// Those of [`load`](Self::load), [`LoadError::OtherState`], [`LoadError::InDoubt`],
+    /// [`LoadError::AwaitsReport`] and [`LoadError::AlreadyDone`].
     pub async fn resume<S>(&self, id: Id) -> Result<S::Machine, LoadError>
     where
         S: State<Any: Restore>,
@@ -76,7 +77,12 @@ impl Store {
         let index = index.map_err(|breach| VerifyError::Rules { id, breach })?.after;
         // An idempotent call that was interrupted may simply run again.
         if index.permit.is_some() && index.exclusive {
-            return Err(LoadError::InDoubt { id });
+            let awaits = index.contract && Progress::part(&summary.context).awaits_report();
+            return Err(if awaits {
+                LoadError::AwaitsReport { id }
+            } else {
+                LoadError::InDoubt { id }
+            });
         }
         // If the clock went back, the age is 0.
         let age_ms = u64::try_from(self.now().saturating_sub(summary.updated_at)).unwrap_or(0);

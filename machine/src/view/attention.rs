@@ -133,6 +133,10 @@ pub struct Concern<A: Audience = Human> {
     pub trouble: Option<Trouble>,
     /// For what is overdue: the deadline or the call, in words that repeat no data.
     pub cause: Option<String>,
+    /// The beginning of the reference under which its service has accepted the call.
+    #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
+    pub reference: A::Internal<Option<String>>,
     /// What went wrong, in the words of the program, which may repeat data.
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]

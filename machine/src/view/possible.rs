@@ -77,6 +77,13 @@ impl Observer {
                     None => vec![NextStep::Cancel { id }],
                 }
             }
+            Label::Waiting if Progress::of(execution).awaits_report() => {
+                match self.is_overdue(execution) {
+                    true => vec![NextStep::Fence { id }],
+                    // Its service reports.
+                    false => Vec::new(),
+                }
+            }
             Label::Waiting => vec![NextStep::Respond { id }, NextStep::Cancel { id }],
             Label::NotStarted => match contract.behind() {
                 Some(gate) if self.store.open_gate(gate).await?.is_some() => vec![
