@@ -50,7 +50,7 @@ impl Tool for Deploy {
 pub const REFERENCE: &str = "rollout 12";
 
 /// How long it has for its report.
-pub const LIMIT: Duration = Duration::from_secs(600);
+pub const LIMIT: Duration = Duration::from_mins(10);
 
 /// A receipt.
 #[must_use]

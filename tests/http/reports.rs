@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use machine::{
     contract::{Answer, Call as ToolCall, NotDone, Perform, Planned, Settled},
+    http::Http,
     worker::Worker,
 };
 use machine_tests::{
@@ -103,7 +104,7 @@ async fn a_wrong_token_and_an_unknown_id_get_the_same_answer() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_does_not_fit_changes_nothing() {
-    let place = Place::with(|http| http.tool::<Deploy>()).await;
+    let place = Place::with(Http::tool::<Deploy>).await;
     let call = accepted(&place.store, 17).await;
     let before = place.contents().await;
     let path = format!("/{}", call.path);
@@ -202,7 +203,7 @@ impl Perform<Deploy> for Client {
 /// The report may come before or after it is on disk that the call was accepted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_real_service_calls_back() {
-    let place = Place::with(|http| http.tool::<Deploy>()).await;
+    let place = Place::with(Http::tool::<Deploy>).await;
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let service = listener.local_addr().unwrap();
     let served = tokio::spawn(deployments(listener));

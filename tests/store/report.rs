@@ -69,12 +69,12 @@ fn settled(taken: Taken) -> AnyExecution {
 }
 
 #[track_caller]
-fn kept(taken: Taken) {
+fn kept(taken: &Taken) {
     assert!(matches!(taken, Ok(Reported::Kept(_))), "{taken:?}");
 }
 
 #[track_caller]
-fn known(taken: Taken) {
+fn known(taken: &Taken) {
     assert!(matches!(taken, Ok(Reported::Known(_))), "{taken:?}");
 }
 
@@ -144,11 +144,11 @@ async fn a_report_before_the_answer_settles_or_is_kept(place: Place) {
             if receipt {
                 settled(report(&place.store, &call, done()).await);
             } else {
-                kept(report(&place.store, &call, refused("quota exceeded")).await);
+                kept(&report(&place.store, &call, refused("quota exceeded")).await);
                 // It may do something yet.
                 assert_eq!(place.status(call.id).await, Status::Running);
                 is_held(&place).await;
-                known(report(&place.store, &call, refused("quota exceeded")).await);
+                known(&report(&place.store, &call, refused("quota exceeded")).await);
             }
             cluster.release();
             call
@@ -204,7 +204,7 @@ async fn a_refusal_counts_only_when_the_call_has_ended(place: Place) {
         _ = &mut call => panic!("it is held"),
         request = cluster.called() => request,
     };
-    kept(report(&place.store, &request, refused("quota exceeded")).await);
+    kept(&report(&place.store, &request, refused("quota exceeded")).await);
     let doubt = place.store.fence(running.id(), "overdue", graph_runner()).await.unwrap();
     let confirmed = place.store.confirm_not_applied(doubt, "no", ann()).await;
     assert_err!(confirmed, Refused { reason: CommitError::WorkerAlive { .. }, .. });
@@ -230,9 +230,9 @@ async fn the_first_report_wins(place: Place) {
         let call = accepted(&place.store, 17).await;
         settled(report(&place.store, &call, first.clone()).await);
         let status = place.status(call.id).await;
-        known(report(&place.store, &call, first).await);
-        kept(report(&place.store, &call, second.clone()).await);
-        known(report(&place.store, &call, second).await);
+        known(&report(&place.store, &call, first).await);
+        kept(&report(&place.store, &call, second.clone()).await);
+        known(&report(&place.store, &call, second).await);
         assert_eq!(place.status(call.id).await, status);
         assert_eq!(label(&place, &call).await, label_after);
     }
@@ -263,7 +263,7 @@ async fn a_report_contradicts_a_person(place: Place) {
     assert_err!(Err::<(), _>(early.reason), CommitError::NotSettled { .. });
     let overridden = place.store.override_not_applied(early.machine, "no", ann()).await;
     drop(overridden.unwrap());
-    kept(report(&place.store, &call, done()).await);
+    kept(&report(&place.store, &call, done()).await);
     assert_eq!(label(&place, &call).await, Label::Contradicted);
     let mut again = machine::contract::Execution::new(deploy(17));
     assert_err!(place.store.create(&mut again).await, CommitError::AlreadyDone { .. });
@@ -353,7 +353,7 @@ async fn a_status_query_settles_after_the_limit(place: Place) {
     clock.advance(60_000);
     let asked = place.store.ask_service::<Deploy>(asked.machine, &cluster, tool_node()).await;
     assert!(matches!(asked, Ok(Settled::Failed(_))), "{asked:?}");
-    kept(report(&place.store, &call, done()).await);
+    kept(&report(&place.store, &call, done()).await);
     assert_eq!(label(&place, &call).await, Label::Contradicted);
 }
 
@@ -371,7 +371,7 @@ async fn a_person_can_end_the_wait_but_not_free_the_key(place: Place) {
     }
     clock.advance(1);
     drop(place.store.confirm_not_applied(doubt, "no", ann()).await.unwrap());
-    kept(report(&place.store, &call, done()).await);
+    kept(&report(&place.store, &call, done()).await);
     assert_eq!(label(&place, &call).await, Label::Contradicted);
 }
 
@@ -402,7 +402,7 @@ async fn reports_do_not_fill_the_file(place: Place) {
     assert!(matches!(refusal, ReportError::TooMany { .. }), "{refusal:?}");
     assert!(taken < 20, "{taken}");
     // The first one of the other kind is always kept.
-    kept(report(&place.store, &call, refused("no")).await);
+    kept(&report(&place.store, &call, refused("no")).await);
     let rest = report(&place.store, &call, refused("never")).await;
     assert_err!(rest, ReportError::TooMany { .. });
 }
@@ -440,12 +440,12 @@ async fn an_accepted_call_is_the_whole_call(place: Place) {
     let token = tokens.lock().unwrap().pop().unwrap();
     let call = Request { id, path: String::new(), token };
     // A part of it may still send something.
-    kept(report(&place.store, &call, refused("no")).await);
+    kept(&report(&place.store, &call, refused("no")).await);
     is_held(&place).await;
     guards.lock().unwrap().clear();
     let found = place.store.recover().await.unwrap();
     assert_eq!(found.settled.len(), 1, "{found:?}");
-    kept(report(&place.store, &call, done()).await);
+    kept(&report(&place.store, &call, done()).await);
     let evidence = place.facts(id).await;
     let late = CallFact::Evidence {
         epoch: 0,

@@ -45,7 +45,7 @@ pub enum Irreversible {}
 /// use std::time::Duration;
 ///
 /// fn accepted<T: Tool<Effect = Irreversible>>(call: &Call<T>) -> Answer<T::Receipt> {
-///     call.accepted("rollout 12", Duration::from_secs(60))
+///     call.accepted("rollout 12", Duration::from_mins(1))
 /// }
 /// ```
 ///
@@ -54,7 +54,7 @@ pub enum Irreversible {}
 /// use std::time::Duration;
 ///
 /// fn accepted<T: Tool<Effect = AnswersLater>>(call: &Call<T>) -> Answer<T::Receipt> {
-///     call.accepted("rollout 12", Duration::from_secs(60))
+///     call.accepted("rollout 12", Duration::from_mins(1))
 /// }
 /// ```
 #[derive(Debug)]

@@ -60,7 +60,7 @@ impl Store {
     ///         // A real one sends the path and the token with the request, and gets the reference.
     ///         # TOKEN.set(call.callback_token().as_str().to_owned()).unwrap();
     ///         let (_path, _token) = (call.report_path(), call.callback_token());
-    ///         call.accepted("rollout 12", Duration::from_secs(30 * 60))
+    ///         call.accepted("rollout 12", Duration::from_mins(30))
     ///     }
     /// }
     /// # static TOKEN: std::sync::OnceLock<String> = std::sync::OnceLock::new();

@@ -78,11 +78,9 @@ impl Observer {
                 }
             }
             Label::Waiting if Progress::of(execution).awaits_report() => {
-                match self.is_overdue(execution) {
-                    true => vec![NextStep::Fence { id }],
-                    // Its service reports.
-                    false => Vec::new(),
-                }
+                // Until its limit, its service reports.
+                let is_overdue = self.is_overdue(execution);
+                is_overdue.then_some(NextStep::Fence { id }).into_iter().collect()
             }
             Label::Waiting => vec![NextStep::Respond { id }, NextStep::Cancel { id }],
             Label::NotStarted => match contract.behind() {

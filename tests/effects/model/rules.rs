@@ -352,14 +352,13 @@ impl Model {
                         }
                     }
                 }
-                // Evidence settles a doubt without a person.
-                Status::InDoubt => match self.settled_by_evidence(at, by) {
-                    true => settled.push(at),
-                    false => in_doubt.push(at),
-                },
                 Status::Waiting if one.accepted.is_some_and(|limit| limit < self.now) => {
                     self.unreported(at);
                     in_doubt.push(at);
+                }
+                Status::InDoubt => {
+                    let is_settled = self.settled_by_evidence(at, by);
+                    if is_settled { settled.push(at) } else { in_doubt.push(at) }
                 }
                 _ => {}
             }
