@@ -12,9 +12,12 @@ use tokio::sync::oneshot;
 
 use super::{reference::LIMIT, step::Said, system::Pay};
 
+/// What a service has of its call.
+type Entered = (InFlight<Pay>, CallbackToken);
+
 /// Says that it was entered, and then what it is told to say.
 struct Service<const CONFINED: bool> {
-    entered: Mutex<Option<oneshot::Sender<(InFlight<Pay>, CallbackToken)>>>,
+    entered: Mutex<Option<oneshot::Sender<Entered>>>,
     says: Mutex<Option<oneshot::Receiver<Said>>>,
 }
 

@@ -272,7 +272,7 @@ impl Model {
             } else {
                 // These look like any other unknown.
                 let is_unknown = !matches!(said, Said::Receipt | Said::Refusal);
-                if !known && !(reported && is_unknown) {
+                if !(known || reported && is_unknown) {
                     one.late.push(if is_unknown { Said::Unknown } else { said });
                 }
                 one.refusal |= said == Said::Refusal && !known;
@@ -400,8 +400,9 @@ impl Model {
         }
         let receipt = said == Said::Receipt;
         match one.status {
-            Status::Running if receipt => (one.status, one.receipt) = (Status::Completed, true),
-            Status::Waiting if receipt => (one.status, one.receipt) = (Status::Completed, true),
+            Status::Running | Status::Waiting if receipt => {
+                (one.status, one.receipt) = (Status::Completed, true);
+            }
             Status::Waiting => (one.status, one.refused) = (Status::Failed, true),
             status => {
                 one.late.push(said);
