@@ -9,6 +9,7 @@ use machine::{
 };
 
 pub mod actors;
+pub mod cluster;
 pub mod forge;
 pub mod samples;
 

@@ -52,6 +52,21 @@ impl FromStr for Id {
     }
 }
 
+/// Text of 192 random bits, which nobody can guess.
+#[cfg(feature = "sqlite")]
+pub(crate) fn unguessable() -> Result<String, getrandom::Error> {
+    use fmt::Write;
+
+    let mut bytes = [0; 24];
+    getrandom::fill(&mut bytes)?;
+    let mut text = String::with_capacity(48);
+    for byte in bytes {
+        // Writing into a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(text)
+}
+
 /// External input for an error: at most 40 characters, all of them visible.
 pub(crate) fn shortened(text: &str) -> String {
     shortened_to(text, 40)

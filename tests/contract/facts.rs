@@ -39,6 +39,7 @@ async fn a_call_is_written_down() {
         expires_at,
         approved_by: None,
         approval_end: None,
+        callback: None,
     } = permitted
     else {
         panic!("{permitted:?}")

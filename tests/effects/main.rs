@@ -9,6 +9,7 @@ mod actors;
 mod approved;
 mod bank;
 mod borders;
+mod callback;
 mod cut_off;
 mod endings;
 mod frozen_override;

@@ -145,6 +145,7 @@ where
         Ok(Settled::Completed(done)) => Report::Completed(done.state().result.clone()),
         Ok(Settled::Failed(failed)) => Report::Failed(failed.state().error.clone()),
         Ok(Settled::InDoubt(_)) => Report::InDoubt,
+        Ok(Settled::Accepted(_)) => panic!("no service of these reports later"),
         Ok(Settled::TimedOut(..)) if teller_leaves => Report::InDoubt,
         Ok(Settled::TimedOut(_, late) | Settled::Fenced(_, late)) => {
             Report::Late(late.await.unwrap())

@@ -20,6 +20,7 @@ mod lists;
 mod log;
 mod page;
 mod questions;
+mod reports;
 mod routes;
 mod serve;
 mod sign_in;

@@ -68,6 +68,8 @@ async fn runs() -> Result<(), Box<dyn std::error::Error>> {
         Settled::Completed(sent) => println!("{}", sent.state().result),
         Settled::Failed(failed) => println!("not sent: {}", failed.state().error),
         Settled::InDoubt(doubt) => println!("{}", doubt.question()),
+        // Only services of tools whose effect is `AnswersLater` accept a call and report later.
+        Settled::Accepted(waiting) => println!("{} waits", waiting.id()),
         // The call is still running: a receipt that arrives late is not lost.
         Settled::TimedOut(_, late) | Settled::Fenced(_, late) => drop(tokio::spawn(late)),
     }

@@ -60,6 +60,7 @@ mod race_threads;
 mod read_only;
 mod recover;
 mod release;
+mod report;
 mod resume;
 mod resume_checks;
 mod resume_warning;

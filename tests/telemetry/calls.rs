@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use machine::{
     contract::{
-        Action, Answer, AnyExecution, Applied, Attempt, Call, InDoubt, NotDone, Perform, Settled,
-        execution::Waiting,
+        Action, Answer, AnyExecution, Applied, Attempt, Call, InDoubt, NotDone, Perform, Report,
+        Settled, execution::Waiting,
     },
     store::{ReadBackoff, Resume, Store},
 };
+use machine_tests::cluster::{Deploy, accepted};
 
 use crate::{
     errand::Hold,
@@ -36,6 +37,9 @@ pub(crate) async fn outcomes(world: &World) {
         .unwrap();
     let closed = world.stored(world.mail(3)).await;
     let _ = store.cancel(closed, &world.text("reason"), by).await.unwrap();
+    let call = accepted(store, 17).await;
+    let report = Report::NotApplied(world.text("quota exceeded"));
+    let _ = store.report::<Deploy>(call.id, report, &call.token).await.unwrap();
 }
 
 /// A call that goes on after its timeout, and one that was fenced meanwhile.

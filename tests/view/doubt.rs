@@ -157,7 +157,10 @@ async fn a_person_who_is_contradicted_by_the_worker() {
     let execution: AnyExecution = store.load(execution.id()).await.unwrap();
     let line = line(&execution);
     assert!(line.starts_with("[SUCCESS ⚠️ IRREVERSIBLE] email.send → bob: I saw it: "), "{line}");
-    assert!(line.contains("its worker says that it did not take place: refused"), "{line}");
+    assert!(
+        line.contains("its worker or its service says that it did not take place: refused"),
+        "{line}"
+    );
 }
 
 /// A receipt in time is not a contradiction, and a person who confirms is not an approver.

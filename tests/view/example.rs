@@ -190,6 +190,7 @@ async fn the_snapshot_of_the_mail() {
             "human_confirmed": true,
             "acknowledged": false,
             "question": null,
+            "waits_for_service": false,
             "answer_by": null,
             "result": "邮件已发送",
             "error_message": null,

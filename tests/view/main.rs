@@ -1,6 +1,7 @@
 //! Tests of the module `view`.
 #![allow(clippy::unwrap_used)]
 
+mod accepted;
 mod confirmed;
 mod consequence;
 mod data;

@@ -6,6 +6,7 @@ mod asked;
 mod basics;
 #[cfg(unix)]
 mod blocked;
+mod callback;
 mod calls;
 mod children;
 mod correlation;

@@ -50,7 +50,7 @@ impl Category {
     #[must_use]
     pub fn of_kind(kind: &str) -> Self {
         match kind {
-            "tool_node" => Self::Tool,
+            "tool_node" | "callback" => Self::Tool,
             "reasoning" => Self::Agent,
             "human" => Self::Human,
             _ => Self::System,

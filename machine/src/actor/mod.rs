@@ -14,6 +14,8 @@ pub use name::InvalidName;
 pub(crate) use name::Name;
 #[cfg(feature = "serde")]
 pub(crate) use name::is_invisible;
+#[cfg(feature = "sqlite")]
+pub(crate) use nodes::Callback;
 pub use nodes::{Actors, Anyone, EcsNode, GraphRunner, Human, ReasoningNode, ToolNode};
 #[cfg(feature = "worker")]
 pub(crate) use sender::{Sender, Senders};
@@ -31,7 +33,7 @@ pub(crate) const fn is_reserved(kind: &str) -> bool {
 }
 
 const RESERVED: &[&str] =
-    &["tool_node", "ecs_node", "graph_runner", "reasoning", "human", "anyone"];
+    &["tool_node", "ecs_node", "graph_runner", "reasoning", "human", "anyone", "callback"];
 
 const fn same(mut left: &[u8], mut right: &[u8]) -> bool {
     while let ([first, lefts @ ..], [second, rights @ ..]) = (left, right) {

@@ -98,6 +98,11 @@ impl Human {
 #[derive(Debug)]
 pub struct Anyone;
 
+/// A service that reports the outcome of a call, by the token of that call.
+#[cfg(feature = "sqlite")]
+#[derive(Debug)]
+pub(crate) struct Callback;
+
 impl GraphRunner {
     /// The library itself: it parks executions in doubt and completes gates that were decided.
     pub(crate) const STORE: Self = Self(None);
@@ -145,6 +150,13 @@ impl Actor for Human {
     fn name(&self) -> Option<&str> {
         Some(self.0.as_str())
     }
+}
+
+#[cfg(feature = "sqlite")]
+impl Actor for Callback {
+    const KIND: &'static str = "callback";
+    const CATEGORY: Category = Category::Tool;
+    const __LIBRARY: Option<Library<Self>> = Some(Library::MARK);
 }
 
 impl Actor for Anyone {

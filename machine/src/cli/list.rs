@@ -252,6 +252,9 @@ fn about(concern: &Value, now: i64) -> String {
     if let Some(cause) = concern["cause"].as_str() {
         let _ = write!(about, "; {cause}");
     }
+    if let Some(reference) = concern["reference"].as_str() {
+        let _ = write!(about, "; its service accepted it as {reference}");
+    }
     let call = &concern["open_call"];
     if let (Some(pid), Some(host)) =
         (call["process"]["pid"].as_u64(), call["process"]["host"].as_str())

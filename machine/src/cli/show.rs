@@ -56,8 +56,9 @@ pub(super) async fn shown(
 }
 
 /// What a view has only for some audiences.
-const RESTRICTED: [&str; 8] = [
+const RESTRICTED: [&str; 9] = [
     "last_actor",
+    "reference",
     "idempotency_key",
     "timeout_seconds",
     "action_detail",
@@ -119,17 +120,10 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
         let failed = super::list::failed(&document["trouble"], document["error"].as_str(), now);
         line(&mut shown, "failed", &failed);
     }
-    if let Some(missing) = document["missing"].as_str() {
-        line(&mut shown, "waits for", missing);
+    for what in waits(document, now) {
+        line(&mut shown, "waits for", &what);
     }
     let gate = &document["gate"];
-    if gate.is_object() {
-        line(
-            &mut shown,
-            "waits for",
-            &format!("a person, who answers its gate {}", text(gate, "id")),
-        );
-    }
     for (name, field) in [("stale", "stale"), ("caution", "caution"), ("parent", "parent")] {
         if let Some(value) = document[field].as_str() {
             line(&mut shown, name, value);
@@ -197,6 +191,23 @@ fn waits_for(open: &Value) -> String {
         (None, Some(question), _) => question.to_owned(),
         (None, None, None) => String::new(),
     }
+}
+
+/// What a machine waits for, if that is not its question.
+fn waits(document: &Value, now: i64) -> Vec<String> {
+    let (execution, gate) = (&document["execution"], &document["gate"]);
+    let mut waits: Vec<_> = document["missing"].as_str().map(str::to_owned).into_iter().collect();
+    if execution["waits_for_service"] == true {
+        let mut service = "the report of its service, which has accepted it".to_owned();
+        if let Some(at) = execution["answer_by"].as_i64() {
+            let _ = write!(service, "; due {} ({})", local(at), relative(at, now));
+        }
+        waits.push(service);
+    }
+    if gate.is_object() {
+        waits.push(format!("a person, who answers its gate {}", text(gate, "id")));
+    }
+    waits
 }
 
 fn messages(terminal: Terminal, messages: &[Value], now: i64, shown: &mut String) {

@@ -1,7 +1,8 @@
 use std::{future::Future, ops::Deref, pin::Pin, sync::Arc, time::Duration};
 
 use super::{
-    Answer, Callable, Contract, IdempotencyKey, InFlight, NotDone, Token, in_flight::CallHandle,
+    Answer, Callable, CallbackToken, Contract, IdempotencyKey, InFlight, NotDone, Token,
+    in_flight::CallHandle,
 };
 use crate::{clock::Millis, id::Id};
 
@@ -61,6 +62,8 @@ pub struct Call<T> {
     pub(super) token: Token,
     pub(super) expires_at: Option<Millis>,
     pub(super) timeout: Option<Duration>,
+    /// For a tool whose service may report later.
+    pub(super) callback: Option<CallbackToken>,
     pub(super) handle: CallHandle,
 }
 

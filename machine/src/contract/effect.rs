@@ -14,10 +14,15 @@ pub enum Effect {
     Irreversible,
 }
 
-/// The effect of a [`Tool`](super::Tool), as a type: [`Idempotent`] or [`Irreversible`].
+/// The effect of a [`Tool`](super::Tool), as a type: [`Idempotent`], [`Irreversible`] or
+/// [`AnswersLater`].
 pub trait EffectType: sealed::Sealed + 'static {
     /// The same as a value.
     const EFFECT: Effect;
+
+    /// Its service may accept a call and report the outcome later.
+    #[doc(hidden)]
+    const __ANSWERS_LATER: bool = false;
 }
 
 /// The effect of tools that can safely be called again. See [`Effect::Idempotent`].
@@ -27,6 +32,38 @@ pub enum Idempotent {}
 /// The effect of tools whose calls cannot be taken back. See [`Effect::Irreversible`].
 #[derive(Debug)]
 pub enum Irreversible {}
+
+/// The effect of irreversible tools whose service may accept a call and report the outcome later, such as a
+/// deployment: [`Call::accepted`](super::Call::accepted). Calls of these tools have a
+/// [token](super::Call::callback_token) for the report. A tool that is known at run time only answers in its
+/// call. See [`Effect::Irreversible`].
+///
+/// No other tool can answer so:
+///
+/// ```compile_fail
+/// use machine::contract::{Answer, Call, Irreversible, Tool};
+/// use std::time::Duration;
+///
+/// fn accepted<T: Tool<Effect = Irreversible>>(call: &Call<T>) -> Answer<T::Receipt> {
+///     call.accepted("rollout 12", Duration::from_mins(1))
+/// }
+/// ```
+///
+/// ```
+/// use machine::contract::{Answer, AnswersLater, Call, Tool};
+/// use std::time::Duration;
+///
+/// fn accepted<T: Tool<Effect = AnswersLater>>(call: &Call<T>) -> Answer<T::Receipt> {
+///     call.accepted("rollout 12", Duration::from_mins(1))
+/// }
+/// ```
+#[derive(Debug)]
+pub enum AnswersLater {}
+
+impl EffectType for AnswersLater {
+    const EFFECT: Effect = Effect::Irreversible;
+    const __ANSWERS_LATER: bool = true;
+}
 
 impl EffectType for Idempotent {
     const EFFECT: Effect = Effect::Idempotent;
@@ -51,6 +88,7 @@ mod sealed {
     pub trait Sealed {}
     impl Sealed for super::Idempotent {}
     impl Sealed for super::Irreversible {}
+    impl Sealed for super::AnswersLater {}
 }
 
 impl Effect {

@@ -46,6 +46,18 @@ pub enum CallFact {
         /// The end of that approval, if it has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         approval_end: Option<ApprovalEnd>,
+        /// The digest of the token by which its service can report the outcome.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        callback: Option<Digest>,
+    },
+    /// The service has accepted the call, and reports its outcome later.
+    Accepted {
+        /// The epoch of the permit.
+        epoch: u64,
+        /// The service's own reference.
+        reference: String,
+        /// Until when it reports, by the clock of the store. After that the execution is in doubt.
+        answer_by: Millis,
     },
     /// Evidence about the call.
     Evidence {

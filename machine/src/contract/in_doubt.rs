@@ -1,5 +1,5 @@
 use super::{
-    AnyExecution, CallFact, Evidence, Execution, Liveness, Progress,
+    Accepted, AnyExecution, CallFact, Evidence, Execution, Liveness, Progress,
     execution::{
         Cancelled, Completed, Failed, MayCancel, MayStart, MaySuspend, Pending, Running, Waiting,
     },
@@ -54,9 +54,35 @@ impl InDoubt {
         Self(running.suspend(prompt, by))
     }
 
+    /// Puts an execution in doubt whose service has accepted the call and has not reported, for this reason.
+    pub(crate) fn unreported<A: Actor>(
+        mut waiting: Execution<Waiting>,
+        epoch: u64,
+        reason: &str,
+        at: Millis,
+        by: &A,
+    ) -> Self {
+        let evidence = Evidence::Unknown(reason.to_owned());
+        append(&mut waiting, who(by), CallFact::Evidence { epoch, evidence, late: false });
+        // The call itself had ended when it was accepted. The service may carry it out until its limit, also if
+        // the doubt begins earlier.
+        let limit = Progress::read(&waiting).report_by().unwrap_or(at);
+        append(
+            &mut waiting,
+            who(by),
+            CallFact::Parked { worker: Liveness::Ended, at: at.max(limit) },
+        );
+        Self(waiting)
+    }
+
     /// The execution.
     pub fn execution(&self) -> &Execution<Waiting> {
         &self.0
+    }
+
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn into_execution(self) -> Execution<Waiting> {
+        self.0
     }
 
     /// The question to ask a person, with the action. If a receipt arrived, it says so first.
@@ -94,6 +120,22 @@ impl InDoubt {
     pub(crate) fn not_applied(self, reason: String) -> Execution<Failed> {
         self.0.resume(&GraphRunner::STORE).fail(reason, &GraphRunner::STORE)
     }
+}
+
+/// Parks a running execution whose service has accepted the call.
+pub(crate) fn accept<A: Actor + MaySuspend<Running>>(
+    mut running: Execution<Running>,
+    epoch: u64,
+    accepted: &Accepted,
+    now: Millis,
+    by: &A,
+) -> Execution<Waiting> {
+    let limit = Millis::try_from(accepted.within.as_millis()).unwrap_or(Millis::MAX);
+    let (reference, answer_by) = (accepted.reference.clone(), now.saturating_add(limit));
+    append(&mut running, who(by), CallFact::Accepted { epoch, reference, answer_by });
+    // The reference is not for people.
+    let prompt = format!("Its service has accepted it: {}.", running.context().summary());
+    running.suspend(prompt, by)
 }
 
 /// Appends evidence about the call.
@@ -140,7 +182,14 @@ pub fn waits_for(waiting: &Execution<Waiting>) -> String {
 }
 
 fn in_doubt(waiting: &Execution<Waiting>, extent: Extent) -> String {
-    let (asked, progress) = (&waiting.state().prompt, Progress::read(waiting));
+    let progress = Progress::read(waiting);
+    let asked = match progress.report_by() {
+        Some(_) => &format!(
+            "Did this take place: {}? It is in doubt: its service accepted it, and has not reported.",
+            waiting.context().summary()
+        ),
+        None => &waiting.state().prompt,
+    };
     let question = match (progress.receipt(), progress.worker()) {
         (Some(receipt), _) => format!("It took place: {receipt}. Confirm it. ({asked})"),
         (None, Liveness::Ended) => asked.clone(),

@@ -9,7 +9,11 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::{Answer, Callable, Evidence, Liveness, outcome::Answered, permit::Lender};
+use super::{
+    Answer, Callable, Evidence, Liveness,
+    outcome::{Answered, Returned},
+    permit::Lender,
+};
 use crate::id::Id;
 
 /// A guard for a part of a call that runs apart from its future: a blocking task, a thread, a spawned
@@ -79,7 +83,8 @@ impl<T: Callable> InFlight<T> {
     /// when the call has ended, that is not before the last guard is gone, and if every part of it knows its outcome:
     /// not if its future was dropped, or a part of it panicked or does not know.
     pub fn answer(self, answer: Answer<T::Receipt>) {
-        let Answered { evidence, still_running } = Answered::of(Ok(answer));
+        // What is accepted waits for the whole call, so from a part of it that is unknown.
+        let Answered { evidence, still_running, .. } = Answered::of(Ok(answer));
         let mut state = self.call.record.state();
         state.still_running = state.still_running.max(still_running);
         state.is_unsure |= matches!(evidence, Evidence::Unknown(_));
@@ -435,29 +440,36 @@ impl Started {
     }
 
     /// The service has answered. Returns the best evidence that there is.
-    pub(super) fn returned(self, answered: Answered) -> Evidence {
-        let Answered { evidence, still_running } = answered;
+    pub(super) fn returned(self, answered: Answered) -> Returned {
+        let Answered { evidence, still_running, accepted } = answered;
         let record = &self.handle.0.record;
         let mut state = record.state();
         state.phase = Phase::Returned;
         if !record.irreversible {
             // It may have been called before under the same permit: the last answer counts.
-            return evidence;
+            return evidence.into();
         }
         state.still_running = state.still_running.max(still_running);
-        state.is_unsure |= matches!(evidence, Evidence::Unknown(_));
+        state.is_unsure |= matches!(evidence, Evidence::Unknown(_)) && accepted.is_none();
         state.answered(evidence.clone());
-        match &state.answer {
-            Some(Evidence::NotApplied(reason)) if !state.is_refused() => {
-                let rest = if state.guards > 0 {
-                    "a part of the call is still running, although the service answered"
-                } else {
-                    "a part of the call does not know what came of it, although another answered"
-                };
-                Evidence::Unknown(format!("{rest}: {reason}"))
+        let rest = if state.guards > 0 {
+            "a part of the call is still running, although the service answered"
+        } else {
+            "a part of the call does not know what came of it, although another answered"
+        };
+        match (&state.answer, accepted) {
+            (Some(Evidence::NotApplied(reason)), accepted)
+                if accepted.is_some() || !state.is_refused() =>
+            {
+                Evidence::Unknown(format!("{rest}: {reason}")).into()
             }
-            Some(best) => best.clone(),
-            None => evidence,
+            (Some(best), _) => best.clone().into(),
+            // Like a refusal, it is the word of the whole call.
+            (None, Some(accepted)) if state.is_refused() => {
+                Returned { evidence, accepted: Some(accepted) }
+            }
+            (None, Some(accepted)) => Evidence::Unknown(format!("{rest}: {accepted}")).into(),
+            (None, None) => evidence.into(),
         }
     }
 }

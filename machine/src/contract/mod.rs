@@ -3,6 +3,7 @@
 
 mod action;
 mod call;
+mod callback;
 #[allow(clippy::module_inception)]
 mod contract;
 mod decider;
@@ -31,9 +32,12 @@ mod wording;
 
 pub use action::{Action, ActionType};
 pub use call::{Attempt, BoxFuture, Call, Perform, ServiceFn, service_fn};
+#[cfg(feature = "sqlite")]
+pub use callback::Reporter;
+pub use callback::{Accepted, CallbackToken, Report};
 pub use contract::Contract;
 pub use decider::{Decider, Decides, Policy};
-pub use effect::{Effect, EffectType, Idempotent, Irreversible, NeedsNoPermit};
+pub use effect::{AnswersLater, Effect, EffectType, Idempotent, Irreversible, NeedsNoPermit};
 pub use execution_machine::{AnyExecution, Execution, execution};
 pub use fact::{CallFact, Evidence, Liveness, Process};
 #[cfg(feature = "sqlite")]
@@ -41,9 +45,9 @@ pub(crate) use gate::Decided;
 pub use gate::{Approval, ApprovalEnd, Decision, Gate, WholeQuestion, decision};
 #[doc(hidden)]
 pub use identity::{Maker, TypedTool};
-#[cfg(feature = "sqlite")]
-pub(crate) use in_doubt::record;
 pub use in_doubt::{InDoubt, waits_for};
+#[cfg(feature = "sqlite")]
+pub(crate) use in_doubt::{accept, record};
 pub(crate) use in_doubt::{append, close};
 pub use in_flight::InFlight;
 #[cfg(feature = "sqlite")]

@@ -11,9 +11,9 @@ use std::{
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    AnyExecution, Evidence, Execution, InDoubt,
+    Accepted, AnyExecution, Evidence, Execution, InDoubt,
     call::BoxFuture,
-    execution::{Completed, Failed},
+    execution::{Completed, Failed, Waiting},
     in_flight::{CallHandle, Owner, StillRunning},
 };
 
@@ -46,6 +46,9 @@ pub enum NotDone {
     /// The effect may have taken place, and the call has ended. The execution is in doubt until
     /// someone settles it.
     Unknown(String),
+    /// The service has accepted the call and reports its outcome later: see
+    /// [`Call::accepted`](super::Call::accepted). The execution waits for the report.
+    Accepted(Accepted),
     /// The effect may take place yet: something that the call has started is still running, and nothing
     /// tells when it ends. The call counts as alive until its process ends.
     StillRunning(String),
@@ -140,6 +143,8 @@ fn is_given_up(_: &(dyn Error + 'static)) -> bool {
 #[must_use = "an outcome that is not settled leaves its execution in doubt"]
 pub struct Outcome {
     pub(crate) evidence: Evidence,
+    /// The service reports later.
+    pub(crate) accepted: Option<Accepted>,
     /// The call, if it is still running after its timeout. The lock is never taken: it makes this `Sync`, so
     /// that an error with it can be passed on.
     pub(crate) late: Mutex<Option<BoxFuture<'static, Evidence>>>,
@@ -150,7 +155,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The evidence about the effect.
+    /// The evidence about the effect. It is unknown if the service has accepted the call and reports later.
     #[must_use]
     pub fn evidence(&self) -> &Evidence {
         &self.evidence
@@ -173,13 +178,15 @@ pub enum Settled {
     Completed(Execution<Completed>),
     /// Nothing happened; the key is free for another attempt.
     Failed(Execution<Failed>),
+    /// The service has accepted the call. The execution waits for its [report](crate::store::Store::report).
+    Accepted(Execution<Waiting>),
     /// Unknown. The execution waits for a person, a status query or a late receipt.
     InDoubt(InDoubt),
     /// Unknown so far: the timeout elapsed, and the call is still running. Spawn the [`LateCall`], so that a
     /// late receipt is recorded.
     TimedOut(InDoubt, LateCall),
-    /// The timeout elapsed, the worker was fenced in the meantime, and the call is still running. The
-    /// execution is returned in its current state. Spawn the [`LateCall`].
+    /// The timeout elapsed, the worker was fenced or the service reported in the meantime, and the call is still
+    /// running. The execution is returned in its current state. Spawn the [`LateCall`].
     Fenced(Box<AnyExecution>, LateCall),
 }
 
@@ -215,15 +222,35 @@ pub(crate) struct Answered {
     pub(crate) evidence: Evidence,
     /// Why a part of the call may still be running.
     pub(crate) still_running: Option<StillRunning>,
+    /// The service reports later.
+    pub(crate) accepted: Option<Accepted>,
+}
+
+/// What came of a call whose future has returned.
+pub(crate) struct Returned {
+    pub(crate) evidence: Evidence,
+    pub(crate) accepted: Option<Accepted>,
+}
+
+impl From<Evidence> for Returned {
+    fn from(evidence: Evidence) -> Self {
+        Self { evidence, accepted: None }
+    }
 }
 
 impl Answered {
     /// The evidence in an answer, or in the panic that came instead.
     pub(crate) fn of<R: Serialize>(answer: Result<Answer<R>, Box<dyn Any + Send>>) -> Self {
+        let mut accepted = None;
         let (evidence, still_running) = match answer {
             Ok(Ok(Applied(receipt))) => (Evidence::Applied(text_of(&receipt)), None),
             Ok(Err(NotDone::NotApplied(reason))) => (Evidence::NotApplied(bounded(reason)), None),
             Ok(Err(NotDone::Unknown(reason))) => (Evidence::Unknown(bounded(reason)), None),
+            Ok(Err(NotDone::Accepted(later))) => {
+                let evidence = Evidence::Unknown(later.to_string());
+                accepted = Some(later);
+                (evidence, None)
+            }
             Ok(Err(NotDone::StillRunning(reason))) => {
                 (Evidence::Unknown(bounded(reason)), Some(StillRunning::Declared))
             }
@@ -235,7 +262,7 @@ impl Answered {
                 (Evidence::Unknown(reason), Some(StillRunning::Presumed))
             }
         };
-        Self { evidence, still_running }
+        Self { evidence, still_running, accepted }
     }
 }
 

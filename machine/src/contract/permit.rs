@@ -6,10 +6,10 @@ use futures_util::{
 };
 
 use super::{
-    Attempt, Call, Callable, Evidence, IdempotencyKey, Outcome, Perform,
+    Attempt, Call, Callable, CallbackToken, Evidence, IdempotencyKey, Outcome, Perform,
     call::BoxFuture,
     in_flight::{CallHandle, CallRecord, Owner, Started},
-    outcome::Answered,
+    outcome::{Answered, Returned},
 };
 use crate::{clock::Millis, id::Id};
 
@@ -87,11 +87,12 @@ impl<T: Callable> Permit<T> {
         attempt: Attempt<T>,
         expires_at: Option<Millis>,
         timeout: Option<Duration>,
+        callback: Option<CallbackToken>,
         handle: CallHandle,
     ) -> Self {
         // The batch that issues the permit fills in the token.
         let token = Token::new(0, 0);
-        Self { call: Call { attempt, token, expires_at, timeout, handle } }
+        Self { call: Call { attempt, token, expires_at, timeout, callback, handle } }
     }
 
     /// Performs the call under this permit.
@@ -108,30 +109,35 @@ impl<T: Callable> Permit<T> {
     async fn called<S: Perform<T> + 'static>(self, service: S) -> Outcome {
         let Self { call } = self;
         let (timeout, handle) = (call.timeout, call.handle.clone());
-        let outcome = |evidence, late| {
+        let outcome = |Returned { evidence, accepted }: Returned, late| {
             let open = handle.open();
-            Outcome { evidence, late: Mutex::new(late), handle, _open: open }
+            Outcome { evidence, accepted, late: Mutex::new(late), handle, _open: open }
         };
         let lender = call.handle.lender();
         if let Err(reason) = lender.check(call.handle.execution_id(), call.handle.epoch()).await {
             let reason = format!("it was not started, because the permit is not valid: {reason}");
-            return outcome(Evidence::NotApplied(reason), None);
+            return outcome(Evidence::NotApplied(reason).into(), None);
         }
         let sleep = timeout.map(|limit| (limit, lender.sleep(limit)));
-        let running: BoxFuture<'static, Evidence> = Box::pin(async move {
+        let running: BoxFuture<'static, Returned> = Box::pin(async move {
             let started = Started::new(call.handle.clone(), S::CONFINED);
             // Unwind safe: the service's own state is its own affair, and the call is dropped.
             let answer = AssertUnwindSafe(async { service.perform(&call).await });
-            started.returned(Answered::of(answer.catch_unwind().await))
+            let mut answered = Answered::of(answer.catch_unwind().await);
+            // Without a token, nothing could report.
+            answered.accepted = answered.accepted.filter(|_| call.callback.is_some());
+            started.returned(answered)
         });
         let Some((limit, sleep)) = sleep else {
             return outcome(running.await, None);
         };
         match select(running, sleep).await {
-            Either::Left((evidence, _)) => outcome(evidence, None),
+            Either::Left((returned, _)) => outcome(returned, None),
             Either::Right(((), running)) => {
                 let reason = format!("no answer within {} ms", limit.as_millis());
-                outcome(Evidence::Unknown(reason), Some(running))
+                let late: BoxFuture<'static, Evidence> =
+                    Box::pin(running.map(|returned| returned.evidence));
+                outcome(Evidence::Unknown(reason).into(), Some(late))
             }
         }
     }

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use super::{AnyExecution, ApprovalEnd, CallFact, Decision, Evidence, Liveness, Process, gate};
 use crate::{
     clock::Millis,
-    journal::{Entry, Fact},
+    journal::{Digest, Entry, Fact},
     stored::{Durable, Hold, Permitted},
 };
 
@@ -20,6 +20,9 @@ pub struct Progress {
     pub(super) held: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) permit: Option<Permit>,
+    /// Its service has accepted the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) accepted: Option<AcceptedCall>,
     /// What is taken for true of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) verdict: Option<Verdict>,
@@ -29,7 +32,7 @@ pub struct Progress {
     /// The beginning of a receipt that arrived late.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) receipt: Option<String>,
-    /// The worker itself said, late, that nothing took place.
+    /// The worker itself or the service said, late, that nothing took place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) refused: Option<String>,
     /// When the worker was found to have ended, by the clock of the store.
@@ -73,6 +76,15 @@ pub(super) struct Permit {
     pub(super) process: Process,
     pub(super) epoch: u64,
     pub(super) expires_at: Millis,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) callback: Option<Digest>,
+}
+
+/// A call that its service has accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct AcceptedCall {
+    pub(super) reference: String,
+    pub(super) answer_by: Millis,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,6 +123,12 @@ impl Progress {
         Self::deserialize(part).unwrap_or_default()
     }
 
+    /// The stored part of a summary.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn part(stored: &serde_json::Value) -> Self {
+        Self::deserialize(stored).unwrap_or_default()
+    }
+
     /// Whether the execution has waited.
     #[must_use]
     pub fn has_waited(&self) -> bool {
@@ -139,6 +157,30 @@ impl Progress {
     #[must_use]
     pub fn is_in_doubt(&self) -> bool {
         self.status == "waiting" && self.verdict == Some(Verdict::Unknown)
+    }
+
+    /// It waits for the report of its service, which has accepted the call.
+    #[must_use]
+    pub fn awaits_report(&self) -> bool {
+        self.status == "waiting" && self.accepted.is_some() && self.verdict.is_none()
+    }
+
+    /// Until when its service reports, if it has accepted the call (milliseconds since the Unix epoch, by the
+    /// clock of the store).
+    #[must_use]
+    pub fn report_by(&self) -> Option<Millis> {
+        self.accepted.as_ref().map(|accepted| accepted.answer_by)
+    }
+
+    /// The beginning of the reference under which its service has accepted the call.
+    #[must_use]
+    pub fn reference(&self) -> Option<&str> {
+        self.accepted.as_ref().map(|accepted| accepted.reference.as_str())
+    }
+
+    /// The digest of the token by which its service can report.
+    pub(crate) fn callback(&self) -> Option<Digest> {
+        self.permit.as_ref().and_then(|permit| permit.callback)
     }
 
     /// It ended as not done, and a receipt says that it was.
@@ -172,10 +214,16 @@ impl Progress {
         self.overridden_by.as_deref()
     }
 
-    /// Why the worker said, late, that nothing took place.
+    /// Why the worker or the service said, late, that nothing took place.
     #[must_use]
     pub fn refused(&self) -> Option<&str> {
         self.refused.as_deref()
+    }
+
+    /// Whether that counts. A service can report it while the call is still running; then it counts when the call
+    /// has ended.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.refused.is_some() && (self.accepted.is_some() || self.ended_at.is_some())
     }
 
     /// What was last found of the call and its process.
@@ -245,14 +293,19 @@ impl Progress {
                 expires_at,
                 approved_by,
                 approval_end,
+                callback,
                 ..
             } => {
-                self.permit = Some(Permit { worker, process, epoch, expires_at });
+                self.permit = Some(Permit { worker, process, epoch, expires_at, callback });
                 self.verdict = None;
                 if approved_by.is_some() {
                     self.approved_by = approved_by;
                     self.approval_end = approval_end;
                 }
+            }
+            CallFact::Accepted { reference, answer_by, .. } => {
+                let reference = reference.chars().take(LONGEST).collect();
+                self.accepted = Some(AcceptedCall { reference, answer_by });
             }
             CallFact::Evidence { evidence, late: false, .. } => {
                 self.applied |= matches!(evidence, Evidence::Applied(_));
@@ -317,7 +370,7 @@ impl Progress {
         match self.verdict {
             None | Some(Verdict::Unknown) => self.permit.as_ref().map(|permit| Permitted {
                 worker: permit.worker.clone(),
-                expires_at: permit.expires_at,
+                expires_at: self.report_by().unwrap_or(permit.expires_at),
                 epoch: permit.epoch,
             }),
             Some(Verdict::Applied | Verdict::NotApplied) => None,

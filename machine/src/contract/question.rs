@@ -9,8 +9,8 @@ use crate::{
     stored::{Durable, Snapshot},
 };
 
-/// A question that waits for the answer of a person, and is neither a [`Gate`](super::Gate) nor
-/// [in doubt](super::InDoubt). A store keeps the answer and resumes it: see
+/// A question that waits for the answer of a person. Neither a [`Gate`](super::Gate) is one, nor an execution
+/// that is [in doubt](super::InDoubt) or waits for the report of its service. A store keeps the answer and resumes it: see
 /// [`Store::respond`](crate::store::Store::respond).
 #[derive(Debug)]
 #[must_use = "it waits for an answer"]
@@ -21,8 +21,7 @@ impl Question {
     pub(crate) fn narrow(any: AnyExecution) -> Result<Self, AnyExecution> {
         match any {
             AnyExecution::Waiting(waiting)
-                if waiting.context().approves().is_none()
-                    && !Progress::read(&waiting).is_in_doubt() =>
+                if waiting.context().approves().is_none() && is_question(&waiting) =>
             {
                 Ok(Self(waiting))
             }
@@ -72,4 +71,9 @@ impl Question {
     pub(crate) fn of_snapshot(snapshot: Snapshot) -> Option<Self> {
         Self::narrow(snapshot.restore::<AnyExecution>().ok()?).ok()
     }
+}
+
+fn is_question(waiting: &Execution<Waiting>) -> bool {
+    let progress = Progress::read(waiting);
+    !progress.is_in_doubt() && !progress.awaits_report()
 }

@@ -81,6 +81,15 @@ impl Context for Contract {
                  it did not",
             ));
         }
+        if progress.accepted.is_some() && running {
+            return Err(unreported());
+        }
+        if matches!(progress.verdict, Some(Verdict::Applied | Verdict::NotApplied))
+            && progress.accepted.is_some()
+            && !progress.has_ended()
+        {
+            return Err(Breach::new("a report settles its execution in one commit"));
+        }
         if progress.decision.is_some() && (running || progress.status == "waiting") {
             return Err(Breach::new(
                 "a gate is decided and completed in one commit; use `approve` or `decline`",
@@ -166,17 +175,23 @@ impl Progress {
                          through `begin`, which takes the key and issues a permit",
                     ));
                 }
-                ("suspend", _) if self.permit.is_some() && self.verdict.is_none() => {
+                ("suspend", _)
+                    if self.permit.is_some()
+                        && self.verdict.is_none()
+                        && self.accepted.is_none() =>
+                {
                     return Err(Breach::new(
                         "the call may still be in flight; settle its outcome, or let `recover` \
                          fence its worker",
                     ));
                 }
+                ("resume", _) if self.awaits_report() => return Err(unreported()),
                 (_, "completed" | "failed" | "rejected" | "cancelled") => self.may_end_as(to)?,
                 _ => {}
             }
         }
         match call {
+            Some(CallFact::Accepted { epoch, .. }) => self.admit_accepted(*epoch),
             Some(CallFact::Evidence { epoch, evidence, late }) => {
                 if self.permit.as_ref().is_none_or(|permit| permit.epoch != *epoch) {
                     return Err(Breach::new(
@@ -198,6 +213,18 @@ impl Progress {
         }
     }
 
+    /// The service has accepted the call.
+    fn admit_accepted(&self, epoch: u64) -> Result<(), Breach> {
+        let permit = self.permit.as_ref().filter(|permit| permit.epoch == epoch);
+        if permit.is_none_or(|permit| permit.callback.is_none()) {
+            return Err(Breach::new("no service can report about this call"));
+        }
+        if !self.is_running_under(epoch) || self.accepted.is_some() || self.applied {
+            return Err(Breach::new("the outcome of the call was recorded before"));
+        }
+        Ok(())
+    }
+
     /// The outcome of the call, or one that arrived late and is taken now.
     fn admit_evidence(&self, evidence: &Evidence) -> Result<(), Breach> {
         match (self.verdict, evidence) {
@@ -207,7 +234,7 @@ impl Progress {
             (Some(Verdict::Unknown), Evidence::NotApplied(_)) if self.applied => {
                 Err(contradiction())
             }
-            (Some(Verdict::Unknown), Evidence::NotApplied(_)) if self.refused.is_some() => Ok(()),
+            (Some(Verdict::Unknown), Evidence::NotApplied(_)) if self.is_refused() => Ok(()),
             _ => {
                 Err(Breach::new("the outcome of the call was recorded before; nothing else counts"))
             }
@@ -230,7 +257,7 @@ impl Progress {
         if self.applied {
             return Err(contradiction());
         }
-        if overridden || self.refused.is_some() {
+        if overridden || self.is_refused() {
             return Ok(());
         }
         match self.ended_at {
@@ -254,6 +281,10 @@ impl Progress {
             )),
             (_, Some(Verdict::NotApplied)) => Ok(()),
             (_, None) if self.permit.is_none() => Ok(()),
+            (_, None) if self.accepted.is_some() => Err(Breach::new(
+                "its service has accepted the call and may carry it out, so this cannot end and release its \
+                 key; wait for the report, or `fence` it and settle the doubt",
+            )),
             _ => Err(Breach::new(
                 "a permit is unanswered and the action may have taken place, so this cannot end \
                  and release its key; settle its outcome, or let `recover` put it in doubt",
@@ -266,6 +297,9 @@ impl Progress {
         let by_person = entry.actor.as_deref() == Some(Human::KIND) && entry.by.is_some();
         if self.status != "waiting" || !by_person {
             return Err(Breach::new("only a person can answer a question, while it waits"));
+        }
+        if self.awaits_report() {
+            return Err(Breach::new("it waits for the report of its service, not for a person"));
         }
         if self.is_in_doubt() {
             return Err(Breach::new(
@@ -358,6 +392,13 @@ impl Progress {
 /// From when on "it did not take place" counts.
 pub(crate) fn settled_at(ended_at: Millis, settling_time: Duration) -> Millis {
     ended_at.saturating_add(Millis::try_from(millis(settling_time)).unwrap_or(Millis::MAX))
+}
+
+fn unreported() -> Breach {
+    Breach::new(
+        "its service has accepted the call, so it waits for the report and goes on by it; use \
+         `Store::report`",
+    )
 }
 
 fn contradiction() -> Breach {

@@ -113,6 +113,13 @@ pub trait Callable: sealed::Sealed + Send + Sync + Sized + 'static {
         None
     }
 
+    /// The service of the tool may report the outcome of a call later.
+    #[doc(hidden)]
+    #[must_use]
+    fn __answers_later() -> bool {
+        false
+    }
+
     /// The action of an earlier contract, as this program makes it from the same arguments. `None` if
     /// it does not make that of this tool, or cannot read its arguments. By default from all arguments.
     #[doc(hidden)]
@@ -170,6 +177,10 @@ impl<T: Tool> Callable for T {
     fn __tool() -> Option<TypedTool> {
         let irreversible = T::Effect::EFFECT.is_irreversible();
         Some(TypedTool { service: T::SERVICE, method: T::METHOD, irreversible })
+    }
+
+    fn __answers_later() -> bool {
+        T::Effect::__ANSWERS_LATER
     }
 
     fn __remade(contract: &Contract) -> Result<Option<Action>, InvalidContract> {

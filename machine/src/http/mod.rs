@@ -18,6 +18,7 @@ mod machines;
 mod operations;
 mod page;
 mod problem;
+mod report;
 mod router;
 mod schema;
 mod server;

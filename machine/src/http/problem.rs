@@ -105,6 +105,13 @@ impl Problem {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", title, detail)
     }
 
+    /// A receipt that does not have the type of its tool.
+    pub(super) fn of_receipt(error: &serde_json::Error) -> Self {
+        let (status, title) = (StatusCode::UNPROCESSABLE_ENTITY, "The values do not fit");
+        let detail = format!("the receipt does not fit the tool: {}", OneLine(&error.to_string()));
+        Self::new(status, "payload", title, detail)
+    }
+
     /// A machine that cannot be read. The reason may quote data, so it is for those who see all of them.
     pub(super) fn of_unreadable(error: LoadError, caller: &Caller) -> Self {
         let reason = OneLine(&error.to_string()).to_string();

@@ -26,11 +26,13 @@ use super::{
     guard::{InvalidHost, guard, valid},
     health, machines, operations, page,
     problem::Problem,
+    report::{self, Receipts},
     sessions,
     sign_in::{self, Codes},
 };
 use crate::{
     actor::Actors,
+    contract::Tool,
     store::Store,
     stored::Restore,
     view::{Language, Observer},
@@ -68,6 +70,7 @@ pub struct Http {
     pub(super) database: Option<String>,
     pub(super) feed: Arc<Feed>,
     pub(super) codes: Codes,
+    pub(super) receipts: Receipts,
     language: Language,
 }
 
@@ -113,6 +116,7 @@ impl Http {
             database: None,
             feed: Feed::new(store, Language::English),
             codes: Codes::default(),
+            receipts: Receipts::default(),
             language: Language::English,
         }
     }
@@ -137,6 +141,13 @@ impl Http {
     #[must_use]
     pub fn machine<M: Restore>(mut self) -> Self {
         self.observer = self.observer.machine::<M>();
+        self
+    }
+
+    /// Receipts in the reports about calls of this tool must have its type. Without this, any JSON is a receipt.
+    #[must_use]
+    pub fn tool<T: Tool>(mut self) -> Self {
+        self.receipts.add::<T>();
         self
     }
 
@@ -233,9 +244,11 @@ fn described() -> OpenApiRouter<Shared> {
     guarded().merge(without_token())
 }
 
-/// The routes by which one gets a token.
+/// The routes by which one gets a token, and those with tokens of their own.
 fn without_token() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new().routes(routes!(sign_in::sign_in))
+    let report = OpenApiRouter::new().routes(routes!(report::report));
+    let report = report.layer(middleware::from_fn(in_time));
+    OpenApiRouter::new().routes(routes!(sign_in::sign_in)).merge(report)
 }
 
 /// The routes for which the caller must be known.

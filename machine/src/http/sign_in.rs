@@ -3,7 +3,6 @@
 
 use std::{
     fmt,
-    fmt::Write as _,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -108,14 +107,7 @@ impl Codes {
 
 /// Text that nobody can guess.
 pub(crate) fn random() -> Result<String, NoRandomness> {
-    let mut bytes = [0; 24];
-    getrandom::fill(&mut bytes).map_err(NoRandomness)?;
-    let mut text = String::with_capacity(48);
-    for byte in bytes {
-        // Writing into a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    Ok(text)
+    crate::id::unguessable().map_err(NoRandomness)
 }
 
 impl fmt::Debug for Codes {

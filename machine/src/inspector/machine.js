@@ -18,6 +18,7 @@ const RESTRICTED = [
   "last_actor",
   "idempotency_key",
   "timeout_seconds",
+  "reference",
   "action_detail",
   "metadata",
 ];
@@ -145,6 +146,8 @@ function whyOf(data) {
   if (missing) return `It waits for a worker: ${missing}.`;
   if (data.stale) return `${data.stale}.`;
   if (data.caution) return `It waits for an answer. ${data.caution}.`;
+  if (execution?.waits_for_service)
+    return "It waits for the report of its service, which has accepted the call. Without one before the deadline it is in doubt.";
   if (execution?.question) return "It waits for an answer.";
   if (typeof answer === "string")
     return `It was answered with “${answer}”. Its program has not applied that yet.`;

@@ -102,6 +102,10 @@ impl Operator<'_> {
                 "{id} is in doubt, so it cannot be cancelled; find out whether it took place, then \
                  `confirm {id} 'applied|not-applied' --as NAME`"
             ))),
+            any if Progress::of(&any).awaits_report() => Err(Error::refused(format!(
+                "the service of {id} has accepted the call and may carry it out, so it cannot be cancelled; wait \
+                 for the report, or `fence {id} --as NAME` to put it in doubt"
+            ))),
             AnyExecution::Waiting(waiting) => Ok(match waiting.context().approves() {
                 Some(approval) => Plan::Gate(id, approval.execution()),
                 None => Plan::Question(id),

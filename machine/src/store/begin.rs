@@ -9,8 +9,8 @@ use crate::{
     actor::ToolNode,
     clock::Millis,
     contract::{
-        AnyExecution, ApprovalEnd, Attempt, CallFact, CallHandle, CallRecord, Callable, Execution,
-        Permit, Planned, Progress, Token, append,
+        AnyExecution, ApprovalEnd, Attempt, CallFact, CallHandle, CallRecord, Callable,
+        CallbackToken, Execution, Permit, Planned, Progress, Token, append,
         execution::{Pending, Running},
     },
     id::Id,
@@ -164,6 +164,8 @@ impl<'a, T: Callable> Begin<'a, T> {
                 None => store.approval(id, gate).await?,
             },
         };
+        let callback = T::__answers_later().then(CallbackToken::fresh).transpose();
+        let callback = callback.map_err(Unavailable::other)?;
         // Register the worker before the permit is on disk, so that no one finds the permit without
         // a live worker.
         let record = store.call_record(id, contract.is_irreversible()).await?;
@@ -180,11 +182,11 @@ impl<'a, T: Callable> Begin<'a, T> {
             append(&mut pending, who(self.by), CallFact::Held { key: key.to_string() });
         }
         let mut running = pending.start(self.by);
-        let (fact, expires_at) = store.permitted(&running, approval);
+        let (fact, expires_at) = store.permitted(&running, approval, callback.as_ref());
         append(&mut running, who(self.by), fact);
         let handle = store.call_handle(record, &running, self.by);
         let expires_at = timeout.map(|_| expires_at);
-        let permit = Permit::new(attempt, expires_at, timeout, handle);
+        let permit = Permit::new(attempt, expires_at, timeout, callback, handle);
         self.step = Step::Started(running, permit, Box::new(snapshot));
         Ok(())
     }
@@ -264,6 +266,7 @@ impl Store {
         &self,
         running: &Execution<Running>,
         approval: Option<Approved>,
+        callback: Option<&CallbackToken>,
     ) -> (CallFact, i64) {
         let contract = running.context();
         let limit = contract
@@ -279,6 +282,7 @@ impl Store {
             expires_at,
             approved_by,
             approval_end: approval_end.flatten(),
+            callback: callback.map(CallbackToken::digest),
         };
         (fact, expires_at)
     }

@@ -7,7 +7,7 @@ use crate::{
     clock::Millis,
     contract::{
         Answered, AnyExecution, Attempt, BoxFuture, CallFact, Callable, Evidence, Execution,
-        InDoubt, Liveness, Perform, Settled, bounded,
+        InDoubt, Liveness, Perform, Progress, Settled, bounded,
         execution::{Completed, Failed, Waiting},
         settled_at,
     },
@@ -32,7 +32,8 @@ impl Store {
     /// permit is no longer valid, and what it answers is late evidence.
     ///
     /// This stops a worker that has not started its call. One that is in its call may still finish
-    /// it, so the execution stays in doubt until that is known.
+    /// it, so the execution stays in doubt until that is known. An execution that waits for the report of its
+    /// service is put in doubt before its limit; the report still settles it.
     ///
     /// # Errors
     ///
@@ -44,16 +45,20 @@ impl Store {
         by: &GraphRunner,
     ) -> Result<InDoubt, LoadError> {
         loop {
-            let running = match self.load::<AnyExecution>(id).await? {
-                AnyExecution::Running(running) if running.context().is_irreversible() => running,
+            let reason = bounded(reason.to_owned());
+            let mut doubt = match self.load::<AnyExecution>(id).await? {
+                AnyExecution::Running(running) if running.context().is_irreversible() => {
+                    let liveness = self.liveness(&running).await?;
+                    self.park(running, &reason, liveness, by)
+                }
+                AnyExecution::Waiting(waiting) if Progress::read(&waiting).awaits_report() => {
+                    self.unreported(waiting, &reason, by)
+                }
                 other => {
                     let found = other.status().definition().label.as_ref();
                     return Err(LoadError::NotRunning { id, found: found.to_owned() });
                 }
             };
-            let reason = bounded(reason.to_owned());
-            let liveness = self.liveness(&running).await?;
-            let mut doubt = self.park(running, &reason, liveness, by);
             match self.commit(doubt.machine_mut()).await {
                 Ok(()) => return Ok(doubt),
                 // Its worker answered, or another process parked it: look again.
@@ -236,7 +241,8 @@ impl Store {
             let done = self.settle_doubt(doubt, by, fact, |doubt| doubt.applied(receipt)).await?;
             return Ok(Ok(done.into()));
         }
-        let Some(reason) = progress.refused().map(str::to_owned) else { return Ok(Err(doubt)) };
+        let refused = progress.refused().filter(|_| progress.is_refused());
+        let Some(reason) = refused.map(str::to_owned) else { return Ok(Err(doubt)) };
         let evidence = Evidence::NotApplied(reason.clone());
         let fact = CallFact::Evidence { epoch, evidence, late: false };
         let failed = self.settle_doubt(doubt, by, fact, |doubt| doubt.not_applied(reason)).await?;
@@ -286,7 +292,7 @@ impl Store {
         known_at: Millis,
     ) -> Result<InDoubt, Refused<InDoubt, CommitError>> {
         let id = doubt.execution().id();
-        if doubt.progress().is_applied() || doubt.progress().refused().is_some() {
+        if doubt.progress().is_applied() || doubt.progress().is_refused() {
             return Ok(doubt);
         }
         if let Err(error) = self.write_answers(id).await {

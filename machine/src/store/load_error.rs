@@ -137,6 +137,14 @@ pub enum LoadError {
         /// The execution.
         id: Id,
     },
+    /// The service of the execution has accepted the call, and has not reported yet.
+    #[error(
+        "{id} waits for the report of its service, which has accepted the call; `report` settles it"
+    )]
+    AwaitsReport {
+        /// The execution.
+        id: Id,
+    },
     /// The execution is not in doubt.
     #[error("{id} is not in doubt; there is nothing to confirm")]
     NotInDoubt {

@@ -24,7 +24,8 @@ impl Store {
     /// irreversible action; lets the service perform the call under the permit; and settles the
     /// outcome.
     ///
-    /// An irreversible action runs at most once, and ends COMPLETED, FAILED or in doubt. An idempotent
+    /// An irreversible action runs at most once, and ends COMPLETED, FAILED or in doubt, or waits for the
+    /// [report](Self::report) of its service. An idempotent
     /// one runs at least once; if its process ends, [`recover`](Self::recover) finds it interrupted.
     ///
     /// # Errors
@@ -184,11 +185,12 @@ impl Store {
             Ok(arguments) => arguments,
             Err(error) => {
                 let evidence = Evidence::NotApplied(error.to_string());
-                return Err(Outcome { evidence, late: Mutex::default(), handle, _open: None });
+                let (accepted, late) = (None, Mutex::default());
+                return Err(Outcome { evidence, accepted, late, handle, _open: None });
             }
         };
         let attempt = Attempt::new(arguments, running.id(), contract);
-        Ok(Permit::new(attempt, None, contract.timeout(), handle))
+        Ok(Permit::new(attempt, None, contract.timeout(), None, handle))
     }
 
     /// Runs an idempotent call again whose worker ended, or whose timeout has passed. The old worker is
@@ -240,7 +242,7 @@ impl Store {
         let fenced =
             Fact::Fenced { epoch, reason: "its worker ended, or its timeout passed".to_owned() };
         journal.append(Some(who(by)), fenced);
-        let (fact, expires_at) = self.permitted(&running, None);
+        let (fact, expires_at) = self.permitted(&running, None, None);
         append(&mut running, who(by), fact);
         if let Err(error) = self.commit(&mut running).await {
             record.prove();
@@ -249,7 +251,7 @@ impl Store {
         let timeout = running.context().timeout();
         let expires_at = timeout.map(|_| expires_at);
         let handle = self.call_handle(record, &running, by);
-        let permit = Permit::new(attempt, expires_at, timeout, handle);
+        let permit = Permit::new(attempt, expires_at, timeout, None, handle);
         let outcome = permit.call(service).await;
         self.end(running, outcome, by).await
     }

@@ -120,7 +120,11 @@ impl Store {
             matches!(&entry.fact, Fact::Moved { from, .. } if from == initial)
         });
         // Also one that is called again.
-        let permits = folded.after.permit.is_some() && folded.before.permit != folded.after.permit;
+        let of = |index: &Index| {
+            // A later limit is no other permit.
+            index.permit.as_ref().map(|permit| (permit.worker.clone(), permit.epoch))
+        };
+        let permits = folded.after.permit.is_some() && of(&folded.before) != of(&folded.after);
         let (claim, attempt) = match &row.key {
             Some(key) => {
                 let how = (creates, (begins || permits) && !folded.after.closed);

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     actor::{Actor, Human},
     clock::Millis,
-    contract::{AnyExecution, Liveness, Progress},
+    contract::{AnyExecution, Progress},
     id::Id,
     stored::Index,
 };
@@ -237,7 +237,9 @@ impl Store {
                     Some(index) if index.contract => {
                         let execution = self.restore::<AnyExecution>(found.clone(), &definitions);
                         let progress = execution.map(|execution| Progress::of(&execution));
-                        progress.map_or(Some(Kept::Changed), |it| kept_execution(prune, &it))
+                        progress.map_or(Some(Kept::Changed), |it| {
+                            kept_execution(prune, &it, self.now())
+                        })
                     }
                     Some(Index { permit: Some(_), .. }) => Some(Kept::Unanswered),
                     Some(_) => None,
@@ -289,10 +291,11 @@ impl Store {
 }
 
 /// Why an execution must be kept, as far as its own history says.
-fn kept_execution(prune: &Prune, progress: &Progress) -> Option<Kept> {
-    // A person overrode, and the worker, which may be alive, can still say what happened.
+fn kept_execution(prune: &Prune, progress: &Progress, now: Millis) -> Option<Kept> {
+    // A person overrode, and the worker, which may be alive, or the service, until its limit, can still say what
+    // happened.
     let may_answer = progress.overridden_by().is_some()
-        && progress.worker() != Liveness::Ended
+        && progress.ended_at().is_none_or(|at| at > now)
         && !progress.is_applied()
         && progress.refused().is_none();
     if progress.unanswered().is_some() || may_answer {

@@ -1,7 +1,7 @@
 use super::{CommitError, LoadError, Store, resume::at_position, retry::Retry};
 use crate::{
     actor::Human,
-    contract::{AnyExecution, CallFact, Question, bounded},
+    contract::{AnyExecution, CallFact, Progress, Question, bounded},
     id::Id,
     stored::{Durable, Snapshot},
     typed::Refused,
@@ -13,7 +13,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`LoadError::NotAQuestion`] if it does not wait, is a gate, or is in doubt; and those of
+    /// [`LoadError::NotAQuestion`] if it does not wait, is a gate, is in doubt, or waits for the report of its service; and those of
     /// [`load`](Self::load).
     pub async fn question(&self, id: Id) -> Result<Question, LoadError> {
         let any: AnyExecution = self.load(id).await?;
@@ -99,6 +99,9 @@ fn not_a_question(other: &AnyExecution) -> String {
     match other {
         AnyExecution::Waiting(gate) if gate.context().approves().is_some() => {
             "a gate, which is approved or declined".to_owned()
+        }
+        waiting @ AnyExecution::Waiting(_) if Progress::of(waiting).awaits_report() => {
+            "waiting for the report of its service".to_owned()
         }
         AnyExecution::Waiting(_) => "in doubt, and must be confirmed".to_owned(),
         other => other.status().definition().label.to_string(),

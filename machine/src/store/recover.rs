@@ -37,7 +37,8 @@ impl Store {
     /// time to time.
     ///
     /// An irreversible execution without an answer is put in doubt if its worker has ended, nobody
-    /// knows whether it has, or its timeout has passed. The worker is fenced first (epoch + 1), so
+    /// knows whether it has, or its timeout has passed; and so is one whose service has accepted the call and has
+    /// not reported in time. The worker is fenced first (epoch + 1), so
     /// that a late answer changes no state. Evidence that arrived late settles an execution in doubt.
     /// Returns all executions in doubt, including those parked earlier. One that cannot be read does
     /// not keep the others from being recovered.
@@ -95,14 +96,30 @@ impl Store {
         Ok(recovered)
     }
 
-    /// Parks an execution if its worker is gone or overdue, and settles it if its worker answered
-    /// late.
+    /// Parks an execution if its worker is gone or overdue, or if its service has not reported in time, and
+    /// settles it if one of them answered late.
     pub(crate) async fn take_over(&self, id: Id) -> Result<Result<Found, LoadError>, CommitError> {
         loop {
             self.write_answers(id).await?;
             let running = match self.load::<AnyExecution>(id).await {
                 Ok(AnyExecution::Running(running)) => running,
                 // Parked before, or settled in the meantime.
+                Ok(AnyExecution::Waiting(waiting)) if Progress::read(&waiting).awaits_report() => {
+                    if !self.is_overdue(&Progress::read(&waiting)) {
+                        return Ok(Ok(Found::Other));
+                    }
+                    let reason = "its service accepted it, and did not report in time";
+                    let mut doubt = self.unreported(waiting, reason, &GraphRunner::STORE);
+                    match self.commit(doubt.machine_mut()).await {
+                        Ok(()) => return Ok(Ok(Found::InDoubt(doubt))),
+                        // It reported, or another process parked it: retry.
+                        Err(CommitError::Conflict { .. }) => continue,
+                        Err(error @ CommitError::Unavailable(_)) => return Err(error),
+                        Err(error) => {
+                            return Ok(Err(LoadError::NotParked { id, source: Box::new(error) }));
+                        }
+                    }
+                }
                 Ok(other) => match InDoubt::narrow(other) {
                     Ok(doubt) => match self.look_again(doubt).await? {
                         Some(found) => return Ok(found),
@@ -121,7 +138,7 @@ impl Store {
                 Err(error) => return Ok(Err(error)),
             };
             // Evidence that came although the future of the call was gone.
-            let is_answered = progress.is_applied() || progress.refused().is_some();
+            let is_answered = progress.is_applied() || progress.is_refused();
             if liveness == Liveness::Alive && !overdue && !is_answered {
                 return Ok(Ok(Found::Running));
             }
@@ -143,7 +160,7 @@ impl Store {
             let mut doubt = self.park(running, reason, liveness, &GraphRunner::STORE);
             match self.commit(doubt.machine_mut()).await {
                 // Settled by it in the next round.
-                Ok(()) if is_answered => {}
+                Ok(()) if is_answered || doubt.progress().is_refused() => {}
                 Ok(()) => return Ok(Ok(Found::InDoubt(doubt))),
                 // Its worker answered, or another process parked it: retry.
                 Err(CommitError::Conflict { .. }) => {}
@@ -186,12 +203,20 @@ impl Store {
             error @ CommitError::Unavailable(_) => Err(error),
             error => Ok(Some(Err(LoadError::NotParked { id, source: Box::new(error) }))),
         };
-        let doubt = match self.by_late_evidence(doubt).await {
+        // A refusal that the service reported counts when the call has ended.
+        let observed = match self.by_late_evidence(doubt).await {
             Ok(Ok(settled)) => return Ok(Some(Ok(Found::Settled(settled)))),
-            Ok(Err(doubt)) => doubt,
+            Ok(Err(doubt)) => self.observe(doubt).await,
             Err(refused) => return failed(refused),
         };
-        match self.observe(doubt).await {
+        match observed {
+            Ok((doubt, _)) if doubt.progress().is_refused() => {
+                match self.by_late_evidence(doubt).await {
+                    Ok(Ok(settled)) => Ok(Some(Ok(Found::Settled(settled)))),
+                    Ok(Err(doubt)) => Ok(Some(Ok(Found::InDoubt(doubt)))),
+                    Err(refused) => failed(refused),
+                }
+            }
             Ok((doubt, _)) => Ok(Some(Ok(Found::InDoubt(doubt)))),
             Err(refused) => failed(refused),
         }

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     actor::GraphRunner,
     clock::Millis,
-    contract::{ActionType, AnyExecution, Question, execution, execution::Status},
+    contract::{ActionType, AnyExecution, Progress, Question, execution, execution::Status},
     definition::Definition,
     id::Id,
     stored::{Durable, Index, Restore, VerifyError},
@@ -86,6 +86,7 @@ struct Waits {
     state: usize,
     entered_at: Millis,
     index: Index,
+    awaits_report: bool,
 }
 
 impl Waits {
@@ -95,7 +96,8 @@ impl Waits {
         let index = machine.__rules().__fold(&summary.context, &[]);
         let index = index.map_err(|breach| VerifyError::Rules { id, breach })?.after;
         let (definition, entered_at) = (machine.definition(), summary.entered_at);
-        Ok(Self { id, definition, state, entered_at, index })
+        let awaits_report = index.contract && Progress::part(&summary.context).awaits_report();
+        Ok(Self { id, definition, state, entered_at, index, awaits_report })
     }
 }
 
@@ -106,8 +108,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`load`](Self::load), [`LoadError::OtherState`], [`LoadError::InDoubt`] and
-    /// [`LoadError::AlreadyDone`].
+    /// Those of [`load`](Self::load), [`LoadError::OtherState`], [`LoadError::InDoubt`],
+    /// [`LoadError::AwaitsReport`] and [`LoadError::AlreadyDone`].
     pub async fn resume<S>(&self, id: Id) -> Result<S::Machine, LoadError>
     where
         S: State<Any: Restore>,
@@ -234,11 +236,15 @@ impl Store {
         waits: &Waits,
         checks: Resume,
     ) -> Result<(u64, Vec<ResumeWarning>), LoadError> {
-        let Waits { id, definition, state, entered_at, index } = waits;
+        let Waits { id, definition, state, entered_at, index, awaits_report } = waits;
         let id = *id;
         // An idempotent call that was interrupted may simply run again.
         if index.permit.is_some() && index.exclusive {
-            return Err(LoadError::InDoubt { id });
+            return Err(if *awaits_report {
+                LoadError::AwaitsReport { id }
+            } else {
+                LoadError::InDoubt { id }
+            });
         }
         // If the clock went back, the age is 0.
         let age_ms = u64::try_from(self.now().saturating_sub(*entered_at)).unwrap_or(0);

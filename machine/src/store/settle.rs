@@ -1,12 +1,12 @@
 use std::sync::PoisonError;
 
-use super::{CommitError, LoadError, Store, retry::Retry};
+use super::{CommitError, LoadError, Store, overtaken::Overtaken, retry::Retry};
 use crate::{
     __private::{Who, who},
     actor::ToolNode,
     contract::{
         AnyExecution, CallFact, CallRecord, Evidence, Execution, InDoubt, LateCall, Liveness,
-        Outcome, Progress, Settled, append, execution::Running, record,
+        Outcome, Progress, Settled, accept, append, execution::Running, record,
     },
     id::Id,
     stored::{Durable, Snapshot},
@@ -14,8 +14,8 @@ use crate::{
 };
 
 impl Store {
-    /// Records the outcome of a permit: COMPLETED on a receipt, FAILED if nothing happened, in doubt
-    /// if it is unknown. An idempotent action without a receipt is FAILED. Waits longer than other
+    /// Records the outcome of a permit: COMPLETED on a receipt, FAILED if nothing happened, WAITING if its service
+    /// reports later, in doubt if it is unknown. An idempotent action without a receipt is FAILED. Waits longer than other
     /// operations for a file that another process uses.
     ///
     /// # Errors
@@ -25,6 +25,49 @@ impl Store {
     /// and [`recover`](Self::recover) settles the execution by it.
     /// [`CommitError::OtherOutcome`] if the outcome belongs to another execution.
     pub async fn settle(
+        &self,
+        running: Execution<Running>,
+        outcome: Outcome,
+        by: &ToolNode,
+    ) -> Result<Settled, Refused<(Execution<Running>, Outcome), CommitError>> {
+        let (mut running, mut outcome) = (running, outcome);
+        // Another commit succeeded for each lost round, so this terminates.
+        loop {
+            let error = match self.settled_once(running, outcome, by).await {
+                Ok(settled) => return Ok(settled),
+                Err(refused) => {
+                    (running, outcome) = refused.machine;
+                    refused.reason
+                }
+            };
+            let id = running.id();
+            let reason = match error {
+                CommitError::Conflict { .. } => match self.overtaken(id, &outcome).await {
+                    Ok(Overtaken::Settled(settled)) => return Ok(settled),
+                    Ok(Overtaken::Reported(current)) => {
+                        running = current;
+                        continue;
+                    }
+                    Ok(Overtaken::Ended(current)) => match self.late(outcome, by) {
+                        Ok(late) => return Ok(Settled::Fenced(Box::new(current.into()), late)),
+                        Err(outcome) => {
+                            return self.reported_first(current, running, outcome, by).await;
+                        }
+                    },
+                    Ok(Overtaken::Fenced(current)) => match self.late(outcome, by) {
+                        Ok(late) => return Ok(Settled::Fenced(current, late)),
+                        Err(outcome) => return self.fenced(running, outcome, by).await,
+                    },
+                    Err(error) => unsettled(id, outcome.evidence(), error),
+                },
+                error @ CommitError::Unavailable(_) => unsettled(id, outcome.evidence(), error),
+                error => error,
+            };
+            return Err(Refused::new((running, outcome), reason));
+        }
+    }
+
+    async fn settled_once(
         &self,
         running: Execution<Running>,
         outcome: Outcome,
@@ -49,72 +92,7 @@ impl Store {
         let Step::Running(running, outcome) = settle.step else {
             unreachable!("the execution was put back")
         };
-        let id = running.id();
-        let reason = match error {
-            CommitError::Conflict { .. } => match self.overtaken(id, &outcome).await {
-                Ok(Overtaken::Settled(settled)) => return Ok(settled),
-                Ok(Overtaken::Fenced(current)) => match self.late(outcome, by) {
-                    Ok(late) => return Ok(Settled::Fenced(current, late)),
-                    Err(outcome) => return self.fenced(running, outcome, by).await,
-                },
-                Err(error) => unsettled(id, outcome.evidence(), error),
-            },
-            error @ CommitError::Unavailable(_) => unsettled(id, outcome.evidence(), error),
-            error => error,
-        };
-        Err(Refused::new((running, outcome), reason))
-    }
-
-    /// Keeps the evidence of a fenced worker.
-    async fn fenced(
-        &self,
-        running: Execution<Running>,
-        outcome: Outcome,
-        by: &ToolNode,
-    ) -> Result<Settled, Refused<(Execution<Running>, Outcome), CommitError>> {
-        let id = running.id();
-        let Outcome { evidence, handle, .. } = &outcome;
-        let kept = self.keep_late(id, handle.epoch(), evidence, handle.record(), who(by)).await;
-        let reason = match kept {
-            Ok(()) => CommitError::Fenced { id },
-            Err(error) => unsettled(id, outcome.evidence(), error),
-        };
-        Err(Refused::new((running, outcome), reason))
-    }
-
-    /// Something was committed since the permit was issued: this very outcome, by a commit whose
-    /// answer was lost, or a fence.
-    async fn overtaken(&self, id: Id, outcome: &Outcome) -> Result<Overtaken, CommitError> {
-        let (epoch, evidence) = (outcome.handle.epoch(), outcome.evidence());
-        let unreadable = |error| match error {
-            LoadError::Unavailable(error) => CommitError::Unavailable(error),
-            error => CommitError::Gate { id, source: Box::new(error) },
-        };
-        let current: AnyExecution = self.load(id).await.map_err(unreadable)?;
-        if current.journal().epoch() > epoch {
-            return Ok(Overtaken::Fenced(Box::new(current)));
-        }
-        let history = self.history(id).await.map_err(unreadable)?;
-        let is_this = |fact: CallFact| match fact {
-            CallFact::Evidence { epoch: of, evidence: recorded, late: false } => {
-                of == epoch && recorded == *evidence
-            }
-            _ => false,
-        };
-        let settled = history.entries.iter().filter_map(CallFact::of).any(is_this);
-        match current {
-            AnyExecution::Completed(done) if settled => {
-                Ok(Overtaken::Settled(Settled::Completed(done)))
-            }
-            AnyExecution::Failed(failed) if settled => {
-                Ok(Overtaken::Settled(Settled::Failed(failed)))
-            }
-            other if settled => match InDoubt::narrow(other) {
-                Ok(doubt) => Ok(Overtaken::Settled(Settled::InDoubt(doubt))),
-                Err(_) => Err(CommitError::Conflict { id }),
-            },
-            _ => Err(CommitError::Conflict { id }),
-        }
+        Err(Refused::new((running, outcome), error))
     }
 
     /// Records evidence that arrived after the execution went on without it. It changes no state.
@@ -185,7 +163,13 @@ impl Store {
     }
 
     /// This evidence is on disk, with this liveness of its call.
-    fn evidence_written(&self, id: Id, call: &CallRecord, evidence: &Evidence, liveness: Liveness) {
+    pub(super) fn evidence_written(
+        &self,
+        id: Id,
+        call: &CallRecord,
+        evidence: &Evidence,
+        liveness: Liveness,
+    ) {
         call.written(evidence, liveness);
         if !call.needs_proof() {
             self.inner.worker.forget(id);
@@ -228,15 +212,7 @@ impl Store {
     }
 }
 
-/// What came before an outcome.
-enum Overtaken {
-    /// The outcome itself.
-    Settled(Settled),
-    /// A fence; the execution in its current state.
-    Fenced(Box<AnyExecution>),
-}
-
-fn unsettled(id: Id, evidence: &Evidence, source: CommitError) -> CommitError {
+pub(super) fn unsettled(id: Id, evidence: &Evidence, source: CommitError) -> CommitError {
     let at_stake = match evidence {
         Evidence::Applied(receipt) => format!("it took place, with the receipt {receipt:?}"),
         Evidence::NotApplied(reason) => format!("it did not take place: {reason}"),
@@ -335,6 +311,7 @@ impl Settling for Settle<'_> {
             Step::Recorded(settled, ..) | Step::Settled(settled) => match settled {
                 Settled::Completed(machine) => machine,
                 Settled::Failed(machine) => machine,
+                Settled::Accepted(machine) => machine,
                 Settled::InDoubt(doubt) | Settled::TimedOut(doubt, _) => doubt.machine_mut(),
                 Settled::Fenced(machine, _) => &mut **machine,
             },
@@ -387,8 +364,16 @@ fn settled(
     outcome: &Outcome,
     by: &ToolNode,
 ) -> Settled {
-    let Outcome { evidence, handle, .. } = outcome;
+    let Outcome { evidence, accepted, handle, .. } = outcome;
     let epoch = handle.epoch();
+    if let Some(accepted) = accepted {
+        // The service may have reported before this.
+        let Some(reason) = Progress::read(&running).refused().map(str::to_owned) else {
+            return Settled::Accepted(accept(running, epoch, accepted, store.now(), by));
+        };
+        record(&mut running, epoch, Evidence::NotApplied(reason.clone()), by);
+        return Settled::Failed(running.fail(reason, by));
+    }
     match evidence {
         Evidence::Unknown(reason) if running.context().is_irreversible() => {
             let worker = handle.record().liveness_after_answer();

@@ -134,6 +134,10 @@ pub struct Concern<A: Audience = Human> {
     /// In words that repeat no data: for what is overdue, the deadline or the call; for a gate, why it can no
     /// longer be approved, or what to know before.
     pub cause: Option<String>,
+    /// The beginning of the reference under which its service has accepted the call.
+    #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
+    pub reference: A::Internal<Option<String>>,
     /// What went wrong, in the words of the program, which may repeat data.
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]

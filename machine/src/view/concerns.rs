@@ -73,13 +73,19 @@ impl Observer {
                 let (reason, ends_at) = match (Label::of(&execution), suspects[id]) {
                     (Label::Contradicted, _) if !is_seen() => (Reason::Contradicted, None),
                     (Label::InDoubt, _) => (Reason::InDoubt, None),
-                    (Label::InProgress, Some(at)) if at < now => (Reason::Overdue, Some(at)),
+                    (Label::InProgress | Label::Waiting, Some(at)) if at < now => {
+                        (Reason::Overdue, Some(at))
+                    }
                     _ => continue,
                 };
                 let mut concern = self.concern_of_execution(reason, &execution).await?;
                 if ends_at.is_some() {
                     concern.since = ends_at;
-                    concern.cause = Some("its call has run longer than it may".to_owned());
+                    let cause = match execution {
+                        AnyExecution::Waiting(_) => "its service has not reported in time",
+                        _ => "its call has run longer than it may",
+                    };
+                    concern.cause = Some(cause.to_owned());
                 }
                 found.add(concern);
             }
@@ -192,6 +198,12 @@ impl Observer {
         if observed.definition.name == execution::DEFINITION.name {
             // The same row.
             return match self.store.execution_of(observed).await {
+                Ok(execution)
+                    if reason == Reason::WaitsForPerson
+                        && Progress::of(&execution).awaits_report() =>
+                {
+                    Ok(None)
+                }
                 Ok(execution) => self.concern_of_execution(reason, &execution).await.map(Some),
                 Err(LoadError::Unavailable(error)) => Err(error.into()),
                 Err(error) => {
@@ -222,6 +234,7 @@ impl Observer {
             missing: None,
             trouble: None,
             cause: None,
+            reference: A::__internal(|| None),
             error: A::__internal(|| None),
             since: Some(snapshot.entered_at),
             transition_count: Some(snapshot.transition_count),
@@ -236,7 +249,9 @@ impl Observer {
     ) -> Result<Concern<A>, LoadError> {
         let contract = execution.context();
         let question = match execution {
-            AnyExecution::Waiting(waiting) => Some(waits_for(waiting)),
+            AnyExecution::Waiting(waiting) if !Progress::of(execution).awaits_report() => {
+                Some(waits_for(waiting))
+            }
             _ => None,
         };
         let cause = match execution {
@@ -259,6 +274,7 @@ impl Observer {
             missing: None,
             trouble: None,
             cause,
+            reference: A::__internal(|| Progress::of(execution).reference().map(str::to_owned)),
             error: A::__internal(|| None),
             since: Some(execution.journal().past().entered_at),
             transition_count: Some(execution.journal().past().transitions),

@@ -47,6 +47,10 @@ pub struct ConsequenceView {
     pub result: Option<String>,
     /// Why it failed, or was not done.
     pub error_message: Option<String>,
+    /// What it waits for, if that is the report of its service. Not a field of its document, whose fields are
+    /// fixed: its line says it.
+    #[serde(skip)]
+    pub waits_for: Option<String>,
     /// It took effect and is irreversible, even if its state says otherwise.
     pub has_side_effects: bool,
     /// It has been WAITING at some point.
@@ -83,6 +87,7 @@ impl ConsequenceView {
             consequence_label: Label::from_parts(execution, &progress),
             result,
             error_message,
+            waits_for: progress.awaits_report().then(|| language.say(&Sentence::AwaitsReport)),
             has_side_effects: contract.is_irreversible() && progress.is_applied(),
             was_suspended: progress.has_waited(),
             human_confirmed: progress.approved_by().is_some(),
@@ -146,7 +151,8 @@ impl fmt::Display for ConsequenceView {
             f.write_str(" (human-confirmed)")?;
         }
         write!(f, "] {}", Within(&self.action_summary, LONGEST))?;
-        for detail in [&self.result, &self.error_message].into_iter().flatten() {
+        let details = [&self.result, &self.error_message, &self.waits_for];
+        for detail in details.into_iter().flatten() {
             write!(f, ": {}", Within(detail, LONGEST))?;
         }
         Ok(())

@@ -65,7 +65,7 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     pub is_terminal: bool,
     /// WAITING, or terminal.
     pub is_stable: bool,
-    /// WAITING, and not in doubt.
+    /// WAITING, and neither in doubt nor waiting for the report of its service.
     pub is_resumable: bool,
     /// It took effect and is irreversible, even if its state says otherwise.
     pub has_side_effects: bool,
@@ -79,7 +79,10 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     pub acknowledged: bool,
     /// The question that it waits with.
     pub question: Option<String>,
-    /// Until when that can be answered (milliseconds since the Unix epoch, by the clock of the store).
+    /// It waits for the report of its service, which has accepted the call.
+    pub waits_for_service: bool,
+    /// Until when the question can be answered, or its service reports (milliseconds since the Unix epoch, by the
+    /// clock of the store).
     pub answer_by: Option<Millis>,
     /// The answer of the tool or the person.
     pub result: Option<String>,
@@ -107,6 +110,10 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = Option<f64>, required = false))]
     pub timeout_seconds: A::Diagnostic<Option<f64>>,
+    /// The beginning of the reference under which its service has accepted the call.
+    #[serde(skip_serializing_if = "is_hidden")]
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
+    pub reference: A::Internal<Option<String>>,
     /// The raw action.
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = Object, required = false))]
@@ -135,7 +142,7 @@ impl<A: Audience> ExecutionSnapshot<A> {
         let summary = execution.journal().past();
         let state = execution.status().definition();
         let question = match execution {
-            AnyExecution::Waiting(waiting) => Some(waits_for(waiting)),
+            AnyExecution::Waiting(waiting) if !progress.awaits_report() => Some(waits_for(waiting)),
             _ => None,
         };
         let answered_by = progress.decision().map(|decision| &*decision.by);
@@ -154,14 +161,17 @@ impl<A: Audience> ExecutionSnapshot<A> {
             duration_in_state_ms: millis_between(summary.entered_at, now),
             is_terminal: state.terminal,
             is_stable: state.stable || state.terminal,
-            is_resumable: label == Label::Waiting,
+            is_resumable: label == Label::Waiting && !progress.awaits_report(),
             has_side_effects: contract.is_irreversible() && progress.is_applied(),
             irreversible: contract.is_irreversible(),
             release: Release::of(execution),
             human_confirmed: progress.approved_by().is_some(),
             acknowledged: progress.acknowledged_by().is_some(),
             question,
-            answer_by: summary.due_at(),
+            waits_for_service: progress.awaits_report(),
+            answer_by: summary
+                .due_at()
+                .or(progress.report_by().filter(|_| progress.awaits_report())),
             result,
             error_message,
             transition_count: summary.transitions,
@@ -176,6 +186,7 @@ impl<A: Audience> ExecutionSnapshot<A> {
             timeout_seconds: A::__diagnostic(|| {
                 contract.timeout().map(|limit| limit.as_secs_f64())
             }),
+            reference: A::__internal(|| progress.reference().map(str::to_owned)),
             action_detail: A::__internal(|| contract.action().detail().clone()),
             metadata: A::__internal(|| contract.metadata().clone()),
         }

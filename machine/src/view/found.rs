@@ -38,6 +38,7 @@ impl<A: Audience> Concern<A> {
             missing: None,
             trouble: None,
             cause: None,
+            reference: A::__internal(|| None),
             error: A::__internal(|| Some(OneLine(error).to_string())),
             since: None,
             transition_count: None,

@@ -36,6 +36,10 @@ impl Language {
             S::Unknown => {
                 ("nobody knows whether it took place".into(), "不确定该操作是否已经执行".into())
             }
+            S::AwaitsReport => (
+                "its service has accepted it, and has not reported yet".into(),
+                "其服务已受理，尚未报告结果".into(),
+            ),
             S::TookPlace(receipt) => {
                 (format!("it took place: {receipt}"), format!("该操作已经执行：{receipt}"))
             }
@@ -56,8 +60,8 @@ impl Language {
                 format!("有人在结果尚不可知时将其判定为未执行，它仍有可能发生：{reason}"),
             ),
             S::WorkerDenies(reason) => (
-                format!("its worker says that it did not take place: {reason}"),
-                format!("其执行者称该操作并未执行：{reason}"),
+                format!("its worker or its service says that it did not take place: {reason}"),
+                format!("其执行者或服务称该操作并未执行：{reason}"),
             ),
             S::Unconfirmed(text) => (
                 format!("no store has recorded this: {text}"),
@@ -91,6 +95,7 @@ impl Language {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Sentence<'a> {
     Unknown,
+    AwaitsReport,
     TookPlace(&'a str),
     TookPlacePerhapsMore(&'a str),
     ReceiptArrived,

@@ -42,6 +42,9 @@ fn call(fact: &CallFact) -> (&'static str, &'static str) {
             ("permitted, approved by a person", "已许可，经人工批准")
         }
         CallFact::Permitted { .. } => ("permitted", "已许可"),
+        CallFact::Accepted { .. } => {
+            ("accepted by its service, which reports later", "其服务已受理，稍后报告结果")
+        }
         CallFact::Evidence { evidence, late, .. } => match (evidence, late) {
             (Evidence::Applied(_), false) => ("evidence: it took place", "证据：已执行"),
             (Evidence::Applied(_), true) => ("late evidence: it took place", "迟到的证据：已执行"),

@@ -77,6 +77,11 @@ impl Observer {
                     None => vec![NextStep::Cancel { id }],
                 }
             }
+            Label::Waiting if Progress::of(execution).awaits_report() => {
+                // Until its limit, its service reports.
+                let is_overdue = self.is_overdue(execution);
+                is_overdue.then_some(NextStep::Fence { id }).into_iter().collect()
+            }
             Label::Waiting => vec![NextStep::Respond { id }, NextStep::Cancel { id }],
             Label::Deferred => match contract.behind() {
                 Some(gate) if self.store.open_gate(gate).await?.is_some() => vec![

@@ -156,6 +156,21 @@ impl Executions {
         left.unwrap_or(LOOK_AGAIN).min(LOOK_AGAIN)
     }
 
+    /// A person answers, or its deadline ends it, or its service reports.
+    async fn waiting(waiting: &AnyExecution, store: &Store) -> Result<Next<AnyExecution>, Failure> {
+        let progress = Progress::of(waiting);
+        let Some(limit) = progress.report_by().filter(|_| progress.awaits_report()) else {
+            return Ok(Next::Wait);
+        };
+        // From the next millisecond on it is overdue.
+        let left = limit.saturating_sub(store.now()).saturating_add(1);
+        if let Ok(left @ 1..) = u64::try_from(left) {
+            return Ok(Next::WaitFor(Duration::from_millis(left)));
+        }
+        store.take_over(waiting.id()).await??;
+        Ok(Next::WaitFor(Duration::ZERO))
+    }
+
     /// Nobody knows whether it took place: its worker may answer late, or the service may know.
     async fn in_doubt(&self, doubt: InDoubt, store: &Store) -> Result<Next<AnyExecution>, Failure> {
         let id = doubt.execution().id();
@@ -222,8 +237,7 @@ impl Handler for Executions {
             AnyExecution::Running(running) => self.interrupted(running, &store).await,
             waiting @ AnyExecution::Waiting(_) => match InDoubt::narrow(waiting) {
                 Ok(doubt) => self.in_doubt(doubt, &store).await,
-                // A person answers, or its deadline ends it.
-                Err(_) => Ok(Next::Wait),
+                Err(waiting) => Self::waiting(&waiting, &store).await,
             },
             AnyExecution::Completed(_)
             | AnyExecution::Failed(_)

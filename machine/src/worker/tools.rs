@@ -8,8 +8,8 @@ use super::{Failure, handler::Elsewhere};
 use crate::{
     actor::ToolNode,
     contract::{
-        Action, BoxFuture, Callable, Execution, Idempotent, InDoubt, InvalidContract, Irreversible,
-        Perform, Planned, Settled, Tool, TypedTool,
+        Action, AnswersLater, BoxFuture, Callable, Execution, Idempotent, InDoubt, InvalidContract,
+        Irreversible, Perform, Planned, Settled, Tool, TypedTool,
         execution::{Pending, Running},
     },
     store::{CommitError, PerformError, ReadBackoff, Store, telemetry},
@@ -97,28 +97,36 @@ mod sealed {
     pub trait Sealed {}
     impl Sealed for crate::contract::Idempotent {}
     impl Sealed for crate::contract::Irreversible {}
+    impl Sealed for crate::contract::AnswersLater {}
     impl Sealed for super::AtRunTime {}
 }
 
-impl<T: Tool<Effect = Irreversible>> Runs<T> for Irreversible {
-    fn __perform<'a, S: Perform<T> + 'static>(
-        store: &'a Store,
-        planned: Planned<T>,
-        service: Arc<S>,
-        by: &'a ToolNode,
-    ) -> BoxFuture<'a, Result<Settled, PerformError<T>>> {
-        store.perform(planned, service, by)
-    }
+macro_rules! once {
+    ($effect:ty) => {
+        impl<T: Tool<Effect = $effect>> Runs<T> for $effect {
+            fn __perform<'a, S: Perform<T> + 'static>(
+                store: &'a Store,
+                planned: Planned<T>,
+                service: Arc<S>,
+                by: &'a ToolNode,
+            ) -> BoxFuture<'a, Result<Settled, PerformError<T>>> {
+                store.perform(planned, service, by)
+            }
 
-    fn __again<'a, S: Perform<T> + 'static>(
-        _: &'a Store,
-        _: Execution<Running>,
-        _: Arc<S>,
-        _: &'a ToolNode,
-    ) -> BoxFuture<'a, Option<Result<Settled, PerformError<T>>>> {
-        Box::pin(async { None })
-    }
+            fn __again<'a, S: Perform<T> + 'static>(
+                _: &'a Store,
+                _: Execution<Running>,
+                _: Arc<S>,
+                _: &'a ToolNode,
+            ) -> BoxFuture<'a, Option<Result<Settled, PerformError<T>>>> {
+                Box::pin(async { None })
+            }
+        }
+    };
 }
+
+once!(Irreversible);
+once!(AnswersLater);
 
 macro_rules! repeatable {
     ($effect:ty, [$($bound:tt)*], $tool:ty) => {

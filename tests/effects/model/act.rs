@@ -5,8 +5,8 @@ use std::time::Duration;
 use machine::{
     Id,
     contract::{
-        Action, Answer as ServiceAnswer, AnyExecution, Applied, Attempt, Call, Contract, NotDone,
-        Perform, Planned,
+        Answer as ServiceAnswer, AnyExecution, Applied, Attempt, Call, Contract, NotDone, Perform,
+        Planned, Report,
     },
     store::{CommitError, LoadError, Store},
     typed::Refused,
@@ -16,8 +16,8 @@ use machine_tests::actors::{ann, ecs_node, graph_runner, tool_node};
 use super::{
     call::InHand,
     reference::{Model, Request},
-    step::{Answer, Asks, At, Step},
-    system::{Inner, Known, contract},
+    step::{Answer, Asks, At, Said, Step},
+    system::{Inner, Known, Pay, contract},
 };
 use crate::support::{late, loaded, name};
 
@@ -39,9 +39,11 @@ impl Inner {
             Step::Begin(at, by) => self.begin(at, by).await,
             Step::Call(at) => {
                 let worker = self.worker_of(model, at);
-                let (in_hand, lock) =
+                let (in_hand, sees) =
                     self.take(at).call(&worker, model.attempts[at].confined).await;
                 self.attempts[at].in_hand = in_hand;
+                let Some((lock, token)) = sees else { return Answer::Done };
+                self.attempts[at].token = Some(token);
                 if let (Some(lock), Some((worker, _))) = (lock, model.attempts[at].worker) {
                     self.locks[worker] = Some(lock);
                 }
@@ -59,6 +61,16 @@ impl Inner {
                 while is_kept(self.attempts[at].id).await < model.attempts[at].late.len() {
                     tokio::time::sleep(Duration::from_millis(1)).await;
                 }
+                Answer::Done
+            }
+            Step::Report(at, said) => {
+                let report = match said {
+                    Said::Receipt => Report::Applied("receipt".to_owned()),
+                    _ => Report::NotApplied("refused".to_owned()),
+                };
+                let Known { id, token, .. } = &self.attempts[at];
+                let token = token.as_ref().unwrap();
+                drop(self.observer.report::<Pay>(*id, report, token).await.unwrap());
                 Answer::Done
             }
             Step::Drop(at) => {
@@ -93,21 +105,21 @@ impl Inner {
     async fn plan(&mut self, contract: Contract, gate: Asks) -> Answer {
         let expires = match gate {
             Asks::Nobody => {
-                let mut planned: Planned<Action> = Planned::new(contract).unwrap();
+                let mut planned: Planned<Pay> = Planned::new(contract).unwrap();
                 let created = self.observer.batch().create(planned.machine()).write().await;
                 return self.planned(created, planned.id(), None);
             }
             Asks::APerson => None,
             Asks::Within(ms) => Some(Duration::from_millis(ms.into())),
         };
-        let (mut gate, mut planned) = contract.ask::<Action>(expires, ecs_node()).unwrap();
+        let (mut gate, mut planned) = contract.ask::<Pay>(expires, ecs_node()).unwrap();
         let created = self.observer.ask(&mut gate, &mut planned).await;
         self.planned(created, planned.id(), Some(gate.id()))
     }
 
     fn planned(&mut self, created: Result<(), CommitError>, id: Id, gate: Option<Id>) -> Answer {
         if created.is_ok() {
-            self.attempts.push(Known { id, gate, in_hand: InHand::Nothing });
+            self.attempts.push(Known { id, gate, in_hand: InHand::Nothing, token: None });
         }
         answer(created)
     }
@@ -121,7 +133,7 @@ impl Inner {
         self.plan(contract, Asks::Nobody).await
     }
 
-    async fn pending(&self, store: &Store, at: At) -> Planned<Action> {
+    async fn pending(&self, store: &Store, at: At) -> Planned<Pay> {
         loaded(store, self.attempts[at].id).await
     }
 
@@ -212,12 +224,12 @@ struct Bank {
     paid: bool,
 }
 
-impl Perform<Action> for Bank {
-    async fn perform(&self, _: &Call<Action>) -> ServiceAnswer {
+impl Perform<Pay> for Bank {
+    async fn perform(&self, _: &Call<Pay>) -> ServiceAnswer {
         Err(NotDone::unknown("it is only asked"))
     }
 
-    async fn find(&self, _: &Attempt<Action>) -> ServiceAnswer {
+    async fn find(&self, _: &Attempt<Pay>) -> ServiceAnswer {
         if self.paid { Ok(Applied::new("receipt")) } else { Err(NotDone::not_applied("not there")) }
     }
 }

@@ -3,28 +3,35 @@
 use std::{fs::File, sync::Mutex};
 
 use machine::contract::{
-    Action, Answer, Applied, BoxFuture, Call, Execution, InFlight, LateCall, NotDone, Outcome,
-    Perform, Permit, Settled, execution::Running,
+    Answer, Applied, BoxFuture, Call, CallbackToken, Execution, InFlight, LateCall, NotDone,
+    Outcome, Perform, Permit, Settled, execution::Running,
 };
 use machine::store::{CommitError, Store};
 use machine_tests::actors::tool_node;
 use tokio::sync::oneshot;
 
-use super::step::Said;
+use super::{reference::LIMIT, step::Said, system::Pay};
+
+/// What a service has of its call.
+type Entered = (InFlight<Pay>, CallbackToken);
 
 /// Says that it was entered, and then what it is told to say.
 struct Service<const CONFINED: bool> {
-    entered: Mutex<Option<oneshot::Sender<InFlight<Action>>>>,
+    entered: Mutex<Option<oneshot::Sender<Entered>>>,
     says: Mutex<Option<oneshot::Receiver<Said>>>,
 }
 
-impl<const CONFINED: bool> Perform<Action> for Service<CONFINED> {
+impl<const CONFINED: bool> Perform<Pay> for Service<CONFINED> {
     const CONFINED: bool = CONFINED;
 
-    async fn perform(&self, call: &Call<Action>) -> Answer {
+    async fn perform(&self, call: &Call<Pay>) -> Answer {
         let says = self.says.lock().unwrap().take().expect("it is called once");
-        self.entered.lock().unwrap().take().unwrap().send(call.in_flight()).unwrap();
-        answer(says.await.expect("it is told what to say"))
+        let entered = (call.in_flight(), call.callback_token().clone());
+        self.entered.lock().unwrap().take().unwrap().send(entered).ok().unwrap();
+        match says.await.expect("it is told what to say") {
+            Said::Accepted => call.accepted("payment 17", LIMIT),
+            said => answer(said),
+        }
     }
 }
 
@@ -33,6 +40,7 @@ fn answer(said: Said) -> Answer {
         Said::Receipt => Ok(Applied::new("receipt")),
         Said::Refusal => Err(NotDone::not_applied("refused")),
         Said::Unknown => Err(NotDone::unknown("lost")),
+        Said::Accepted => panic!("a guard accepts nothing"),
         Said::StillRunning => Err(NotDone::still_running("it works on")),
         Said::Panic => std::panic::resume_unwind(Box::new("as the test says")),
     }
@@ -41,25 +49,29 @@ fn answer(said: Said) -> Answer {
 /// The remote control of a service that was entered.
 pub(super) struct Control {
     say: oneshot::Sender<Said>,
-    guard: InFlight<Action>,
+    guard: InFlight<Pay>,
 }
 
 /// What a worker has of an execution. Dropping it loses it.
 #[allow(clippy::large_enum_variant, reason = "there are a few at a time")]
 pub(super) enum InHand {
     Nothing,
-    Permit(Box<(Execution<Running>, Permit<Action>)>),
+    Permit(Box<(Execution<Running>, Permit<Pay>)>),
     Call(Execution<Running>, BoxFuture<'static, Outcome>, Control),
     /// It timed out, and goes on.
     Late(LateCall, Control),
     /// Its future is gone.
-    CutOff(InFlight<Action>),
+    CutOff(InFlight<Pay>),
 }
 
 impl InHand {
     /// Uses the permit. Returns what is in hand while the service is in the call, and the lock of the
-    /// worker's process.
-    pub(super) async fn call(self, store: &Store, confined: bool) -> (Self, Option<File>) {
+    /// worker's process with the token for a report.
+    pub(super) async fn call(
+        self,
+        store: &Store,
+        confined: bool,
+    ) -> (Self, Option<(Option<File>, CallbackToken)>) {
         let Self::Permit(begun) = self else { panic!("it has no permit") };
         let (running, permit) = *begun;
         let impatient = permit.timeout().is_some();
@@ -74,22 +86,22 @@ impl InHand {
         if !impatient {
             let ended = tokio::select! {
                 outcome = &mut future => Err(outcome),
-                Ok(guard) = &mut is_in => Ok(guard),
+                Ok(entered) = &mut is_in => Ok(entered),
             };
             return match ended {
-                Ok(guard) => {
-                    let lock = guard.lock().unwrap();
-                    (Self::Call(running, future, Control { say, guard }), lock)
+                Ok((guard, token)) => {
+                    let sees = (guard.lock().unwrap(), token);
+                    (Self::Call(running, future, Control { say, guard }), Some(sees))
                 }
                 // The permit was not valid.
                 Err(outcome) => (Self::settled(store, running, outcome, None).await, None),
             };
         }
         let outcome = future.await;
-        let guard = is_in.try_recv().ok();
-        let lock = guard.as_ref().and_then(|guard| guard.lock().unwrap());
-        let control = guard.map(|guard| Control { say, guard });
-        (Self::settled(store, running, outcome, control).await, lock)
+        let entered = is_in.try_recv().ok();
+        let sees = entered.as_ref().map(|(guard, token)| (guard.lock().unwrap(), token.clone()));
+        let control = entered.map(|(guard, _)| Control { say, guard });
+        (Self::settled(store, running, outcome, control).await, sees)
     }
 
     /// Lets the service say it, or what is left of its call.

@@ -67,6 +67,7 @@ fn compare_view(view: &ConsequenceView, attempt: &Attempt) {
         }
         Status::Pending => Label::NotStarted,
         Status::Running => Label::InProgress,
+        Status::Waiting => Label::Waiting,
         Status::InDoubt => Label::InDoubt,
         Status::Completed => Label::Success,
         Status::Failed if contradicted => Label::Contradicted,
@@ -89,7 +90,7 @@ fn compare_view(view: &ConsequenceView, attempt: &Attempt) {
     assert_eq!(rendered.contains("it may still take place"), risked, "{rendered}");
     // Nor is it lost that the worker says that the person was wrong.
     let refuted = attempt.status == Status::Completed && attempt.refusal;
-    let says_so = rendered.contains("its worker says that it did not take place");
+    let says_so = rendered.contains("its worker or its service says that it did not take place");
     assert_eq!(says_so, refuted, "{rendered}");
 }
 

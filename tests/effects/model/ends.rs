@@ -52,7 +52,7 @@ fn next_of_people(model: &Model, at: At) -> Option<Step> {
     }
     match attempt.status {
         Status::Pending => Some(Step::Cancel(at)),
-        Status::Running => Some(Step::Fence(at)),
+        Status::Running | Status::Waiting => Some(Step::Fence(at)),
         Status::InDoubt if attempt.receipt => Some(Step::ConfirmApplied(at)),
         Status::InDoubt => Some(Step::Override(at)),
         Status::Completed | Status::Failed | Status::Cancelled => None,
@@ -66,6 +66,7 @@ fn next_of_worker(model: &Model, at: At) -> Option<Step> {
         (Call::Permitted, _) => Some(Step::Call(at)),
         (Call::In, Request::NotSent) => Some(Step::Send(at)),
         (Call::CutOff, Request::NotSent) if !attempt.said => Some(Step::Send(at)),
+        (Call::In, Request::Refused) => Some(Step::Answer(at, Said::Refusal)),
         (Call::In | Call::CutOff, Request::OnItsWay) => Some(Step::Arrive(at)),
         (Call::In, Request::Arrived) => Some(Step::Answer(at, Said::Receipt)),
         (Call::CutOff, Request::Arrived) if attempt.guarded => {

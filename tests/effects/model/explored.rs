@@ -28,8 +28,17 @@ fn steps_of(at: At) -> Vec<Step> {
         Step::Release(at),
         Step::ConfirmNotApplied(at),
         Step::AskBank(at),
+        Step::Report(at, Said::Receipt),
+        Step::Report(at, Said::Refusal),
     ];
-    let said = [Said::Receipt, Said::Refusal, Said::Unknown, Said::StillRunning, Said::Panic];
+    let said = [
+        Said::Receipt,
+        Said::Refusal,
+        Said::Accepted,
+        Said::Unknown,
+        Said::StillRunning,
+        Said::Panic,
+    ];
     steps.extend(said.map(|said| Step::Answer(at, said)));
     steps
 }

@@ -32,10 +32,17 @@ impl Model {
                 match said {
                     _ if one.call != Call::In && !through_guard => false,
                     Said::Receipt => one.request == Request::Arrived,
-                    Said::Refusal => one.request == Request::NotSent,
+                    Said::Refusal => matches!(one.request, Request::NotSent | Request::Refused),
+                    // The bank has it, and may have refused or paid in the meantime.
+                    Said::Accepted => one.call == Call::In && one.request != Request::NotSent,
                     Said::Unknown => true,
                     Said::StillRunning | Said::Panic => one.call == Call::In,
                 }
+            }),
+            Step::Report(at, said) => with(at, &|one| match said {
+                Said::Receipt => one.request == Request::Arrived,
+                _ if one.request == Request::Refused => true,
+                _ => one.request == Request::OnItsWay && self.can_arrive(one),
             }),
             Step::Release(at) => with(at, &|one| one.call == Call::CutOff && one.guarded),
             Step::Drop(at) => with(at, &|one| matches!(one.call, Call::Permitted | Call::In)),
@@ -55,10 +62,11 @@ impl Model {
         }
     }
 
-    /// What was sent arrives while its call is in flight, and for the settling time after that.
+    /// What was sent arrives while its call is in flight, and for the settling time after that. What the bank has
+    /// accepted arrives until its limit, and for the settling time after that.
     fn can_arrive(&self, one: &Attempt) -> bool {
-        one.request == Request::OnItsWay
-            && one.over_at.is_none_or(|over_at| self.now < over_at + SETTLING)
+        let ends_at = one.accepted.or(one.over_at);
+        one.request == Request::OnItsWay && ends_at.is_none_or(|at| self.now < at + SETTLING)
     }
 
     pub(super) fn steps(&self) -> BoxedStrategy<Step> {
@@ -113,10 +121,14 @@ impl Model {
             (3, each(&said(Said::Unknown))),
             (1, each(&said(Said::StillRunning))),
             (1, each(&said(Said::Panic))),
+            (10, each(&said(Said::Accepted))),
+            (6, each(&|at| Step::Report(at, Said::Receipt))),
+            (3, each(&|at| Step::Report(at, Said::Refusal))),
             (5, each(&Step::Drop)),
             (3, each(&Step::Release)),
             (4, (0..WORKERS).map(Step::Crash).collect()),
             (5, of(Status::Running, &Step::Fence)),
+            (1, of(Status::Waiting, &Step::Fence)),
             (2, of(Status::InDoubt, &Step::ConfirmApplied)),
             (7, of(Status::InDoubt, &Step::ConfirmNotApplied)),
             (5, of(Status::InDoubt, &Step::Override)),

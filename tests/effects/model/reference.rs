@@ -1,6 +1,6 @@
 //! The model: what happened, and what the store and the people can know of it.
 
-use std::fmt::Debug;
+use std::{fmt::Debug, time::Duration};
 
 use machine::clock::Millis;
 use proptest::prelude::*;
@@ -15,6 +15,9 @@ pub(super) const ATTEMPTS: usize = 12;
 
 /// How long a request can be on its way after its worker has ended.
 pub(super) const SETTLING: Millis = 1000;
+
+/// How long the bank has for a report about what it has accepted.
+pub(super) const LIMIT: Duration = Duration::from_millis(1500);
 
 #[derive(Debug, Clone)]
 pub(super) struct Model {
@@ -54,8 +57,13 @@ pub(super) struct Attempt {
     /// When the call was over, even if nobody knows it yet.
     pub(super) over_at: Option<Millis>,
     // What the store knows.
+    /// The bank has accepted it, and reports until then.
+    pub(super) accepted: Option<Millis>,
     pub(super) receipt: bool,
+    /// A refusal that came late.
     pub(super) refusal: bool,
+    /// A refusal that settled it.
+    pub(super) refused: bool,
     pub(super) seen_over_at: Option<Millis>,
     /// What arrived after the others had gone on.
     pub(super) late: Vec<Said>,
@@ -69,6 +77,8 @@ pub(super) struct Attempt {
 pub(super) enum Status {
     Pending,
     Running,
+    /// For the report of the bank.
+    Waiting,
     InDoubt,
     Completed,
     Failed,
@@ -93,6 +103,8 @@ pub(super) enum Call {
 pub(super) enum Request {
     NotSent,
     OnItsWay,
+    /// The bank has refused it, and refuses whatever else comes with its token.
+    Refused,
     /// It was paid.
     Arrived,
 }

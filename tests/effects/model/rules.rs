@@ -3,7 +3,7 @@
 use machine::clock::Millis;
 
 use super::{
-    reference::{Attempt, Call, Gate, Model, Reply, Request, SETTLING, Status},
+    reference::{Attempt, Call, Gate, LIMIT, Model, Reply, Request, SETTLING, Status},
     step::{Answer, Asks, At, Said, Step},
 };
 
@@ -18,9 +18,13 @@ pub(super) enum Key {
 impl Model {
     pub(super) fn after(mut self, step: &Step) -> Self {
         self.answer = match *step {
-            Step::Fence(at) if self.attempts[at].status != Status::Running => {
+            Step::Fence(at)
+                if !matches!(self.attempts[at].status, Status::Running | Status::Waiting) =>
+            {
                 Answer::refused("NotRunning")
             }
+            Step::Fence(at) if self.attempts[at].status == Status::Waiting => self.unreported(at),
+            Step::Report(at, said) => self.reported(at, said),
             Step::ConfirmApplied(at)
             | Step::ConfirmNotApplied(at)
             | Step::Override(at)
@@ -120,7 +124,7 @@ impl Model {
         let others = others.map(|(_, one)| one).filter(|one| one.key == key);
         others.fold(Key::Free, |state, one| match (state, one.status) {
             _ if one.receipt || one.says_applied => Key::Applied,
-            (Key::Free, Status::Running | Status::InDoubt) => Key::Held,
+            (Key::Free, Status::Running | Status::Waiting | Status::InDoubt) => Key::Held,
             _ => state,
         })
     }
@@ -180,8 +184,10 @@ impl Model {
             fenced: false,
             request: Request::NotSent,
             over_at: None,
+            accepted: None,
             receipt: false,
             refusal: false,
+            refused: false,
             seen_over_at: None,
             late: Vec::new(),
             says_applied: false,
@@ -229,6 +235,11 @@ impl Model {
 
     fn answered(&mut self, at: At, said: Said) -> Answer {
         let (running, now) = (self.attempts[at].status == Status::Running, self.now);
+        // What is known is not written twice.
+        let known = self.attempts[at].knows(said);
+        // The bank had reported a receipt while the call was running, and nobody was shut out.
+        let one = &self.attempts[at];
+        let reported = one.status == Status::Completed && !one.fenced && !one.impatient;
         if self.attempts[at].call == Call::CutOff {
             self.answered_through_guard(at, said);
             return Answer::Done;
@@ -246,17 +257,25 @@ impl Model {
         }
         self.done(at, |one| {
             one.receipt |= said == Said::Receipt;
-            if running {
+            if running && said == Said::Accepted {
+                one.status = if one.refusal { Status::Failed } else { Status::Waiting };
+                one.refused |= one.refusal;
+                let limit = Millis::try_from(LIMIT.as_millis()).unwrap();
+                one.accepted = (!one.refusal).then_some(now + limit);
+            } else if running {
+                one.refused |= said == Said::Refusal;
                 one.status = match said {
                     Said::Receipt => Status::Completed,
                     Said::Refusal => Status::Failed,
-                    Said::Unknown | Said::StillRunning | Said::Panic => Status::InDoubt,
+                    _ => Status::InDoubt,
                 };
             } else {
                 // These look like any other unknown.
-                let is_unknown = matches!(said, Said::Panic | Said::StillRunning);
-                one.late.push(if is_unknown { Said::Unknown } else { said });
-                one.refusal |= said == Said::Refusal;
+                let is_unknown = !matches!(said, Said::Receipt | Said::Refusal);
+                if !(known || reported && is_unknown) {
+                    one.late.push(if is_unknown { Said::Unknown } else { said });
+                }
+                one.refusal |= said == Said::Refusal && !known;
             }
             if !is_cut_off && (!running || one.status == Status::InDoubt) {
                 one.seen_over_at.get_or_insert(now);
@@ -271,9 +290,12 @@ impl Model {
         one.said = true;
         // A part that refuses does not speak for the future that was dropped.
         let counts = said == Said::Receipt;
+        let known = one.knows(said);
         one.receipt |= counts;
         if counts {
-            one.late.push(said);
+            if !known {
+                one.late.push(said);
+            }
             if one.confined {
                 one.seen_over_at.get_or_insert(now);
             }
@@ -311,7 +333,7 @@ impl Model {
         for at in 0..self.attempts.len() {
             let one = &self.attempts[at];
             match one.status {
-                Status::Running if one.receipt || one.refusal => {
+                Status::Running if one.receipt || one.refusal && one.seen_over_at.is_some() => {
                     let receipt = one.receipt;
                     self.park(at, by);
                     self.attempts[at].status =
@@ -322,24 +344,76 @@ impl Model {
                     let overdue = one.expires_at.is_some_and(|expires_at| expires_at < self.now);
                     if overdue || !self.is_alive(at, by) || self.sees_cut_off(at, by) {
                         self.park(at, by);
-                        in_doubt.push(at);
+                        if self.attempts[at].refusal_counts() {
+                            self.attempts[at].status = Status::Failed;
+                            settled.push(at);
+                        } else {
+                            in_doubt.push(at);
+                        }
                     }
                 }
-                // Evidence settles a doubt without a person.
-                Status::InDoubt if one.receipt || one.refusal => {
-                    let receipt = one.receipt;
-                    self.attempts[at].status =
-                        if receipt { Status::Completed } else { Status::Failed };
-                    settled.push(at);
+                Status::Waiting if one.accepted.is_some_and(|limit| limit < self.now) => {
+                    self.unreported(at);
+                    in_doubt.push(at);
                 }
                 Status::InDoubt => {
-                    self.observe(at, by);
-                    in_doubt.push(at);
+                    let is_settled = self.settled_by_evidence(at, by);
+                    if is_settled { settled.push(at) } else { in_doubt.push(at) }
                 }
                 _ => {}
             }
         }
         Answer::Found(in_doubt, settled)
+    }
+
+    /// Settles a doubt without a person.
+    fn settled_by_evidence(&mut self, at: At, by: Option<usize>) -> bool {
+        if !self.attempts[at].receipt && !self.attempts[at].refusal_counts() {
+            self.observe(at, by);
+        }
+        let one = &mut self.attempts[at];
+        match (one.receipt, one.refusal_counts()) {
+            (true, _) => one.status = Status::Completed,
+            (false, true) => one.status = Status::Failed,
+            (false, false) => return false,
+        }
+        true
+    }
+
+    /// The bank has not reported. It may pay until its limit, and what it has sent by then is on its way.
+    fn unreported(&mut self, at: At) -> Answer {
+        let now = self.now;
+        self.done(at, |one| {
+            one.status = Status::InDoubt;
+            one.seen_over_at = one.accepted.max(Some(now));
+        })
+    }
+
+    /// The first report settles; what is known changes nothing; anything else is late evidence.
+    fn reported(&mut self, at: At, said: Said) -> Answer {
+        let one = &mut self.attempts[at];
+        if said == Said::Refusal {
+            one.request = Request::Refused;
+        }
+        if one.knows(said) {
+            return Answer::Done;
+        }
+        let receipt = said == Said::Receipt;
+        match one.status {
+            Status::Running | Status::Waiting if receipt => {
+                (one.status, one.receipt) = (Status::Completed, true);
+            }
+            Status::Waiting => (one.status, one.refused) = (Status::Failed, true),
+            status => {
+                one.late.push(said);
+                one.receipt |= receipt;
+                one.refusal |= !receipt;
+                if status == Status::InDoubt {
+                    self.settled_by_evidence(at, None);
+                }
+            }
+        }
+        Answer::Done
     }
 
     fn observe(&mut self, at: At, by: Option<usize>) {
@@ -355,7 +429,7 @@ impl Model {
 
     /// Whether the observer can know that it did not take place.
     fn may_be_freed(&mut self, at: At) -> Answer {
-        if self.attempts[at].receipt || self.attempts[at].refusal {
+        if self.attempts[at].receipt || self.attempts[at].refusal_counts() {
             return Answer::Done;
         }
         self.observe(at, None);
@@ -369,5 +443,21 @@ impl Model {
             Some(seen) if self.now < seen + SETTLING => Answer::refused("NotSettled"),
             Some(_) => Answer::Done,
         }
+    }
+}
+
+impl Attempt {
+    /// Whether this very evidence is on record.
+    fn knows(&self, said: Said) -> bool {
+        match said {
+            Said::Receipt => self.receipt,
+            Said::Refusal => self.refusal || self.refused,
+            _ => false,
+        }
+    }
+
+    /// A refusal of the bank speaks for the call only when that is over.
+    fn refusal_counts(&self) -> bool {
+        self.refusal && (self.accepted.is_some() || self.seen_over_at.is_some())
     }
 }

@@ -28,6 +28,8 @@ pub(super) enum Step {
     Arrive(At),
     /// The call ends, or what is left of it answers through its guard.
     Answer(At, Said),
+    /// The bank reports what became of the request.
+    Report(At, Said),
     /// The worker drops the permit or the future of the call, and lives on.
     Drop(At),
     /// What is left of a call that was cut off drops its guard without an answer.
@@ -64,8 +66,10 @@ pub(super) enum Asks {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Said {
     Receipt,
-    /// Nothing was sent.
+    /// Nothing was sent, or the bank has refused it.
     Refusal,
+    /// The bank has the request, and reports later.
+    Accepted,
     Unknown,
     /// Something that it has started is still running.
     StillRunning,

@@ -4,11 +4,15 @@ use std::{fs::File, marker::PhantomData, path::PathBuf, time::Duration};
 
 use machine::{
     Id,
-    contract::{Action, AnyExecution, Applied, Contract, Execution, Planned, ToolSpec, service_fn},
+    contract::{
+        AnswersLater, AnyExecution, Applied, CallbackToken, Contract, Execution, Planned, Tool,
+        service_fn,
+    },
     store::{OpenOptions, Store},
 };
 use machine_tests::actors::{ann, reasoning_node, tool_node};
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
+use serde::{Deserialize, Serialize};
 
 use super::{
     call::InHand,
@@ -38,22 +42,36 @@ pub(super) struct Inner {
     pub(super) paid: [usize; KEYS],
     /// For each key one execution that is never begun, to ask whether it could be. The last one can
     /// never be begun, because its key was applied.
-    pub(super) probes: Vec<Option<Planned<Action>>>,
+    pub(super) probes: Vec<Option<Planned<Pay>>>,
 }
 
 pub(super) struct Known {
     pub(super) id: Id,
     pub(super) gate: Option<Id>,
     pub(super) in_hand: InHand,
+    /// What the bank got with the request.
+    pub(super) token: Option<CallbackToken>,
 }
 
-/// A payment that can be on its way for a while.
+/// A payment that can be on its way for a while, and that the bank may accept and report later.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Pay {
+    to: String,
+}
+
+impl Tool for Pay {
+    const SERVICE: &'static str = "bank";
+    const METHOD: &'static str = "pay";
+    type Effect = AnswersLater;
+    type Receipt = String;
+    const TIMEOUT: Option<Duration> = None;
+    const SETTLING_TIME: Duration = Duration::from_millis(SETTLING.unsigned_abs());
+}
+
+/// To pay under a key.
 pub(super) fn contract(key: usize, impatient: bool) -> Contract {
-    let settling = Duration::from_millis(SETTLING.unsigned_abs());
-    let spec = ToolSpec::irreversible("bank", "pay").unwrap().settling_time(settling);
-    let spec = spec.timeout(impatient.then_some(Duration::ZERO));
-    let arguments = format!(r#"{{"to": "{key}"}}"#);
-    Contract::tool_call(&spec, &arguments, reasoning_node()).unwrap()
+    let contract = Contract::of(&Pay { to: key.to_string() }, reasoning_node()).unwrap();
+    if impatient { contract.timeout_after(Duration::ZERO) } else { contract }
 }
 
 impl<R: ReferenceStateMachine<State = Model, Transition = Step>> StateMachineTest for System<R> {
@@ -96,7 +114,7 @@ impl Inner {
             let failed = failed.fail("never".to_owned(), tool_node());
             probes.push(Some(stored(&observer, Contract::retry(&failed, ann())).await));
         }
-        let done: Planned<Action> = stored(&observer, contract(KEYS, false)).await;
+        let done: Planned<Pay> = stored(&observer, contract(KEYS, false)).await;
         let pays = service_fn(|_| Box::pin(async { Ok(Applied::new("receipt")) }));
         let _ = observer.perform(done, pays, tool_node()).await.unwrap();
         let mut inner = Self {

@@ -137,6 +137,7 @@ fn outcome(settled: &Settled) -> (&'static str, Option<&'static str>) {
     match settled {
         Settled::Completed(_) => ("completed", None),
         Settled::Failed(_) => ("failed", Some("failed")),
+        Settled::Accepted(_) => ("accepted", None),
         Settled::InDoubt(_) => ("in_doubt", Some("in_doubt")),
         Settled::TimedOut(..) => ("timed_out", Some("timeout")),
         Settled::Fenced(..) => ("fenced", Some("fenced")),

@@ -75,6 +75,7 @@ impl LoadError {
             Self::NotRunning { .. } => "not_running",
             Self::InDoubt { .. } => "in_doubt",
             Self::NotAQuestion { .. } => "not_a_question",
+            Self::AwaitsReport { .. } => "awaits_report",
             Self::NotInDoubt { .. } => "not_in_doubt",
             Self::AlreadyDone { .. } => "already_done",
             Self::NotParked { source, .. } => source.class(),

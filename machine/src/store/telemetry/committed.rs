@@ -3,9 +3,9 @@
 use tracing::{field::display, level_filters::LevelFilter};
 
 use super::{
-    CallAnswered, CallBegun, CallClosed, CallLate, Created, DoubtConfirmed, DoubtCutOff,
-    DoubtOverridden, DoubtParked, DoubtWorkerEnded, Fenced, GateApproved, GateAsked, GateDeclined,
-    GateExpired, GateWithdrawn, QuestionAnswered, Transition, call::class_of,
+    CallAccepted, CallAnswered, CallBegun, CallClosed, CallLate, Created, DoubtConfirmed,
+    DoubtCutOff, DoubtOverridden, DoubtParked, DoubtWorkerEnded, Fenced, GateApproved, GateAsked,
+    GateDeclined, GateExpired, GateWithdrawn, QuestionAnswered, Transition, call::class_of,
 };
 use crate::{
     actor::Category,
@@ -54,6 +54,7 @@ fn recorded(kind: &'static str, machine: Id, fact: &CallFact, category: Category
     let (id, actor) = (display(machine), display(category));
     match fact {
         CallFact::Permitted { epoch, .. } => CallBegun { kind, id, epoch: *epoch }.emit(),
+        CallFact::Accepted { epoch, .. } => CallAccepted { kind, id, epoch: *epoch }.emit(),
         CallFact::Evidence { epoch, evidence, late } => {
             let (epoch, evidence) = (*epoch, class_of(evidence));
             if *late {

@@ -48,7 +48,7 @@ fields! {
     EVIDENCE = "machine.call.evidence";
     /// The contract says that the action is irreversible.
     IRREVERSIBLE = "machine.call.irreversible";
-    /// `completed`, `failed`, `in_doubt`, `timed_out`, `fenced`, `not_begun` or `not_settled`.
+    /// `completed`, `failed`, `accepted`, `in_doubt`, `timed_out`, `fenced`, `not_begun` or `not_settled`.
     OUTCOME = "machine.call.outcome";
     /// The call was interrupted before, and is made again.
     RESUMED = "machine.call.resumed";

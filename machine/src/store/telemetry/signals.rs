@@ -131,6 +131,13 @@ signals! {
         evidence: &'static str => EVIDENCE,
     }
 
+    /// A service has accepted a call, and reports its outcome later.
+    event CallAccepted = "machine.call.accepted", CALL, INFO {
+        kind: &'static str => KIND,
+        id: Shown<Id> => ID,
+        epoch: u64 => EPOCH,
+    }
+
     /// Late evidence is on disk. It changes no state by itself.
     event CallLate = "machine.call.late", CALL, WARN {
         kind: &'static str => KIND,

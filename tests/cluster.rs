@@ -1,0 +1,171 @@
+//! A tool whose service accepts a call, and reports its outcome later.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use machine::{
+    Id,
+    contract::{
+        Answer, AnswersLater, Attempt, Call, CallbackToken, Contract, NotDone, Perform, Planned,
+        Settled, Tool,
+    },
+    store::Store,
+};
+use serde::{Deserialize, Serialize};
+use tokio::sync::Notify;
+
+use crate::actors::{reasoning_node, tool_node};
+
+/// Deploys a version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Deploy {
+    /// The version.
+    pub version: u32,
+}
+
+/// The receipt of a deployment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Live {
+    /// The version that is live.
+    pub version: u32,
+    /// Where.
+    pub region: String,
+}
+
+impl Tool for Deploy {
+    const SERVICE: &'static str = "cluster";
+    const METHOD: &'static str = "deploy";
+    type Effect = AnswersLater;
+    type Receipt = Live;
+
+    fn subject(&self, _language: &str) -> Option<String> {
+        Some(format!("version {}", self.version))
+    }
+}
+
+/// The reference under which the service accepts calls.
+pub const REFERENCE: &str = "rollout 12";
+
+/// How long it has for its report.
+pub const LIMIT: Duration = Duration::from_mins(10);
+
+/// A receipt.
+#[must_use]
+pub fn live(version: u32) -> Live {
+    Live { version, region: "eu".to_owned() }
+}
+
+/// A contract to deploy a version.
+#[must_use]
+pub fn deploy(version: u32) -> Contract {
+    Contract::of(&Deploy { version }, reasoning_node()).unwrap()
+}
+
+/// What the service was sent.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The execution.
+    pub id: Id,
+    /// The path for the report.
+    pub path: String,
+    /// The token for the report.
+    pub token: CallbackToken,
+}
+
+/// The service.
+#[derive(Debug, Clone, Default)]
+pub struct Cluster(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    requests: Mutex<Vec<Request>>,
+    called: Notify,
+    /// It answers only when it is let go.
+    held: Option<Notify>,
+    /// What it answers, if it does not accept the call.
+    answer: Mutex<Option<Answer<Live>>>,
+    found: Mutex<Option<Answer<Live>>>,
+}
+
+impl Cluster {
+    /// A service that answers only after [`release`](Self::release).
+    #[must_use]
+    pub fn held() -> Self {
+        Self(Arc::new(Inner { held: Some(Notify::new()), ..Inner::default() }))
+    }
+
+    /// It gives this answer instead of accepting calls.
+    #[must_use]
+    pub fn answering(self, answer: Answer<Live>) -> Self {
+        *self.0.answer.lock().unwrap() = Some(answer);
+        self
+    }
+
+    /// It answers status queries like this.
+    pub fn finds(&self, answer: Answer<Live>) {
+        *self.0.found.lock().unwrap() = Some(answer);
+    }
+
+    /// Lets it answer.
+    pub fn release(&self) {
+        self.0.held.as_ref().unwrap().notify_one();
+    }
+
+    /// What it was sent, as soon as it was called.
+    pub async fn called(&self) -> Request {
+        loop {
+            if let Some(request) = self.requests().pop() {
+                return request;
+            }
+            self.0.called.notified().await;
+        }
+    }
+
+    /// All that it was sent.
+    #[must_use]
+    pub fn requests(&self) -> Vec<Request> {
+        self.0.requests.lock().unwrap().clone()
+    }
+}
+
+impl Perform<Deploy> for Cluster {
+    const CONFINED: bool = true;
+
+    async fn perform(&self, call: &Call<Deploy>) -> Answer<Live> {
+        let request = Request {
+            id: call.execution_id(),
+            path: call.report_path(),
+            token: call.callback_token().clone(),
+        };
+        self.0.requests.lock().unwrap().push(request);
+        self.0.called.notify_one();
+        if let Some(held) = &self.0.held {
+            held.notified().await;
+        }
+        let answer = self.0.answer.lock().unwrap().clone();
+        answer.unwrap_or_else(|| call.accepted(REFERENCE, LIMIT))
+    }
+
+    async fn find(&self, _: &Attempt<Deploy>) -> Answer<Live> {
+        let found = self.0.found.lock().unwrap().clone();
+        found.unwrap_or_else(|| Err(NotDone::unknown("it does not know")))
+    }
+}
+
+/// An execution whose service has accepted the call.
+pub async fn accepted(store: &Store, version: u32) -> Request {
+    let cluster = Cluster::default();
+    let settled = performed(store, version, &cluster).await;
+    assert!(matches!(settled, Settled::Accepted(_)), "{settled:?}");
+    cluster.called().await
+}
+
+/// Performs a new execution.
+pub async fn performed(store: &Store, version: u32, cluster: &Cluster) -> Settled {
+    let mut planned: Planned<Deploy> = Planned::new(deploy(version)).unwrap();
+    store.plan(&mut planned).await.unwrap();
+    store.perform(planned, cluster.clone(), tool_node()).await.unwrap()
+}
