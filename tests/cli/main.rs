@@ -1,6 +1,7 @@
 //! Tests of the command line: the program, on files that the library wrote.
 #![allow(clippy::unwrap_used)]
 
+mod chinese;
 mod concerns;
 mod decisions;
 mod doubts;

@@ -26,3 +26,4 @@ mod sockets;
 mod sse;
 mod stream;
 mod support;
+mod withheld;

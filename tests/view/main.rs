@@ -1,16 +1,20 @@
 //! Tests of the module `view`.
 #![allow(clippy::unwrap_used)]
 
+mod blocks;
 mod confirmed;
 mod consequence;
 mod data;
+mod digests;
 mod doubt;
+mod due;
 mod example;
 mod fact;
 mod fact_driver;
 mod forgery;
 mod inbox;
 mod labels;
+mod languages;
 mod lines;
 mod newer;
 mod observed;

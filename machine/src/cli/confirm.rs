@@ -67,8 +67,10 @@ impl Confirm {
                     "it did not take place, although that cannot be known yet, and may be tried again"
                 }
             };
-            let what =
-                format!("{id}\n{}\nYour answer: {answer}.", terminal::question(&doubt.question()));
+            let what = format!(
+                "{id}\n{}\nYour answer: {answer}.",
+                terminal::question(&doubt.question_in(context.language))
+            );
             terminal::agrees(&what)?;
         }
         let finding = match (self.found, self.overridden) {

@@ -27,7 +27,7 @@ impl Fence {
         let store = context.write().await?;
         let id = Ids::read(&store).await?.find(&self.id)?;
         let doubt = self.person.operates(context, &store).fence(id, Some(&self.reason)).await?;
-        let question = doubt.question();
+        let question = doubt.question_in(context.language);
         let shown = terminal::question(&question);
         let text = format!(
             "{id} is in doubt: its worker is shut out, and what it answers is late evidence\n\

@@ -7,7 +7,7 @@ use super::{
     answer::{Answer, Format},
     ids::Ids,
     list::{array, text},
-    table::{Table, cell, label},
+    table::{Table, cell, said},
     terminal::Terminal,
     time::{local, relative},
     watch::Watch,
@@ -16,7 +16,7 @@ use crate::{
     id::Id,
     operate::{Audience, for_audience},
     store::Store,
-    view::line::OneLine,
+    view::{Phrase, line::OneLine},
 };
 
 /// `show`: one machine, what it waits for, and what to do next.
@@ -56,15 +56,14 @@ pub(super) async fn shown(
 }
 
 /// What a view has only for some audiences.
-const RESTRICTED: [&str; 8] = [
-    "last_actor",
-    "idempotency_key",
-    "timeout_seconds",
-    "action_detail",
-    "metadata",
-    "epoch",
-    "version",
-    "transition_count",
+const RESTRICTED: [(&str, Phrase); 7] = [
+    ("last_actor", Phrase::FieldLastActor),
+    ("idempotency_key", Phrase::FieldKey),
+    ("timeout_seconds", Phrase::FieldTimeout),
+    ("action_detail", Phrase::FieldAction),
+    ("metadata", Phrase::FieldMetadata),
+    ("epoch", Phrase::FieldEpoch),
+    ("version", Phrase::FieldVersion),
 ];
 
 fn written(context: &Context, now: i64, document: &Value) -> String {
@@ -73,94 +72,88 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
     let is_execution = execution.is_object();
     let view = if is_execution { execution } else { machine };
     let mut shown = String::new();
-    let line = |shown: &mut String, name: &str, value: &str| {
-        let _ = writeln!(shown, "{name:<12} {}", OneLine(value));
+    let line = |shown: &mut String, name: Phrase, value: &str| {
+        shown.push_str(&terminal.field(name, OneLine(value)));
     };
-    line(&mut shown, "id", text(machine, "id"));
-    line(&mut shown, "kind", text(machine, "machine"));
-    line(&mut shown, "state", text(view, "label"));
+    line(&mut shown, Phrase::FieldId, text(machine, "id"));
+    line(&mut shown, Phrase::FieldKind, text(machine, "machine"));
+    line(&mut shown, Phrase::FieldState, text(view, "label"));
     if is_execution {
-        line(&mut shown, "about", text(execution, "action_summary"));
+        line(&mut shown, Phrase::FieldAbout, text(execution, "action_summary"));
     }
-    let times = [("created", "created_at"), ("since", "entered_at"), ("due", "due_at")];
+    let times = [
+        (Phrase::FieldCreated, "created_at"),
+        (Phrase::FieldSince, "entered_at"),
+        (Phrase::FieldDue, "due_at"),
+    ];
     for (name, field) in times {
         if let Some(at) = machine[field].as_i64() {
-            line(&mut shown, name, &format!("{} ({})", local(at), relative(at, now)));
+            let ago = relative(at, now, terminal.language);
+            line(&mut shown, name, &format!("{} ({ago})", local(at)));
         }
     }
     if let Some(session) = machine["session"].as_str() {
-        line(&mut shown, "session", session);
+        line(&mut shown, Phrase::FieldSession, session);
     }
     if execution["irreversible"] == true {
-        line(&mut shown, "irreversible", "it cannot be taken back");
+        line(&mut shown, Phrase::FieldIrreversible, terminal.text(Phrase::CannotBeTakenBack));
     }
+    let by = |name: &str| terminal.say(Phrase::By, &[("name", &name)]);
     if execution["human_confirmed"] == true {
-        let by = execution["approved_by"].as_str().unwrap_or("a person");
-        line(&mut shown, "approved", &format!("by {by}"));
+        let name = execution["approved_by"].as_str().unwrap_or(terminal.text(Phrase::APerson));
+        line(&mut shown, Phrase::FieldApproved, &by(name));
     }
-    if let Some(by) = execution["answered_by"].as_str() {
-        line(&mut shown, "answered", &format!("by {by}"));
+    if let Some(name) = execution["answered_by"].as_str() {
+        line(&mut shown, Phrase::FieldAnswered, &by(name));
     }
     if execution["acknowledged"] == true {
-        line(&mut shown, "acknowledged", "a person has dealt with the contradiction");
+        line(&mut shown, Phrase::FieldAcknowledged, terminal.text(Phrase::Acknowledged));
     }
-    for (name, field) in [("result", "result"), ("error", "error_message")] {
+    for (name, field) in [(Phrase::FieldResult, "result"), (Phrase::FieldError, "error_message")] {
         if let Some(value) = execution[field].as_str() {
             line(&mut shown, name, value);
         }
     }
-    for name in RESTRICTED {
+    for (name, field) in RESTRICTED {
         let value = if execution[name].is_null() { &machine[name] } else { &execution[name] };
-        if !value.is_null() && name != "transition_count" {
-            line(&mut shown, name, &plain(value));
+        if !value.is_null() {
+            line(&mut shown, field, &plain(value));
         }
     }
     if document["trouble"].is_object() {
-        let failed = super::list::failed(&document["trouble"], document["error"].as_str(), now);
-        line(&mut shown, "failed", &failed);
+        let error = document["error"].as_str();
+        let failed = super::list::failed(terminal, &document["trouble"], error, now);
+        line(&mut shown, Phrase::FieldFailed, &failed);
     }
     if let Some(missing) = document["missing"].as_str() {
-        line(&mut shown, "waits for", missing);
+        line(&mut shown, Phrase::FieldWaitsFor, missing);
     }
     let gate = &document["gate"];
     if gate.is_object() {
-        line(
-            &mut shown,
-            "waits for",
-            &format!("a person, who answers its gate {}", text(gate, "id")),
-        );
+        let waits = terminal.say(Phrase::WaitsForGate, &[("gate", &text(gate, "id"))]);
+        line(&mut shown, Phrase::FieldWaitsFor, &waits);
     }
     if let Some(trigger) = document["answered_with"].as_str() {
-        line(
-            &mut shown,
-            "answered",
-            &format!("with `{trigger}`, which its program has not applied yet"),
-        );
+        let answered = terminal.say(Phrase::AnsweredWith, &[("trigger", &trigger)]);
+        line(&mut shown, Phrase::FieldAnswered, &answered);
     }
     if let Some(question) = execution["question"].as_str().or(gate["question"].as_str()) {
         // It was made from the action, and what cannot be seen is escaped in it.
-        let _ = writeln!(shown, "\n{}", terminal.title("Question"));
+        let _ = writeln!(shown, "\n{}", terminal.title(Phrase::Question));
         let _ = writeln!(shown, "{}", super::terminal::question(question));
     }
-    for (title, fields) in [("Context", &machine["context"]), ("State", &machine["state"])] {
+    let data = [(Phrase::Context, &machine["context"]), (Phrase::State, &machine["state"])];
+    for (title, fields) in data {
         if let Some(fields) = fields.as_object().filter(|it| !it.is_empty() && !is_execution) {
             let _ = writeln!(shown, "\n{}", terminal.title(title));
             object(fields, &mut shown);
         }
     }
     messages(terminal, array(&document["messages"]), now, &mut shown);
-    let children = array(&document["children"]);
-    if !children.is_empty() {
-        let _ = writeln!(shown, "\n{}", terminal.title("Children"));
-        let mut table = Table::new(terminal, &["Id", "Kind", "State"]);
-        for child in children {
-            table.row(["id", "machine", "status"].map(|name| cell(text(child, name))));
-        }
-        shown.push_str(&table.text());
-    }
+    children(terminal, array(&document["children"]), &mut shown);
     let next = array(&document["next"]);
     if !next.is_empty() {
-        let _ = writeln!(shown, "\n{}", terminal.title("Next"));
+        let _ = writeln!(shown, "\n{}", terminal.title(Phrase::Next));
         for step in next {
             if let Some((_, command)) = super::list::command(step) {
                 let _ = writeln!(shown, "  {command}");
@@ -170,13 +163,33 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
     shown
 }
 
+fn children(terminal: Terminal, children: &[Value], shown: &mut String) {
+    if children.is_empty() {
+        return;
+    }
+    let _ = writeln!(shown, "\n{}", terminal.title(Phrase::Children));
+    let columns = [Phrase::ColumnId, Phrase::ColumnKind, Phrase::ColumnState];
+    let mut table = Table::new(terminal, &columns);
+    for child in children {
+        table.row(["id", "machine", "status"].map(|name| cell(text(child, name))));
+    }
+    shown.push_str(&table.text());
+}
+
 fn messages(terminal: Terminal, messages: &[Value], now: i64, shown: &mut String) {
     if messages.is_empty() {
         return;
     }
-    let _ = writeln!(shown, "\n{}", terminal.title("Messages"));
-    let mut table =
-        Table::new(terminal, &["Status", "Sent", "Attempts", "Trigger", "Correlation", "More"]);
+    let _ = writeln!(shown, "\n{}", terminal.title(Phrase::Messages));
+    let columns = [
+        Phrase::ColumnStatus,
+        Phrase::ColumnSent,
+        Phrase::ColumnAttempts,
+        Phrase::ColumnTrigger,
+        Phrase::ColumnCorrelation,
+        Phrase::ColumnMore,
+    ];
+    let mut table = Table::new(terminal, &columns);
     for message in messages {
         let more = ["unreadable", "why", "actor", "actor_name", "error", "body"];
         let more = more.iter().filter(|name| !message[**name].is_null());
@@ -184,20 +197,27 @@ fn messages(terminal: Terminal, messages: &[Value], now: i64, shown: &mut String
             more.map(|name| format!("{name}: {}", plain(&message[*name]))).collect();
         if let (Some(person), true) = (message["person"].as_str(), message["actor_name"].is_null())
         {
-            more.insert(0, format!("by {person}"));
+            more.insert(0, terminal.say(Phrase::By, &[("name", &person)]));
         }
         if let (Some(reason), true) = (message["reason"].as_str(), message["error"].is_null()) {
-            more.push(format!("{reason}; --audience internal shows the error"));
+            more.push(format!("{reason}; {}", terminal.text(Phrase::InternalShowsError)));
         }
         let has_moved = message["moved_on"] == true;
         if has_moved {
-            more.insert(0, "the machine had moved on".to_owned());
+            more.insert(0, terminal.text(Phrase::MovedOn).to_owned());
         }
         let status = if has_moved { "not_applied" } else { text(message, "status") };
+        let words = match status {
+            "not_applied" => terminal.text(Phrase::MessageNotApplied),
+            "queued" => terminal.text(Phrase::Queued),
+            "handled" => terminal.text(Phrase::Handled),
+            "set_aside" => terminal.text(Phrase::SetAside),
+            other => other,
+        };
         let sent = message["sent_at"].as_i64();
         table.row([
-            label(terminal, &status.replace('_', " ")),
-            cell(sent.map(|at| relative(at, now)).unwrap_or_default()),
+            said(terminal, status, words),
+            cell(sent.map(|at| relative(at, now, terminal.language)).unwrap_or_default()),
             cell(plain(&message["attempts"])),
             cell(text(message, "trigger")),
             cell(text(message, "correlation")),

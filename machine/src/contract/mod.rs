@@ -24,6 +24,7 @@ mod question;
 mod registry;
 mod rollback;
 mod rules;
+mod secret;
 mod terms;
 mod tool;
 mod wording;
@@ -63,8 +64,10 @@ pub use registry::Registry;
 pub use rollback::{RollbackPlan, RollbackStep};
 #[cfg(feature = "sqlite")]
 pub(crate) use rules::settled_at;
+pub use secret::Secret;
+pub(crate) use secret::hide_in_contract;
 pub use tool::{Callable, Repeatable, Tool, ToolSpec};
-#[cfg(feature = "cli")]
-pub(crate) use wording::declining;
+#[cfg(feature = "http")]
+pub(crate) use wording::without_arguments;
 #[cfg(feature = "sqlite")]
-pub(crate) use wording::{Extent, question, visible};
+pub(crate) use wording::{Extent, Wording, question, visible};

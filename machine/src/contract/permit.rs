@@ -11,7 +11,7 @@ use super::{
     in_flight::{CallHandle, CallRecord, Owner, Started},
     outcome::Answered,
 };
-use crate::{clock::Millis, id::Id};
+use crate::{clock::Millis, id::Id, language::Phrase};
 
 /// The right to perform one irreversible action, once.
 ///
@@ -117,20 +117,21 @@ impl<T: Callable> Permit<T> {
             let reason = format!("it was not started, because the permit is not valid: {reason}");
             return outcome(Evidence::NotApplied(reason), None);
         }
-        let sleep = timeout.map(|limit| (limit, lender.sleep(limit)));
+        let sleep = timeout.map(|limit| lender.sleep(limit));
         let running: BoxFuture<'static, Evidence> = Box::pin(async move {
             let started = Started::new(call.handle.clone(), S::CONFINED);
             // Unwind safe: the service's own state is its own affair, and the call is dropped.
             let answer = AssertUnwindSafe(async { service.perform(&call).await });
             started.returned(Answered::of(answer.catch_unwind().await))
         });
-        let Some((limit, sleep)) = sleep else {
+        let Some(sleep) = sleep else {
             return outcome(running.await, None);
         };
         match select(running, sleep).await {
             Either::Left((evidence, _)) => outcome(evidence, None),
             Either::Right(((), running)) => {
-                let reason = format!("no answer within {} ms", limit.as_millis());
+                // Without the limit, which is for diagnosis: people read the reason.
+                let reason = Phrase::NoAnswerInTime.english().to_owned();
                 outcome(Evidence::Unknown(reason), Some(running))
             }
         }

@@ -68,7 +68,7 @@ pub struct Http {
     pub(super) database: Option<String>,
     pub(super) feed: Arc<Feed>,
     pub(super) codes: Codes,
-    language: Language,
+    pub(super) language: Language,
 }
 
 pub(super) type Shared = Arc<Http>;

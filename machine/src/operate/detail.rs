@@ -7,7 +7,7 @@ use crate::{
     contract::{AnyExecution, execution},
     id::Id,
     store::{Delivery, LoadError, Received, observe::Observed},
-    view::{self, ExecutionSnapshot, NextStep, Observer, Snapshot, Trouble},
+    view::{self, ExecutionSnapshot, Language, NextStep, Observer, Snapshot, Trouble},
 };
 
 /// One machine, what it waits for, and what to do next, as an audience may see it.
@@ -128,12 +128,13 @@ impl Observer {
         let is_execution = observed.definition.name == execution::DEFINITION.name;
         let machine = self.snapshot::<A>(id).await?;
         let execution = if is_execution { Some(self.execution::<A>(id).await?) } else { None };
-        let gate = if is_execution { self.gate_before(id).await? } else { None };
+        let gate = if is_execution { self.gate_before::<A>(id).await? } else { None };
         let answered_with = if is_execution { None } else { self.answered_with(&observed).await? };
         let failing = self.store.failing_of(id).await?;
         let missing = self.store.undriven_one(id).await?;
         let messages = self.store.inbox(id).await?.into_iter();
-        let messages = messages.map(|message| Message::of(message, &observed)).collect();
+        let language = self.language;
+        let messages = messages.map(|message| Message::of(message, &observed, language)).collect();
         let children = self.store.children(id).await?.into_iter().map(|child| Child {
             id: child.id,
             machine: child.machine,
@@ -146,8 +147,8 @@ impl Observer {
             execution,
             gate,
             answered_with,
-            missing: missing.map(|needs| needs.to_string()),
-            trouble: failing.as_ref().map(Trouble::of),
+            missing: missing.map(|needs| needs.say(language)),
+            trouble: failing.as_ref().map(|failing| Trouble::of(failing, language)),
             error: A::__internal(|| failing.map(|failing| failing.error)),
             messages,
             children: children.collect(),
@@ -159,21 +160,23 @@ impl Observer {
 
 impl Observer {
     /// The open gate before an execution that has not started.
-    async fn gate_before(&self, id: Id) -> Result<Option<Gate>, LoadError> {
+    async fn gate_before<A: view::Audience>(&self, id: Id) -> Result<Option<Gate>, LoadError> {
         let AnyExecution::Pending(pending) = self.store.load::<AnyExecution>(id).await? else {
             return Ok(None);
         };
         let Some(gate) = pending.context().behind() else { return Ok(None) };
         Ok(self.store.open_gate(gate).await?.map(|gate| Gate {
             id: gate.id(),
-            question: gate.question().to_owned(),
-            expires_at: gate.expires_at(),
+            question: gate.question_in(self.language).into_owned(),
+            expires_at: gate
+                .expires_at()
+                .map(|at| view::due::<A>(at, gate.execution().journal().summary().entered_at)),
         }))
     }
 }
 
 impl<A: view::Audience> Message<A> {
-    fn of(message: Result<Received, LoadError>, machine: &Observed) -> Self {
+    fn of(message: Result<Received, LoadError>, machine: &Observed, language: Language) -> Self {
         let (message, unreadable) = match message {
             Ok(message) => (Some(message), None),
             Err(error) => (None, Some(error.to_string())),
@@ -194,7 +197,7 @@ impl<A: view::Audience> Message<A> {
             attempts: of.map(|message| message.attempts),
             reason: of
                 .filter(|message| message.cause.is_some())
-                .map(|message| view::aside::of_message(message, machine)),
+                .map(|message| view::aside::of_message(message, machine, language)),
             person: of
                 .filter(|message| machine.definition.category(&message.actor) == Category::Human)
                 .and_then(|message| message.name.clone()),

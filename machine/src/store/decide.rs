@@ -1,9 +1,10 @@
 use super::{CommitError, Store, begin::Approved};
 use crate::{
     actor::Human,
-    contract::{Decided, Decision, Extent, Gate, WholeQuestion, question},
+    contract::{Decided, Decision, Extent, Gate, WholeQuestion, Wording},
     id::Id,
     journal::Digest,
+    language::Language,
     stored::{Durable, Snapshot},
 };
 
@@ -40,7 +41,7 @@ enum Answer {
 enum Step {
     Asked(Gate),
     /// In the batch, with what is needed to put the gate back.
-    Recorded(Decided, Box<Snapshot>, Option<String>),
+    Recorded(Decided, Box<Snapshot>, Option<Wording>),
     Decided(Decided),
     /// Only while one step becomes the next.
     Taken,
@@ -143,7 +144,10 @@ impl Store {
     /// Refuses an answer that the gate cannot have.
     async fn is_unchanged(&self, gate: &Gate, answer: &Answer) -> Result<(), CommitError> {
         let behind = self.behind(gate).await?;
-        let whole = || WholeQuestion::new(question(behind.context(), Extent::Whole));
+        let whole = || {
+            let whole = Wording::of(behind.context(), Extent::Whole);
+            WholeQuestion::new(&whole, Language::English)
+        };
         match answer {
             Answer::Approve(shown) if whole().digest != *shown => {
                 Err(CommitError::NotShown { id: gate.id() })

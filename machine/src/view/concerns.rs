@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Attention, Audience, Concern, Label, NextStep, Observer, OpenCall, Reason, Snapshot,
-    found::Found, possible::next_of_machine,
+    Attention, Audience, Concern, Label, NextStep, Observer, OpenCall, Phrase, Reason, Snapshot,
+    audience::due, found::Found, possible::next_of_machine,
 };
 use crate::{
     actor::Category,
@@ -77,9 +77,9 @@ impl Observer {
                     _ => continue,
                 };
                 let mut concern = self.concern_of_execution(reason, &execution).await?;
-                if ends_at.is_some() {
-                    concern.since = ends_at;
-                    concern.cause = Some("its call has run longer than it may".to_owned());
+                if let Some(at) = ends_at {
+                    concern.since = Some(due::<A>(at, concern.since.unwrap_or(at)));
+                    concern.cause = Some(self.language.text(Phrase::RanTooLong).to_owned());
                 }
                 found.add(concern);
             }
@@ -99,8 +99,10 @@ impl Observer {
                 Ok(line) => {
                     let concern = self.concern(Reason::Overdue, line.id, found).await?;
                     if let Some(mut concern) = concern {
-                        concern.since = line.due_at;
-                        concern.cause = Some("a deadline has passed".to_owned());
+                        let entered_at = concern.since;
+                        concern.since =
+                            line.due_at.map(|at| due::<A>(at, entered_at.unwrap_or(at)));
+                        concern.cause = Some(self.language.text(Phrase::DeadlinePassed).to_owned());
                         found.add(concern);
                     }
                 }
@@ -236,7 +238,7 @@ impl Observer {
     ) -> Result<Concern<A>, LoadError> {
         let contract = execution.context();
         let question = match execution {
-            AnyExecution::Waiting(waiting) => Some(waits_for(waiting)),
+            AnyExecution::Waiting(waiting) => Some(waits_for(waiting, self.language)),
             _ => None,
         };
         Ok(Concern {
@@ -246,7 +248,7 @@ impl Observer {
             status: Some(execution.status().definition().name.to_string()),
             label: Some(Label::of(execution).to_string()),
             session: contract.session_id().map(str::to_owned),
-            summary: contract.summary_in(self.language.code()).to_owned(),
+            summary: contract.summary_in(self.language).into_owned(),
             question,
             answered_with: None,
             open_call: self.open_call(execution).await,

@@ -2,7 +2,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
-    Audience, Human, Label, Language, audience::is_hidden, consequence::outcome,
+    Audience, Human, Label, Language,
+    audience::{due, is_hidden},
+    consequence::outcome,
     snapshot::millis_between,
 };
 use crate::{
@@ -67,8 +69,11 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     pub is_stable: bool,
     /// WAITING, and not in doubt.
     pub is_resumable: bool,
-    /// It took effect and is irreversible, even if its state says otherwise.
+    /// The action is marked as irreversible, whether it has run or not. Of a
+    /// [`ConsequenceView`](super::ConsequenceView) it is what [`took_effect`](Self::took_effect) is here.
     pub has_side_effects: bool,
+    /// It took effect and is irreversible, even if its state says otherwise.
+    pub took_effect: bool,
     /// The action is irreversible.
     pub irreversible: bool,
     /// A person approved it: at its gate, or as a retry.
@@ -77,7 +82,8 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     pub acknowledged: bool,
     /// The question that it waits with.
     pub question: Option<String>,
-    /// Until when that can be answered (milliseconds since the Unix epoch, by the clock of the store).
+    /// Until when that can be answered (milliseconds since the Unix epoch, by the clock of the store; for people
+    /// rounded down, to the minute if they have two or more).
     pub answer_by: Option<Millis>,
     /// The answer of the tool or the person.
     pub result: Option<String>,
@@ -105,7 +111,7 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = Option<f64>, required = false))]
     pub timeout_seconds: A::Diagnostic<Option<f64>>,
-    /// The raw action.
+    /// The raw action, with the digests of its secrets.
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = Object, required = false))]
     pub action_detail: A::Internal<Map<String, Value>>,
@@ -133,7 +139,7 @@ impl<A: Audience> ExecutionSnapshot<A> {
         let summary = execution.journal().past();
         let state = execution.status().definition();
         let question = match execution {
-            AnyExecution::Waiting(waiting) => Some(waits_for(waiting)),
+            AnyExecution::Waiting(waiting) => Some(waits_for(waiting, language)),
             _ => None,
         };
         let answered_by = progress.decision().map(|decision| &*decision.by);
@@ -143,7 +149,7 @@ impl<A: Audience> ExecutionSnapshot<A> {
         Self {
             execution_id: execution.id(),
             action_type: contract.action().action_type().clone(),
-            action_summary: contract.summary_in(language.code()).to_owned(),
+            action_summary: contract.summary_in(language).into_owned(),
             current_status: state.name.to_string(),
             label,
             session: contract.session_id().map(str::to_owned),
@@ -153,12 +159,13 @@ impl<A: Audience> ExecutionSnapshot<A> {
             is_terminal: state.terminal,
             is_stable: state.stable || state.terminal,
             is_resumable: label == Label::Waiting,
-            has_side_effects: contract.is_irreversible() && progress.is_applied(),
+            has_side_effects: contract.is_irreversible(),
+            took_effect: contract.is_irreversible() && progress.is_applied(),
             irreversible: contract.is_irreversible(),
             human_confirmed: progress.approved_by().is_some(),
             acknowledged: progress.acknowledged_by().is_some(),
             question,
-            answer_by: summary.due_at(),
+            answer_by: summary.due_at().map(|at| due::<A>(at, summary.entered_at)),
             result,
             error_message,
             transition_count: summary.transitions,
@@ -173,7 +180,7 @@ impl<A: Audience> ExecutionSnapshot<A> {
             timeout_seconds: A::__diagnostic(|| {
                 contract.timeout().map(|limit| limit.as_secs_f64())
             }),
-            action_detail: A::__internal(|| contract.action().detail().clone()),
+            action_detail: A::__internal(|| contract.action().shown_detail()),
             metadata: A::__internal(|| contract.metadata().clone()),
         }
     }

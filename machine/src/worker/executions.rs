@@ -21,6 +21,7 @@ use crate::{
         settled_at,
     },
     id::Id,
+    language::{Language, Phrase},
     store::{CommitError, Store, recover::Found},
 };
 
@@ -72,7 +73,8 @@ impl Executions {
                         AnyExecution::Cancelled(gate) => gate.state().reason.clone(),
                         _ => ended.definition().label.to_string(),
                     };
-                    return Ok(self.close(pending, &format!("not approved: {reason}")));
+                    let reason = Language::English.say(Phrase::NotApproved, &[("reason", &reason)]);
+                    return Ok(self.close(pending, &reason));
                 }
             }
         }
