@@ -75,10 +75,9 @@ async fn a_secret_is_in_no_answer() {
     paths.push(format!("/api/approvals/{}", whole.as_str().unwrap()));
     for audience in ["human", "diagnostic", "internal"] {
         for path in &paths {
-            let path = match path.starts_with("/api/approvals") {
-                true => path.clone(),
-                false => format!("{path}?audience={audience}"),
-            };
+            let is_for_all = path.starts_with("/api/approvals");
+            let path =
+                if is_for_all { path.clone() } else { format!("{path}?audience={audience}") };
             let answer = place.ask(Call::get(&path).token(OPERATOR)).await;
             assert_eq!(answer.status, 200, "{path}: {answer:?}");
             assert!(!answer.body.contains(SECRET), "{path} shows the secret: {answer:?}");

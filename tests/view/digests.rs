@@ -123,8 +123,8 @@ proptest! {
 }
 
 /// An approval is for the real value: the action with another secret is another action, and has another key.
-#[tokio::test]
-async fn an_approval_covers_the_value() {
+#[test]
+fn an_approval_covers_the_value() {
     let of = |seed| Contract::of(&tool(seed), reasoning_node()).unwrap();
     assert_ne!(of(1).action().digest(), of(2).action().digest());
     assert_ne!(of(1).idempotency_key(), of(2).idempotency_key());

@@ -47,8 +47,8 @@ fn invite() -> Contract {
 }
 
 /// EX-14: the tool words the question, per language; tool, arguments and digest are below it in any case.
-#[tokio::test]
-async fn the_tool_words_the_question() {
+#[test]
+fn the_tool_words_the_question() {
     let (gate, planned) = invite().ask::<Invite>(None, ecs_node()).unwrap();
     let digest = planned.execution().context().action().digest().to_string();
     let digest = &digest[..16];
@@ -140,8 +140,8 @@ async fn a_gate_is_in_the_language() {
 }
 
 /// A tool's own words are not translated, also if they look like those of the library.
-#[tokio::test]
-async fn words_of_tools_stay() {
+#[test]
+fn words_of_tools_stay() {
     let tool = ToolSpec::idempotent("a", "b").unwrap();
     let contract = Contract::tool_call(&tool, "{}", reasoning_node()).unwrap();
     let done = Execution::new(contract).start(tool_node()).succeed("approved".into(), tool_node());
