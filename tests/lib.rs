@@ -6,6 +6,7 @@ use machine::{
     contract::{Decision, Gate},
     store::{CommitError, Decide, Store},
     typed::Refused,
+    view::{Language, Phrase},
 };
 
 pub mod actors;
@@ -39,4 +40,22 @@ pub async fn approve(
 pub fn approval(gate: Gate, by: &Human) -> Decide {
     let shown = gate.whole_question().unwrap().digest;
     Decide::approve(gate, shown, by)
+}
+
+/// The lines of a prompt without its headings and its end.
+#[must_use]
+pub fn prompt_lines(prompt: &str) -> Vec<&str> {
+    let of_section = [
+        Phrase::ResultsHeading,
+        Phrase::AnswersHeading,
+        Phrase::OpenHeading,
+        Phrase::GoOn,
+        Phrase::IrreversibleNote,
+    ];
+    let is_of_section = |line: &str| {
+        let texts = Language::ALL.into_iter();
+        let mut texts = texts.flat_map(|language| of_section.map(|phrase| language.text(phrase)));
+        line.is_empty() || texts.any(|text| text == line)
+    };
+    prompt.split('\n').filter(|line| !is_of_section(line)).collect()
 }

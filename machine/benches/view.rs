@@ -154,7 +154,7 @@ fn session(name: &str, executions: usize, rounds: usize, done: bool) {
         20,
         || {
             let timeline = runtime.block_on(observer.session::<Diagnostic>("bench")).unwrap();
-            assert_eq!((timeline.total, timeline.unreadable), (executions, 0));
+            assert_eq!((timeline.total_contracts, timeline.unreadable), (executions, 0));
             assert_eq!(timeline.transitions.len(), transitions);
         },
         || {

@@ -6,7 +6,10 @@ use std::{
 };
 
 #[cfg(feature = "sqlite")]
-use crate::contract::BoxFuture;
+use crate::{
+    contract::BoxFuture,
+    language::{Language, Phrase},
+};
 
 /// Milliseconds since the Unix epoch, the unit of time in the journal.
 pub type Millis = i64;
@@ -90,14 +93,15 @@ pub fn now() -> Millis {
 
 /// A length of time in its largest unit, such as `3 min`.
 #[cfg(feature = "sqlite")]
-pub(crate) fn length(ms: u64) -> String {
+pub(crate) fn length(ms: u64, language: Language) -> String {
     let seconds = ms / 1000;
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min", seconds / 60),
-        3600..86_400 => format!("{} h", seconds / 3600),
-        _ => format!("{} d", seconds / 86_400),
-    }
+    let (unit, count) = match seconds {
+        0..60 => (Phrase::Seconds, seconds),
+        60..3600 => (Phrase::Minutes, seconds / 60),
+        3600..86_400 => (Phrase::Hours, seconds / 3600),
+        _ => (Phrase::Days, seconds / 86_400),
+    };
+    language.say(unit, &[("count", &count)])
 }
 
 /// The clock behind [`Clock::uptime`].

@@ -42,6 +42,8 @@ pub mod journal;
 #[cfg(any(feature = "cli", feature = "http"))]
 mod json;
 #[cfg(feature = "serde")]
+mod language;
+#[cfg(feature = "serde")]
 mod legible;
 #[cfg(any(feature = "cli", feature = "http"))]
 mod operate;

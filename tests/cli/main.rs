@@ -3,6 +3,7 @@
 
 mod accepted;
 mod children;
+mod chinese;
 mod concerns;
 mod decisions;
 mod doubts;

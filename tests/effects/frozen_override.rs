@@ -9,7 +9,7 @@ use machine::{
 };
 use machine_tests::{
     actors::{ann, graph_runner},
-    assert_err,
+    assert_err, prompt_lines,
 };
 
 use crate::{
@@ -51,7 +51,10 @@ async fn assert_contradicted(store: &Store, id: Id, receipt: &str) {
     );
     assert_eq!(view.to_string(), line);
     let rendered = Prompt::new(&[view]).to_string();
-    assert!(rendered.starts_with(&line) && rendered.contains("cannot be taken back"), "{rendered}");
+    assert!(
+        prompt_lines(&rendered)[0] == line && rendered.contains("cannot be taken back"),
+        "{rendered}"
+    );
     assert!(late(store, id).await.contains(&Evidence::Applied(receipt.to_owned())));
 }
 

@@ -12,7 +12,7 @@ const DECLINE: &str = "/api/approvals/decline";
 async fn a_gate_is_listed_until_it_is_answered() {
     let place = Place::with(|http| http.command("machine --db agent.db")).await;
     let (gate, planned) = place.gate_of(mail("bob@example.com").session("s 1")).await;
-    let listed = place.read("/api/approvals").await.is(200);
+    let listed = place.get("/api/approvals").await;
     let approval = &listed["approvals"][0];
     let since = &approval["waiting_since"];
     let step = |verb: &str| {
@@ -128,14 +128,14 @@ async fn a_question_is_approved_only_as_a_whole() {
     let place = Place::new().await;
     let to = format!("bob@example.com, {} eve@example.com", "x".repeat(20_000));
     let (gate, _) = place.gate(&to).await;
-    let listed = place.read("/api/approvals").await.is(200);
+    let listed = place.get("/api/approvals").await;
     let approval = &listed["approvals"][0];
     let question = approval["question"].as_str().unwrap();
     assert!(question.contains("\nNOT SHOWN HERE: 18035 characters of to\n"), "{question}");
     assert!(!question.contains("eve@example.com"), "{question}");
     assert_eq!(approval["digest"], Value::Null);
 
-    let whole = place.read(&format!("/api/approvals/{}", gate.id())).await.is(200);
+    let whole = place.get(&format!("/api/approvals/{}", gate.id())).await;
     assert!(whole["question"].as_str().unwrap().contains("eve@example.com"), "{whole}");
     let (other, _) = place.gate("bob@example.com").await;
     for digest in [shown(&other)["digest"].clone(), json!("0".repeat(64))] {

@@ -47,7 +47,11 @@ async fn a_session_has_a_timeline_after_it_has_ended() {
         timeline["contracts"].as_array().unwrap().iter().map(|it| &it["execution_id"]).collect();
     assert_eq!(ids, [&json!(sent), &json!(read)]);
     assert_eq!(
-        (&timeline["total"], &timeline["terminal"], &timeline["active"]),
+        (
+            &timeline["total_contracts"],
+            &timeline["terminal_contracts"],
+            &timeline["active_contracts"]
+        ),
         (&json!(2), &json!(2), &json!(0))
     );
     assert_eq!(timeline["has_irreversible_completed"], true);
@@ -70,7 +74,10 @@ async fn a_session_that_was_only_asked_is_listed() {
     let place = Place::new().await;
     let (gate, _) = place.gate_of(mail("bob@example.com").session("s 1")).await;
     let waiting = place.get("/api/execution/s%201/timeline").await;
-    assert_eq!((&waiting["active"], &waiting["has_suspended"]), (&json!(2), &json!(true)));
+    assert_eq!(
+        (&waiting["active_contracts"], &waiting["has_suspended"]),
+        (&json!(2), &json!(true))
+    );
     assert_eq!(waiting["ended_at"], json!(null));
     drop(place.store.decline(gate, "not now", ann()).await.unwrap());
     // The mail ended with its gate, and nobody waits for anything.
@@ -91,7 +98,7 @@ async fn the_topology_is_a_constant() {
     assert_eq!(topology["forbidden_transitions"].as_array().unwrap().len() + 8, 49);
     place.read("/api/topology/order").await.problem(404, "order");
     place.order().await;
-    assert_eq!(place.get("/api/topology/order").await["initial"], "asking");
+    assert_eq!(place.get("/api/topology/order").await["initial_status"], "asking");
     let all = place.get("/api/definitions").await;
     let order = all["definitions"].as_array().unwrap().iter().find(|it| it["machine"] == "order");
     let fingerprint = order.unwrap()["fingerprint"].as_str().unwrap();

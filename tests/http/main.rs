@@ -28,3 +28,4 @@ mod sockets;
 mod sse;
 mod stream;
 mod support;
+mod withheld;

@@ -73,7 +73,8 @@ async fn a_transition_of_an_execution_has_exactly_these_fields() {
     });
     assert_eq!(*done, expected);
     assert_eq!(events[0].data["is_terminal"], false);
-    assert_eq!(events[0].data["has_side_effects"], false);
+    // OB-12: the mark, at every transition.
+    assert_eq!(events[0].data["has_side_effects"], true);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,7 +10,7 @@ use machine::{
 };
 use machine_tests::{
     forge,
-    samples::{asked, mail, pending_mail, read, receipt},
+    samples::{asked, contradicted, mail, pending_mail, read, receipt},
 };
 use serde_json::Value;
 
@@ -75,7 +75,7 @@ fn having_waited_is_remembered() {
     assert!(!ConsequenceView::of(&direct.into()).was_suspended);
 }
 
-/// The duration runs from the creation to the last entry.
+/// The duration runs from the creation to the end, and there is none before.
 #[test]
 fn the_duration_is_that_of_the_journal() {
     let mut claim = forge::claim(&asked("Deploy?"));
@@ -83,7 +83,27 @@ fn the_duration_is_that_of_the_journal() {
     claim.journal[1].at = start + 250;
     claim.journal[2].at = start + 4_000;
     let view = ConsequenceView::of(&forge::cross_execution(claim).unwrap());
-    assert_eq!(view.total_duration_ms, 4_000);
+    assert_eq!((view.is_still_pending, view.total_duration_ms), (true, None));
+
+    let direct = Execution::new(read("a.txt")).start(tool_node()).succeed("x".into(), tool_node());
+    let mut claim = forge::claim(&direct);
+    let start = claim.journal[0].at;
+    claim.journal[1].at = start + 250;
+    claim.journal[2].at = start + 4_000;
+    let view = ConsequenceView::of(&forge::cross_execution(claim).unwrap());
+    assert_eq!((view.is_still_pending, view.total_duration_ms), (false, Some(4_000)));
+}
+
+/// OB-6: a receipt that arrives after the end does not move it.
+#[tokio::test]
+async fn a_late_receipt_does_not_change_the_duration() {
+    let store = Store::memory();
+    let id = contradicted(&store, "bob").await;
+    let ended: AnyExecution = store.load(id).await.unwrap();
+    let past = ended.journal().summary();
+    assert!(past.updated_at >= past.entered_at);
+    let took = u64::try_from(past.entered_at - past.created_at).unwrap();
+    assert_eq!(ConsequenceView::of(&ended).total_duration_ms, Some(took));
 }
 
 /// A loaded execution has only the summary of its past, and its view is the same as before; also when
@@ -96,7 +116,7 @@ async fn a_loaded_execution_has_the_same_view() {
     claim.journal[0].at = start;
     let mut resumed = forge::cross_execution(claim).unwrap();
     let before = ConsequenceView::of(&resumed);
-    assert!(before.was_suspended && before.total_duration_ms >= 10_000);
+    assert!(before.was_suspended && before.total_duration_ms.is_none());
     store.create(&mut resumed).await.unwrap();
     assert_eq!(ConsequenceView::of(&resumed), before);
     let loaded: AnyExecution = store.load(resumed.id()).await.unwrap();
@@ -106,7 +126,7 @@ async fn a_loaded_execution_has_the_same_view() {
     let done = AnyExecution::from(running.succeed("yes".to_owned(), graph_runner()));
     let view = ConsequenceView::of(&done);
     assert!(view.was_suspended && !view.is_still_pending);
-    assert!(view.total_duration_ms >= before.total_duration_ms);
+    assert!(view.total_duration_ms.is_some_and(|took| took >= 10_000));
 
     let mut direct = Execution::new(read("a.txt")).start(tool_node());
     store.create(&mut direct).await.unwrap();

@@ -185,6 +185,7 @@ async fn the_snapshot_of_the_mail() {
             "is_stable": true,
             "is_resumable": false,
             "has_side_effects": true,
+            "took_effect": true,
             "irreversible": true,
             "release": null,
             "human_confirmed": true,
@@ -238,13 +239,14 @@ async fn the_snapshots_of_the_gate_and_of_the_failure() {
         let deferred = observer.execution::<Human>(mail.id()).await.unwrap();
         assert_eq!((&*deferred.current_status, deferred.is_stable), ("pending", false));
         assert_eq!((deferred.last_trigger, deferred.transition_count), (None, 0));
-        assert!(!deferred.has_side_effects && deferred.irreversible);
+        // It is marked as irreversible, and has not run.
+        assert!(deferred.has_side_effects && deferred.irreversible && !deferred.took_effect);
 
         store.decline(gate, "not now", ann()).await.unwrap();
         let story = refused_then_sent(store).await;
         let failed = observer.execution::<Human>(story.attempts[0].id()).await.unwrap();
         assert_eq!(failed.error_message.as_deref(), Some("SMTP connection refused"));
-        assert_eq!((&*failed.current_status, failed.has_side_effects), ("failed", false));
+        assert_eq!((&*failed.current_status, failed.took_effect), ("failed", false));
         assert!(failed.is_terminal && failed.is_stable && failed.human_confirmed);
     }
 }
@@ -259,7 +261,10 @@ async fn the_timeline_of_the_session() {
         let timeline = observer.session::<Human>("mails").await.unwrap();
         let ids: Vec<Id> = story.attempts.iter().map(AnyExecution::id).collect();
         assert_eq!(timeline.attempts, [ids]);
-        assert_eq!((timeline.total, timeline.terminal, timeline.active), (3, 3, 0));
+        assert_eq!(
+            (timeline.total_contracts, timeline.terminal_contracts, timeline.active_contracts),
+            (3, 3, 0)
+        );
         assert!(!timeline.has_suspended && timeline.has_irreversible_completed);
         assert!(timeline.contracts.is_sorted_by_key(|contract| contract.created_at));
         assert!(timeline.transitions.is_sorted_by_key(|transition| transition.timestamp));
@@ -273,10 +278,13 @@ async fn the_timeline_of_the_session() {
             contract_to("eve@example.com").ask::<Action>(None, ecs_node()).unwrap();
         store.ask(&mut gate, &mut mail).await.unwrap();
         let timeline = observer.session::<Human>("mails").await.unwrap();
-        assert_eq!((timeline.total, timeline.terminal, timeline.active), (5, 3, 2));
+        assert_eq!(
+            (timeline.total_contracts, timeline.terminal_contracts, timeline.active_contracts),
+            (5, 3, 2)
+        );
         assert!(timeline.has_suspended && timeline.ended_at.is_none());
         let other = observer.session::<Human>("others").await.unwrap();
-        assert_eq!((other.total, other.started_at, other.ended_at), (0, None, None));
+        assert_eq!((other.total_contracts, other.started_at, other.ended_at), (0, None, None));
     }
 }
 
@@ -293,17 +301,19 @@ async fn the_prompts() {
         };
         assert_eq!(
             prompt(Language::English).await,
-            "[SUCCESS] approve email.send → bob@example.com: approved\n\
-             [FAILED (human-confirmed)] email.send → bob@example.com: SMTP connection refused\n\
-             [SUCCESS ⚠️ IRREVERSIBLE (human-confirmed)] email.send → bob@example.com: 邮件已发送\n\
+            "Tool results:\n\n\
+             [FAILED] email.send → bob@example.com: SMTP connection refused\n\
+             [SUCCESS ⚠️ IRREVERSIBLE (human-confirmed)] email.send → bob@example.com: 邮件已发送\n\n\
+             Continue with the user's request on the basis of the results above.\n\
              Note: actions marked ⚠️ IRREVERSIBLE have taken effect and cannot be taken back."
         );
         assert_eq!(
             prompt(Language::Chinese).await,
-            "[SUCCESS] approve email.send → bob@example.com: approved\n\
-             [FAILED (human-confirmed)] email.send → 给 Bob 的会议邀请: SMTP connection refused\n\
-             [SUCCESS ⚠️ IRREVERSIBLE (human-confirmed)] email.send → 给 Bob 的会议邀请: 邮件已发送\n\
-             注意：标记为 ⚠️ IRREVERSIBLE 的操作已经生效，无法撤回。"
+            "【工具执行结果】\n\n\
+             [FAILED] email.send → 给 Bob 的会议邀请: SMTP connection refused\n\
+             [SUCCESS ⚠️ IRREVERSIBLE (human-confirmed)] email.send → 给 Bob 的会议邀请: 邮件已发送\n\n\
+             请根据以上执行结果继续处理用户的请求。\n\
+             注意：标记 ⚠️ IRREVERSIBLE 的操作已在现实中生效，无法撤回。"
         );
     }
 }

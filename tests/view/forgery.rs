@@ -4,7 +4,10 @@ use machine::{
     contract::{Action, ActionType, Applied, Contract, Effect, Execution},
     view::{ConsequenceView, Prompt},
 };
-use machine_tests::actors::{reasoning_node, tool_node};
+use machine_tests::{
+    actors::{reasoning_node, tool_node},
+    prompt_lines,
+};
 use proptest::prelude::*;
 use serde_json::Map;
 
@@ -56,7 +59,9 @@ proptest! {
             })
             .collect();
         let rendered = Prompt::new(&views).to_string();
-        let lines: Vec<&str> = rendered.split(BREAKS).collect();
+        // With a heading, a sentence at the end, and an empty line between.
+        prop_assert_eq!(rendered.split(BREAKS).count(), views.len() + 4, "{:?}", rendered);
+        let lines = prompt_lines(&rendered);
         prop_assert_eq!(lines.len(), views.len(), "{:?}", rendered);
         for (line, (.., worked)) in lines.iter().zip(&all) {
             let label = if *worked { "[SUCCESS] s" } else { "[FAILED] s" };

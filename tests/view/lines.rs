@@ -5,7 +5,10 @@ use machine::{
     contract::{Action, ActionType, Contract, Effect, Execution},
     view::{ConsequenceView, Label, Language, Prompt},
 };
-use machine_tests::actors::{reasoning_node, tool_node};
+use machine_tests::{
+    actors::{reasoning_node, tool_node},
+    prompt_lines,
+};
 use proptest::prelude::*;
 use serde_json::Map;
 
@@ -152,7 +155,9 @@ proptest! {
         for hidden in ['\u{2028}', '\u{2029}', '\u{202e}', '\u{200b}', '\u{feff}', '\u{e0001}'] {
             prop_assert!(!prompt.contains(hidden));
         }
-        let lines: Vec<&str> = prompt.split('\n').collect();
+        // With a heading, a sentence at the end, and an empty line between.
+        prop_assert_eq!(prompt.split('\n').count(), views.len() + 4, "{:?}", prompt);
+        let lines = prompt_lines(&prompt);
         prop_assert_eq!(lines.len(), views.len(), "{:?}", prompt);
         for (line, (.., worked)) in lines.iter().zip(&all) {
             let label = if *worked { "[SUCCESS] step" } else { "[FAILED] step" };
@@ -174,7 +179,7 @@ proptest! {
         let whole: Vec<String> = views.iter().map(ToString::to_string).collect();
         for language in Language::ALL {
             let prompt = Prompt::new(&views).limit(limit).language(language).to_string();
-            let mut lines: Vec<&str> = prompt.split('\n').collect();
+            let mut lines = prompt_lines(&prompt);
             let note = lines.pop_if(|line| line.contains("more executions") || line.contains("个执行"));
             // The newest of equal lines is taken for the one that is shown.
             let mut rest = lines.clone();

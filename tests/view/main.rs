@@ -2,16 +2,20 @@
 #![allow(clippy::unwrap_used)]
 
 mod accepted;
+mod blocks;
 mod confirmed;
 mod consequence;
 mod data;
+mod digests;
 mod doubt;
+mod due;
 mod example;
 mod fact;
 mod fact_driver;
 mod forgery;
 mod inbox;
 mod labels;
+mod languages;
 mod lines;
 mod newer;
 mod observed;

@@ -8,6 +8,9 @@ use machine::{
 use machine_tests::actors::{ann, ecs_node, graph_runner, reasoning_node, tool_node};
 use machine_tests::samples::{answers, mail, receipt};
 
+/// The end of a section, before the note.
+const GO_ON: &str = "\n\nContinue with the user's request on the basis of the results above.";
+
 const NOTE: &str =
     "Note: actions marked ⚠️ IRREVERSIBLE have taken effect and cannot be taken back.";
 
@@ -38,8 +41,9 @@ async fn the_lines_are_exact() {
     assert_eq!(
         Prompt::new(&views).to_string(),
         format!(
-            "[SUCCESS ⚠️ IRREVERSIBLE (human-confirmed)] email.send → bob@example.com: 邮件已发送\n\
-             [FAILED] calendar.create → 会议邀请: SMTP connection refused\n{NOTE}"
+            "Tool results:\n\n\
+             [SUCCESS ⚠️ IRREVERSIBLE (human-confirmed)] email.send → bob@example.com: 邮件已发送\n\
+             [FAILED] calendar.create → 会议邀请: SMTP connection refused{GO_ON}\n{NOTE}"
         )
     );
 }
@@ -49,7 +53,9 @@ async fn the_lines_are_exact() {
 fn the_note_is_there_when_it_is_needed() {
     assert_eq!(
         Prompt::new(&[ConsequenceView::of(&failed())]).to_string(),
-        "[FAILED] calendar.create → 会议邀请: SMTP connection refused"
+        format!(
+            "Tool results:\n\n[FAILED] calendar.create → 会议邀请: SMTP connection refused{GO_ON}"
+        )
     );
     assert_eq!(Prompt::new(&[]).to_string(), "");
 }
@@ -93,7 +99,9 @@ async fn a_failed_mail_has_no_effect() {
     };
     assert_eq!(
         Prompt::new(&[ConsequenceView::of(&failed.into())]).to_string(),
-        "[FAILED] email.send → bob@example.com: SMTP connection refused"
+        format!(
+            "Tool results:\n\n[FAILED] email.send → bob@example.com: SMTP connection refused{GO_ON}"
+        )
     );
 }
 

@@ -35,7 +35,13 @@ impl Shown {
     fn add(&mut self, view: &(impl Serialize + Debug)) {
         self.0 += &without_questions(json!(view)).to_string();
         let debug = format!("{view:?}");
-        if !debug.contains("Allow email.send?") && !debug.contains("Did this take place") {
+        let questions = [
+            "Allow email.send?",
+            "是否允许 email.send？",
+            "Did this take place",
+            "该操作是否已经执行",
+        ];
+        if !questions.iter().any(|question| debug.contains(question)) {
             self.0 += &debug;
         }
     }

@@ -126,7 +126,7 @@ async fn executions_that_move_meanwhile_are_shown_whole() {
 }
 
 fn check(timeline: &ExecutionTimeline<Human>) {
-    assert_eq!((timeline.total, timeline.unreadable), (40, 0));
+    assert_eq!((timeline.total_contracts, timeline.unreadable), (40, 0));
     let mut of: BTreeMap<Id, Vec<_>> = BTreeMap::new();
     for step in &timeline.transitions {
         of.entry(step.execution_id).or_default().push(step);
@@ -166,7 +166,7 @@ async fn a_changed_journal_is_named() {
         let shown: Vec<Id> = timeline.contracts.iter().map(|it| it.execution_id).collect();
         assert_eq!(shown, [ids[0], ids[2]], "{change}");
         assert_eq!(
-            (timeline.total, timeline.transitions.len(), timeline.unreadable),
+            (timeline.total_contracts, timeline.transitions.len(), timeline.unreadable),
             (2, 2 * 5, 1)
         );
         assert!(timeline.transitions.iter().all(|step| step.execution_id != ids[1]), "{change}");

@@ -7,7 +7,7 @@ use machine::{
 };
 use machine_tests::{
     actors::{graph_runner, tool_node},
-    forge,
+    forge, prompt_lines,
     samples::{mail, pending_mail, read, receipt},
 };
 
@@ -18,7 +18,8 @@ fn is_unconfirmed(execution: &AnyExecution, text: &str) {
     assert!(!view.has_side_effects && !view.is_still_pending);
     let line = format!("[UNCONFIRMED] email.send → bob: no store has recorded this: {text}");
     assert_eq!(view.to_string(), line);
-    assert_eq!(Prompt::new(std::slice::from_ref(&view)).to_string(), line);
+    let prompt = Prompt::new(std::slice::from_ref(&view)).to_string();
+    assert_eq!(prompt_lines(&prompt), [&line]);
     assert_eq!(Label::of(execution), Label::Unconfirmed);
     assert_eq!(ExecutionSnapshot::<Human>::of(execution, 0).label, Label::Unconfirmed);
     assert_eq!(ExecutionFact::of(execution), None);

@@ -9,7 +9,7 @@ use crate::world::World;
 /// The gates that wait, with their recipients.
 fn questions(world: &World) -> Vec<(Id, String)> {
     let waiting = world.list().into_iter().filter(|line| line.status == "waiting");
-    let summary = |id| world.load(id).context().summary().to_owned();
+    let summary = |id| world.load(id).context().summary().into_owned();
     waiting.map(|line| (line.id, summary(line.id))).collect()
 }
 

@@ -67,7 +67,10 @@ impl Confirm {
                 "it did not take place, although that cannot be known yet, and may be tried again"
             }
         };
-        let asked = self.whole.question(&doubt.question(), &doubt.whole_question());
+        let asked = self.whole.question(
+            &doubt.question_in(context.language),
+            &doubt.whole_question_in(context.language),
+        );
         self.yes.agrees(&format!("{id}\n{asked}\nYour answer: {answer}."), self.whole)?;
         let finding = match (self.found, self.overridden) {
             (Found::Applied, _) => Finding::Applied(self.receipt.as_deref()),

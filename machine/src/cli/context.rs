@@ -114,7 +114,7 @@ impl Context {
     }
 
     pub(super) fn terminal(&self) -> Terminal {
-        Terminal::new(self.color)
+        Terminal::new(self.color, self.language)
     }
 }
 

@@ -9,7 +9,7 @@ use super::{
     time::local,
 };
 use crate::{
-    contract::{Gate, declining},
+    contract::Gate,
     operate::{self, Decided, Operator},
     store::{LoadError, Store},
 };
@@ -54,9 +54,12 @@ impl Approve {
         let gates = found(&store, &operator, "approve", &self.ids).await?;
         let (mut shown, mut texts) = (Vec::with_capacity(gates.len()), Vec::new());
         for gate in gates {
-            let whole = gate.whole_question().filter(|_| self.whole.whole);
-            let text = whole.as_ref().map_or(gate.question(), |whole| &whole.text);
-            texts.push(format!("{}\n{}", gate.id(), terminal::question(text)));
+            let whole = gate.whole_question_in(context.language).filter(|_| self.whole.whole);
+            let text = match &whole {
+                Some(whole) => terminal::question(&whole.text),
+                None => terminal::question(&gate.question_in(context.language)),
+            };
+            texts.push(format!("{}\n{text}", gate.id()));
             let digest = whole.map(|whole| whole.digest).or_else(|| gate.digest_if_whole());
             shown.push((gate, digest));
         }
@@ -87,7 +90,7 @@ impl Decline {
         let gates = found(&store, &operator, "decline", &self.ids).await?;
         if !self.yes.yes {
             let questions = gates.iter().map(|gate| {
-                format!("{}\n{}", gate.id(), terminal::question(&declining(gate.question())))
+                format!("{}\n{}", gate.id(), terminal::question(&gate.declining(context.language)))
             });
             terminal::agrees(&questions.collect::<Vec<_>>().join("\n\n"))?;
         }

@@ -8,7 +8,7 @@ use super::{
     terminal,
 };
 use crate::{
-    contract::{Extent, question},
+    contract::{Extent, Wording},
     view::ConsequenceView,
 };
 
@@ -37,7 +37,7 @@ impl Fence {
         let operator = self.person.operates(context, &store);
         if !self.yes.yes || self.whole.whole {
             let running = operator.in_flight(id, Some(&self.reason)).await?;
-            let what = |extent| question(running.context(), extent);
+            let what = |extent| Wording::of(running.context(), extent).text(context.language);
             let what = self.whole.question(&what(Extent::Short), &what(Extent::Whole));
             let view = ConsequenceView::in_language(&running.into(), context.language);
             self.yes.agrees(
@@ -49,7 +49,7 @@ impl Fence {
             )?;
         }
         let doubt = operator.fence(id, Some(&self.reason)).await?;
-        let question = doubt.question();
+        let question = doubt.question_in(context.language);
         let shown = terminal::question(&question);
         let text = format!(
             "{id} is in doubt: its worker is shut out, and what it answers is late evidence\n\

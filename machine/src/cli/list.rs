@@ -1,6 +1,7 @@
-use std::fmt::Write;
-
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    fmt::{Display, Write},
+};
 
 use serde_json::{Value, json};
 
@@ -8,7 +9,8 @@ use super::{
     Context, Error, Exit,
     answer::{Answer, Format},
     ids::{Ids, Short},
-    table::{Table, cell, label, lines},
+    table::{Table, cell, label, lines, said},
+    terminal::Terminal,
     time::{local, relative},
     watch::Watch,
 };
@@ -17,7 +19,7 @@ use crate::{
     id::Id,
     operate::{Audience, Selection, Wanted},
     store::{Cursor, Query, Store},
-    view::{NextStep, Observer, line::OneLine},
+    view::{NextStep, Observer, Phrase, Reason, line::OneLine},
 };
 
 /// `list`: what needs attention first, then the other machines.
@@ -150,62 +152,78 @@ impl List {
         let machines = array(&document["machines"]);
         let shown = concerns.iter().chain(machines).filter_map(id);
         let short = Ids::read(store).await?.short(shown);
-        let mut attention = Table::new(terminal, &["Id", "Reason", "Since", "Next", "About"]);
+        let mut attention = Table::new(
+            terminal,
+            &[
+                Phrase::ColumnId,
+                Phrase::ColumnReason,
+                Phrase::ColumnSince,
+                Phrase::ColumnNext,
+                Phrase::ColumnAbout,
+            ],
+        );
         let mut named = BTreeSet::new();
         for concern in concerns {
             named.extend(id(concern));
             let steps: Vec<_> = array(&concern["next"]).iter().filter_map(command).collect();
             let steps = steps.iter().map(|(id, step)| short.command(*id, step));
-            let reason = match text(concern, "reason") {
-                "waits_for_person" => "waits for a person".to_owned(),
-                reason => reason.replace('_', " "),
-            };
+            let reason = text(concern, "reason");
+            let words = words(terminal, reason);
             attention.row([
                 short_id(&short, concern),
-                label(terminal, &reason),
-                since(&concern["since"], now),
+                said(terminal, reason, words),
+                since(terminal, &concern["since"], now),
                 lines(&steps.collect::<Vec<_>>()),
-                cell(about(concern, now)),
+                cell(about(terminal, concern, now)),
             ]);
         }
-        let mut others =
-            Table::new(terminal, &["Id", "Kind", "State", "Since", "Session", "About"]);
+        let columns = [
+            Phrase::ColumnId,
+            Phrase::ColumnKind,
+            Phrase::ColumnState,
+            Phrase::ColumnSince,
+            Phrase::ColumnSession,
+            Phrase::ColumnAbout,
+        ];
+        let mut others = Table::new(terminal, &columns);
         for machine in machines.iter().filter(|it| id(it).is_none_or(|id| !named.contains(&id))) {
             others.row([
                 short_id(&short, machine),
                 cell(text(machine, "machine")),
                 label(terminal, text(machine, "label")),
-                since(&machine["entered_at"], now),
+                since(terminal, &machine["entered_at"], now),
                 cell(text(machine, "session")),
                 cell(text(machine, "summary")),
             ]);
         }
         let mut shown = String::new();
         if !attention.is_empty() {
-            let _ = write!(shown, "{}\n{}", terminal.title("Needs attention"), attention.text());
+            let _ =
+                write!(shown, "{}\n{}", terminal.title(Phrase::NeedsAttention), attention.text());
             if document["attention"]["truncated"] == true {
-                shown.push_str("There are more; see them with a larger --limit.\n");
+                let _ = writeln!(shown, "{}", terminal.text(Phrase::MoreConcerns));
             }
         } else if self.attention_only {
-            shown.push_str("Nothing needs attention.\n");
+            let _ = writeln!(shown, "{}", terminal.text(Phrase::NothingNeedsAttention));
         }
         if !others.is_empty() {
             if !shown.is_empty() {
                 shown.push('\n');
             }
-            let _ = write!(shown, "{}\n{}", terminal.title("Machines"), others.text());
+            let _ = write!(shown, "{}\n{}", terminal.title(Phrase::Machines), others.text());
         }
         for error in array(&document["unreadable"]) {
             let error = OneLine(error.as_str().unwrap_or_default()).to_string();
-            let _ = writeln!(shown, "unreadable: {error}");
+            let _ =
+                writeln!(shown, "{}", terminal.say(Phrase::FieldUnreadable, &[("error", &error)]));
         }
         if let Some(next) = document["next"].as_str() {
             let order = if self.order == Order::Oldest { "--order=oldest " } else { "" };
-            let _ =
-                writeln!(shown, "There are more; the next page begins with {order}--after={next}");
+            let options = format!("{order}--after={next}");
+            let _ = writeln!(shown, "{}", terminal.say(Phrase::NextPage, &[("options", &options)]));
         }
         if shown.is_empty() {
-            shown.push_str("There is no machine that matches.\n");
+            let _ = writeln!(shown, "{}", terminal.text(Phrase::NoMachine));
         }
         Ok(shown)
     }
@@ -236,12 +254,19 @@ fn short_id(short: &Short, document: &Value) -> comfy_table::Cell {
     cell(id(document).map_or_else(|| "-".to_owned(), |id| short.of(id)))
 }
 
+/// The name of a reason, in words.
+fn words(terminal: Terminal, name: &str) -> &str {
+    let mut reasons = Reason::ALL.into_iter();
+    let reason = reasons.find(|reason| json!(reason) == name);
+    reason.map_or(name, |reason| terminal.text(reason.phrase()))
+}
+
 /// What a concern is about; what went wrong, where the audience may see it.
-fn about(concern: &Value, now: i64) -> String {
+fn about(terminal: Terminal, concern: &Value, now: i64) -> String {
     let summary = text(concern, "summary");
     let mut about = match (concern["error"].as_str(), &concern["trouble"]) {
         (error, trouble) if trouble.is_object() => {
-            format!("{summary}: {}", failed(trouble, error, now))
+            format!("{summary}: {}", failed(terminal, trouble, error, now))
         }
         (Some(error), _) => format!("{summary}: {error}"),
         (None, _) => summary.to_owned(),
@@ -259,50 +284,61 @@ fn about(concern: &Value, now: i64) -> String {
     if let (Some(pid), Some(host)) =
         (call["process"]["pid"].as_u64(), call["process"]["host"].as_str())
     {
-        let process = format!("in process {pid} on {host}");
+        let process = terminal.say(Phrase::Process, &[("pid", &pid), ("host", &host)]);
         let state = match call["cut_off_at"].as_i64() {
-            Some(at) => format!("cut off {} {process}: restart it, then answer", relative(at, now)),
-            None => format!("may still be running {process}: wait, or restart it, then answer"),
+            Some(at) => {
+                let time = relative(at, now, terminal.language);
+                terminal.say(Phrase::CutOffIn, &[("time", &time), ("process", &process)])
+            }
+            None => terminal.say(Phrase::MayRunIn, &[("process", &process)]),
         };
-        let _ = write!(about, "; {state}; or override");
+        let _ = write!(about, "; {state}");
     }
     match concern["answered_with"].as_str() {
-        Some(trigger) => format!("{about} (answered with `{trigger}`, which is not applied yet)"),
+        Some(trigger) => {
+            let values: [(_, &dyn Display); 2] = [("about", &about), ("trigger", &trigger)];
+            terminal.say(Phrase::AnsweredWithNote, &values)
+        }
         None => about,
     }
 }
 
 /// What failed, how often and when. The error may repeat data, so not everybody sees it.
-pub(super) fn failed(trouble: &Value, error: Option<&str>, now: i64) -> String {
+pub(super) fn failed(terminal: Terminal, trouble: &Value, error: Option<&str>, now: i64) -> String {
     let mut shown = text(trouble, "reason").to_owned();
+    let time = |at| relative(at, now, terminal.language);
     match trouble["attempts"].as_u64() {
-        Some(1) => shown.push_str("; 1 attempt"),
-        Some(attempts) if attempts > 0 => {
-            let _ = write!(shown, "; {attempts} attempts");
+        Some(1) => {
+            let _ = write!(shown, "; {}", terminal.text(Phrase::OneAttempt));
+        }
+        Some(count) if count > 0 => {
+            let _ = write!(shown, "; {}", terminal.say(Phrase::Attempts, &[("count", &count)]));
         }
         _ => {}
     }
     if let Some(at) = trouble["at"].as_i64() {
-        let _ = write!(shown, ", the last {}", relative(at, now));
+        let _ = write!(shown, ", {}", terminal.say(Phrase::TheLast, &[("time", &time(at))]));
     }
     if trouble["set_aside"] == true {
-        shown.push_str("; set aside");
+        let _ = write!(shown, "; {}", terminal.text(Phrase::SetAside));
     } else if let Some(at) = trouble["retry_at"].as_i64() {
         // No worker has tried it since, so perhaps none runs.
-        let _ = if at <= now {
-            write!(shown, "; next attempt due since {}", local(at))
+        let due = if at <= now {
+            terminal.say(Phrase::DueSince, &[("time", &local(at))])
         } else {
-            write!(shown, "; tried again {}", relative(at, now))
+            terminal.say(Phrase::TriedAgain, &[("time", &time(at))])
         };
+        let _ = write!(shown, "; {due}");
     }
     match error {
         Some(error) => format!("{shown}: {error}"),
-        None => format!("{shown}; --audience internal shows the error"),
+        None => format!("{shown}; {}", terminal.text(Phrase::InternalShowsError)),
     }
 }
 
-fn since(at: &Value, now: i64) -> comfy_table::Cell {
-    cell(at.as_i64().map_or_else(|| "-".to_owned(), |at| relative(at, now)))
+fn since(terminal: Terminal, at: &Value, now: i64) -> comfy_table::Cell {
+    let time = |at| relative(at, now, terminal.language);
+    cell(at.as_i64().map_or_else(|| "-".to_owned(), time))
 }
 
 /// The id and the command of a next step.

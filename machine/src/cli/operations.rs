@@ -9,7 +9,10 @@ use super::{
     table::{Table, cell},
     time::local,
 };
-use crate::{id::Id, view::line::OneLine};
+use crate::{
+    id::Id,
+    view::{Phrase, line::OneLine},
+};
 
 /// The number of ids that a row has; JSON has all.
 const NAMED: usize = 3;
@@ -46,8 +49,18 @@ impl Operations {
         }
         let ids = operations.iter().flat_map(|it| &it.machines).copied();
         let short = Ids::read(&store).await?.short(ids);
-        let columns = ["No.", "At", "By", "Via", "What", "Machines", "Detail", "Outcome"];
-        let mut table = Table::new(context.terminal(), &columns);
+        let terminal = context.terminal();
+        let columns = [
+            Phrase::ColumnNumber,
+            Phrase::ColumnAt,
+            Phrase::ColumnBy,
+            Phrase::ColumnVia,
+            Phrase::ColumnWhat,
+            Phrase::ColumnMachines,
+            Phrase::ColumnDetail,
+            Phrase::ColumnOutcome,
+        ];
+        let mut table = Table::new(terminal, &columns);
         for it in &operations {
             table.row([
                 cell(it.number.to_string()),
@@ -57,23 +70,26 @@ impl Operations {
                 cell(&it.operation),
                 cell(machines(&short, &it.machines)),
                 cell(&it.detail),
-                cell(it.outcome.as_deref().unwrap_or("runs, or was interrupted")),
+                cell(it.outcome.as_deref().unwrap_or(terminal.text(Phrase::StillRuns))),
             ]);
         }
         let mut text = if !table.is_empty() {
             table.text()
         } else if self.after.is_some() {
-            "There are no operations after this one.\n".to_owned()
+            format!("{}\n", terminal.text(Phrase::NoMoreOperations))
         } else {
-            "Nobody has done anything by the command line or over HTTP.\n".to_owned()
+            format!("{}\n", terminal.text(Phrase::NoOperations))
         };
         for error in &unreadable {
             // Writing into a string cannot fail.
-            let _ = writeln!(text, "unreadable: {}", OneLine(error));
+            let error = OneLine(error);
+            let _ =
+                writeln!(text, "{}", terminal.say(Phrase::FieldUnreadable, &[("error", &error)]));
         }
         let next = page.next.map(|next| next.to_string());
         if let Some(next) = &next {
-            let _ = writeln!(text, "There are more; the next page begins with --after={next}");
+            let options = format!("--after={next}");
+            let _ = writeln!(text, "{}", terminal.say(Phrase::NextPage, &[("options", &options)]));
         }
         let document = json!({ "operations": operations, "unreadable": unreadable, "next": next });
         Answer::new(document, text).print(self.format)

@@ -18,7 +18,7 @@ use crate::{
     actor::Human,
     operate::{self, Operator},
     store::{self, Pruned},
-    view::line::OneLine,
+    view::{Phrase, line::OneLine},
 };
 
 /// `prune`: deletes machines that have ended.
@@ -110,7 +110,10 @@ impl Prune {
 
     async fn log(&self, context: &Context) -> Result<Exit, Error> {
         let store = context.read().await?;
-        let mut table = Table::new(context.terminal(), &["At", "By", "Machines", "Entries"]);
+        let terminal = context.terminal();
+        let columns =
+            [Phrase::ColumnAt, Phrase::ColumnBy, Phrase::ColumnMachines, Phrase::ColumnEntries];
+        let mut table = Table::new(terminal, &columns);
         let (mut prunings, mut unreadable) = (Vec::new(), String::new());
         for pruning in store.prunings().await? {
             match pruning {
@@ -126,13 +129,19 @@ impl Prune {
                     }));
                 }
                 Err(error) => {
-                    let _ = writeln!(unreadable, "unreadable: {}", OneLine(&error.to_string()));
+                    let text = error.to_string();
+                    let said = [("error", &OneLine(&text) as &dyn std::fmt::Display)];
+                    let _ =
+                        writeln!(unreadable, "{}", terminal.say(Phrase::FieldUnreadable, &said));
                     prunings.push(json!({ "unreadable": error.to_string() }));
                 }
             }
         }
-        let text =
-            if table.is_empty() { "Nothing was ever pruned.\n".to_owned() } else { table.text() };
+        let text = if table.is_empty() {
+            format!("{}\n", terminal.text(Phrase::NothingPruned))
+        } else {
+            table.text()
+        };
         let document = json!({ "prunings": prunings });
         Answer::new(document, text + &unreadable).print(self.format)
     }

@@ -7,7 +7,7 @@ use super::{
     answer::{Answer, Format},
     ids::Ids,
     list::{array, text},
-    table::{Table, cell, label},
+    table::{Table, cell, label, said},
     terminal::Terminal,
     time::{local, relative},
     watch::Watch,
@@ -16,7 +16,7 @@ use crate::{
     id::Id,
     operate::{Audience, for_audience},
     store::Store,
-    view::line::OneLine,
+    view::{Phrase, line::OneLine},
 };
 
 /// `show`: one machine, what it waits for, and what to do next.
@@ -56,16 +56,15 @@ pub(super) async fn shown(
 }
 
 /// What a view has only for some audiences.
-const RESTRICTED: [&str; 9] = [
-    "last_actor",
-    "reference",
-    "idempotency_key",
-    "timeout_seconds",
-    "action_detail",
-    "metadata",
-    "epoch",
-    "version",
-    "transition_count",
+const RESTRICTED: [(&str, Phrase); 8] = [
+    ("last_actor", Phrase::FieldLastActor),
+    ("idempotency_key", Phrase::FieldKey),
+    ("timeout_seconds", Phrase::FieldTimeout),
+    ("reference", Phrase::FieldReference),
+    ("action_detail", Phrase::FieldAction),
+    ("metadata", Phrase::FieldMetadata),
+    ("epoch", Phrase::FieldEpoch),
+    ("version", Phrase::FieldVersion),
 ];
 
 fn written(context: &Context, now: i64, document: &Value) -> String {
@@ -74,74 +73,84 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
     let is_execution = execution.is_object();
     let view = if is_execution { execution } else { machine };
     let mut shown = String::new();
-    let line = |shown: &mut String, name: &str, value: &str| {
-        let _ = writeln!(shown, "{name:<12} {}", OneLine(value));
+    let line = |shown: &mut String, name: Phrase, value: &str| {
+        shown.push_str(&terminal.field(name, OneLine(value)));
     };
-    line(&mut shown, "id", text(machine, "id"));
-    line(&mut shown, "kind", text(machine, "machine"));
-    line(&mut shown, "state", text(view, "label"));
+    line(&mut shown, Phrase::FieldId, text(machine, "id"));
+    line(&mut shown, Phrase::FieldKind, text(machine, "machine"));
+    line(&mut shown, Phrase::FieldState, text(view, "label"));
     if is_execution {
-        line(&mut shown, "about", text(execution, "action_summary"));
+        line(&mut shown, Phrase::FieldAbout, text(execution, "action_summary"));
     }
-    let times = [("created", "created_at"), ("since", "entered_at"), ("due", "due_at")];
+    let times = [
+        (Phrase::FieldCreated, "created_at"),
+        (Phrase::FieldSince, "entered_at"),
+        (Phrase::FieldDue, "due_at"),
+    ];
     for (name, field) in times {
         if let Some(at) = machine[field].as_i64() {
-            line(&mut shown, name, &format!("{} ({})", local(at), relative(at, now)));
+            let ago = relative(at, now, terminal.language);
+            line(&mut shown, name, &format!("{} ({ago})", local(at)));
         }
     }
     if let Some(session) = machine["session"].as_str() {
-        line(&mut shown, "session", session);
+        line(&mut shown, Phrase::FieldSession, session);
     }
     if execution["irreversible"] == true {
-        line(&mut shown, "irreversible", "it cannot be taken back");
+        line(&mut shown, Phrase::FieldIrreversible, terminal.text(Phrase::CannotBeTakenBack));
     }
+    let by = |name: &str| terminal.say(Phrase::By, &[("name", &name)]);
     if execution["human_confirmed"] == true {
-        let by = execution["approved_by"].as_str().unwrap_or("a person");
-        line(&mut shown, "approved", &format!("by {by}"));
+        let name = execution["approved_by"].as_str().unwrap_or(terminal.text(Phrase::APerson));
+        line(&mut shown, Phrase::FieldApproved, &by(name));
     }
-    if let Some(by) = execution["answered_by"].as_str() {
-        line(&mut shown, "answered", &format!("by {by}"));
+    if let Some(name) = execution["answered_by"].as_str() {
+        line(&mut shown, Phrase::FieldAnswered, &by(name));
     }
     if execution["acknowledged"] == true {
-        line(&mut shown, "acknowledged", "a person has dealt with the contradiction");
+        line(&mut shown, Phrase::FieldAcknowledged, terminal.text(Phrase::Acknowledged));
     }
-    for (name, field) in [("result", "result"), ("error", "error_message")] {
+    for (name, field) in [(Phrase::FieldResult, "result"), (Phrase::FieldError, "error_message")] {
         if let Some(value) = execution[field].as_str() {
             line(&mut shown, name, value);
         }
     }
-    for name in RESTRICTED {
+    for (name, field) in RESTRICTED {
         let value = if execution[name].is_null() { &machine[name] } else { &execution[name] };
-        if !value.is_null() && name != "transition_count" {
-            line(&mut shown, name, &plain(value));
+        if !value.is_null() {
+            line(&mut shown, field, &plain(value));
         }
     }
     if document["trouble"].is_object() {
-        let failed = super::list::failed(&document["trouble"], document["error"].as_str(), now);
-        line(&mut shown, "failed", &failed);
+        let error = document["error"].as_str();
+        let failed = super::list::failed(terminal, &document["trouble"], error, now);
+        line(&mut shown, Phrase::FieldFailed, &failed);
     }
-    for what in waits(document, now) {
-        line(&mut shown, "waits for", &what);
+    for what in waits(terminal, document, now) {
+        line(&mut shown, Phrase::FieldWaitsFor, &what);
     }
     let gate = &document["gate"];
-    for (name, field) in [("stale", "stale"), ("caution", "caution"), ("parent", "parent")] {
+    let about = [
+        (Phrase::FieldStale, "stale"),
+        (Phrase::FieldCaution, "caution"),
+        (Phrase::FieldParent, "parent"),
+    ];
+    for (name, field) in about {
         if let Some(value) = document[field].as_str() {
             line(&mut shown, name, value);
         }
     }
     if let Some(trigger) = document["answered_with"].as_str() {
-        line(
-            &mut shown,
-            "answered",
-            &format!("with `{trigger}`, which its program has not applied yet"),
-        );
+        let answered = terminal.say(Phrase::AnsweredWith, &[("trigger", &trigger)]);
+        line(&mut shown, Phrase::FieldAnswered, &answered);
     }
     if let Some(question) = execution["question"].as_str().or(gate["question"].as_str()) {
         // It was made from the action, and what cannot be seen is escaped in it.
-        let _ = writeln!(shown, "\n{}", terminal.title("Question"));
+        let _ = writeln!(shown, "\n{}", terminal.title(Phrase::Question));
         let _ = writeln!(shown, "{}", super::terminal::question(question));
     }
-    for (title, fields) in [("Context", &machine["context"]), ("State", &machine["state"])] {
+    let data = [(Phrase::Context, &machine["context"]), (Phrase::State, &machine["state"])];
+    for (title, fields) in data {
         if let Some(fields) = fields.as_object().filter(|it| !it.is_empty() && !is_execution) {
             let _ = writeln!(shown, "\n{}", terminal.title(title));
             object(fields, &mut shown);
@@ -153,7 +162,7 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
     let of_children = children.iter().flat_map(|child| array(&child["open"]["next"]));
     let next: Vec<_> = array(&document["next"]).iter().chain(of_children).collect();
     if !next.is_empty() {
-        let _ = writeln!(shown, "\n{}", terminal.title("Next"));
+        let _ = writeln!(shown, "\n{}", terminal.title(Phrase::Next));
         for step in next {
             if let Some((_, command)) = super::list::command(step) {
                 let _ = writeln!(shown, "  {command}");
@@ -167,8 +176,15 @@ fn family(terminal: Terminal, children: &[Value], shown: &mut String) {
     if children.is_empty() {
         return;
     }
-    let _ = writeln!(shown, "\n{}", terminal.title("Children"));
-    let mut table = Table::new(terminal, &["Id", "Kind", "State", "About", "Waits for"]);
+    let _ = writeln!(shown, "\n{}", terminal.title(Phrase::Children));
+    let columns = [
+        Phrase::ColumnId,
+        Phrase::ColumnKind,
+        Phrase::ColumnState,
+        Phrase::ColumnAbout,
+        Phrase::ColumnWaitsFor,
+    ];
+    let mut table = Table::new(terminal, &columns);
     for child in children {
         let open = &child["open"];
         let state = open["label"].as_str().unwrap_or_else(|| text(child, "status"));
@@ -177,35 +193,37 @@ fn family(terminal: Terminal, children: &[Value], shown: &mut String) {
             cell(text(child, "machine")),
             label(terminal, state),
             cell(text(open, "summary")),
-            cell(waits_for(open)),
+            cell(waits_for(terminal, open)),
         ]);
     }
     shown.push_str(&table.text());
 }
 
 /// What a child waits for.
-fn waits_for(open: &Value) -> String {
+fn waits_for(terminal: Terminal, open: &Value) -> String {
     match (open["gate"].as_str(), open["question"].as_str(), open["missing"].as_str()) {
         (_, _, Some(missing)) => missing.to_owned(),
-        (Some(gate), ..) => format!("a person, who answers its gate {gate}"),
+        (Some(gate), ..) => terminal.say(Phrase::WaitsForGate, &[("gate", &gate)]),
         (None, Some(question), _) => question.to_owned(),
         (None, None, None) => String::new(),
     }
 }
 
 /// What a machine waits for, if that is not its question.
-fn waits(document: &Value, now: i64) -> Vec<String> {
+fn waits(terminal: Terminal, document: &Value, now: i64) -> Vec<String> {
     let (execution, gate) = (&document["execution"], &document["gate"]);
     let mut waits: Vec<_> = document["missing"].as_str().map(str::to_owned).into_iter().collect();
     if execution["waits_for_service"] == true {
-        let mut service = "the report of its service, which has accepted it".to_owned();
-        if let Some(at) = execution["answer_by"].as_i64() {
-            let _ = write!(service, "; due {} ({})", local(at), relative(at, now));
-        }
-        waits.push(service);
+        waits.push(match execution["answer_by"].as_i64() {
+            Some(at) => {
+                let time = format!("{} ({})", local(at), relative(at, now, terminal.language));
+                terminal.say(Phrase::WaitsForServiceUntil, &[("time", &time)])
+            }
+            None => terminal.text(Phrase::WaitsForService).to_owned(),
+        });
     }
     if gate.is_object() {
-        waits.push(format!("a person, who answers its gate {}", text(gate, "id")));
+        waits.push(terminal.say(Phrase::WaitsForGate, &[("gate", &text(gate, "id"))]));
     }
     waits
 }
@@ -214,9 +232,16 @@ fn messages(terminal: Terminal, messages: &[Value], now: i64, shown: &mut String
     if messages.is_empty() {
         return;
     }
-    let _ = writeln!(shown, "\n{}", terminal.title("Messages"));
-    let mut table =
-        Table::new(terminal, &["Status", "Sent", "Attempts", "Trigger", "Correlation", "More"]);
+    let _ = writeln!(shown, "\n{}", terminal.title(Phrase::Messages));
+    let columns = [
+        Phrase::ColumnStatus,
+        Phrase::ColumnSent,
+        Phrase::ColumnAttempts,
+        Phrase::ColumnTrigger,
+        Phrase::ColumnCorrelation,
+        Phrase::ColumnMore,
+    ];
+    let mut table = Table::new(terminal, &columns);
     for message in messages {
         let more = ["unreadable", "why", "actor", "actor_name", "error", "body"];
         let more = more.iter().filter(|name| !message[**name].is_null());
@@ -224,20 +249,27 @@ fn messages(terminal: Terminal, messages: &[Value], now: i64, shown: &mut String
             more.map(|name| format!("{name}: {}", plain(&message[*name]))).collect();
         if let (Some(person), true) = (message["person"].as_str(), message["actor_name"].is_null())
         {
-            more.insert(0, format!("by {person}"));
+            more.insert(0, terminal.say(Phrase::By, &[("name", &person)]));
         }
         if let (Some(reason), true) = (message["reason"].as_str(), message["error"].is_null()) {
-            more.push(format!("{reason}; --audience internal shows the error"));
+            more.push(format!("{reason}; {}", terminal.text(Phrase::InternalShowsError)));
         }
         let has_moved = message["moved_on"] == true;
         if has_moved {
-            more.insert(0, "the machine had moved on".to_owned());
+            more.insert(0, terminal.text(Phrase::MovedOn).to_owned());
         }
         let status = if has_moved { "not_applied" } else { text(message, "status") };
+        let words = match status {
+            "not_applied" => terminal.text(Phrase::MessageNotApplied),
+            "queued" => terminal.text(Phrase::Queued),
+            "handled" => terminal.text(Phrase::Handled),
+            "set_aside" => terminal.text(Phrase::SetAside),
+            other => other,
+        };
         let sent = message["sent_at"].as_i64();
         table.row([
-            label(terminal, &status.replace('_', " ")),
-            cell(sent.map(|at| relative(at, now)).unwrap_or_default()),
+            said(terminal, status, words),
+            cell(sent.map(|at| relative(at, now, terminal.language)).unwrap_or_default()),
             cell(plain(&message["attempts"])),
             cell(text(message, "trigger")),
             cell(text(message, "correlation")),

@@ -3,7 +3,7 @@ use comfy_table::{
 };
 
 use super::terminal::Terminal;
-use crate::view::line::OneLine;
+use crate::view::{Phrase, line::OneLine};
 
 /// A table for people. On a terminal it fits the width; elsewhere each row is one line.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ const STYLE: TableStyle = TableStyle::new()
     .content_lines(ContentLineStyle::none().junction('│'));
 
 impl Table {
-    pub(super) fn new(terminal: Terminal, columns: &[&str]) -> Self {
+    pub(super) fn new(terminal: Terminal, columns: &[Phrase]) -> Self {
         let mut table = comfy_table::Table::new();
         table.load_style(STYLE);
         table.set_content_arrangement(if terminal.is_terminal {
@@ -30,7 +30,7 @@ impl Table {
             table.force_no_tty();
         }
         let names = columns.iter().map(|name| {
-            let name = Cell::new(name);
+            let name = Cell::new(terminal.text(*name));
             if terminal.is_colored { name.add_attribute(Attribute::Bold) } else { name }
         });
         table.set_header(names);
@@ -68,15 +68,20 @@ pub(super) fn lines(lines: &[String]) -> Cell {
 
 /// A cell with the label of a state.
 pub(super) fn label(terminal: Terminal, label: &str) -> Cell {
+    said(terminal, label, label)
+}
+
+/// A cell with the words for a label, or for a name such as `set_aside`.
+pub(super) fn said(terminal: Terminal, label: &str, words: &str) -> Cell {
     let color = match label {
-        _ if !terminal.is_colored => return cell(label),
-        "CONTRADICTED" | "contradicted" | "IN_DOUBT" | "in doubt" | "unreadable" => Color::Red,
-        "FAILED" | "REJECTED" | "set aside" | "overdue" => Color::Magenta,
-        "WAITING" | "waits for a person" => Color::Yellow,
+        _ if !terminal.is_colored => return cell(words),
+        "CONTRADICTED" | "contradicted" | "IN_DOUBT" | "in_doubt" | "unreadable" => Color::Red,
+        "FAILED" | "REJECTED" | "set_aside" | "overdue" => Color::Magenta,
+        "WAITING" | "waits_for_person" => Color::Yellow,
         "SUCCESS" => Color::Green,
-        _ => return cell(label),
+        _ => return cell(words),
     };
-    cell(label).fg(color)
+    cell(words).fg(color)
 }
 
 fn flat(text: &str) -> String {

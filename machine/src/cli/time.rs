@@ -1,6 +1,9 @@
 use jiff::{Timestamp, tz::TimeZone};
 
-use crate::clock::{Millis, length};
+use crate::{
+    clock::{Millis, length},
+    language::{Language, Phrase},
+};
 
 /// The local time, such as `2026-03-01 09:30:00`.
 pub(super) fn local(at: Millis) -> String {
@@ -11,21 +14,23 @@ pub(super) fn local(at: Millis) -> String {
 }
 
 /// How long ago that was, such as `3 min ago`, or `in 3 min`.
-pub(super) fn relative(at: Millis, now: Millis) -> String {
-    let text = length(at.abs_diff(now));
-    if at > now { format!("in {text}") } else { format!("{text} ago") }
+pub(super) fn relative(at: Millis, now: Millis, language: Language) -> String {
+    let text = length(at.abs_diff(now), language);
+    language.say(if at > now { Phrase::In } else { Phrase::Ago }, &[("length", &text)])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::relative;
+    use super::*;
 
     #[test]
     fn times_are_told_in_their_largest_unit() {
-        assert_eq!(relative(0, 59_999), "59 s ago");
-        assert_eq!(relative(0, 60_000), "1 min ago");
-        assert_eq!(relative(0, 7_200_000), "2 h ago");
-        assert_eq!(relative(172_800_000, 0), "in 2 d");
-        assert_eq!(relative(i64::MIN, i64::MAX), "213503982334 d ago");
+        let english = |at, now| relative(at, now, Language::English);
+        assert_eq!(english(0, 59_999), "59 s ago");
+        assert_eq!(english(0, 60_000), "1 min ago");
+        assert_eq!(english(0, 7_200_000), "2 h ago");
+        assert_eq!(english(172_800_000, 0), "in 2 d");
+        assert_eq!(english(i64::MIN, i64::MAX), "213503982334 d ago");
+        assert_eq!(relative(0, 60_000, Language::Chinese), "1 分钟前");
     }
 }

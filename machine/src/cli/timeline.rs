@@ -18,7 +18,7 @@ use crate::{
     id::Id,
     operate::{Audience, for_audience, has_session},
     store::Store,
-    view::line::OneLine,
+    view::{Phrase, line::OneLine},
 };
 
 /// `timeline`: the history of one machine, or the executions of a session.
@@ -84,28 +84,41 @@ impl Timeline {
         // People get their number, others also what is wrong with them.
         let errors = array(&timeline["unreadable"]);
         let unreadable = timeline["unreadable"].as_u64().unwrap_or(errors.len() as u64);
-        let mut shown = format!(
-            "{}: {} executions, {} ended, {} not ended\n",
-            OneLine(text(timeline, "session_id")),
-            timeline["total"],
-            timeline["terminal"],
-            timeline["active"]
+        let mut shown = terminal.say(
+            Phrase::SessionLine,
+            &[
+                ("session", &OneLine(text(timeline, "session_id"))),
+                ("total", &timeline["total_contracts"]),
+                ("ended", &timeline["terminal_contracts"]),
+                ("open", &timeline["active_contracts"]),
+            ],
         );
+        shown.push('\n');
         if unreadable > 0 {
-            let _ =
-                writeln!(shown, "{unreadable} more cannot be read; `list --session` names them");
+            let more = terminal.say(Phrase::MoreUnreadable, &[("count", &unreadable)]);
+            let _ = writeln!(shown, "{more}");
         }
-        let mut table = Table::new(terminal, &["Id", "State", "Since", "Took", "About", "Outcome"]);
+        let mut table = Table::new(
+            terminal,
+            &[
+                Phrase::ColumnId,
+                Phrase::ColumnState,
+                Phrase::ColumnSince,
+                Phrase::ColumnTook,
+                Phrase::ColumnAbout,
+                Phrase::ColumnOutcome,
+            ],
+        );
         for execution in array(&timeline["contracts"]) {
             let (created, entered) = (&execution["created_at"], &execution["entered_at"]);
             let (created, entered) =
                 (created.as_i64().unwrap_or_default(), entered.as_i64().unwrap_or_default());
-            let took = length(entered.abs_diff(created));
+            let took = length(entered.abs_diff(created), terminal.language);
             let outcome = [text(execution, "result"), text(execution, "error_message")];
             table.row([
                 cell(text(execution, "execution_id")),
                 label(terminal, text(execution, "label")),
-                cell(relative(entered, now)),
+                cell(relative(entered, now, terminal.language)),
                 cell(if execution["is_terminal"] == true { &took } else { "" }),
                 cell(text(execution, "action_summary")),
                 cell(outcome.join("")),
@@ -114,7 +127,15 @@ impl Timeline {
         if !table.is_empty() {
             shown.push_str(&table.text());
         }
-        let mut table = Table::new(terminal, &["At", "Execution", "Transition", "By"]);
+        let mut table = Table::new(
+            terminal,
+            &[
+                Phrase::ColumnAt,
+                Phrase::ColumnExecution,
+                Phrase::ColumnTransition,
+                Phrase::ColumnBy,
+            ],
+        );
         for step in array(&timeline["transitions"]) {
             let transition = format!(
                 "{} → {} ({})",
@@ -126,25 +147,31 @@ impl Timeline {
                 cell(at(&step["timestamp"])),
                 cell(text(step, "execution_id")),
                 cell(transition),
-                cell(who(step)),
+                cell(who(terminal, step)),
             ]);
         }
         if !table.is_empty() {
-            let _ = write!(shown, "\n{}\n{}", terminal.title("Transitions"), table.text());
+            let _ = write!(shown, "\n{}\n{}", terminal.title(Phrase::Transitions), table.text());
         }
         for attempts in array(&timeline["attempts"]) {
             let ids: Vec<_> = array(attempts).iter().filter_map(Value::as_str).collect();
-            let _ = writeln!(shown, "attempts at the same action: {}", ids.join(", "));
+            let ids = ids.join(", ");
+            let _ = writeln!(shown, "{}", terminal.say(Phrase::SameAction, &[("ids", &ids)]));
         }
         for error in errors {
-            let _ = writeln!(shown, "unreadable: {}", OneLine(error.as_str().unwrap_or_default()));
+            let error = OneLine(error.as_str().unwrap_or_default());
+            let _ =
+                writeln!(shown, "{}", terminal.say(Phrase::FieldUnreadable, &[("error", &error)]));
         }
         shown
     }
 }
 
 fn events(terminal: Terminal, events: &[Value]) -> String {
-    let mut table = Table::new(terminal, &["At", "By", "What", "With"]);
+    let mut table = Table::new(
+        terminal,
+        &[Phrase::ColumnAt, Phrase::ColumnBy, Phrase::ColumnWhat, Phrase::ColumnWith],
+    );
     for event in events {
         let mut with: Vec<String> = Vec::new();
         if let Some(payload) = event["payload"].as_object() {
@@ -155,7 +182,7 @@ fn events(terminal: Terminal, events: &[Value]) -> String {
         }
         table.row([
             cell(at(&event["at"])),
-            cell(who(event)),
+            cell(who(terminal, event)),
             cell(text(event, "text")),
             cell(with.join(", ")),
         ]);
@@ -168,8 +195,15 @@ fn at(value: &Value) -> String {
 }
 
 /// The category of the actor, and the name of a person; kind and any name, where the audience may see them.
-fn who(step: &Value) -> String {
-    let mut who = text(step, "actor_category").to_owned();
+fn who(terminal: Terminal, step: &Value) -> String {
+    let mut who = match text(step, "actor_category") {
+        "agent" => terminal.text(Phrase::Agent),
+        "tool" => terminal.text(Phrase::ToolCategory),
+        "human" => terminal.text(Phrase::Human),
+        "system" => terminal.text(Phrase::System),
+        other => other,
+    }
+    .to_owned();
     let name = step["actor_name"].as_str().or(step["person"].as_str());
     for more in step["actor"].as_str().into_iter().chain(name) {
         let _ = write!(who, " {more}");

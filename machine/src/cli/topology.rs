@@ -15,7 +15,7 @@ use crate::{
     definition::Definition,
     id::shortened,
     store::Store,
-    view::{self, line::OneLine},
+    view::{self, Phrase, line::OneLine},
 };
 
 /// `topology`: the states and moves of a kind of machine, under its newest definition in the file.
@@ -97,7 +97,16 @@ fn kinds(
     newest: &BTreeMap<String, Arc<Definition>>,
     broken: &[String],
 ) -> Answer {
-    let mut table = Table::new(terminal, &["Kind", "Version", "States", "Moves", "About"]);
+    let mut table = Table::new(
+        terminal,
+        &[
+            Phrase::ColumnKind,
+            Phrase::ColumnVersion,
+            Phrase::ColumnStates,
+            Phrase::ColumnMoves,
+            Phrase::ColumnAbout,
+        ],
+    );
     let mut kinds: Vec<Value> = Vec::new();
     for definition in newest.values() {
         let about = definition.docs.trim().lines().next().unwrap_or_default().to_owned();
@@ -117,18 +126,28 @@ fn kinds(
         }));
     }
     let mut text = match (table.is_empty(), broken) {
-        (true, []) => "No machine was ever stored in this file.\n".to_owned(),
+        (true, []) => format!("{}\n", terminal.text(Phrase::NoMachineStored)),
         (true, _) => String::new(),
         (false, _) => table.text(),
     };
     for reason in broken {
-        let _ = writeln!(text, "unreadable: {}", OneLine(reason));
+        let error = OneLine(reason);
+        let _ = writeln!(text, "{}", terminal.say(Phrase::FieldUnreadable, &[("error", &error)]));
     }
     Answer::new(json!({ "kinds": kinds, "unreadable": broken }), text).problems(!broken.is_empty())
 }
 
 fn table(terminal: Terminal, topology: &view::Topology) -> String {
-    let mut table = Table::new(terminal, &["From", "Trigger", "To", "For", "When"]);
+    let mut table = Table::new(
+        terminal,
+        &[
+            Phrase::ColumnFrom,
+            Phrase::ColumnTrigger,
+            Phrase::ColumnTo,
+            Phrase::ColumnFor,
+            Phrase::ColumnWhen,
+        ],
+    );
     let label = |name: &str| {
         let node = topology.nodes.iter().find(|node| node.status == name);
         node.map_or_else(|| name.to_owned(), |node| node.label.clone())
@@ -136,27 +155,29 @@ fn table(terminal: Terminal, topology: &view::Topology) -> String {
     for edge in &topology.edges {
         let actors = edge.allowed_actors.join(", ");
         table.row([
-            cell(label(&edge.from)),
+            cell(label(&edge.from_status)),
             cell(&edge.trigger),
-            cell(label(&edge.to)),
-            cell(if actors.is_empty() { "anyone" } else { &actors }),
+            cell(label(&edge.to_status)),
+            cell(if actors.is_empty() { terminal.text(Phrase::Anyone) } else { &actors }),
             cell(edge.when.as_deref().unwrap_or_default()),
         ]);
     }
     let list = |names: &[String]| {
         let labels: Vec<_> = names.iter().map(|name| OneLine(&label(name)).to_string()).collect();
-        if labels.is_empty() { "none".to_owned() } else { labels.join(", ") }
+        if labels.is_empty() {
+            terminal.text(Phrase::Nothing).to_owned()
+        } else {
+            labels.join(", ")
+        }
     };
     let mut shown = table.text();
-    let _ = write!(
-        shown,
-        "\ninitial   {}\nterminal  {}\nwaits in  {}\n",
-        OneLine(&label(&topology.initial)),
-        list(&topology.terminal),
-        list(&topology.resumable)
-    );
+    shown.push('\n');
+    let initial = label(&topology.initial_status);
+    shown.push_str(&terminal.field(Phrase::FieldInitial, OneLine(&initial)));
+    shown.push_str(&terminal.field(Phrase::FieldTerminal, list(&topology.terminal_statuses)));
+    shown.push_str(&terminal.field(Phrase::FieldWaitsIn, list(&topology.resumable_statuses)));
     for problem in &topology.problems {
-        let _ = writeln!(shown, "problem   {}", OneLine(problem));
+        shown.push_str(&terminal.field(Phrase::FieldProblem, OneLine(problem)));
     }
     shown
 }

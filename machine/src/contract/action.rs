@@ -6,7 +6,7 @@ use unicode_normalization::is_nfkc;
 
 #[cfg(feature = "sqlite")]
 use super::IdempotencyKey;
-use super::InvalidContract;
+use super::{InvalidContract, secret};
 use crate::actor::{Name, is_invisible};
 #[cfg(feature = "sqlite")]
 use crate::journal::canonical_whole;
@@ -18,8 +18,8 @@ use crate::journal::{
 /// [`Execution`](super::Execution).
 ///
 /// The detail of a tool call has the members `service`, `method` and `args`, and where they are set
-/// `identity` and `occurrence`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// `identity`, `occurrence` and `secrets` (the places of [secret](super::Secret) arguments, as JSON pointers).
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Action {
     action_type: ActionType,
@@ -166,6 +166,7 @@ impl Action {
         (service, method): (&str, &str),
         arguments: Map<String, Value>,
         identity: Option<Value>,
+        secrets: Vec<String>,
     ) -> Result<Self, InvalidContract> {
         let mut detail = Map::from_iter([
             ("service".to_owned(), Value::from(service)),
@@ -174,6 +175,9 @@ impl Action {
         ]);
         if let Some(identity) = identity {
             detail.insert("identity".to_owned(), identity);
+        }
+        if !secrets.is_empty() {
+            detail.insert("secrets".to_owned(), Value::from(secrets));
         }
         Self::new(ActionType::ToolCall, detail)
     }
@@ -223,7 +227,7 @@ impl Action {
     }
 
     fn check_call(&self) -> Result<(), &'static str> {
-        let known = ["service", "method", "args", "identity", "occurrence"];
+        let known = ["service", "method", "args", "identity", "occurrence", "secrets"];
         if !self.action_detail.keys().all(|name| known.contains(&name.as_str())) {
             return Err("it has a member that a tool call does not have");
         }
@@ -232,6 +236,9 @@ impl Action {
             return Err("its service or its method is empty");
         }
         check_names(call.service, call.method)?;
+        if let Some(secrets) = self.action_detail.get("secrets") {
+            secret::check(secrets, call.arguments)?;
+        }
         match self.action_detail.get("occurrence") {
             None => Ok(()),
             Some(Value::String(name)) if Name::is_normal(name) => Ok(()),

@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::{borrow::Cow, collections::BTreeMap, time::Duration};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -9,12 +9,15 @@ use super::{
     gate::Approval,
     identity::{Maker, identity},
     rollback::Rollback,
+    secret,
     terms::{Author, Made, Terms},
+    tool::filled,
 };
 use crate::{
     actor::{Actor, GraphRunner, Human, Name, ReasoningNode},
     id::Id,
     journal::check_text,
+    language::{Language, Phrase},
     stored::{Data, Durable},
     typed::{State, Terminal},
 };
@@ -72,7 +75,9 @@ impl Contract {
                     .to_owned(),
             ));
         }
-        let action = Action::tool_call((T::SERVICE, T::METHOD), arguments, identity(&tool)?)?;
+        let secrets = secret::places(&tool, &arguments).map_err(misfit)?;
+        let identity = identity(&tool)?;
+        let action = Action::tool_call((T::SERVICE, T::METHOD), arguments, identity, secrets)?;
         let about = |language: &str| match tool.subject(language) {
             Some(subject) => short(format!("{} → {subject}", name())),
             None => name(),
@@ -81,6 +86,10 @@ impl Contract {
         let summaries =
             T::LANGUAGES.iter().map(|language| ((*language).to_owned(), about(language)));
         contract.0.summaries = summaries.collect();
+        let languages = [""].iter().chain(T::LANGUAGES);
+        let questions = languages
+            .filter_map(|language| Some(((*language).to_owned(), short(tool.question(language)?))));
+        contract.0.questions = questions.collect();
         contract.0.timeout_ms = T::TIMEOUT.map(millis);
         contract.0.settling_ms = millis(T::SETTLING_TIME);
         contract.0.made = Made(Some(Maker::of::<T>()));
@@ -100,13 +109,26 @@ impl Contract {
         author: &ReasoningNode,
     ) -> Result<Self, InvalidContract> {
         let arguments = object(arguments)?;
-        let mut subjects = tool.subjects(&arguments);
-        let action = Action::tool_call((&tool.service, &tool.method), arguments, None)?;
+        let secrets: Vec<String> = tool
+            .secrets
+            .iter()
+            .filter(|name| arguments.contains_key(*name))
+            .map(|name| secret::pointer(name))
+            .collect();
+        let (mut subjects, questions) = {
+            let secrets: Vec<&str> = secrets.iter().map(String::as_str).collect();
+            let shown = secret::with_digests(&arguments, &secrets);
+            (filled(&tool.templates, &shown), filled(&tool.questions, &shown))
+        };
+        let names = (&*tool.service, &*tool.method);
+        let action = Action::tool_call(names, arguments, None, secrets)?;
         let about = |subject: String| short(format!("{} → {subject}", tool.name()));
         let summary = subjects.remove("").map_or_else(|| tool.name(), about);
         let mut contract = Self::new(action, summary, tool.effect, author);
         contract.0.summaries =
             subjects.into_iter().map(|(language, subject)| (language, about(subject))).collect();
+        contract.0.questions =
+            questions.into_iter().map(|(language, question)| (language, short(question))).collect();
         contract.0.timeout_ms = tool.timeout.map(millis);
         contract.0.settling_ms = millis(tool.settling_time);
         Ok(contract)
@@ -220,6 +242,38 @@ impl Contract {
         self
     }
 
+    /// Sets the summary in a language, for people: of a question or another action that is not a tool call, all
+    /// of it; that of a tool call keeps its name. The language is a code such as `zh`, or empty for the default.
+    ///
+    /// It is free text like that of [`about`](Self::about).
+    ///
+    /// ```
+    /// use machine::actor::Actors;
+    /// use machine::contract::Contract;
+    /// use machine::view::Language;
+    ///
+    /// let actors = Actors::issue("assistant")?;
+    /// let question = Contract::ecs_request("Send it to bob@example.com?", &actors.reasoning_node)?
+    ///     .summarized("", "confirm the mail to bob@example.com")
+    ///     .summarized("zh", "确认发送邮件给 bob@example.com");
+    /// assert_eq!(question.summary(), "confirm the mail to bob@example.com");
+    /// assert_eq!(question.summary_in(Language::Chinese), "确认发送邮件给 bob@example.com");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn summarized(mut self, language: &str, text: &str) -> Self {
+        let summary = short(match self.0.action.tool_name() {
+            Some(name) => format!("{name} → {text}"),
+            None => text.to_owned(),
+        });
+        if language.is_empty() {
+            self.0.summary = summary;
+        } else {
+            self.0.summaries.insert(language.to_owned(), summary);
+        }
+        self
+    }
+
     /// Sets how long to wait for an answer of the call. After that its outcome is unknown.
     #[must_use]
     pub fn timeout_after(mut self, timeout: Duration) -> Self {
@@ -280,14 +334,28 @@ impl Contract {
 
     /// A short description of the action, for people.
     #[must_use]
-    pub fn summary(&self) -> &str {
-        &self.0.summary
+    pub fn summary(&self) -> Cow<'_, str> {
+        self.summarize(&self.0.summary, Language::English)
     }
 
-    /// The same in a language that the tool knows; otherwise the default.
+    /// The same in a language, as far as the tool knows it; otherwise the default.
     #[must_use]
-    pub fn summary_in(&self, language: &str) -> &str {
-        self.0.summaries.get(language).unwrap_or(&self.0.summary)
+    pub fn summary_in(&self, language: Language) -> Cow<'_, str> {
+        let summary = self.0.summaries.get(language.code()).unwrap_or(&self.0.summary);
+        self.summarize(summary, language)
+    }
+
+    /// A gate has the summary of the action that it asks for.
+    fn summarize<'a>(&self, summary: &'a str, language: Language) -> Cow<'a, str> {
+        match &self.0.approves {
+            Some(_) => language.say(Phrase::ApproveSummary, &[("summary", &summary)]).into(),
+            None => summary.into(),
+        }
+    }
+
+    /// The question to an approver in the words of the tool, by language.
+    pub(super) fn questions(&self) -> &BTreeMap<String, String> {
+        &self.0.questions
     }
 
     /// The effect that the tool is registered with.
@@ -429,12 +497,13 @@ impl Contract {
         question: &str,
     ) -> Result<Self, InvalidContract> {
         let detail = Map::from_iter([
-            ("type".to_owned(), Value::from("approval")),
+            ("type".to_owned(), Value::from("confirmation")),
             ("message".to_owned(), Value::from(question)),
         ]);
         let action = Action::new(ActionType::EcsRequest, detail)?;
-        let summary = format!("approve {}", self.0.summary);
-        let mut terms = Terms::new(action, summary, Effect::Idempotent, self.0.author.clone());
+        let (summary, author) = (self.0.summary.clone(), self.0.author.clone());
+        let mut terms = Terms::new(action, summary, Effect::Idempotent, author);
+        terms.summaries.clone_from(&self.0.summaries);
         terms.session.clone_from(&self.0.session);
         terms.approves = Some(approval);
         Ok(Self(Box::new(terms)))

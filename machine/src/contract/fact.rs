@@ -5,6 +5,7 @@ use crate::{
     clock::Millis,
     id::Id,
     journal::{Digest, Entry, Fact},
+    language::{Language, Phrase},
 };
 
 /// A fact about a call or an approval, recorded in the journal of its execution.
@@ -175,9 +176,16 @@ pub struct Process {
     pub since: Millis,
 }
 
+impl Process {
+    /// As people find it, in a language.
+    pub(crate) fn say(&self, language: Language) -> String {
+        language.say(Phrase::Process, &[("pid", &self.pid), ("host", &self.host)])
+    }
+}
+
 impl std::fmt::Display for Process {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "process {} on {}", self.pid, self.host)
+        f.write_str(&self.say(Language::English))
     }
 }
 

@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -6,7 +6,7 @@ use super::{
     AnyExecution, CallFact, Callable, Contract, Execution, InvalidContract, Planned, Progress,
     contract::millis,
     execution::{Completed, Rejected, Waiting},
-    wording::{Extent, question},
+    wording::{Extent, Heading, Wording},
 };
 use crate::{
     __private::who,
@@ -14,6 +14,7 @@ use crate::{
     clock::Millis,
     id::Id,
     journal::{Digest, Pass},
+    language::{Language, Phrase},
     stored::{Durable, Snapshot},
     typed::State,
 };
@@ -29,6 +30,8 @@ pub struct Approval {
     action: Digest,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_after_ms: Option<u64>,
+    /// The first lines of the question.
+    heading: Heading,
 }
 
 /// Reads an approval as a part of a contract.
@@ -41,13 +44,15 @@ pub(super) fn read_approval<'de, D: Deserializer<'de>>(
         execution: Id,
         action: Digest,
         expires_after_ms: Option<u64>,
+        heading: Heading,
     }
     let written = Option::<Written>::deserialize(deserializer)?;
-    Ok(written.map(|Written { gate, execution, action, expires_after_ms }| Approval {
+    Ok(written.map(|Written { gate, execution, action, expires_after_ms, heading }| Approval {
         gate,
         execution,
         action,
         expires_after_ms,
+        heading,
     }))
 }
 
@@ -153,15 +158,18 @@ impl Contract {
         let gate = Id::fresh();
         let planned = Planned::new(self.put_behind(gate))?;
         let contract = planned.execution().context();
+        let (short, whole) =
+            (Wording::of(contract, Extent::Short), Wording::of(contract, Extent::Whole));
+        let text = short.text(Language::English);
         let approval = Approval {
             gate,
             execution: planned.id(),
             action: contract.action().digest(),
             expires_after_ms: expires_after.map(millis),
+            heading: short.into_heading(),
         };
-        let (short, whole) = (question(contract, Extent::Short), question(contract, Extent::Whole));
-        let asked = Execution::new(contract.of_gate(approval, &short)?).start(by);
-        Ok((Gate { waiting: asked.suspend(short, by), whole: Some(whole) }, planned))
+        let asked = Execution::new(contract.of_gate(approval, &text)?).start(by);
+        Ok((Gate { waiting: asked.suspend(text, by), whole: Some(whole) }, planned))
     }
 }
 
@@ -172,7 +180,7 @@ impl Contract {
 pub struct Gate {
     waiting: Execution<Waiting>,
     /// The whole question; `None` if the action behind the gate cannot be read.
-    whole: Option<String>,
+    whole: Option<Wording>,
 }
 
 /// The whole question of a gate, with nothing left out, and its digest.
@@ -183,14 +191,17 @@ pub struct WholeQuestion {
     /// The text, as [`Gate::question`] has it if it hides nothing.
     #[cfg_attr(feature = "http", serde(rename = "question"), schema(rename = "question"))]
     pub text: String,
-    /// The digest of the text, by which an approval says that all of it was shown.
+    /// The digest of the question, by which an approval says that all of it was shown. It is the same in every
+    /// language.
     #[cfg_attr(feature = "http", schema(value_type = String))]
     pub digest: Digest,
 }
 
 impl WholeQuestion {
-    pub(crate) fn new(text: String) -> Self {
-        let digest = Digest::of(&[b"question", text.as_bytes()]);
+    pub(crate) fn new(wording: &Wording, language: Language) -> Self {
+        let english = wording.text(Language::English);
+        let digest = Digest::of(&[b"question", english.as_bytes()]);
+        let text = if language == Language::English { english } else { wording.text(language) };
         Self { text, digest }
     }
 }
@@ -207,7 +218,7 @@ impl Gate {
     }
 
     /// With the whole question, made from the action behind it.
-    pub(crate) fn with_whole(self, whole: Option<String>) -> Self {
+    pub(crate) fn with_whole(self, whole: Option<Wording>) -> Self {
         Self { whole, ..self }
     }
 
@@ -225,6 +236,19 @@ impl Gate {
         &self.waiting.state().prompt
     }
 
+    /// The same in a language.
+    #[must_use]
+    pub fn question_in(&self, language: Language) -> Cow<'_, str> {
+        asked_in(&self.waiting, language)
+    }
+
+    /// The question to a person who declines, in a language.
+    #[cfg(feature = "cli")]
+    pub(crate) fn declining(&self, language: Language) -> String {
+        let approval = self.approval();
+        approval.heading.declining(self.question(), &approval.action, language)
+    }
+
     /// The whole question, with the digest that an approval needs: nobody approves what was not shown.
     /// `None` if the action behind the gate cannot be read, so that nobody can approve it.
     ///
@@ -240,7 +264,19 @@ impl Gate {
     /// ```
     #[must_use]
     pub fn whole_question(&self) -> Option<WholeQuestion> {
-        self.whole.clone().map(WholeQuestion::new)
+        self.whole_question_in(Language::English)
+    }
+
+    /// The same with the text in a language.
+    #[must_use]
+    pub fn whole_question_in(&self, language: Language) -> Option<WholeQuestion> {
+        self.whole.as_ref().map(|whole| WholeQuestion::new(whole, language))
+    }
+
+    /// The whole question in every language, to put the gate back.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn whole(&self) -> Option<&Wording> {
+        self.whole.as_ref()
     }
 
     /// The digest of the question, if it hides nothing.
@@ -288,7 +324,7 @@ impl Gate {
     }
 
     /// The gate as it was.
-    pub(crate) fn of_snapshot(snapshot: Snapshot, whole: Option<String>) -> Option<Self> {
+    pub(crate) fn of_snapshot(snapshot: Snapshot, whole: Option<Wording>) -> Option<Self> {
         let any = snapshot.restore::<AnyExecution>().ok()?;
         Waiting::narrow(any).ok().map(|waiting| Self { waiting, whole })
     }
@@ -300,7 +336,7 @@ impl Gate {
         reason: Option<&str>,
         by: &Human,
         at: Millis,
-    ) -> (Decided, Option<String>) {
+    ) -> (Decided, Option<Wording>) {
         let (approval, expires_at) = (self.approval(), self.expires_at());
         let fact = CallFact::Decided {
             approved: reason.is_none(),
@@ -313,12 +349,26 @@ impl Gate {
         self.waiting.__journal_mut(Pass::new()).append(Some(who(by)), fact.into_fact());
         let running = self.waiting.resume(&GraphRunner::STORE);
         let decided = match reason {
-            None => Decided::Approved(running.succeed("approved".to_owned(), &GraphRunner::STORE)),
+            None => {
+                let approved = Phrase::Approved.english().to_owned();
+                Decided::Approved(running.succeed(approved, &GraphRunner::STORE))
+            }
             Some(reason) => {
                 Decided::Declined(running.reject(reason.to_owned(), &GraphRunner::STORE))
             }
         };
         (decided, self.whole)
+    }
+}
+
+/// The question of a gate that waits, in a language.
+pub(super) fn asked_in(waiting: &Execution<Waiting>, language: Language) -> Cow<'_, str> {
+    let asked = &waiting.state().prompt;
+    match waiting.context().approves() {
+        Some(approval) if language != Language::English => {
+            approval.heading.translate(asked, &approval.action, language).into()
+        }
+        _ => asked.into(),
     }
 }
 

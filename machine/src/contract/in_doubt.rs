@@ -3,6 +3,7 @@ use super::{
     execution::{
         Cancelled, Completed, Failed, MayCancel, MayStart, MaySuspend, Pending, Running, Waiting,
     },
+    gate::asked_in,
     outcome::bounded,
     wording::{Extent, describe, visible},
 };
@@ -11,6 +12,7 @@ use crate::{
     actor::{Actor, GraphRunner},
     clock::Millis,
     journal::Pass,
+    language::{Language, Phrase},
     stored::Durable,
 };
 
@@ -49,8 +51,7 @@ impl InDoubt {
     ) -> Self {
         record(&mut running, epoch, Evidence::Unknown(reason.to_owned()), by);
         append(&mut running, who(by), CallFact::Parked { worker, at });
-        let summary = running.context().summary();
-        let prompt = format!("Did this take place: {summary}? It is in doubt: {reason}.");
+        let prompt = did_it(&running.context().summary(), reason, Language::English);
         Self(running.suspend(prompt, by))
     }
 
@@ -88,13 +89,19 @@ impl InDoubt {
     /// The question to ask a person, with the action. If a receipt arrived, it says so first.
     #[must_use]
     pub fn question(&self) -> String {
-        in_doubt(&self.0, Extent::Short)
+        self.question_in(Language::English)
+    }
+
+    /// The same in a language.
+    #[must_use]
+    pub fn question_in(&self, language: Language) -> String {
+        in_doubt(&self.0, Extent::Short, language)
     }
 
     /// The same with whole arguments, however long they are.
     #[must_use]
-    pub fn whole_question(&self) -> String {
-        in_doubt(&self.0, Extent::Whole)
+    pub fn whole_question_in(&self, language: Language) -> String {
+        in_doubt(&self.0, Extent::Whole, language)
     }
 
     /// What is known of the call.
@@ -167,53 +174,70 @@ pub(crate) fn append(machine: &mut dyn Durable, by: Who<'_>, fact: CallFact) {
 
 /// What an execution waits for, as a question to a person. What cannot be seen is escaped.
 #[must_use]
-pub fn waits_for(waiting: &Execution<Waiting>) -> String {
+pub fn waits_for(waiting: &Execution<Waiting>, language: Language) -> String {
     if Progress::read(waiting).is_in_doubt() {
-        return in_doubt(waiting, Extent::Short);
+        return in_doubt(waiting, Extent::Short, language);
     }
-    let asked = &waiting.state().prompt;
     if waiting.context().approves().is_some() {
         // It was made from the action.
-        return asked.clone();
+        return asked_in(waiting, language).into_owned();
     }
+    let asked = &waiting.state().prompt;
     let mut shown = String::with_capacity(asked.len());
     visible(asked, &mut shown);
     shown
 }
 
-fn in_doubt(waiting: &Execution<Waiting>, extent: Extent) -> String {
-    let progress = Progress::read(waiting);
-    let asked = match progress.report_by() {
-        Some(_) => &format!(
-            "Did this take place: {}? It is in doubt: its service accepted it, and has not reported.",
-            waiting.context().summary()
-        ),
-        None => &waiting.state().prompt,
+fn did_it(summary: &str, reason: &str, language: Language) -> String {
+    language.say(Phrase::InDoubt, &[("summary", &summary), ("reason", &reason)])
+}
+
+/// The question as it is stored, in a language: its reason is between what the library has put around it.
+fn asked(waiting: &Execution<Waiting>, language: Language) -> String {
+    if Progress::read(waiting).report_by().is_some() {
+        let summary = waiting.context().summary_in(language);
+        return did_it(&summary, language.text(Phrase::NotReported), language);
+    }
+    let stored = &waiting.state().prompt;
+    if language == Language::English {
+        return stored.clone();
+    }
+    let contract = waiting.context();
+    // The first line break is the mark, unless the summary has one; then the stored text is shown.
+    let around = did_it(&contract.summary(), "\n", Language::English);
+    let reason = around
+        .split_once('\n')
+        .and_then(|(before, after)| stored.strip_prefix(before)?.strip_suffix(after));
+    match reason {
+        Some(reason) => did_it(&contract.summary_in(language), &language.stored(reason), language),
+        None => stored.clone(),
+    }
+}
+
+fn in_doubt(waiting: &Execution<Waiting>, extent: Extent, language: Language) -> String {
+    let (asked, progress) = (asked(waiting, language), Progress::read(waiting));
+    let process = progress.process().map(|process| process.say(language));
+    let say = |phrase: Phrase| {
+        let process: &dyn std::fmt::Display = match &process {
+            Some(process) => process,
+            None => &"",
+        };
+        language.say(phrase, &[("question", &asked), ("process", process)])
     };
-    let question = match (progress.receipt(), progress.worker()) {
-        (Some(receipt), _) => format!("It took place: {receipt}. Confirm it. ({asked})"),
-        (None, Liveness::Ended) => asked.clone(),
-        (None, Liveness::Alive) => match progress.process() {
-            Some(process) => format!(
-                "{asked} When this was last checked, the call could still be running in {process}, so \
-                 the action could still take place."
-            ),
-            None => format!("{asked} The call may still be running."),
-        },
-        (None, Liveness::CutOff) => match progress.process() {
-            Some(process) => format!(
-                "{asked} The call was cut off in {process}, which was still running then, so the \
-                 action can still take place: restart that process, then answer."
-            ),
-            None => format!("{asked} The call was cut off and may still be running."),
-        },
-        (None, Liveness::Unknown) => {
-            format!("{asked} It is unknown whether its worker is still alive.")
+    let question = match (progress.receipt(), progress.worker(), &process) {
+        (Some(receipt), ..) => {
+            language.say(Phrase::InDoubtReceipt, &[("receipt", &receipt), ("question", &asked)])
         }
+        (None, Liveness::Ended, _) => asked.clone(),
+        (None, Liveness::Alive, Some(_)) => say(Phrase::InDoubtAlive),
+        (None, Liveness::Alive, None) => say(Phrase::InDoubtMayRun),
+        (None, Liveness::CutOff, Some(_)) => say(Phrase::InDoubtCutOff),
+        (None, Liveness::CutOff, None) => say(Phrase::InDoubtCutOffSomewhere),
+        (None, Liveness::Unknown, _) => say(Phrase::InDoubtUnknownWorker),
     };
     // Summary, reason and receipt may come from a model, or from the remote service.
     let mut shown = String::with_capacity(question.len());
     visible(&question, &mut shown);
-    describe(waiting.context().action(), extent, &mut shown);
+    describe(waiting.context().action(), extent, language, &mut shown);
     shown
 }

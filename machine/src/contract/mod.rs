@@ -26,6 +26,7 @@ mod registry;
 mod release;
 mod rollback;
 mod rules;
+mod secret;
 mod terms;
 mod tool;
 mod wording;
@@ -69,8 +70,10 @@ pub use release::Release;
 pub use rollback::{RollbackPlan, RollbackStep};
 #[cfg(feature = "sqlite")]
 pub(crate) use rules::settled_at;
+pub use secret::Secret;
+pub(crate) use secret::hide_in_contract;
 pub use tool::{Callable, Repeatable, Tool, ToolSpec};
-#[cfg(feature = "cli")]
-pub(crate) use wording::declining;
+#[cfg(feature = "http")]
+pub(crate) use wording::without_arguments;
 #[cfg(feature = "sqlite")]
-pub(crate) use wording::{Extent, question, visible};
+pub(crate) use wording::{Extent, Wording, question, visible};

@@ -16,6 +16,7 @@ use super::{
     execution::{Completed, Failed, Waiting},
     in_flight::{CallHandle, Owner, StillRunning},
 };
+use crate::language::Phrase;
 
 /// The answer of a service: evidence that the effect took place, or why there is none.
 ///
@@ -258,7 +259,7 @@ impl Answered {
                 (Evidence::Unknown(bounded(reason)), Some(StillRunning::Presumed))
             }
             Err(_) => {
-                let reason = "the service panicked".to_owned();
+                let reason = Phrase::ServicePanicked.english().to_owned();
                 (Evidence::Unknown(reason), Some(StillRunning::Presumed))
             }
         };

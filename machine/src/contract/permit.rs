@@ -11,7 +11,7 @@ use super::{
     in_flight::{CallHandle, CallRecord, Owner, Started},
     outcome::{Answered, Returned},
 };
-use crate::{clock::Millis, id::Id};
+use crate::{clock::Millis, id::Id, language::Phrase};
 
 /// The right to perform one irreversible action, once.
 ///
@@ -118,7 +118,7 @@ impl<T: Callable> Permit<T> {
             let reason = format!("it was not started, because the permit is not valid: {reason}");
             return outcome(Evidence::NotApplied(reason).into(), None);
         }
-        let sleep = timeout.map(|limit| (limit, lender.sleep(limit)));
+        let sleep = timeout.map(|limit| lender.sleep(limit));
         let running: BoxFuture<'static, Returned> = Box::pin(async move {
             let started = Started::new(call.handle.clone(), S::CONFINED);
             // Unwind safe: the service's own state is its own affair, and the call is dropped.
@@ -128,13 +128,14 @@ impl<T: Callable> Permit<T> {
             answered.accepted = answered.accepted.filter(|_| call.callback.is_some());
             started.returned(answered)
         });
-        let Some((limit, sleep)) = sleep else {
+        let Some(sleep) = sleep else {
             return outcome(running.await, None);
         };
         match select(running, sleep).await {
             Either::Left((returned, _)) => outcome(returned, None),
             Either::Right(((), running)) => {
-                let reason = format!("no answer within {} ms", limit.as_millis());
+                // Without the limit, which is for diagnosis: people read the reason.
+                let reason = Phrase::NoAnswerInTime.english().to_owned();
                 let late: BoxFuture<'static, Evidence> =
                     Box::pin(running.map(|returned| returned.evidence));
                 outcome(Evidence::Unknown(reason).into(), Some(late))

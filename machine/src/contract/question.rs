@@ -6,6 +6,7 @@ use crate::{
     actor::{GraphRunner, Human},
     clock::Millis,
     id::Id,
+    language::Language,
     stored::{Durable, Snapshot},
 };
 
@@ -38,7 +39,8 @@ impl Question {
     /// The question. What cannot be seen is escaped.
     #[must_use]
     pub fn text(&self) -> String {
-        waits_for(&self.0)
+        // It is the program's own text, in whatever language that asks.
+        waits_for(&self.0, Language::English)
     }
 
     /// The person who has answered it.

@@ -59,8 +59,8 @@ impl Registry {
         Self::default()
     }
 
-    /// Adds a tool, or replaces one of the same name. Its effect is the higher of both, and it keeps
-    /// its schema unless it gets another: adding a tool again never lowers the risk.
+    /// Adds a tool, or replaces one of the same name. Its effect is the higher of both, its secrets are those of
+    /// both, and it keeps its schema unless it gets another: adding a tool again never lowers the risk.
     ///
     /// # Errors
     ///
@@ -72,6 +72,7 @@ impl Registry {
         let name = spec.name();
         let known = self.tools.get(&name);
         let mut spec = spec;
+        spec.secrets.extend(known.iter().flat_map(|known| known.spec.secrets.clone()));
         if spec.schema.is_none() {
             spec.schema = known.and_then(|known| known.spec.schema.clone());
         }

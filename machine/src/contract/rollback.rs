@@ -64,7 +64,7 @@ impl RollbackPlan {
             match contract.how_to_undo() {
                 Some(how) => plan.steps.push(RollbackStep {
                     undoes: execution.id(),
-                    summary: contract.summary().to_owned(),
+                    summary: contract.summary().into_owned(),
                     action: how.action.clone(),
                     effect: how.effect,
                     how: how.clone(),

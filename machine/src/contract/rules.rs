@@ -21,6 +21,7 @@ impl Context for Contract {
     const MARKS: &'static [Mark] = &[
         Mark::human("summary"),
         Mark::human("summaries"),
+        Mark::human("questions"),
         Mark::human("irreversible"),
         Mark::diagnostic("effect"),
         Mark::diagnostic("idempotency_key"),

@@ -22,6 +22,9 @@ pub(super) struct Terms {
     /// The summary in other languages.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) summaries: BTreeMap<String, String>,
+    /// The question to an approver in the words of the tool, by language; the default is under the empty code.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) questions: BTreeMap<String, String>,
     /// The effect of the tool; the contract may be more careful.
     pub(super) effect: Effect,
     pub(super) irreversible: bool,
@@ -101,6 +104,7 @@ impl Terms {
             action,
             summary,
             summaries: BTreeMap::new(),
+            questions: BTreeMap::new(),
             effect,
             irreversible,
             key: None,

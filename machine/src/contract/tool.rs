@@ -1,4 +1,8 @@
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
@@ -8,6 +12,7 @@ use super::{
     action::check_names,
     identity::{identity, same},
 };
+use crate::language::fill;
 
 /// A tool, as a type: its fields are the arguments of a call.
 ///
@@ -72,13 +77,22 @@ pub trait Tool: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// How long after its worker ended a call can still take effect, because what was sent is on its
     /// way; by default 60 s. "It did not take place" counts only after that time.
     const SETTLING_TIME: Duration = Duration::from_mins(1);
-    /// The languages that [`subject`](Self::subject) knows, besides the default, such as `zh`.
+    /// The languages that [`subject`](Self::subject) and [`question`](Self::question) know, besides the default, such
+    /// as `zh`.
     const LANGUAGES: &'static [&'static str] = &[];
 
     /// What the call is about, for people: the summary is `service.method → subject`, which lists, views and
-    /// prompts show. The question to an approver is made from the action, not from it. `language` is one of
+    /// prompts show. The question to an approver does not use it: see [`question`](Self::question). `language` is one of
     /// [`LANGUAGES`](Self::LANGUAGES), or empty for the default.
     fn subject(&self, _language: &str) -> Option<String> {
+        None
+    }
+
+    /// The question to an approver in the words of the tool, such as `Send the mail to bob@example.com?`. Below it the
+    /// question has the tool, its arguments and its digest in any case. By default the question is `Allow
+    /// service.method?`, in the languages of the library. `language` is one of [`LANGUAGES`](Self::LANGUAGES), or empty
+    /// for the default.
+    fn question(&self, _language: &str) -> Option<String> {
         None
     }
 
@@ -251,6 +265,9 @@ pub struct ToolSpec {
     pub(super) timeout: Option<Duration>,
     pub(super) settling_time: Duration,
     pub(super) templates: BTreeMap<String, String>,
+    pub(super) questions: BTreeMap<String, String>,
+    /// The names of the arguments that are secret.
+    pub(super) secrets: BTreeSet<String>,
     #[cfg(feature = "registry")]
     pub(super) schema: Option<Value>,
 }
@@ -305,6 +322,8 @@ impl ToolSpec {
             timeout: Some(Self::DEFAULT_TIMEOUT),
             settling_time: Self::DEFAULT_SETTLING_TIME,
             templates: BTreeMap::new(),
+            questions: BTreeMap::new(),
+            secrets: BTreeSet::new(),
             #[cfg(feature = "registry")]
             schema: None,
         })
@@ -351,6 +370,22 @@ impl ToolSpec {
         self
     }
 
+    /// Sets the question to an approver, in a language: a text like that of [`template`](Self::template). See
+    /// [`Tool::question`].
+    #[must_use]
+    pub fn question(mut self, language: impl Into<String>, text: impl Into<String>) -> Self {
+        self.questions.insert(language.into(), text.into());
+        self
+    }
+
+    /// Marks an argument as secret: every view and question shows its digest instead. See
+    /// [`Secret`](super::Secret).
+    #[must_use]
+    pub fn secret(mut self, argument: impl Into<String>) -> Self {
+        self.secrets.insert(argument.into());
+        self
+    }
+
     /// Sets the JSON Schema of the arguments. A [`Registry`](super::Registry) checks it.
     #[cfg(feature = "registry")]
     #[must_use]
@@ -358,35 +393,17 @@ impl ToolSpec {
         self.schema = Some(schema);
         self
     }
+}
 
-    /// What a call is about, in the languages of the templates.
-    pub(super) fn subjects(&self, arguments: &Map<String, Value>) -> BTreeMap<String, String> {
-        let filled = |template: &String| {
-            let mut text = String::with_capacity(template.len());
-            let mut rest = template.as_str();
-            // Each place is filled once, so that an argument cannot bring places of its own.
-            while let Some((before, after)) = rest.split_once('{') {
-                text.push_str(before);
-                let known = after.split_once('}');
-                let known = known.and_then(|(name, rest)| Some((arguments.get(name)?, rest)));
-                match known {
-                    Some((Value::String(argument), after)) => {
-                        text.push_str(argument);
-                        rest = after;
-                    }
-                    Some((argument, after)) => {
-                        text.push_str(&argument.to_string());
-                        rest = after;
-                    }
-                    None => {
-                        text.push('{');
-                        rest = after;
-                    }
-                }
-            }
-            text.push_str(rest);
-            text
-        };
-        self.templates.iter().map(|(language, text)| (language.clone(), filled(text))).collect()
-    }
+/// Templates with the arguments in their places, by language.
+pub(super) fn filled(
+    templates: &BTreeMap<String, String>,
+    arguments: &Map<String, Value>,
+) -> BTreeMap<String, String> {
+    let argument = |name: &str| match arguments.get(name)? {
+        Value::String(text) => Some(Cow::Borrowed(text.as_str())),
+        other => Some(Cow::Owned(other.to_string())),
+    };
+    let templates = templates.iter();
+    templates.map(|(language, text)| (language.clone(), fill(text, argument))).collect()
 }

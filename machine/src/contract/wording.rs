@@ -1,9 +1,14 @@
-use std::fmt::Write;
+use std::{collections::BTreeMap, fmt::Write};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Action, Contract};
-use crate::{journal::canonical_whole, legible::Marks};
+use super::{Action, Contract, secret::shown_arguments};
+use crate::{
+    journal::{Digest, canonical_whole},
+    language::{Language, Phrase},
+    legible::Marks,
+};
 
 /// The longest text of one argument in a question, in characters.
 const LONGEST: usize = 2000;
@@ -26,47 +31,209 @@ pub(crate) enum Extent {
     Whole,
 }
 
-/// The text before the name of the action in a question.
-const ALLOW: &str = "Allow ";
-
-/// The text after it, if the action is irreversible.
-const FOR_GOOD: &str = " It cannot be taken back.";
-
-/// The question to an approver, made from nothing but the action.
+/// The question to an approver in English, made from nothing but the action and the words of its tool.
 pub(crate) fn question(contract: &Contract, extent: Extent) -> String {
-    let action = contract.action();
-    let call = action.tool();
-    let mut text = String::from(ALLOW);
-    match &call {
-        Some(call) => visible(&call.name(), &mut text),
-        None => {
-            name(&action.action_type().to_string(), extent, &mut text);
+    Wording::of(contract, extent).text(Language::English)
+}
+
+/// A question to an approver, in any language.
+#[derive(Debug, Clone)]
+pub(crate) struct Wording {
+    heading: Heading,
+    /// The arguments, each on a line; the same in every language.
+    arguments: String,
+    digest: Digest,
+}
+
+/// What the first lines of a question say. A gate keeps it, so that its question can be said in any language.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Heading {
+    /// The tool, or the type of the action, as people read it.
+    name: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    irreversible: bool,
+    /// The question in the words of the tool, by language; the default is under the empty code.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    worded: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    occurrence: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    hidden: Vec<Hidden>,
+}
+
+/// A part of the action that a question does not show.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Hidden {
+    /// An argument.
+    Argument(String),
+    /// So many characters of the name of one.
+    OfName(usize),
+    /// So many characters of the value of one.
+    OfValue(usize, String),
+    /// So many other parts.
+    More(usize),
+}
+
+impl Wording {
+    pub(crate) fn of(contract: &Contract, extent: Extent) -> Self {
+        let action = contract.action();
+        let call = action.tool();
+        let mut shown = String::new();
+        match &call {
+            Some(call) => visible(&call.name(), &mut shown),
+            None => {
+                name(&action.action_type().to_string(), extent, &mut shown);
+            }
+        }
+        let (arguments, hidden) = arguments(action, extent);
+        let heading = Heading {
+            name: shown,
+            irreversible: contract.is_irreversible(),
+            worded: contract.questions().clone(),
+            occurrence: call.and_then(|call| call.occurrence).map(str::to_owned),
+            hidden,
+        };
+        Self { heading, arguments, digest: action.digest() }
+    }
+
+    pub(crate) fn text(&self, language: Language) -> String {
+        let mut text = self.heading.text(language);
+        text.push_str(&self.arguments);
+        text.push('\n');
+        text.push_str(&digest_line(&self.digest, language));
+        text
+    }
+
+    pub(super) fn into_heading(self) -> Heading {
+        self.heading
+    }
+}
+
+impl Heading {
+    fn worded(&self, language: Language) -> Option<&String> {
+        self.worded.get(language.code()).or_else(|| self.worded.get(""))
+    }
+
+    fn text(&self, language: Language) -> String {
+        let mut text = match self.worded(language) {
+            Some(worded) => {
+                let mut shown = String::new();
+                visible(worded, &mut shown);
+                shown
+            }
+            None => language.say(Phrase::Allow, &[("name", &self.name)]),
+        };
+        if self.irreversible {
+            text.push_str(language.text(Phrase::ForGood));
+        }
+        self.rest(language, &mut text);
+        text
+    }
+
+    /// The lines after the first one. Their number is the same in every language.
+    fn rest(&self, language: Language, text: &mut String) {
+        let mut line = |phrase, name: &str, value: &str| {
+            text.push('\n');
+            text.push_str(&language.say(phrase, &[(name, &value)]));
+        };
+        if !self.worded.is_empty() {
+            line(Phrase::Tool, "name", &self.name);
+        }
+        if let Some(occurrence) = &self.occurrence {
+            let mut shown = String::new();
+            visible(occurrence, &mut shown);
+            line(Phrase::Occurrence, "name", &shown);
+        }
+        if !self.hidden.is_empty() {
+            // First, so that nobody overlooks it.
+            line(Phrase::NotShown, "parts", &not_shown(&self.hidden, language));
         }
     }
-    text.push('?');
-    if contract.is_irreversible() {
-        text.push_str(FOR_GOOD);
+
+    /// A question with this heading in another language. Its last line is the digest of the action.
+    pub(super) fn translate(&self, question: &str, digest: &Digest, language: Language) -> String {
+        Self::after_heading(self.text(language), question, digest, language)
     }
-    if let Some(occurrence) = call.and_then(|call| call.occurrence) {
-        text.push_str("\n(occurrence) ");
-        visible(occurrence, &mut text);
+
+    /// The same to a person who declines: what `y` means is in the first line.
+    pub(super) fn declining(&self, question: &str, digest: &Digest, language: Language) -> String {
+        let mut text = language.say(Phrase::DeclineQuestion, &[("name", &self.name)]);
+        self.rest(language, &mut text);
+        Self::after_heading(text, question, digest, language)
     }
-    describe(action, extent, &mut text);
+
+    /// The arguments of a question below another heading.
+    fn after_heading(
+        mut text: String,
+        question: &str,
+        digest: &Digest,
+        language: Language,
+    ) -> String {
+        let arguments = question.lines().skip(text.lines().count());
+        let mut arguments: Vec<_> = arguments.collect();
+        arguments.pop();
+        for line in arguments {
+            text.push('\n');
+            text.push_str(line);
+        }
+        text.push('\n');
+        text.push_str(&digest_line(digest, language));
+        text
+    }
+}
+
+/// The last line of a question.
+fn digest_line(digest: &Digest, language: Language) -> String {
+    language.say(Phrase::ActionDigest, &[("digest", &&digest.to_string()[..16])])
+}
+
+/// The first line of a question that shows arguments; `None` of any other text.
+#[cfg(feature = "http")]
+pub(crate) fn without_arguments(question: &str, language: Language) -> Option<&str> {
+    let (first, rest) = question.split_once('\n')?;
+    let last = rest.lines().last()?;
+    let is_digest = [Language::English, language].into_iter().any(|language| {
+        let parts = language.text(Phrase::ActionDigest).split_once("{digest}");
+        parts.is_some_and(|(before, after)| last.starts_with(before) && last.ends_with(after))
+    });
+    is_digest.then_some(first)
+}
+
+fn not_shown(hidden: &[Hidden], language: Language) -> String {
+    let mut text = String::new();
+    for (place, part) in hidden.iter().enumerate() {
+        let said = match part {
+            Hidden::Argument(name) => name.clone(),
+            Hidden::OfName(count) => language.say(Phrase::HiddenOfName, &[("count", count)]),
+            Hidden::OfValue(count, name) => {
+                language.say(Phrase::HiddenOf, &[("count", count), ("name", name)])
+            }
+            Hidden::More(count) => language.say(Phrase::AndMore, &[("count", count)]),
+        };
+        if place > 0 && !matches!(part, Hidden::More(_)) {
+            text.push_str(", ");
+        }
+        text.push_str(&said);
+    }
     text
 }
 
-/// The same to a person who declines: what `y` means is in the first line.
-#[cfg(feature = "cli")]
-pub(crate) fn declining(question: &str) -> String {
-    let (first, rest) = question.split_once('\n').unwrap_or((question, ""));
-    let first = first.strip_suffix(FOR_GOOD).unwrap_or(first);
-    let name = first.strip_prefix(ALLOW).and_then(|it| it.strip_suffix('?')).unwrap_or("this");
-    format!("Decline {name}? It never runs.\n{rest}")
+/// The arguments of an action, each on a line, and its digest.
+pub(super) fn describe(action: &Action, extent: Extent, language: Language, text: &mut String) {
+    let (arguments, hidden) = arguments(action, extent);
+    if !hidden.is_empty() {
+        let parts = not_shown(&hidden, language);
+        let _ = write!(text, "\n{}", language.say(Phrase::NotShown, &[("parts", &parts)]));
+    }
+    text.push_str(&arguments);
+    let _ = write!(text, "\n{}", digest_line(&action.digest(), language));
 }
 
-/// The arguments of an action, each on a line, and its digest.
-pub(super) fn describe(action: &Action, extent: Extent, text: &mut String) {
-    let arguments = action.tool().map_or(action.detail(), |call| call.arguments);
+/// The arguments of an action, each on a line after a line break, and what of them is hidden. Secrets are
+/// shown by their digests.
+fn arguments(action: &Action, extent: Extent) -> (String, Vec<Hidden>) {
+    let arguments = shown_arguments(action);
     // The text must not depend on the features of `serde_json` that other crates enable.
     let mut arguments: Vec<_> = arguments.iter().collect();
     arguments.sort_by_key(|(name, _)| *name);
@@ -74,32 +241,27 @@ pub(super) fn describe(action: &Action, extent: Extent, text: &mut String) {
     let mut hidden = Vec::new();
     for (argument, value) in &arguments {
         if extent == Extent::Short && lines.len() > LARGEST {
-            hidden.push(shown_name(argument));
+            hidden.push(Hidden::Argument(shown_name(argument)));
             continue;
         }
         lines.push('\n');
         let of_name = name(argument, extent, &mut lines);
         if of_name > 0 {
-            hidden.push(format!("{of_name} characters of a name"));
+            hidden.push(Hidden::OfName(of_name));
         }
         lines.push_str(": ");
         // As JSON, line breaks are escaped and quotes cannot be forged.
         let of_value = cut(&canonical_whole(value), extent.of(LONGEST), &mut lines);
         if of_value > 0 {
-            hidden.push(format!("{of_value} characters of {}", shown_name(argument)));
+            hidden.push(Hidden::OfValue(of_value, shown_name(argument)));
         }
     }
-    if !hidden.is_empty() {
-        // First, so that nobody overlooks it.
-        let named = hidden.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
-        let _ = write!(text, "\nNOT SHOWN HERE: {named}");
-        if hidden.len() > NAMED {
-            let _ = write!(text, ", and {} more", hidden.len() - NAMED);
-        }
+    let more = hidden.len().saturating_sub(NAMED);
+    if more > 0 {
+        hidden.truncate(NAMED);
+        hidden.push(Hidden::More(more));
     }
-    text.push_str(&lines);
-    let digest = action.digest().to_string();
-    let _ = write!(text, "\n[action {}]", &digest[..16]);
+    (lines, hidden)
 }
 
 impl Extent {
@@ -137,7 +299,8 @@ fn cut(value: &str, longest: usize, text: &mut String) -> usize {
     };
     visible(&value[..end], text);
     let more = value[end..].chars().count();
-    let _ = write!(text, "… ({more} more characters)");
+    // The same in every language.
+    let _ = write!(text, "… (+{more})");
     more
 }
 

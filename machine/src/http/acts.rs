@@ -273,7 +273,7 @@ pub(super) async fn fence(
 ) -> Result<Json<Fenced>, Problem> {
     let operator = writer.operates(&http);
     match operator.fence(id, why.reason.as_deref()).await {
-        Ok(doubt) => Ok(Json(Fenced { id, question: doubt.question() })),
+        Ok(doubt) => Ok(Json(Fenced { id, question: doubt.question_in(http.language) })),
         Err(error) => Err(http.refused(id, error).await),
     }
 }

@@ -7,6 +7,7 @@ use utoipa::IntoParams;
 
 use super::json::Json;
 use super::{
+    access::Role,
     caller::{Caller, Writer},
     extract::{Body, OfMachine, Query, limit, parsed},
     problem::Problem,
@@ -22,7 +23,7 @@ use crate::{
     operate::{self, Decided},
     store::{self, Cursor, LoadError, Standing},
     stored::VerifyError,
-    view::NextStep,
+    view::{Human, NextStep, Phrase, due},
 };
 
 /// Which part.
@@ -141,18 +142,19 @@ impl Approval {
         };
         let author = contract.made_by().0;
         let Standing { stale, caution } = http.store.standing(&gate).await?;
+        let since = gate.execution().journal().summary().entered_at;
         Ok(Some(Self {
             gate: gate.id(),
             execution: behind,
-            question: gate.question().to_owned(),
+            question: gate.question_in(http.language).into_owned(),
             digest: gate.digest_if_whole().map(|digest| digest.to_string()),
-            summary: contract.summary().to_owned(),
+            summary: contract.summary_in(http.language).into_owned(),
             tool,
             asked_by: execution::DEFINITION.category(author),
             session: contract.session_id().map(str::to_owned),
             irreversible,
-            waiting_since: gate.execution().journal().summary().entered_at,
-            expires_at: gate.expires_at(),
+            waiting_since: since,
+            expires_at: gate.expires_at().map(|at| due::<Human>(at, since)),
             stale,
             caution,
             next: http.observer.next_of_execution(asked).await?,
@@ -166,6 +168,8 @@ impl Approval {
     get, path = "/api/approvals/{id}", tag = "approvals", params(("id" = Id, Path)),
     responses(
         (status = 200, description = "All of the question, and its digest.", body = WholeQuestion),
+        (status = 401, description = "The arguments are shown with a token.", body = Problem,
+            content_type = "application/problem+json"),
         (status = 404, description = "No machine has this id.", body = Problem,
             content_type = "application/problem+json"),
         (status = 409, description = "It is not a gate that waits.", body = Problem,
@@ -174,7 +178,7 @@ impl Approval {
 )]
 pub(super) async fn show(
     State(http): State<Shared>,
-    _: Caller,
+    caller: Caller,
     OfMachine(id): OfMachine,
 ) -> Result<Json<WholeQuestion>, Problem> {
     let gate = http.store.gate(id).await.map_err(|error| match error {
@@ -183,7 +187,10 @@ pub(super) async fn show(
         }
         error => error.into(),
     })?;
-    gate.whole_question().map(Json).ok_or_else(|| {
+    if caller.role == Role::Local {
+        return Err(Problem::unauthorized(http.language.text(Phrase::SignInForArguments)));
+    }
+    gate.whole_question_in(http.language).map(Json).ok_or_else(|| {
         Problem::refused("what the gate asks for cannot be read, so nobody can approve it")
     })
 }

@@ -12,6 +12,7 @@ use super::{
     guard,
     problem::Problem,
     router::{Http, Shared},
+    withhold::withhold,
 };
 use crate::{
     actor::Human,
@@ -109,8 +110,10 @@ pub(super) async fn authenticate(
         }
         None => return Err(Problem::unauthorized(NO_TOKEN)),
     };
+    let shows_arguments = caller.role > Role::Local;
     request.extensions_mut().insert(caller);
-    Ok(next.run(request).await)
+    let response = next.run(request).await;
+    Ok(if shows_arguments { response } else { withhold(response, http.language).await })
 }
 
 pub(super) fn bearer(headers: &HeaderMap) -> Result<Option<String>, Problem> {

@@ -40,7 +40,7 @@ pub(super) struct ExecutionState {
     is_terminal: bool,
     /// It waits, and is not in doubt.
     is_resumable: bool,
-    /// The action is irreversible, and took effect.
+    /// The action is marked as irreversible.
     has_side_effects: bool,
     /// When (milliseconds since the Unix epoch).
     timestamp: Millis,
@@ -138,7 +138,7 @@ impl Changes {
                 execution_id: id,
                 action_summary: subject.summary.clone(),
                 from_status: from,
-                has_side_effects: subject.is_irreversible && to == "completed",
+                has_side_effects: subject.is_irreversible,
                 to_status: to,
                 trigger,
                 actor_category,
@@ -178,7 +178,7 @@ impl Changes {
                     Ok(execution) => {
                         let contract = execution.context();
                         Subject {
-                            summary: contract.summary_in(self.language.code()).to_owned(),
+                            summary: contract.summary_in(self.language).into_owned(),
                             is_irreversible: contract.is_irreversible(),
                             session: contract.session_id().map(str::to_owned),
                         }

@@ -46,7 +46,7 @@ pub(super) async fn timeline(
     let audience = caller.may_see(shown.audience)?;
     let session = name(&session)?;
     let timeline = for_audience!(audience, http.observer, session(session))??;
-    if timeline["total"] == 0 && timeline["unreadable"] == 0 {
+    if timeline["total_contracts"] == 0 && timeline["unreadable"] == 0 {
         return Err(Problem::not_found("no execution has this session; see api/sessions"));
     }
     Ok(Json(timeline))

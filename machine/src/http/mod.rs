@@ -25,6 +25,7 @@ mod server;
 mod sessions;
 mod sign_in;
 mod steps;
+mod withhold;
 
 pub use access::{Access, InvalidToken};
 pub use guard::InvalidHost;

@@ -71,7 +71,7 @@ pub struct Http {
     pub(super) feed: Arc<Feed>,
     pub(super) codes: Codes,
     pub(super) receipts: Receipts,
-    language: Language,
+    pub(super) language: Language,
 }
 
 pub(super) type Shared = Arc<Http>;

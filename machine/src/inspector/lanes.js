@@ -32,7 +32,7 @@ function kindsOf(definition) {
 
 /** The state that the loaded part of a history begins in. */
 export const initialOf = (history, definition, status) =>
-  history.moves[0]?.from ?? (history.first === 0 ? definition?.topology.initial : null) ?? status;
+  history.moves[0]?.from ?? (history.first === 0 ? definition?.topology.initial_status : null) ?? status;
 
 export function lanesOf(data, labels) {
   const { history, definition, machine: one, attempts, offspring } = data;
@@ -76,7 +76,7 @@ export function executionLanes(session, definition) {
     label: one.action_summary,
     stays: staysOf(
       one.created_at,
-      definition?.topology.initial ?? "pending",
+      definition?.topology.initial_status ?? "pending",
       moves.get(one.execution_id) ?? [],
       { labelOf: (status) => labels.get(status) ?? status, kindOf: kindsOf(definition) },
     ),

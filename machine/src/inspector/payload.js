@@ -34,8 +34,9 @@ export const question = (text, key = "question") =>
     text,
   );
 
-/** True if a question hides a part of the action; its second line names the part. */
-export const isCut = (text) => /^[^\n]*\n(\(occurrence\) [^\n]*\n)?NOT SHOWN HERE: /.test(text ?? "");
+/** True if a question hides a part of the action; a line before the arguments names the part. No argument begins with a bracket. */
+export const isCut = (text) =>
+  /^[^\n]*\n([(（][^\n]*\n)*(NOT SHOWN HERE: |此处未显示：)/.test(text ?? "");
 
 /** A value: short ones as they are, others folded. `key` makes it the same one after an update. */
 export function payload(value, key, refresh, what = "value", open = undefined) {

@@ -159,9 +159,9 @@ export const definition = {
           h(
             "tr",
             { key: index },
-            h("td", null, labels.get(edge.from)),
+            h("td", null, labels.get(edge.from_status)),
             h("th", { scope: "row", class: "data" }, edge.trigger, edge.when ? ` (${edge.when})` : ""),
-            h("td", null, labels.get(edge.to)),
+            h("td", null, labels.get(edge.to_status)),
             h("td", null, edge.allowed_actors.join(", ") || "anyone"),
           ),
         ),

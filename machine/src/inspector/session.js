@@ -115,7 +115,7 @@ export const session = {
       h(
         "p",
         { class: "note" },
-        `${count(data.total, "execution")}: ${data.active} open, ${data.terminal} ended. `,
+        `${count(data.total_contracts, "execution")}: ${data.active_contracts} open, ${data.terminal_contracts} ended. `,
         data.started_at
           ? [
               `Began ${exact(data.started_at)}`,

@@ -5,6 +5,7 @@ use super::{Accepted, Draft, Error, Operator};
 use crate::{
     contract::{AnyExecution, Progress, execution},
     id::Id,
+    language::Phrase,
 };
 
 /// A machine that was cancelled, or will be.
@@ -47,7 +48,7 @@ impl Operator<'_> {
         ids: &[Id],
         reason: Option<&str>,
     ) -> Result<Vec<Cancelled>, Error> {
-        let reason = reason.unwrap_or("cancelled");
+        let reason = reason.unwrap_or(Phrase::Cancelled.english());
         let plans = self.plans(ids, reason).await;
         let plans = self.checked("cancel", ids, reason, plans).await?;
         self.logged("cancel", ids, reason, async {

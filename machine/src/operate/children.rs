@@ -69,7 +69,7 @@ impl Observer {
         let opened = async {
             let observed = self.store.observed_one(id).await?;
             let next = self.next(id).await?;
-            let missing = self.store.undriven_one(id).await?.map(|needs| needs.to_string());
+            let missing = self.store.undriven_one(id).await?.map(|needs| needs.say(self.language));
             if observed.definition.name != execution::DEFINITION.name {
                 let now = self.store.now();
                 let one = Overview::<view::Human>::of_subject(&observed.subject(&self.own), now);
@@ -81,10 +81,14 @@ impl Observer {
             let gate = execution.context().behind();
             let gate = gate.filter(|_| Release::of(&execution) == Some(Release::Deferred));
             let question = match (&execution, gate) {
-                (AnyExecution::Waiting(asks), _) => Some(crate::contract::waits_for(asks)),
-                (_, Some(gate)) => {
-                    self.store.open_gate(gate).await?.map(|gate| gate.question().to_owned())
+                (AnyExecution::Waiting(asks), _) => {
+                    Some(crate::contract::waits_for(asks, self.language))
                 }
+                (_, Some(gate)) => self
+                    .store
+                    .open_gate(gate)
+                    .await?
+                    .map(|gate| gate.question_in(self.language).into_owned()),
                 (_, None) => None,
             };
             let Overview { label, summary, .. } = one;

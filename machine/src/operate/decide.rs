@@ -5,6 +5,7 @@ use crate::{
     contract::{Decision, Gate},
     id::Id,
     journal::Digest,
+    language::Phrase,
     store::{Batch, Decide, retry::Retry},
 };
 
@@ -67,7 +68,7 @@ impl Operator<'_> {
         gates: Vec<Gate>,
         reason: Option<&str>,
     ) -> Result<Vec<Decided>, Error> {
-        let reason = reason.unwrap_or("declined");
+        let reason = reason.unwrap_or(Phrase::Declined.english());
         let ids: Vec<_> = gates.iter().map(Gate::id).collect();
         let answers = gates.into_iter().map(|gate| {
             let asked = asked(&gate);

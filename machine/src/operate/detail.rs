@@ -8,7 +8,7 @@ use crate::{
     contract::{AnyExecution, execution},
     id::Id,
     store::{Delivery, LoadError, Received, Standing, observe::Observed},
-    view::{self, ExecutionSnapshot, NextStep, Observer, Snapshot, Trouble},
+    view::{self, ExecutionSnapshot, Language, NextStep, Observer, Snapshot, Trouble},
 };
 
 /// One machine, what it waits for, and what to do next, as an audience may see it.
@@ -121,13 +121,17 @@ impl Observer {
         let is_execution = observed.definition.name == execution::DEFINITION.name;
         let machine = self.snapshot::<A>(id).await?;
         let execution = if is_execution { Some(self.execution::<A>(id).await?) } else { None };
-        let (gate, standing) =
-            if is_execution { self.gate_before(id).await? } else { (None, Standing::default()) };
+        let (gate, standing) = if is_execution {
+            self.gate_before::<A>(id).await?
+        } else {
+            (None, Standing::default())
+        };
         let answered_with = if is_execution { None } else { self.answered_with(&observed).await? };
         let failing = self.store.failing_of(id).await?;
         let missing = self.store.undriven_one(id).await?;
         let messages = self.store.inbox(id).await?.into_iter();
-        let messages = messages.map(|message| Message::of(message, &observed)).collect();
+        let language = self.language;
+        let messages = messages.map(|message| Message::of(message, &observed, language)).collect();
         let next = self.next(id).await?;
         Ok(Detail {
             machine,
@@ -136,8 +140,8 @@ impl Observer {
             stale: standing.stale,
             caution: standing.caution,
             answered_with,
-            missing: missing.map(|needs| needs.to_string()),
-            trouble: failing.as_ref().map(Trouble::of),
+            missing: missing.map(|needs| needs.say(language)),
+            trouble: failing.as_ref().map(|failing| Trouble::of(failing, language)),
             error: A::__internal(|| failing.map(|failing| failing.error)),
             messages,
             parent: self.store.parent(id).await?,
@@ -151,7 +155,10 @@ impl Observer {
 impl Observer {
     /// The open gate before an execution that has not started, and the standing of that gate or, of a gate
     /// that waits, its own.
-    async fn gate_before(&self, id: Id) -> Result<(Option<Gate>, Standing), LoadError> {
+    async fn gate_before<A: view::Audience>(
+        &self,
+        id: Id,
+    ) -> Result<(Option<Gate>, Standing), LoadError> {
         let gate = match self.store.load::<AnyExecution>(id).await? {
             AnyExecution::Pending(pending) => pending.context().behind(),
             AnyExecution::Waiting(gate) if gate.context().approves().is_some() => Some(id),
@@ -171,15 +178,17 @@ impl Observer {
         let is_before = gate.id() != id && standing.stale.is_none();
         let before = is_before.then(|| Gate {
             id: gate.id(),
-            question: gate.question().to_owned(),
-            expires_at: gate.expires_at(),
+            question: gate.question_in(self.language).into_owned(),
+            expires_at: gate
+                .expires_at()
+                .map(|at| view::due::<A>(at, gate.execution().journal().summary().entered_at)),
         });
         Ok((before, standing))
     }
 }
 
 impl<A: view::Audience> Message<A> {
-    fn of(message: Result<Received, LoadError>, machine: &Observed) -> Self {
+    fn of(message: Result<Received, LoadError>, machine: &Observed, language: Language) -> Self {
         let (message, unreadable) = match message {
             Ok(message) => (Some(message), None),
             Err(error) => (None, Some(error.to_string())),
@@ -200,7 +209,7 @@ impl<A: view::Audience> Message<A> {
             attempts: of.map(|message| message.attempts),
             reason: of
                 .filter(|message| message.cause.is_some())
-                .map(|message| view::aside::of_message(message, machine)),
+                .map(|message| view::aside::of_message(message, machine, language)),
             person: of
                 .filter(|message| machine.definition.category(&message.actor) == Category::Human)
                 .and_then(|message| message.name.clone()),

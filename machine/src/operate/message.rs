@@ -7,7 +7,7 @@ use crate::{
     definition::{Definition, Edge, Move},
     id::{Id, shortened},
     store::{Message, Received, Sent, Store},
-    view::{line::OneLine, misfit},
+    view::{Language, line::OneLine, misfit},
 };
 
 /// A message that the stored definition of its machine allows.
@@ -110,7 +110,7 @@ impl Draft {
                 legal(newest, state)
             )));
         };
-        if let Some(misfit) = misfit(edge, &payload, true) {
+        if let Some(misfit) = misfit(edge, &payload, true, Language::English) {
             return Err(Error::payload(misfit));
         }
         let is_taken = state.is_some_and(|state| {

@@ -4,10 +4,11 @@ use super::{CommitError, Store, begin::Approved, telemetry};
 use crate::{
     actor::Human,
     contract::{
-        Decided, Decision, Extent, Gate, WholeQuestion, execution, execution::Status, question,
+        Decided, Decision, Extent, Gate, WholeQuestion, Wording, execution, execution::Status,
     },
     id::Id,
     journal::Digest,
+    language::Language,
     stored::{Durable, Snapshot},
 };
 
@@ -44,7 +45,7 @@ enum Answer {
 enum Step {
     Asked(Gate),
     /// In the batch, with what is needed to put the gate back.
-    Recorded(Decided, Box<Snapshot>, Option<String>),
+    Recorded(Decided, Box<Snapshot>, Option<Wording>),
     Decided(Decided),
     /// Only while one step becomes the next.
     Taken,
@@ -156,7 +157,8 @@ impl Store {
         match answer {
             Answer::Approve(shown) => {
                 let (behind, _) = self.approvable(gate).await?;
-                let whole = WholeQuestion::new(question(behind.context(), Extent::Whole));
+                let whole = Wording::of(behind.context(), Extent::Whole);
+                let whole = WholeQuestion::new(&whole, Language::English);
                 if whole.digest == *shown {
                     Ok(())
                 } else {

@@ -13,6 +13,7 @@ use crate::{
     clock::{Millis, length},
     contract::{AnyExecution, Progress},
     id::Id,
+    language::Language,
     stored::{Durable, Index},
 };
 
@@ -38,7 +39,7 @@ impl fmt::Display for Done {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} has already done the same", self.by)?;
         if self.at.is_some() {
-            write!(f, " {} ago", length(self.ago_ms))?;
+            write!(f, " {} ago", length(self.ago_ms, Language::English))?;
         }
         if let Some(actor) = self.actor {
             write!(f, " (recorded by: {actor}")?;

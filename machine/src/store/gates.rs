@@ -5,7 +5,7 @@ use crate::{
     actor::{GraphRunner, Human},
     clock::Millis,
     contract::{
-        AnyExecution, Callable, Decision, Execution, Extent, Gate, Planned, Progress,
+        AnyExecution, Callable, Decision, Execution, Extent, Gate, Planned, Progress, Wording,
         execution::{Cancelled, Pending, Status, Waiting},
         question,
     },
@@ -105,7 +105,7 @@ impl Store {
             Err(other) => return Err(answered(id, &other)),
         };
         let whole = match self.load::<AnyExecution>(gate.approval().execution()).await {
-            Ok(behind) => Some(question(behind.context(), Extent::Whole)),
+            Ok(behind) => Some(Wording::of(behind.context(), Extent::Whole)),
             Err(LoadError::Unavailable(error)) => return Err(error.into()),
             Err(_) => None,
         };
@@ -226,7 +226,7 @@ impl Store {
                 return Err(Refused::new(gate, reason));
             }
         };
-        let whole = gate.whole_question().map(|whole| whole.text);
+        let whole = gate.whole().cloned();
         let mut cancelled = end(gate.into_execution());
         let mut retry = Retry::default();
         let error = loop {

@@ -14,6 +14,7 @@ use crate::{
         execution::{self, Running},
     },
     id::Id,
+    language::Phrase,
     typed::Refused,
 };
 
@@ -145,18 +146,14 @@ impl Store {
             let worker = progress.permit().map(|(worker, _)| worker);
             let is_own = worker == Some(self.inner.worker.name());
             let reason = match liveness {
-                _ if is_answered => "the call answered after it was cut off",
-                Liveness::Alive => "the call exceeded its timeout without an answer",
-                Liveness::CutOff => "the call was cut off before it answered",
-                Liveness::Ended if is_own => "its permit or its outcome was dropped",
-                Liveness::Ended => {
-                    "the process that made the call ended, or closed its store, before it recorded \
-                     an answer"
-                }
-                Liveness::Unknown => {
-                    "the lock file of its worker is missing, a copy, or of another host"
-                }
+                _ if is_answered => Phrase::AnsweredAfterCutOff,
+                Liveness::Alive => Phrase::TimedOut,
+                Liveness::CutOff => Phrase::CutOffBeforeAnswer,
+                Liveness::Ended if is_own => Phrase::OutcomeDropped,
+                Liveness::Ended => Phrase::ProcessEnded,
+                Liveness::Unknown => Phrase::LockMissing,
             };
+            let reason = reason.english();
             let mut doubt = self.park(running, reason, liveness, &GraphRunner::STORE);
             match self.commit(doubt.machine_mut()).await {
                 // Settled by it in the next round.

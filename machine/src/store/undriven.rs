@@ -10,6 +10,7 @@ use crate::{
     contract::{AnyExecution, Liveness, Release, execution},
     definition::Definition,
     id::Id,
+    language::{Language, Phrase},
     view::waits_for_person,
 };
 
@@ -62,31 +63,28 @@ impl Needs {
     }
 }
 
-impl fmt::Display for Needs {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Needs {
+    /// In words.
+    pub(crate) fn say(&self, language: Language) -> String {
         match self {
-            Self::Handler(machine) => write!(
-                f,
-                "no live worker drives `{machine}`: start one with `Worker::handler` for it"
-            ),
-            Self::Tool(tool) => write!(
-                f,
-                "no live worker has the tool `{tool}`: start one with `Worker::tool` for it"
-            ),
-            Self::Move { machine, trigger } => write!(
-                f,
-                "a message waits for `{trigger}`, and no live worker's `{machine}` has that move: start an \
-                 older program, or cancel the machine"
-            ),
-            Self::Sender { machine, kind } => write!(
-                f,
-                "a message of an actor of the kind `{kind}` waits, and no live worker of `{machine}` knows such \
-                 actors: add them with `Worker::sender`"
-            ),
+            Self::Handler(machine) => language.say(Phrase::NeedsHandler, &[("machine", machine)]),
+            Self::Tool(tool) => language.say(Phrase::NeedsTool, &[("tool", tool)]),
+            Self::Move { machine, trigger } => {
+                language.say(Phrase::NeedsMove, &[("machine", machine), ("trigger", trigger)])
+            }
+            Self::Sender { machine, kind } => {
+                language.say(Phrase::NeedsSender, &[("machine", machine), ("kind", kind)])
+            }
             Self::Definition { machine, why } => {
-                write!(f, "no live worker's `{machine}` can read it: {why}")
+                language.say(Phrase::NeedsDefinition, &[("machine", machine), ("why", why)])
             }
         }
+    }
+}
+
+impl fmt::Display for Needs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.say(Language::English))
     }
 }
 

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Audience, Human, NextStep, aside, audience::is_hidden};
+use super::{Audience, Human, Language, NextStep, Phrase, aside, audience::is_hidden};
 use crate::{
     clock::Millis,
     contract::Process,
@@ -34,18 +34,38 @@ pub enum Reason {
     WaitsForPerson,
 }
 
+impl Reason {
+    /// Every reason.
+    pub const ALL: [Self; 8] = [
+        Self::Contradicted,
+        Self::InDoubt,
+        Self::Unreadable,
+        Self::SetAside,
+        Self::NoWorker,
+        Self::Overdue,
+        Self::Failing,
+        Self::WaitsForPerson,
+    ];
+
+    /// In words.
+    #[must_use]
+    pub const fn phrase(self) -> Phrase {
+        match self {
+            Self::Contradicted => Phrase::Contradicted,
+            Self::InDoubt => Phrase::IsInDoubt,
+            Self::Unreadable => Phrase::IsUnreadable,
+            Self::SetAside => Phrase::SetAside,
+            Self::NoWorker => Phrase::NoWorker,
+            Self::Overdue => Phrase::Overdue,
+            Self::Failing => Phrase::Failing,
+            Self::WaitsForPerson => Phrase::WaitsForPerson,
+        }
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Contradicted => "contradicted",
-            Self::InDoubt => "in doubt",
-            Self::Unreadable => "unreadable",
-            Self::SetAside => "set aside",
-            Self::NoWorker => "no worker",
-            Self::Overdue => "overdue",
-            Self::Failing => "failing",
-            Self::WaitsForPerson => "waits for a person",
-        })
+        f.pad(self.phrase().english())
     }
 }
 
@@ -83,15 +103,23 @@ pub struct Trouble {
 }
 
 impl Trouble {
-    pub(crate) fn of(failing: &Failing) -> Self {
+    pub(crate) fn of(failing: &Failing, language: Language) -> Self {
         let Failing { cause, attempts, at, set_aside, retry_at, .. } = *failing;
-        Self { cause, reason: cause.to_string(), attempts, at: Some(at), set_aside, retry_at }
+        let reason = language.text(cause.phrase()).to_owned();
+        Self { cause, reason, attempts, at: Some(at), set_aside, retry_at }
     }
 
     /// A message that was set aside.
-    pub(crate) fn of_message(message: &Received, machine: Option<&Observed>) -> Self {
+    pub(crate) fn of_message(
+        message: &Received,
+        machine: Option<&Observed>,
+        language: Language,
+    ) -> Self {
         let cause = message.cause.unwrap_or(Cause::NotValid);
-        let reason = machine.map_or_else(|| cause.to_string(), |it| aside::of_message(message, it));
+        let reason = match machine {
+            Some(machine) => aside::of_message(message, machine, language),
+            None => language.text(cause.phrase()).to_owned(),
+        };
         let attempts = message.attempts;
         Self { cause, reason, attempts, at: None, set_aside: true, retry_at: None }
     }

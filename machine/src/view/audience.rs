@@ -2,7 +2,7 @@ use std::{any::TypeId, fmt::Debug};
 
 use serde::Serialize;
 
-use crate::definition;
+use crate::{clock::Millis, definition};
 
 /// Who a view is for. A field that is not for the audience of a view is [`Hidden`] in it, so that code
 /// that reads it does not compile:
@@ -101,6 +101,16 @@ impl Audience for Internal {
     fn __internal<T: Shown>(value: impl FnOnce() -> T) -> T {
         value()
     }
+}
+
+/// When a wait ends that began at `since`, as an audience may see it. People see it to the minute, and of a short wait
+/// to the second, so that it does not tell the exact limit; it is never later than it is.
+pub(crate) fn due<A: Audience>(at: Millis, since: Millis) -> Millis {
+    if A::LEVEL < definition::Audience::Human {
+        return at;
+    }
+    let step = if at.saturating_sub(since) < 2 * 60_000 { 1000 } else { 60_000 };
+    at.saturating_sub(at.rem_euclid(step))
 }
 
 /// Whether JSON leaves a field out.

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Attention, Audience, Concern, Label, NextStep, Observer, OpenCall, Reason, Snapshot,
-    found::Found, possible::next_of_machine,
+    Attention, Audience, Concern, Label, NextStep, Observer, OpenCall, Phrase, Reason, Snapshot,
+    audience::due, found::Found, possible::next_of_machine,
 };
 use crate::{
     actor::Category,
@@ -79,13 +79,13 @@ impl Observer {
                     _ => continue,
                 };
                 let mut concern = self.concern_of_execution(reason, &execution).await?;
-                if ends_at.is_some() {
-                    concern.since = ends_at;
+                if let Some(at) = ends_at {
+                    concern.since = Some(due::<A>(at, concern.since.unwrap_or(at)));
                     let cause = match execution {
-                        AnyExecution::Waiting(_) => "its service has not reported in time",
-                        _ => "its call has run longer than it may",
+                        AnyExecution::Waiting(_) => Phrase::ReportedTooLate,
+                        _ => Phrase::RanTooLong,
                     };
-                    concern.cause = Some(cause.to_owned());
+                    concern.cause = Some(self.language.text(cause).to_owned());
                 }
                 found.add(concern);
             }
@@ -105,8 +105,10 @@ impl Observer {
                 Ok(line) => {
                     let concern = self.concern(Reason::Overdue, line.id, found).await?;
                     if let Some(mut concern) = concern {
-                        concern.since = line.due_at;
-                        concern.cause = Some("a deadline has passed".to_owned());
+                        let entered_at = concern.since;
+                        concern.since =
+                            line.due_at.map(|at| due::<A>(at, entered_at.unwrap_or(at)));
+                        concern.cause = Some(self.language.text(Phrase::DeadlinePassed).to_owned());
                         found.add(concern);
                     }
                 }
@@ -250,7 +252,7 @@ impl Observer {
         let contract = execution.context();
         let question = match execution {
             AnyExecution::Waiting(waiting) if !Progress::of(execution).awaits_report() => {
-                Some(waits_for(waiting))
+                Some(waits_for(waiting, self.language))
             }
             _ => None,
         };
@@ -267,7 +269,7 @@ impl Observer {
             status: Some(execution.status().definition().name.to_string()),
             label: Some(Label::of(execution).to_string()),
             session: contract.session_id().map(str::to_owned),
-            summary: contract.summary_in(self.language.code()).to_owned(),
+            summary: contract.summary_in(self.language).into_owned(),
             question,
             answered_with: None,
             open_call: self.open_call(execution).await,

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Label, Language, language::Sentence, line::Within, snapshot::millis_between};
+use super::{Label, Language, Phrase, line::Within, snapshot::millis_between};
 use crate::{
     contract::{ActionType, AnyExecution, Progress},
     id::Id,
@@ -51,7 +51,8 @@ pub struct ConsequenceView {
     /// fixed: its line says it.
     #[serde(skip)]
     pub waits_for: Option<String>,
-    /// It took effect and is irreversible, even if its state says otherwise.
+    /// It took effect and is irreversible, even if its state says otherwise. That it is marked as
+    /// irreversible is what this name means in an [`ExecutionSnapshot`](super::ExecutionSnapshot).
     pub has_side_effects: bool,
     /// It has been WAITING at some point.
     pub was_suspended: bool,
@@ -59,8 +60,12 @@ pub struct ConsequenceView {
     pub human_confirmed: bool,
     /// It has not ended.
     pub is_still_pending: bool,
-    /// The time from its creation to its last journal entry, in milliseconds.
-    pub total_duration_ms: u64,
+    /// The time from its creation to its end, in milliseconds; `None` while it has not ended. What is
+    /// recorded after the end, such as a late receipt, does not change it.
+    pub total_duration_ms: Option<u64>,
+    /// It only asks whether another one may run, which has a view of its own.
+    #[serde(skip)]
+    pub(super) is_gate: bool,
 }
 
 /// The longest part of a text from outside that one line shows, in characters after escaping.
@@ -80,64 +85,77 @@ impl ConsequenceView {
         let progress = Progress::of(execution);
         let (result, error_message) = outcome(execution, &progress, language);
         let summary = execution.journal().past();
+        let has_ended = execution.status().definition().terminal;
         Self {
             execution_id: execution.id(),
             action_type: contract.action().action_type().clone(),
-            action_summary: contract.summary_in(language.code()).to_owned(),
+            action_summary: contract.summary_in(language).into_owned(),
             consequence_label: Label::from_parts(execution, &progress),
             result,
             error_message,
-            waits_for: progress.awaits_report().then(|| language.say(&Sentence::AwaitsReport)),
+            waits_for: progress
+                .awaits_report()
+                .then(|| language.text(Phrase::AwaitsReport).to_owned()),
             has_side_effects: contract.is_irreversible() && progress.is_applied(),
             was_suspended: progress.has_waited(),
             human_confirmed: progress.approved_by().is_some(),
-            is_still_pending: !execution.status().definition().terminal,
-            total_duration_ms: millis_between(summary.created_at, summary.updated_at),
+            is_still_pending: !has_ended,
+            total_duration_ms: has_ended
+                .then(|| millis_between(summary.created_at, summary.entered_at)),
+            is_gate: contract.approves().is_some(),
         }
     }
 }
 
-/// Result and error of an execution: what is doubtful or contradicts them is said first.
+/// Result and error of an execution: what is doubtful or contradicts them is said first. Reasons of the
+/// library, and the answer of a gate, are in the language; what tools and people said is as they said it.
 pub(super) fn outcome(
     execution: &AnyExecution,
     progress: &Progress,
     language: Language,
 ) -> (Option<String>, Option<String>) {
+    let said = |text: &str| language.stored(text).into_owned();
     let (result, error) = match execution {
         AnyExecution::Pending(_) | AnyExecution::Running(_) | AnyExecution::Waiting(_) => {
             (None, None)
         }
-        AnyExecution::Completed(done) => (Some(&done.state().result), None),
-        AnyExecution::Failed(done) => (None, Some(&done.state().error)),
-        AnyExecution::Rejected(done) => (None, Some(&done.state().reason)),
-        AnyExecution::Cancelled(done) => (None, Some(&done.state().reason)),
+        AnyExecution::Completed(done) if done.context().approves().is_some() => {
+            (Some(said(&done.state().result)), None)
+        }
+        AnyExecution::Completed(done) => (Some(done.state().result.clone()), None),
+        AnyExecution::Failed(done) => (None, Some(said(&done.state().error))),
+        AnyExecution::Rejected(done) => (None, Some(said(&done.state().reason))),
+        AnyExecution::Cancelled(done) => (None, Some(said(&done.state().reason))),
     };
-    let say = |sentence| Some(language.say(&sentence));
-    let arrived = language.say(&Sentence::ReceiptArrived);
-    let receipt = progress.receipt().unwrap_or(&arrived);
-    let ended = error.map(String::as_str).unwrap_or_default();
+    let say = |phrase, name, value: &str| Some(language.say(phrase, &[(name, &value)]));
+    let arrived = language.text(Phrase::ReceiptArrived);
+    let receipt = progress.receipt().unwrap_or(arrived);
+    let ended = error.as_deref().unwrap_or_default();
     if progress.is_in_doubt() {
         if progress.is_applied() {
-            return (say(Sentence::TookPlace(receipt)), None);
+            return (say(Phrase::TookPlace, "receipt", receipt), None);
         }
-        return (None, say(Sentence::Unknown));
+        return (None, Some(language.text(Phrase::Unknown).to_owned()));
     }
     if progress.is_contradicted() {
         return (
-            say(Sentence::TookPlacePerhapsMore(receipt)),
-            say(Sentence::RecordedAsNotDone(ended)),
+            say(Phrase::TookPlacePerhapsMore, "receipt", receipt),
+            say(Phrase::RecordedAsNotDone, "reason", ended),
         );
     }
     if Label::from_parts(execution, progress) == Label::Unconfirmed {
-        let ended = result.or(error).map(String::as_str).unwrap_or_default();
-        return (None, say(Sentence::Unconfirmed(ended)));
+        let ended = result.or(error).unwrap_or_default();
+        return (None, say(Phrase::Unconfirmed, "text", &ended));
     }
     match (execution, progress.refused()) {
         (AnyExecution::Completed(_), Some(refused)) => {
-            (result.cloned(), say(Sentence::WorkerDenies(refused)))
+            let refused = say(Phrase::WorkerDenies, "reason", refused);
+            (result, refused)
         }
-        (_, None) if progress.overridden_by().is_some() => (None, say(Sentence::Overridden(ended))),
-        _ => (result.cloned(), error.cloned()),
+        (_, None) if progress.overridden_by().is_some() => {
+            (None, say(Phrase::Overridden, "reason", ended))
+        }
+        _ => (result, error),
     }
 }
 
@@ -147,7 +165,7 @@ impl fmt::Display for ConsequenceView {
         if self.has_side_effects {
             f.write_str(" ⚠️ IRREVERSIBLE")?;
         }
-        if self.human_confirmed {
+        if self.human_confirmed && self.consequence_label == Label::Success {
             f.write_str(" (human-confirmed)")?;
         }
         write!(f, "] {}", Within(&self.action_summary, LONGEST))?;

@@ -2,7 +2,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
-    Audience, Human, Label, Language, audience::is_hidden, consequence::outcome,
+    Audience, Human, Label, Language,
+    audience::{due, is_hidden},
+    consequence::outcome,
     snapshot::millis_between,
 };
 use crate::{
@@ -67,8 +69,11 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     pub is_stable: bool,
     /// WAITING, and neither in doubt nor waiting for the report of its service.
     pub is_resumable: bool,
-    /// It took effect and is irreversible, even if its state says otherwise.
+    /// The action is marked as irreversible, whether it has run or not. Of a
+    /// [`ConsequenceView`](super::ConsequenceView) it is what [`took_effect`](Self::took_effect) is here.
     pub has_side_effects: bool,
+    /// It took effect and is irreversible, even if its state says otherwise.
+    pub took_effect: bool,
     /// The action is irreversible.
     pub irreversible: bool,
     /// What its gate lets it do; `None` if it has none, or has started.
@@ -82,7 +87,7 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     /// It waits for the report of its service, which has accepted the call.
     pub waits_for_service: bool,
     /// Until when the question can be answered, or its service reports (milliseconds since the Unix epoch, by the
-    /// clock of the store).
+    /// clock of the store; for people rounded down, to the minute if they have two or more).
     pub answer_by: Option<Millis>,
     /// The answer of the tool or the person.
     pub result: Option<String>,
@@ -114,7 +119,7 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
     pub reference: A::Internal<Option<String>>,
-    /// The raw action.
+    /// The raw action, with the digests of its secrets.
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = Object, required = false))]
     pub action_detail: A::Internal<Map<String, Value>>,
@@ -142,7 +147,9 @@ impl<A: Audience> ExecutionSnapshot<A> {
         let summary = execution.journal().past();
         let state = execution.status().definition();
         let question = match execution {
-            AnyExecution::Waiting(waiting) if !progress.awaits_report() => Some(waits_for(waiting)),
+            AnyExecution::Waiting(waiting) if !progress.awaits_report() => {
+                Some(waits_for(waiting, language))
+            }
             _ => None,
         };
         let answered_by = progress.decision().map(|decision| &*decision.by);
@@ -152,7 +159,7 @@ impl<A: Audience> ExecutionSnapshot<A> {
         Self {
             execution_id: execution.id(),
             action_type: contract.action().action_type().clone(),
-            action_summary: contract.summary_in(language.code()).to_owned(),
+            action_summary: contract.summary_in(language).into_owned(),
             current_status: state.name.to_string(),
             label,
             session: contract.session_id().map(str::to_owned),
@@ -162,7 +169,8 @@ impl<A: Audience> ExecutionSnapshot<A> {
             is_terminal: state.terminal,
             is_stable: state.stable || state.terminal,
             is_resumable: label == Label::Waiting && !progress.awaits_report(),
-            has_side_effects: contract.is_irreversible() && progress.is_applied(),
+            has_side_effects: contract.is_irreversible(),
+            took_effect: contract.is_irreversible() && progress.is_applied(),
             irreversible: contract.is_irreversible(),
             release: Release::of(execution),
             human_confirmed: progress.approved_by().is_some(),
@@ -171,7 +179,8 @@ impl<A: Audience> ExecutionSnapshot<A> {
             waits_for_service: progress.awaits_report(),
             answer_by: summary
                 .due_at()
-                .or(progress.report_by().filter(|_| progress.awaits_report())),
+                .or(progress.report_by().filter(|_| progress.awaits_report()))
+                .map(|at| due::<A>(at, summary.entered_at)),
             result,
             error_message,
             transition_count: summary.transitions,
@@ -187,7 +196,7 @@ impl<A: Audience> ExecutionSnapshot<A> {
                 contract.timeout().map(|limit| limit.as_secs_f64())
             }),
             reference: A::__internal(|| progress.reference().map(str::to_owned)),
-            action_detail: A::__internal(|| contract.action().detail().clone()),
+            action_detail: A::__internal(|| contract.action().shown_detail()),
             metadata: A::__internal(|| contract.metadata().clone()),
         }
     }

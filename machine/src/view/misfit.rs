@@ -1,8 +1,6 @@
-use std::fmt::Write;
-
 use serde_json::{Map, Value};
 
-use super::line::OneLine;
+use super::{Language, Phrase, line::OneLine};
 use crate::{definition::Edge, id::shortened};
 
 /// The error in the payload of an event: it lacks what the move takes, has more than that, or a value
@@ -12,6 +10,7 @@ pub(crate) fn misfit(
     edge: &Edge,
     payload: &Map<String, Value>,
     with_names: bool,
+    language: Language,
 ) -> Option<String> {
     let has = |name: &str| payload.contains_key(name);
     let missing = edge
@@ -27,7 +26,7 @@ pub(crate) fn misfit(
     let unknown: Vec<_> = payload.keys().filter(|name| !is_known(name)).collect();
     let unknown = match (unknown.is_empty(), with_names) {
         (true, _) => None,
-        (false, false) => Some("all that was sent".to_owned()),
+        (false, false) => Some(language.text(Phrase::AllThatWasSent).to_owned()),
         (false, true) => {
             let names = unknown.iter().map(|name| format!("`{}`", shortened(name)));
             Some(names.collect::<Vec<_>>().join(", "))
@@ -37,26 +36,31 @@ pub(crate) fn misfit(
         .payload
         .iter()
         .find(|item| payload.get(&*item.name).is_some_and(|value| !may_be(value, &item.ty)));
-    let mut text = format!("`{}`", OneLine(&edge.trigger));
-    match (other, missing.is_empty(), &unknown) {
-        (None, true, None) => return None,
-        (Some(item), true, None) => {
-            let _ = write!(text, " takes another type as `{}`", OneLine(&item.name));
+    let trigger = OneLine(&edge.trigger);
+    let missing = (!missing.is_empty()).then(|| missing.join(", "));
+    let text = match (other, &missing, &unknown) {
+        (None, None, None) => return None,
+        (Some(item), None, None) => language
+            .say(Phrase::MisfitType, &[("trigger", &trigger), ("item", &OneLine(&item.name))]),
+        (_, Some(missing), None) => {
+            language.say(Phrase::MisfitNeeds, &[("trigger", &trigger), ("items", missing)])
         }
-        _ => {}
-    }
-    if !missing.is_empty() {
-        let _ = write!(text, " needs {}", missing.join(", "));
-    }
-    if let Some(unknown) = unknown {
-        let and = if missing.is_empty() { "" } else { ", and" };
-        let _ = write!(text, "{and} does not take {unknown}");
-    }
+        (_, None, Some(unknown)) => {
+            language.say(Phrase::MisfitNotTaken, &[("trigger", &trigger), ("what", unknown)])
+        }
+        (_, Some(missing), Some(unknown)) => language.say(
+            Phrase::MisfitBoth,
+            &[("trigger", &trigger), ("items", missing), ("what", unknown)],
+        ),
+    };
     let takes = edge.payload.iter().map(|item| format!("{}: {}", item.name, item.ty));
     let takes = takes.collect::<Vec<_>>().join(", ");
-    let takes =
-        if takes.is_empty() { "takes nothing".to_owned() } else { format!("takes {takes}") };
-    Some(format!("{text}; it {}", OneLine(&takes)))
+    let takes = if takes.is_empty() {
+        language.text(Phrase::TakesNothing).to_owned()
+    } else {
+        language.say(Phrase::Takes, &[("items", &OneLine(&takes))])
+    };
+    Some(format!("{text}; {takes}"))
 }
 
 /// Whether a value can be of a type, as far as its name tells: a type of the program can be anything.

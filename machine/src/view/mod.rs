@@ -7,7 +7,6 @@
 //! what it shows of the machine's own data.
 
 #[cfg(feature = "sqlite")]
-#[cfg(feature = "sqlite")]
 pub(crate) mod aside;
 #[cfg(feature = "sqlite")]
 mod attention;
@@ -24,7 +23,6 @@ mod fields;
 #[cfg(feature = "sqlite")]
 mod found;
 mod label;
-mod language;
 mod late;
 pub(crate) mod line;
 pub(crate) mod marks;
@@ -55,11 +53,12 @@ mod transition;
 #[cfg(feature = "sqlite")]
 mod work_concerns;
 
+pub use crate::language::{Language, OtherLanguage, Phrase, UnknownLanguage};
 #[cfg(feature = "sqlite")]
 pub use attention::{Attention, Concern, OpenCall, Reason, Trouble};
-#[cfg(any(feature = "cli", feature = "http"))]
-pub(crate) use audience::is_hidden;
 pub use audience::{Audience, Diagnostic, Hidden, Human, Internal, Shown};
+#[cfg(any(feature = "cli", feature = "http"))]
+pub(crate) use audience::{due, is_hidden};
 #[cfg(feature = "sqlite")]
 pub(crate) use concerns::waits_for_person;
 pub use consequence::ConsequenceView;
@@ -69,7 +68,6 @@ pub use execution::ExecutionSnapshot;
 pub use fact::{ExecutionFact, FinalStatus};
 pub use fields::Fields;
 pub use label::Label;
-pub use language::{Language, UnknownLanguage};
 pub use late::{LateEvidence, late_evidence};
 #[cfg(any(feature = "cli", feature = "http"))]
 pub(crate) use misfit::misfit;

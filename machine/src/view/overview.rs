@@ -1,6 +1,9 @@
 use serde::Serialize;
 
-use super::{Audience, Human, Label, Language, Snapshot, audience::is_hidden};
+use super::{
+    Audience, Human, Label, Language, Snapshot,
+    audience::{due, is_hidden},
+};
 use crate::{
     clock::Millis,
     contract::{AnyExecution, Release},
@@ -37,7 +40,8 @@ pub struct Overview<A: Audience = Human> {
     pub created_at: Millis,
     /// When it entered its state (milliseconds since the Unix epoch).
     pub entered_at: Millis,
-    /// When the next deadline is due (milliseconds since the Unix epoch, by the clock of the store).
+    /// When the next deadline is due, as in a [`Snapshot`] (milliseconds since the Unix epoch, by the clock of the
+    /// store).
     pub due_at: Option<Millis>,
     /// Its state is never left.
     pub is_terminal: bool,
@@ -80,11 +84,11 @@ impl<A: Audience> Overview<A> {
             status: state.name.to_string(),
             label: Label::of(execution).to_string(),
             release: Release::of(execution),
-            summary: contract.summary_in(language.code()).to_owned(),
+            summary: contract.summary_in(language).into_owned(),
             session: contract.session_id().map(str::to_owned),
             created_at: summary.created_at,
             entered_at: summary.entered_at,
-            due_at: summary.due_at(),
+            due_at: summary.due_at().map(|at| due::<A>(at, summary.entered_at)),
             is_terminal: state.terminal,
             idempotency_key: A::__diagnostic(|| {
                 contract.idempotency_key().map(|key| key.as_str().to_owned())

@@ -1,9 +1,12 @@
 use std::{cmp::Reverse, fmt};
 
-use super::{ConsequenceView, Language, language::Sentence};
+use super::{ConsequenceView, Language, Phrase};
+use crate::contract::ActionType;
 
-/// What happened, as the section of a model's prompt: one line for each execution, contradicted
-/// and doubtful ones first, and a note if any of them is irreversible.
+/// What happened, as the section of a model's prompt: the results of tools, the answers of people, and what has not
+/// ended, each under a heading, and a sentence to go on. There is one line for each execution, contradicted and
+/// doubtful ones first, and a note if any of them is irreversible. A gate has no line: the action behind it has
+/// one. Without executions the section is empty.
 ///
 /// What tools returned is escaped: it makes no line of its own, so it can forge neither a line with a
 /// label nor the end of the section. The text has a greatest length. Contradicted and
@@ -24,7 +27,11 @@ use super::{ConsequenceView, Language, language::Sentence};
 ///
 /// let views = [ConsequenceView::in_language(&created.into(), Language::Chinese)];
 /// let prompt = Prompt::new(&views).language(Language::Chinese);
-/// assert_eq!(prompt.to_string(), "[SUCCESS] calendar.create → meeting: event 17");
+/// assert_eq!(
+///     prompt.to_string(),
+///     "【工具执行结果】\n\n[SUCCESS] calendar.create → meeting: event 17\n\n\
+///      请根据以上执行结果继续处理用户的请求。"
+/// );
 /// # Ok::<(), machine::contract::InvalidContract>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +52,7 @@ impl<'a> Prompt<'a> {
         Self { views, language: Language::English, limit: Self::DEFAULT_LIMIT, unreadable: 0 }
     }
 
-    /// With the note in this language.
+    /// With the headings, the sentence and the notes in this language.
     #[must_use]
     pub fn language(mut self, language: Language) -> Self {
         self.language = language;
@@ -60,7 +67,7 @@ impl<'a> Prompt<'a> {
         self
     }
 
-    /// The lines take at most this many bytes together; notes come in addition. At least one is shown.
+    /// The lines take at most this many bytes together; headings and notes come in addition. At least one is shown.
     #[must_use]
     pub fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
@@ -68,10 +75,40 @@ impl<'a> Prompt<'a> {
     }
 }
 
+/// The blocks of the section, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Block {
+    Results,
+    Answers,
+    Open,
+}
+
+impl Block {
+    fn of(view: &ConsequenceView) -> Self {
+        match view.action_type {
+            _ if view.is_still_pending => Self::Open,
+            ActionType::EcsRequest => Self::Answers,
+            _ => Self::Results,
+        }
+    }
+
+    fn heading(self) -> Phrase {
+        match self {
+            Self::Results => Phrase::ResultsHeading,
+            Self::Answers => Phrase::AnswersHeading,
+            Self::Open => Phrase::OpenHeading,
+        }
+    }
+}
+
 impl Prompt<'_> {
+    fn views(&self) -> impl Iterator<Item = &ConsequenceView> {
+        self.views.iter().filter(|view| !view.is_gate)
+    }
+
     /// The lines that fit, in the order in which they are shown.
-    fn lines(&self) -> Vec<String> {
-        let mut by_weight: Vec<_> = self.views.iter().enumerate().collect();
+    fn lines(&self) -> Vec<(Block, String)> {
+        let mut by_weight: Vec<_> = self.views().enumerate().collect();
         by_weight.sort_by_key(|(age, view)| {
             (!needs_attention(view), !view.has_side_effects, Reverse(*age))
         });
@@ -83,29 +120,39 @@ impl Prompt<'_> {
             let needed = line.len() + 1;
             if needed <= left || shown.is_empty() {
                 left = left.saturating_sub(needed);
-                shown.push((!needs_attention(view), place, line));
+                shown.push((Block::of(view), !needs_attention(view), place, line));
             }
         }
         shown.sort();
-        shown.into_iter().map(|(.., line)| line).collect()
+        shown.into_iter().map(|(block, .., line)| (block, line)).collect()
     }
 }
 
 impl fmt::Display for Prompt<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut lines = self.lines();
-        let omitted = self.views.len() - lines.len();
+        let lines = self.lines();
+        let omitted = self.views().count() - lines.len();
+        let mut blocks: Vec<String> = Vec::new();
         if self.unreadable > 0 {
-            lines.insert(0, self.language.say(&Sentence::Unreadable(self.unreadable)));
+            blocks.push(self.language.say(Phrase::Unreadable, &[("count", &self.unreadable)]));
+        }
+        for lines in lines.chunk_by(|(one, _), (next, _)| one == next) {
+            let heading = self.language.text(lines[0].0.heading());
+            let lines: Vec<_> = lines.iter().map(|(_, line)| line.as_str()).collect();
+            blocks.push(format!("{heading}\n\n{}", lines.join("\n")));
         }
         if omitted > 0 {
-            lines.push(self.language.say(&Sentence::Omitted(omitted)));
+            blocks.push(self.language.say(Phrase::Omitted, &[("count", &omitted)]));
         }
-        // Also if the line itself did not fit.
-        if self.views.iter().any(|view| view.has_side_effects) {
-            lines.push(self.language.say(&Sentence::IrreversibleNote));
+        if !blocks.is_empty() {
+            let mut end = self.language.text(Phrase::GoOn).to_owned();
+            // Also if the line itself did not fit.
+            if self.views().any(|view| view.has_side_effects) {
+                end = format!("{end}\n{}", self.language.text(Phrase::IrreversibleNote));
+            }
+            blocks.push(end);
         }
-        f.write_str(&lines.join("\n"))
+        f.write_str(&blocks.join("\n\n"))
     }
 }
 

@@ -26,11 +26,11 @@ pub struct ExecutionTimeline<A: Audience = Human> {
     /// The executions that attempt the same action, oldest first, where there are several.
     pub attempts: Vec<Vec<Id>>,
     /// The number of executions.
-    pub total: usize,
+    pub total_contracts: usize,
     /// The number of those that have ended.
-    pub terminal: usize,
+    pub terminal_contracts: usize,
     /// The number of those that have not ended.
-    pub active: usize,
+    pub active_contracts: usize,
     /// One of them waits.
     pub has_suspended: bool,
     /// An irreversible action took place.
@@ -116,11 +116,11 @@ impl<A: Audience> ExecutionTimeline<A> {
         Self {
             session_id: session.to_owned(),
             attempts,
-            total: contracts.len(),
-            terminal,
-            active,
+            total_contracts: contracts.len(),
+            terminal_contracts: terminal,
+            active_contracts: active,
             has_suspended: contracts.iter().any(waits),
-            has_irreversible_completed: contracts.iter().any(|contract| contract.has_side_effects),
+            has_irreversible_completed: contracts.iter().any(|contract| contract.took_effect),
             started_at: contracts.first().map(|contract| contract.created_at),
             ended_at: last.filter(|_| active == 0 && errors.is_empty()),
             transitions,

@@ -1,6 +1,10 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Audience, Fields, Human, audience::is_hidden, subject::Subject};
+use super::{
+    Audience, Fields, Human,
+    audience::{due, is_hidden},
+    subject::Subject,
+};
 use crate::{
     actor::Category,
     clock::Millis,
@@ -71,7 +75,8 @@ pub struct Snapshot<A: Audience = Human> {
     #[serde(skip_serializing_if = "is_hidden")]
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
     pub last_actor: A::Diagnostic<Option<String>>,
-    /// When the next deadline is due (milliseconds since the Unix epoch, by the clock of the store).
+    /// When the next deadline is due (milliseconds since the Unix epoch, by the clock of the store; for people
+    /// rounded down, to the minute if it is two or more away when the state is entered).
     pub due_at: Option<Millis>,
     /// The fencing epoch.
     #[serde(skip_serializing_if = "is_hidden")]
@@ -189,7 +194,7 @@ impl<A: Audience> Snapshot<A> {
             last_trigger: summary.last_trigger.as_deref().map(str::to_owned),
             last_actor_category: actor.map(|kind| definition.category(kind)),
             last_actor: A::__diagnostic(|| actor.map(str::to_owned)),
-            due_at: summary.due_at(),
+            due_at: summary.due_at().map(|at| due::<A>(at, summary.entered_at)),
             epoch: A::__diagnostic(|| subject.epoch),
             version: A::__diagnostic(|| subject.version),
             moves: moves.map(|step| LegalMove::of(definition, step)).collect(),

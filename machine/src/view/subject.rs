@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{Audience, Fields, marks::Marks};
 use crate::{
+    contract::{execution, hide_in_contract},
     definition::{Definition, StateDef},
     id::Id,
     journal::Summary,
@@ -58,7 +59,12 @@ impl<'a> Subject<'a> {
         Fields::of(self.data.clone(), |name| self.marks.of_field(state, name))
     }
 
+    /// The context of an execution has the digests of its secrets.
     pub(super) fn context<A: Audience>(&self) -> Fields<A> {
-        Fields::of(self.context.clone(), |name| self.marks.of_member(self.definition, name))
+        let mut context = self.context.clone();
+        if self.definition.name == execution::DEFINITION.name {
+            hide_in_contract(&mut context);
+        }
+        Fields::of(context, |name| self.marks.of_member(self.definition, name))
     }
 }

@@ -14,6 +14,7 @@ use super::{
 use crate::{
     actor::Category,
     clock::Millis,
+    contract::{CallFact, execution},
     definition::Definition,
     id::Id,
     journal::{Entry, Fact},
@@ -135,8 +136,10 @@ impl<A: Audience> Timeline<A> {
         let mut data = Data::default();
         let mut events = Vec::new();
         let last = history.entries.len().saturating_sub(1);
+        let mut words = Words { language, of_gate: false };
         for (position, entry) in history.entries.iter().enumerate().take(part.end) {
             let written = history.definition(entry);
+            words.of_gate |= matches!(CallFact::of(entry), Some(CallFact::Decided { .. }));
             data.add(entry, written, marks);
             let number = transitions;
             transitions += usize::from(matches!(entry.fact, Fact::Moved { .. }));
@@ -157,14 +160,37 @@ impl<A: Audience> Timeline<A> {
                 actor_name: A::__diagnostic(|| entry.by.as_deref().map(str::to_owned)),
                 person: person(actor_category, entry.by.as_deref()).map(str::to_owned),
                 text: note(entry, written, language),
-                payload: payload(entry, marks, written),
-                data,
+                payload: words.say(payload(entry, marks, written), written),
+                data: words.say(data, written),
                 unknown,
                 transition: TransitionRecord::of(history.id, number, entry, written),
                 fact: A::__internal(|| serde_json::to_value(&entry.fact).unwrap_or_default()),
             });
         }
         Self { id: history.id, total: history.entries.len() as u64, events }
+    }
+}
+
+/// The texts of the library in the data of executions.
+struct Words {
+    language: Language,
+    /// The machine is a gate that was answered: its result is the library's.
+    of_gate: bool,
+}
+
+impl Words {
+    /// The data with these texts in the language. Words of tools and of people stay as they are.
+    fn say<A: Audience>(&self, fields: Fields<A>, written: Option<&Definition>) -> Fields<A> {
+        let is_execution = written.is_some_and(|known| known.name == execution::DEFINITION.name);
+        if self.language == Language::English || !is_execution {
+            return fields;
+        }
+        fields.in_words(|name, text| match name {
+            "reason" | "error" => Some(self.language.stored(text).into_owned()),
+            "result" if self.of_gate => Some(self.language.stored(text).into_owned()),
+            "prompt" => Some(self.language.stored_question(text)),
+            _ => None,
+        })
     }
 }
 

@@ -11,8 +11,8 @@ use crate::definition::Definition;
 /// use machine::view::Topology;
 ///
 /// let topology = Topology::of(execution::DEFINITION);
-/// assert_eq!(topology.initial, "pending");
-/// assert_eq!(topology.resumable, ["waiting"]);
+/// assert_eq!(topology.initial_status, "pending");
+/// assert_eq!(topology.resumable_statuses, ["waiting"]);
 /// assert!(topology.problems.is_empty());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -28,11 +28,11 @@ pub struct Topology {
     /// The pairs of states without a move from the first to the second.
     pub forbidden_transitions: Vec<ForbiddenTransition>,
     /// The terminal states.
-    pub terminal: Vec<String>,
+    pub terminal_statuses: Vec<String>,
     /// The states that wait, and can be left.
-    pub resumable: Vec<String>,
+    pub resumable_statuses: Vec<String>,
     /// The initial state.
-    pub initial: String,
+    pub initial_status: String,
     /// The result of the health check: states that cannot be reached, and states that are neither
     /// terminal nor left nor may last.
     pub problems: Vec<String>,
@@ -64,9 +64,9 @@ pub struct TopologyNode {
 #[non_exhaustive]
 pub struct TopologyEdge {
     /// The source state.
-    pub from: String,
+    pub from_status: String,
     /// The target state.
-    pub to: String,
+    pub to_status: String,
     /// The trigger.
     pub trigger: String,
     /// The kinds of actor that may make it; empty means anyone.
@@ -82,9 +82,9 @@ pub struct TopologyEdge {
 #[non_exhaustive]
 pub struct ForbiddenTransition {
     /// The source state.
-    pub from: String,
+    pub from_status: String,
     /// The target state.
-    pub to: String,
+    pub to_status: String,
     /// Why there is none.
     pub reason: String,
 }
@@ -104,8 +104,8 @@ impl Topology {
             is_resumable: state.stable && !state.terminal,
         });
         let edges = definition.edges.iter().map(|edge| TopologyEdge {
-            from: name(edge.from),
-            to: name(edge.to),
+            from_status: name(edge.from),
+            to_status: name(edge.to),
             trigger: edge.trigger.to_string(),
             allowed_actors: edge.actors.iter().map(ToString::to_string).collect(),
             when: edge.when.as_deref().map(str::to_owned),
@@ -116,12 +116,12 @@ impl Topology {
             nodes: nodes.collect(),
             edges: edges.collect(),
             forbidden_transitions: forbidden(definition),
-            terminal: states()
+            terminal_statuses: states()
                 .filter(|state| state.terminal)
                 .map(|state| state.name.to_string())
                 .collect(),
-            resumable: waits.map(|state| state.name.to_string()).collect(),
-            initial: name(definition.initial),
+            resumable_statuses: waits.map(|state| state.name.to_string()).collect(),
+            initial_status: name(definition.initial),
             problems: problems(definition),
         }
     }
@@ -136,8 +136,8 @@ fn forbidden(definition: &Definition) -> Vec<ForbiddenTransition> {
         for (to, target) in definition.states.iter().enumerate() {
             if !legal.contains(&(from, to)) {
                 forbidden.push(ForbiddenTransition {
-                    from: source.name.to_string(),
-                    to: target.name.to_string(),
+                    from_status: source.name.to_string(),
+                    to_status: target.name.to_string(),
                     reason: reason.clone(),
                 });
             }

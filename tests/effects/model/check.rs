@@ -5,7 +5,7 @@ use machine::{
     store::{Begin, CommitError},
     view::{ConsequenceView, Label, Prompt},
 };
-use machine_tests::actors::tool_node;
+use machine_tests::{actors::tool_node, prompt_lines};
 
 use super::{
     reference::{Attempt, KEYS, Model, Reply, Status},
@@ -81,7 +81,8 @@ fn compare_view(view: &ConsequenceView, attempt: &Attempt) {
     // A line says first that it did happen.
     let rendered = Prompt::new(std::slice::from_ref(view)).to_string();
     let happened = attempt.receipt || attempt.says_applied;
-    assert_eq!(rendered.starts_with(&format!("[{label} ⚠️ IRREVERSIBLE")), happened, "{rendered}");
+    let marked = format!("[{label} ⚠️ IRREVERSIBLE");
+    assert_eq!(prompt_lines(&rendered)[0].starts_with(&marked), happened, "{rendered}");
     assert_eq!(rendered.contains("cannot be taken back"), happened, "{rendered}");
     let twice = rendered.contains("it took place, perhaps more than once: receipt");
     assert_eq!(twice, contradicted, "{rendered}");

@@ -1,0 +1,282 @@
+//! Arguments that are not for every eye: the file has them, and views show their digests.
+
+use std::{
+    borrow::Cow,
+    cell::Cell,
+    fmt::{self, Write},
+};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use super::Action;
+use crate::journal::{Digest, canonical_whole};
+
+/// An argument of a [`Tool`](super::Tool) that people and models must not read, such as a password. The call
+/// gets the value; every view, question and prompt shows its digest instead, such as `blake3:5f2a9c01…`, and so does
+/// `Debug`. An approval is for the value itself: one that was changed is not what was approved.
+///
+/// The value is stored as it is, in the file and in what `export` writes. Who can guess a value can compare its
+/// digest, so it protects long random secrets better than short ones.
+///
+/// ```
+/// use machine::actor::Actors;
+/// use machine::contract::{Action, Contract, Irreversible, Secret, Tool};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Debug, Serialize, Deserialize)]
+/// struct SetPassword {
+///     user: String,
+///     password: Secret<String>,
+/// }
+///
+/// impl Tool for SetPassword {
+///     const SERVICE: &'static str = "accounts";
+///     const METHOD: &'static str = "set_password";
+///     type Effect = Irreversible;
+///     type Receipt = String;
+/// }
+///
+/// let actors = Actors::issue("assistant")?;
+/// let call = SetPassword { user: "bob".to_owned(), password: Secret::new("s3cr3t".to_owned()) };
+/// assert_eq!(call.password.expose(), "s3cr3t");
+/// let contract = Contract::of(&call, &actors.reasoning_node)?;
+/// let (gate, _) = contract.ask::<SetPassword>(None, &actors.ecs_node)?;
+/// assert!(gate.question().contains("password: \"blake3:"));
+/// assert!(!gate.question().contains("s3cr3t"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Secret<T>(T);
+
+impl<T> Secret<T> {
+    /// Marks a value as secret.
+    pub const fn new(value: T) -> Self {
+        Self(value)
+    }
+
+    /// The value, for the call.
+    pub const fn expose(&self) -> &T {
+        &self.0
+    }
+
+    /// The value.
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+impl<T> fmt::Debug for Secret<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+impl<T> From<T> for Secret<T> {
+    fn from(value: T) -> Self {
+        Self(value)
+    }
+}
+
+thread_local! {
+    /// Secrets are written as marks, so that their places can be found.
+    static MARKING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What is written in the place of a secret while places are looked for.
+const MARK: &str = "\u{0}machine: secret\u{0}";
+
+/// The value as it is.
+impl<T: Serialize> Serialize for Secret<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if MARKING.get() { serializer.serialize_str(MARK) } else { self.0.serialize(serializer) }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Secret<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::deserialize(deserializer).map(Self)
+    }
+}
+
+/// The schema of the value, marked as one that is only written.
+#[cfg(feature = "schemars")]
+impl<T: schemars::JsonSchema> schemars::JsonSchema for Secret<T> {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Owned(format!("Secret_of_{}", T::schema_name()))
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let mut schema = T::json_schema(generator);
+        schema.insert("writeOnly".to_owned(), Value::Bool(true));
+        schema
+    }
+}
+
+/// The places of the secrets in the arguments of a tool, as JSON pointers.
+///
+/// # Errors
+///
+/// If a secret is in a place that cannot be named, such as the name of a map's entry.
+pub(super) fn places(
+    tool: &impl Serialize,
+    arguments: &Map<String, Value>,
+) -> Result<Vec<String>, String> {
+    struct Marking;
+    impl Drop for Marking {
+        fn drop(&mut self) {
+            MARKING.set(false);
+        }
+    }
+    let marked = {
+        MARKING.set(true);
+        // Also if the user's `Serialize` panics.
+        let _marking = Marking;
+        serde_json::to_value(tool).map_err(|error| error.to_string())?
+    };
+    let mut places = Vec::new();
+    collect(&marked, &mut String::new(), &mut places);
+    if places.iter().any(|place| at(arguments, place).is_none()) || has_marked_name(&marked) {
+        return Err("a secret is the name of an entry or is not written as a value of its own; make it the \
+                    value of a field"
+            .to_owned());
+    }
+    Ok(places)
+}
+
+fn collect(value: &Value, place: &mut String, places: &mut Vec<String>) {
+    let length = place.len();
+    match value {
+        Value::String(text) if text == MARK => places.push(place.clone()),
+        Value::Array(items) => {
+            for (number, item) in items.iter().enumerate() {
+                let _ = write!(place, "/{number}");
+                collect(item, place, places);
+                place.truncate(length);
+            }
+        }
+        Value::Object(members) => {
+            for (name, member) in members {
+                place.push_str(&pointer(name));
+                collect(member, place, places);
+                place.truncate(length);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn has_marked_name(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(has_marked_name),
+        Value::Object(members) => {
+            members.iter().any(|(name, member)| name == MARK || has_marked_name(member))
+        }
+        _ => false,
+    }
+}
+
+/// The pointer of an argument.
+pub(super) fn pointer(name: &str) -> String {
+    format!("/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
+/// The name of the argument and the place in it.
+fn split(place: &str) -> Option<(String, &str)> {
+    let rest = place.strip_prefix('/')?;
+    let (name, inner) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    Some((name.replace("~1", "/").replace("~0", "~"), inner))
+}
+
+fn at<'a>(arguments: &'a Map<String, Value>, place: &str) -> Option<&'a Value> {
+    let (name, inner) = split(place)?;
+    arguments.get(&name)?.pointer(inner)
+}
+
+/// A secret as views show it.
+fn digest(value: &Value) -> String {
+    let digest = Digest::of(&[b"secret", canonical_whole(value).as_bytes()]).to_string();
+    format!("blake3:{}…", &digest[..8])
+}
+
+/// The arguments of a tool call, or the detail of another action, as views show them.
+pub(super) fn shown_arguments(action: &Action) -> Cow<'_, Map<String, Value>> {
+    let arguments = action.tool().map_or(action.detail(), |call| call.arguments);
+    with_digests(arguments, &action.secrets())
+}
+
+pub(super) fn with_digests<'a>(
+    arguments: &'a Map<String, Value>,
+    secrets: &[&str],
+) -> Cow<'a, Map<String, Value>> {
+    if secrets.is_empty() {
+        return Cow::Borrowed(arguments);
+    }
+    let mut shown = arguments.clone();
+    for place in secrets {
+        let Some((name, inner)) = split(place) else { continue };
+        if let Some(value) = shown.get_mut(&name).and_then(|value| value.pointer_mut(inner)) {
+            *value = Value::String(digest(value));
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Puts digests in the places of the secrets of a stored detail. An identity may repeat them.
+pub(super) fn hide(detail: &mut Map<String, Value>) {
+    let Some(Value::Array(secrets)) = detail.get("secrets") else { return };
+    let secrets: Vec<String> =
+        secrets.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    let secrets: Vec<&str> = secrets.iter().map(String::as_str).collect();
+    if let Some(Value::Object(arguments)) = detail.get_mut("args") {
+        *arguments = with_digests(arguments, &secrets).into_owned();
+    }
+    if let Some(identity) = detail.get_mut("identity") {
+        *identity = Value::String(digest(identity));
+    }
+}
+
+/// The same for a stored contract.
+pub(crate) fn hide_in_contract(contract: &mut Value) {
+    for place in ["/action/action_detail", "/rollback/action/action_detail"] {
+        if let Some(Value::Object(detail)) = contract.pointer_mut(place) {
+            hide(detail);
+        }
+    }
+}
+
+/// Checks the places of a stored action.
+pub(super) fn check(secrets: &Value, arguments: &Map<String, Value>) -> Result<(), &'static str> {
+    let Value::Array(places) = secrets else { return Err("its `secrets` are not a list") };
+    let is_place = |place: &Value| place.as_str().is_some_and(|it| at(arguments, it).is_some());
+    if places.is_empty() || !places.iter().all(is_place) {
+        return Err("its `secrets` name a place that is not in its arguments");
+    }
+    Ok(())
+}
+
+impl Action {
+    /// Its detail with digests in the places of secrets, as views show it.
+    #[must_use]
+    pub fn shown_detail(&self) -> Map<String, Value> {
+        let mut detail = self.detail().clone();
+        hide(&mut detail);
+        detail
+    }
+
+    /// The places of its secrets in its arguments.
+    pub(super) fn secrets(&self) -> Vec<&str> {
+        let Some(Value::Array(places)) = self.detail().get("secrets") else { return Vec::new() };
+        places.iter().filter_map(Value::as_str).collect()
+    }
+}
+
+/// Without its secrets, so that they do not get into logs.
+impl fmt::Debug for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Action")
+            .field("action_type", self.action_type())
+            .field("action_detail", &self.shown_detail())
+            .finish()
+    }
+}

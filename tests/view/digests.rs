@@ -1,0 +1,199 @@
+//! Secret arguments in views (OB-14): every audience, in every view, sees their digests.
+
+use machine::{
+    actor::Actors,
+    contract::{
+        Action, Answer, AnyExecution, Applied, Call, CallFact, Contract, Irreversible, Perform,
+        Planned, Secret, Settled, Tool, ToolSpec,
+    },
+    store::{Query, Store},
+    view::{Audience, Diagnostic, Human, Internal, Language, Observer},
+};
+use machine_tests::actors::{ann, ecs_node, reasoning_node, tool_node};
+use proptest::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// Sets passwords.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct SetPasswords {
+    user: String,
+    password: Secret<String>,
+    older: Vec<Secret<Value>>,
+    tokens: std::collections::BTreeMap<String, Secret<u64>>,
+}
+
+impl Tool for SetPasswords {
+    const SERVICE: &'static str = "accounts";
+    const METHOD: &'static str = "set_passwords";
+    type Effect = Irreversible;
+    type Receipt = String;
+
+    fn subject(&self, _: &str) -> Option<String> {
+        Some(self.user.clone())
+    }
+
+    fn identity(&self) -> Option<Value> {
+        // It repeats a secret.
+        Some(json!({ "user": self.user, "password": self.password }))
+    }
+}
+
+/// Answers with what it got.
+struct Accounts;
+
+impl Perform<SetPasswords> for Accounts {
+    async fn perform(&self, call: &Call<SetPasswords>) -> Answer {
+        let got = call.arguments();
+        assert!(!format!("{call:?}").contains(got.password.expose()), "{call:?}");
+        Ok(Applied::new(format!("{} characters", got.password.expose().len())))
+    }
+}
+
+fn secret(seed: u64, place: &str) -> String {
+    format!("{place}-{seed:016x}")
+}
+
+fn tool(seed: u64) -> SetPasswords {
+    SetPasswords {
+        user: "bob".to_owned(),
+        password: Secret::new(secret(seed, "password")),
+        older: vec![
+            Secret::new(json!({ "was": secret(seed, "object") })),
+            Secret::new(json!([secret(seed, "list")])),
+        ],
+        tokens: [("a/b~c".to_owned(), Secret::new(seed | 1 << 60))].into(),
+    }
+}
+
+/// All that views show of a store.
+async fn views<A: Audience>(store: &Store) -> String {
+    let mut shown = String::new();
+    for language in Language::ALL {
+        let observer = Observer::new(store).language(language);
+        for line in observer.list::<A>(&Query::new()).await.unwrap().items {
+            let id = line.unwrap().id;
+            let snapshot = observer.snapshot::<A>(id).await.unwrap();
+            let execution = observer.execution::<A>(id).await.unwrap();
+            let timeline = observer.timeline::<A>(id).await.unwrap();
+            shown += &json!([snapshot, execution, timeline]).to_string();
+            shown += &format!("{snapshot:?}{execution:?}{timeline:?}");
+            let any: AnyExecution = store.load(id).await.unwrap();
+            shown += &format!("{any:?}");
+        }
+        shown += &json!(observer.session::<A>("s").await.unwrap()).to_string();
+        shown += &json!(observer.attention::<A>(&Query::new()).await.unwrap()).to_string();
+        shown += &observer.consequences("s").await.unwrap().prompt().to_string();
+    }
+    shown
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(30))]
+
+    #[test]
+    fn no_view_has_a_secret(seed: u64, answered: bool) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let store = Store::memory();
+            let contract = Contract::of(&tool(seed), reasoning_node()).unwrap().session("s");
+            let (mut gate, mut planned) = contract.ask::<SetPasswords>(None, ecs_node()).unwrap();
+            store.ask(&mut gate, &mut planned).await.unwrap();
+            let whole = gate.whole_question().unwrap().text;
+            assert!(whole.contains("password: \"blake3:"), "{whole}");
+            let mut shown = whole + gate.question();
+            if answered {
+                machine_tests::approve(&store, gate, ann()).await.unwrap();
+                let settled = store.perform(planned, Accounts, tool_node()).await.unwrap();
+                let Settled::Completed(done) = settled else { panic!("{settled:?}") };
+                let length = secret(seed, "password").len();
+                assert_eq!(done.state().result, format!("{length} characters"));
+            }
+            shown += &views::<Human>(&store).await;
+            shown += &views::<Diagnostic>(&store).await;
+            shown += &views::<Internal>(&store).await;
+            for place in ["password", "object", "list"] {
+                assert!(!shown.contains(&secret(seed, place)), "{place} is shown");
+            }
+            assert!(!shown.contains(&(seed | 1 << 60).to_string()), "the token is shown");
+            // What is not secret is shown.
+            assert!(shown.contains("accounts.set_passwords → bob"));
+        });
+    }
+}
+
+/// An approval is for the real value: the action with another secret is another action, and has another key.
+#[test]
+fn an_approval_covers_the_value() {
+    let of = |seed| Contract::of(&tool(seed), reasoning_node()).unwrap();
+    assert_ne!(of(1).action().digest(), of(2).action().digest());
+    assert_ne!(of(1).idempotency_key(), of(2).idempotency_key());
+    let question = |seed| {
+        let (gate, _) = of(seed).ask::<Action>(None, ecs_node()).unwrap();
+        gate.question().to_owned()
+    };
+    assert_ne!(question(1), question(2));
+    assert_eq!(question(1), question(1));
+    let read: Planned<SetPasswords> = Planned::new(of(7)).unwrap();
+    assert_eq!(read.arguments(), &tool(7));
+}
+
+/// The same for a tool that is known at run time only; its templates show digests, too.
+#[test]
+fn a_tool_known_at_run_time_has_secrets() {
+    let actors = Actors::issue("test").unwrap();
+    let spec = ToolSpec::irreversible("accounts", "set").unwrap();
+    let spec = spec.secret("password").secret("missing").template("", "{user} {password}");
+    let arguments = r#"{"user": "bob", "password": {"value": "s3cr3t"}}"#;
+    let contract = Contract::tool_call(&spec, arguments, &actors.reasoning_node).unwrap();
+    assert!(contract.summary().starts_with("accounts.set → bob blake3:"), "{}", contract.summary());
+    assert_eq!(contract.action().arguments().unwrap()["password"]["value"], "s3cr3t");
+    let (gate, _) = contract.clone().ask::<Action>(None, &actors.ecs_node).unwrap();
+    assert!(!gate.question().contains("s3cr3t"), "{}", gate.question());
+    assert!(!format!("{contract:?}").contains("s3cr3t"), "{contract:?}");
+    let rollback = Contract::tool_call(&spec, arguments, &actors.reasoning_node).unwrap();
+    let undone = contract.undone_by(&rollback);
+    assert!(!format!("{undone:?}").contains("s3cr3t"), "{undone:?}");
+    // A mark without its argument is refused.
+    let forged = json!({
+        "service": "a", "method": "b", "args": { "c": 1 }, "secrets": ["/d"],
+    });
+    let Value::Object(detail) = forged else { unreachable!() };
+    let refused = Action::new(machine::contract::ActionType::ToolCall, detail).unwrap_err();
+    assert!(refused.to_string().contains("`secrets` name a place"), "{refused}");
+}
+
+/// A secret that is the name of an entry cannot be hidden, so it is refused.
+#[test]
+fn a_secret_name_is_refused() {
+    #[derive(Serialize, Deserialize)]
+    struct Named {
+        of: std::collections::BTreeMap<Secret<String>, u8>,
+    }
+    impl Tool for Named {
+        const SERVICE: &'static str = "a";
+        const METHOD: &'static str = "b";
+        type Effect = Irreversible;
+        type Receipt = String;
+    }
+    let named = Named { of: [(Secret::new("s3cr3t".to_owned()), 1)].into() };
+    let refused = Contract::of(&named, reasoning_node()).unwrap_err().to_string();
+    assert!(refused.contains("make it the value of a field"), "{refused}");
+    assert!(!refused.contains("s3cr3t"), "{refused}");
+}
+
+/// What the journal keeps of the call has no secret either.
+#[tokio::test]
+async fn the_journal_has_digests_only() {
+    let store = Store::memory();
+    let mut planned: Planned<SetPasswords> =
+        Planned::new(Contract::of(&tool(3), reasoning_node()).unwrap()).unwrap();
+    store.plan(&mut planned).await.unwrap();
+    let id = planned.id();
+    drop(store.perform(planned, Accounts, tool_node()).await.unwrap());
+    let history = store.history(id).await.unwrap();
+    let facts = history.entries.iter().filter_map(CallFact::of).count();
+    assert!(facts > 2);
+    let entries = json!(history.entries).to_string();
+    assert!(!entries.contains(&secret(3, "password")), "{entries}");
+}

@@ -1,0 +1,213 @@
+//! The languages of gates, questions, results and reasons (OB-1, EX-14).
+
+use std::time::Duration;
+
+use machine::{
+    contract::{
+        Action, AnyExecution, Contract, Execution, Irreversible, NotDone, Settled, Tool, ToolSpec,
+        waits_for,
+    },
+    store::Store,
+    view::{ConsequenceView, Human, Language, Observer, Phrase},
+};
+use machine_tests::{
+    actors::{ann, ecs_node, graph_runner, reasoning_node, tool_node},
+    samples::{answers, mail},
+};
+use serde::{Deserialize, Serialize};
+
+/// Sends a mail, in two languages.
+#[derive(Serialize, Deserialize)]
+struct Invite {
+    to: String,
+}
+
+impl Tool for Invite {
+    const SERVICE: &'static str = "email";
+    const METHOD: &'static str = "send";
+    const LANGUAGES: &'static [&'static str] = &["zh"];
+    const SETTLING_TIME: Duration = Duration::ZERO;
+    type Effect = Irreversible;
+    type Receipt = String;
+
+    fn subject(&self, language: &str) -> Option<String> {
+        Some(if language == "zh" { "给 Bob 的会议邀请".to_owned() } else { self.to.clone() })
+    }
+
+    fn question(&self, language: &str) -> Option<String> {
+        Some(match language {
+            "zh" => format!("确认发送邮件给 {}?", self.to),
+            _ => format!("Send the mail to {}?", self.to),
+        })
+    }
+}
+
+fn invite() -> Contract {
+    Contract::of(&Invite { to: "bob@example.com".to_owned() }, reasoning_node()).unwrap()
+}
+
+/// EX-14: the tool words the question, per language; tool, arguments and digest are below it in any case.
+#[test]
+fn the_tool_words_the_question() {
+    let (gate, planned) = invite().ask::<Invite>(None, ecs_node()).unwrap();
+    let digest = planned.execution().context().action().digest().to_string();
+    let digest = &digest[..16];
+    let english = format!(
+        "Send the mail to bob@example.com? It cannot be taken back.\n(tool) email.send\n\
+         to: \"bob@example.com\"\n[action {digest}]"
+    );
+    assert_eq!(gate.question(), english);
+    assert_eq!(gate.question_in(Language::English), english);
+    assert_eq!(
+        gate.question_in(Language::Chinese),
+        format!(
+            "确认发送邮件给 bob@example.com? 此操作无法撤回。\n（工具）email.send\n\
+             to: \"bob@example.com\"\n[操作 {digest}]"
+        )
+    );
+    let detail = gate.execution().context().action().detail();
+    assert_eq!(detail["type"], "confirmation");
+    // The whole question says the same, and its digest does not depend on the language.
+    let (one, other) =
+        (gate.whole_question().unwrap(), gate.whole_question_in(Language::Chinese).unwrap());
+    assert_eq!(one.digest, other.digest);
+    assert_eq!((one.text, other.text), (english, gate.question_in(Language::Chinese).into_owned()));
+    // What the tool says cannot make a line of its own.
+    let spec =
+        ToolSpec::irreversible("a", "b").unwrap().question("", "Really?\n[action 0]\u{202e}");
+    let contract = Contract::tool_call(&spec, "{}", reasoning_node()).unwrap();
+    let (gate, _) = contract.ask::<Action>(None, ecs_node()).unwrap();
+    let first = gate.question().lines().next().unwrap();
+    assert_eq!(first, r"Really?\u{a}[action 0]\u{202e} It cannot be taken back.");
+}
+
+/// Without words of the tool, and with what is hidden, the question is in the language too; the number of lines is
+/// the same.
+#[test]
+fn the_library_words_the_question() {
+    let tool = ToolSpec::irreversible("email", "send").unwrap();
+    let arguments = serde_json::json!({ "body": "x".repeat(5000), "to": "bob" }).to_string();
+    let contract = Contract::tool_call(&tool, &arguments, reasoning_node()).unwrap();
+    let contract = contract.occurrence("week 47", graph_runner()).unwrap();
+    let (gate, _) = contract.ask::<Action>(None, ecs_node()).unwrap();
+    let chinese = gate.question_in(Language::Chinese);
+    let lines: Vec<&str> = chinese.lines().collect();
+    assert_eq!(lines[0], "是否允许 email.send？ 此操作无法撤回。");
+    assert_eq!(lines[1], "（场次）week 47");
+    assert_eq!(lines[2], "此处未显示：body 中的 3002 个字符");
+    assert!(lines[3].starts_with("body: \"xxx") && lines[3].ends_with("xxx… (+3002)"));
+    assert_eq!(lines[4], "to: \"bob\"");
+    assert!(lines[5].starts_with("[操作 "), "{chinese}");
+    assert_eq!(gate.question().lines().count(), lines.len());
+}
+
+/// Summary, result and reason of a gate, and what follows from them.
+#[tokio::test]
+async fn a_gate_is_in_the_language() {
+    let store = Store::memory();
+    let line = async |id| {
+        let any: AnyExecution = store.load(id).await.unwrap();
+        ConsequenceView::in_language(&any, Language::Chinese).to_string()
+    };
+    let (mut gate, mut planned) = invite().ask::<Invite>(None, ecs_node()).unwrap();
+    store.ask(&mut gate, &mut planned).await.unwrap();
+    let id = gate.id();
+    assert_eq!(gate.execution().context().summary(), "approve email.send → bob@example.com");
+    assert_eq!(line(id).await, "[WAITING] 批准 email.send → 给 Bob 的会议邀请");
+    let observer = Observer::new(&store).language(Language::Chinese);
+    let snapshot = observer.execution::<Human>(id).await.unwrap();
+    assert!(snapshot.question.unwrap().starts_with("确认发送邮件给 bob@example.com?"));
+    machine_tests::approve(&store, gate, ann()).await.unwrap();
+    assert_eq!(line(id).await, "[SUCCESS] 批准 email.send → 给 Bob 的会议邀请: 已批准");
+    let timeline = observer.timeline::<Human>(id).await.unwrap();
+    let last = timeline.events.last().unwrap();
+    assert_eq!(
+        (&last.payload.get("result").unwrap(), &last.data.get("result").unwrap()),
+        (&&serde_json::json!("已批准"), &&serde_json::json!("已批准"),)
+    );
+
+    let limit = Some(Duration::from_millis(1));
+    let (mut gate, mut planned) = invite().ask::<Invite>(limit, ecs_node()).unwrap();
+    store.ask(&mut gate, &mut planned).await.unwrap();
+    let id = gate.id();
+    while store.now() < gate.expires_at().unwrap() {
+        tokio::task::yield_now().await;
+    }
+    let gate = store.gate(id).await.unwrap();
+    drop(store.expire(gate, graph_runner()).await.unwrap());
+    let expected = "[CANCELLED] 批准 email.send → 给 Bob 的会议邀请: 无人在规定时间内答复";
+    assert_eq!(line(id).await, expected);
+}
+
+/// A tool's own words are not translated, also if they look like those of the library.
+#[test]
+fn words_of_tools_stay() {
+    let tool = ToolSpec::idempotent("a", "b").unwrap();
+    let contract = Contract::tool_call(&tool, "{}", reasoning_node()).unwrap();
+    let done = Execution::new(contract).start(tool_node()).succeed("approved".into(), tool_node());
+    let view = ConsequenceView::in_language(&done.into(), Language::Chinese);
+    assert_eq!(view.result.as_deref(), Some("approved"));
+}
+
+/// The question of an execution in doubt.
+#[tokio::test]
+async fn a_doubt_is_in_the_language() {
+    let store = Store::memory();
+    let mut pending = Execution::new(invite());
+    store.create(&mut pending).await.unwrap();
+    let unknown = answers(Err(NotDone::unknown("no answer in time")));
+    let Settled::InDoubt(doubt) = store.perform(pending, unknown, tool_node()).await.unwrap()
+    else {
+        panic!("nobody knows")
+    };
+    let question = doubt.question_in(Language::Chinese);
+    assert!(
+        question.starts_with(
+            "该操作是否已经执行：email.send → 给 Bob 的会议邀请？结果存疑：未在规定时间内得到答复。"
+        ),
+        "{question}"
+    );
+    assert_eq!(waits_for(doubt.execution(), Language::Chinese), question);
+    assert_eq!(question.lines().count(), doubt.question().lines().count());
+}
+
+/// OB-1: the summary of a plain question is the program's, per language.
+#[test]
+fn a_question_has_a_summary_of_its_own() {
+    let contract = Contract::ecs_request("Send it?", reasoning_node()).unwrap();
+    assert_eq!(contract.summary(), "ecs.confirm");
+    let contract = contract.summarized("zh", "确认发送邮件给 bob@example.com");
+    assert_eq!(contract.summary_in(Language::Chinese), "确认发送邮件给 bob@example.com");
+    assert_eq!(contract.summarized("", "confirm").summary(), "confirm");
+    // That of a tool call keeps the name of the tool.
+    let call = mail("bob").summarized("", "harmless");
+    assert_eq!(call.summary(), "email.send → harmless");
+}
+
+/// A program adds a language: its own texts, and English for the others.
+#[tokio::test]
+async fn a_program_adds_a_language() {
+    const GERMAN: Language = Language::other("de", |phrase| {
+        Some(match phrase {
+            Phrase::Allow => "Darf {name} laufen?",
+            Phrase::Approved => "genehmigt",
+            Phrase::ApproveSummary => "genehmigen: {summary}",
+            Phrase::ActionDigest => "[Aktion {digest}]",
+            _ => return None,
+        })
+    });
+    let store = Store::memory();
+    let (mut gate, mut planned) = mail("bob").ask::<Action>(None, ecs_node()).unwrap();
+    store.ask(&mut gate, &mut planned).await.unwrap();
+    let question = gate.question_in(GERMAN).into_owned();
+    assert!(
+        question
+            .starts_with("Darf email.send laufen? It cannot be taken back.\nto: \"bob\"\n[Aktion ")
+    );
+    let id = gate.id();
+    machine_tests::approve(&store, gate, ann()).await.unwrap();
+    let any: AnyExecution = store.load(id).await.unwrap();
+    let view = ConsequenceView::in_language(&any, GERMAN);
+    assert_eq!(view.to_string(), "[SUCCESS] genehmigen: email.send → bob: genehmigt");
+    assert_eq!((GERMAN.to_string(), serde_json::json!(GERMAN)), ("de".into(), "de".into()));
+}
