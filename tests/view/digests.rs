@@ -1,5 +1,7 @@
 //! Secret arguments in views (OB-14): every audience, in every view, sees their digests.
 
+use std::fmt::Write;
+
 use machine::{
     actor::Actors,
     contract::{
@@ -77,9 +79,9 @@ async fn views<A: Audience>(store: &Store) -> String {
             let execution = observer.execution::<A>(id).await.unwrap();
             let timeline = observer.timeline::<A>(id).await.unwrap();
             shown += &json!([snapshot, execution, timeline]).to_string();
-            shown += &format!("{snapshot:?}{execution:?}{timeline:?}");
+            write!(shown, "{snapshot:?}{execution:?}{timeline:?}").unwrap();
             let any: AnyExecution = store.load(id).await.unwrap();
-            shown += &format!("{any:?}");
+            write!(shown, "{any:?}").unwrap();
         }
         shown += &json!(observer.session::<A>("s").await.unwrap()).to_string();
         shown += &json!(observer.attention::<A>(&Query::new()).await.unwrap()).to_string();
