@@ -63,7 +63,7 @@ async fn the_three_are_told_apart_and_listed(place: Place) {
     let of = |id| timeline.contracts.iter().find(|it| it.execution_id == id).unwrap().release;
     assert_eq!(ids.map(of), Release::ALL.map(Some));
     // Two gates and the refused mail have ended.
-    assert_eq!((timeline.terminal, timeline.active), (3, 4));
+    assert_eq!((timeline.terminal_contracts, timeline.active_contracts), (3, 4));
     assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
 }
 
