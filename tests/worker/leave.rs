@@ -172,6 +172,41 @@ async fn a_call_that_has_begun_goes_on() {
     .await;
 }
 
+/// A handler that asks for a call while a person moves its machine on asked for the state before.
+#[tokio::test]
+async fn what_a_handler_asks_for_is_for_the_state_that_it_has_seen() {
+    each(async |store: Store| {
+        let id = create(&store, trip()).await;
+        let [asked, goes, looked] = [(); 3].map(|()| Arc::new(Notify::new()));
+        let (asks, may, looks) = (Arc::clone(&asked), Arc::clone(&goes), Arc::clone(&looked));
+        let calls = does(move |trip: AnyTrip, task| {
+            let (asks, may, looks) = (Arc::clone(&asks), Arc::clone(&may), Arc::clone(&looks));
+            let books = matches!(trip, AnyTrip::Booking(_));
+            Box::pin(async move {
+                if !books {
+                    looks.notify_one();
+                    return Ok(Next::Wait);
+                }
+                asks.notify_one();
+                may.notified().await;
+                let contract = Contract::of(&Charge { cents: 3 }, &task.actors().reasoning_node)?;
+                task.call(Planned::<Charge>::new(contract)?);
+                Ok(Next::Wait)
+            })
+        });
+        let running = worker(&store).handler(calls).start();
+        asked.notified().await;
+        let AnyTrip::Booking(trip) = store.load(id).await.unwrap() else { panic!() };
+        let mut trip = trip.pause("wait".to_owned(), &ann());
+        store.commit(&mut trip).await.unwrap();
+        goes.notify_one();
+        looked.notified().await;
+        running.stop().await.unwrap();
+        assert_eq!(store.children(id).await.unwrap(), []);
+    })
+    .await;
+}
+
 /// Calls are added and begun while a person pauses: what was there at the pause has begun before it, or never does.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_call_slips_past_a_pause() {
