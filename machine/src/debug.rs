@@ -4,12 +4,17 @@ use alloc::string::{String, ToString};
 use core::{any::type_name, error::Error, fmt};
 
 /// Writes what is wrong as people read it: the text, and each cause that the text before does not quote, on a line
-/// of its own. With `{:#?}` the name of the type comes first.
-pub(crate) fn write<E: Error>(error: &E, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// of its own. With `{:#?}` the name of the type and the class of the error, as `tracing` has it, come first.
+pub(crate) fn write<E: Error + 'static>(error: &E, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if f.alternate() {
         let name = type_name::<E>();
         let path = name.split('<').next().unwrap_or(name);
-        write!(f, "{}: ", path.rsplit(':').next().unwrap_or(path))?;
+        f.write_str(path.rsplit(':').next().unwrap_or(path))?;
+        #[cfg(feature = "sqlite")]
+        if let Some(class) = crate::store::telemetry::class_of(error) {
+            write!(f, " ({class})")?;
+        }
+        f.write_str(": ")?;
     }
     let mut text: String = error.to_string();
     f.write_str(&text)?;
@@ -92,7 +97,7 @@ mod tests {
         let id = Id::fresh();
         let error = LoadError::NotFound { id };
         assert_eq!(format!("{error:?}"), error.to_string());
-        assert_eq!(format!("{error:#?}"), format!("LoadError: {error}"));
+        assert_eq!(format!("{error:#?}"), format!("LoadError (not_found): {error}"));
         // Its text has that of its source already.
         let error = CommitError::Gate { id, source: Box::new(error) };
         assert_eq!(format!("{error:?}"), error.to_string());

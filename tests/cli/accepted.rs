@@ -28,7 +28,7 @@ async fn a_person_puts_it_in_doubt() {
     place.run(&["cancel", &id, "--as", "ann"]).failed(1, "to put it in doubt");
     place.run(&["respond", &id, "yes", "--as", "ann"]).failed(1, "the report of its service");
     assert_eq!(place.label(call.id).await, Label::Waiting);
-    place.run(&["fence", &id, "--as", "ann"]).done();
+    place.run(&["fence", &id, "--as", "ann", "--yes"]).done();
     assert_eq!(place.label(call.id).await, Label::InDoubt);
     let list = place.run(&["list", "--audience", "internal"]);
     assert!(list.done().contains(REFERENCE), "{list:?}");

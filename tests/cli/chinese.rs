@@ -73,7 +73,7 @@ const NAMES: &str = "
     email send files read calendar path to bob eve example com ann test mails password blake3
     WAITING RUNNING PENDING COMPLETED FAILED REJECTED CANCELLED ASKING PAYING PAID asking paying paid
     waiting running pending completed failed rejected cancelled
-    SUCCESS IN DOUBT IN_DOUBT CONTRADICTED NOT_STARTED IN_PROGRESS IRREVERSIBLE human confirmed
+    SUCCESS IN DOUBT IN_DOUBT CONTRADICTED NOT_STARTED DEFERRED IN_PROGRESS IRREVERSIBLE human confirmed
     start succeed fail reject suspend cancel resume timeout confirm audit accept
     execution order prompt result reason error amount note u32 Option String
     approve decline respond retry acknowledge fence send show as NAME applied not payload audience internal

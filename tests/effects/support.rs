@@ -98,10 +98,12 @@ pub(crate) async fn late(store: &Store, id: Id) -> Vec<Evidence> {
     late_evidence(&history).into_iter().map(|late| late.evidence).collect()
 }
 
-/// The name of an error: its variant.
+/// The class of an error, such as `KeyHeld`.
 pub(crate) fn name(error: &impl std::fmt::Debug) -> String {
-    let text = format!("{error:?}");
-    text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
+    let text = format!("{error:#?}");
+    let class = text.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
+    let words = class.unwrap_or_else(|| panic!("{text}")).0.split('_');
+    words.map(|word| word[..1].to_uppercase() + &word[1..]).collect()
 }
 
 /// Every digest, seal and rule of the store holds.

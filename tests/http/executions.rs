@@ -82,7 +82,7 @@ async fn a_session_that_was_only_asked_is_listed() {
     drop(place.store.decline(gate, "not now", ann()).await.unwrap());
     // The mail ended with its gate, and nobody waits for anything.
     let over = place.get("/api/execution/s%201/timeline").await;
-    assert_eq!((&over["active"], &over["has_suspended"]), (&json!(0), &json!(false)));
+    assert_eq!((&over["active_contracts"], &over["has_suspended"]), (&json!(0), &json!(false)));
     assert!(over["ended_at"].is_i64(), "{over}");
     let sessions = place.get("/api/sessions").await;
     assert_eq!(sessions["sessions"][0]["session"], "s 1");

@@ -449,7 +449,7 @@ async fn an_accepted_call_is_the_whole_call(place: Place) {
     let evidence = place.facts(id).await;
     let late = CallFact::Evidence {
         epoch: 0,
-        evidence: Evidence::Applied(serde_json::to_string(&live(17)).unwrap()),
+        evidence: Evidence::Applied(serde_json::to_value(live(17)).unwrap().to_string()),
         late: true,
     };
     assert!(evidence.contains(&late), "{evidence:?}");

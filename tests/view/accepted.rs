@@ -58,7 +58,7 @@ async fn the_reference_is_for_operators() {
     );
     assert_eq!(
         ConsequenceView::in_language(&execution, Language::Chinese).to_string(),
-        "[WAITING] cluster.deploy → version 17: 其服务已受理，尚未报告结果"
+        "[WAITING] cluster.deploy → version 17: 服务方已受理，尚未报告结果"
     );
     assert_eq!(observer.next(call.id).await.unwrap(), []);
 }

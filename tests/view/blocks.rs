@@ -24,7 +24,7 @@ async fn a_prompt_has_a_block_for_each_kind() {
         mail("bob").session("s").ask::<Action>(None, ecs_node()).unwrap();
     store.ask(&mut gate, &mut deferred).await.unwrap();
     // A gate that nobody has answered yet is not a line: what waits behind it is.
-    let open = "Not ended yet, so the outcome is still open:\n\n[NOT_STARTED] email.send → bob";
+    let open = "Not ended yet, so the outcome is still open:\n\n[DEFERRED] email.send → bob";
     let go_on = "Continue with the user's request on the basis of the results above.";
     assert_eq!(prompt(&store, Language::English).await, format!("{open}\n\n{go_on}"));
 

@@ -70,12 +70,13 @@ async fn after_the_limit_it_is_in_doubt() {
     .await;
 }
 
-/// After the limit the service is asked as about any doubt: "not found" counts after the settling time.
+/// After the limit the service is asked as about any doubt: "found" counts at once, and "not found" after the
+/// settling time.
 #[tokio::test]
 async fn the_service_is_asked_after_the_limit() {
-    for (found, status) in [
-        (Ok(Applied::new(live(17))), Status::Completed),
-        (Err(NotDone::not_applied("unknown rollout")), Status::Failed),
+    for (found, [early, late]) in [
+        (Ok(Applied::new(live(17))), [Status::Completed; 2]),
+        (Err(NotDone::not_applied("unknown rollout")), [Status::Waiting, Status::Failed]),
     ] {
         timed(async |store: Store, hand: Hand| {
             let call = accepted(&store).await;
@@ -84,10 +85,10 @@ async fn the_service_is_asked_after_the_limit() {
             let status_of = async || store.load::<AnyExecution>(call.id).await.unwrap().status();
             hand.advance(LIMIT + Duration::from_millis(1));
             runs(&store, &cluster).await;
-            assert_eq!(status_of().await, Status::Waiting);
+            assert_eq!(status_of().await, early);
             hand.advance(Duration::from_mins(1));
             runs(&store, &cluster).await;
-            assert_eq!(status_of().await, status);
+            assert_eq!(status_of().await, late);
             assert!(cluster.requests().is_empty(), "it is not called again");
         })
         .await;

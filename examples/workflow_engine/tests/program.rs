@@ -81,6 +81,7 @@ fn a_person_sees_all_and_decides() {
       so far    files.read → invoice.txt: 500
       agent     The invoice says how much it is; Bob wants to know that it was paid.
       proposed  pay: bank.pay(amount: 500, to: bob)
+      later     write a mail: mail.send(text: it is paid, to: bob)
 
 "]]
     );

@@ -36,10 +36,10 @@ impl Fence {
         let id = Ids::read(&store).await?.find(&self.id)?;
         let operator = self.person.operates(context, &store);
         if !self.yes.yes || self.whole.whole {
-            let running = operator.in_flight(id, Some(&self.reason)).await?;
-            let what = |extent| Wording::of(running.context(), extent).text(context.language);
+            let call = operator.in_flight(id, Some(&self.reason)).await?;
+            let what = |extent| Wording::of(call.context(), extent).text(context.language);
             let what = self.whole.question(&what(Extent::Short), &what(Extent::Whole));
-            let view = ConsequenceView::in_language(&running.into(), context.language);
+            let view = ConsequenceView::in_language(&call, context.language);
             self.yes.agrees(
                 &format!(
                     "{id}  {view}\n{what}\nShut its worker out? The call may have taken place, so it is in doubt \

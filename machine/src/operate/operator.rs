@@ -4,8 +4,7 @@ use super::{Error, Kind};
 use crate::{
     actor::{Actor, Actors, Human},
     contract::{
-        Action, AnyExecution, Contract, Execution, InDoubt, Planned, Progress,
-        execution::{Failed, Running},
+        Action, AnyExecution, Contract, Execution, InDoubt, Planned, Progress, execution::Failed,
     },
     id::Id,
     store::{CommitError, LoadError, Query, Store, operation::NewOperation},
@@ -131,25 +130,29 @@ impl<'a> Operator<'a> {
         self.logged("fence", &[id], reason, fence).await
     }
 
-    /// The call whose worker is to be shut out.
+    /// The call whose worker is to be shut out, or whose service has accepted it and not reported.
     #[cfg(feature = "cli")]
     pub(crate) async fn in_flight(
         &self,
         id: Id,
         reason: Option<&str>,
-    ) -> Result<Execution<Running>, Error> {
-        let running = async {
+    ) -> Result<AnyExecution, Error> {
+        let call = async {
             self.is_execution("fence", id).await?;
-            let running = match self.store.load::<AnyExecution>(id).await? {
-                AnyExecution::Running(running) if running.context().is_irreversible() => {
-                    Ok(running)
-                }
-                other => Err(not_in_flight(id, &other.status().definition().label)),
+            let any: AnyExecution = self.store.load(id).await?;
+            let is_open = match &any {
+                AnyExecution::Running(running) => running.context().is_irreversible(),
+                other => Progress::of(other).awaits_report(),
             };
-            self.or_instead(id, running).await
+            let call = if is_open {
+                Ok(any)
+            } else {
+                Err(not_in_flight(id, &any.status().definition().label))
+            };
+            self.or_instead(id, call).await
         };
-        let running = running.await;
-        self.checked("fence", &[id], reason.unwrap_or(SHUT_OUT), running).await
+        let call = call.await;
+        self.checked("fence", &[id], reason.unwrap_or(SHUT_OUT), call).await
     }
 
     /// Logs an operation that was refused before it began. Requests for unknown machines are not logged.

@@ -48,7 +48,8 @@ impl Calls {
                 return;
             };
             if let Err(error) = late.await {
-                telemetry::CallLost { error: telemetry::class_of(&*error) }.emit();
+                let error = telemetry::class_of(&*error).unwrap_or("_OTHER");
+                telemetry::CallLost { error }.emit();
             }
         };
         {

@@ -98,15 +98,15 @@ impl SendError {
     }
 }
 
-/// The class of an error of any type.
-pub(crate) fn class_of(error: &(dyn std::error::Error + 'static)) -> &'static str {
+/// The class of an error of any type; `None` if it is not of a store.
+pub(crate) fn class_of(error: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
     if let Some(error) = error.downcast_ref::<CommitError>() {
-        error.class()
+        Some(error.class())
     } else if let Some(error) = error.downcast_ref::<LoadError>() {
-        error.class()
-    } else if let Some(error) = error.downcast_ref::<Unavailable>() {
-        error.class()
+        Some(error.class())
+    } else if let Some(error) = error.downcast_ref::<SendError>() {
+        Some(error.class())
     } else {
-        "_OTHER"
+        error.downcast_ref::<Unavailable>().map(Unavailable::class)
     }
 }

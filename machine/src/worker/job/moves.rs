@@ -235,7 +235,7 @@ impl<H: Handler> Job<'_, H> {
                 self.park(Some(task), None).await
             }
             Ok(Ok(Err(failure))) => {
-                let class = telemetry::class_of(&*failure);
+                let class = telemetry::class_of(&*failure).unwrap_or("_OTHER");
                 self.fail(Cause::Failed, class, chain(&failure), false).await
             }
             Ok(Ok(Ok(Next::Commit(machine)))) if machine.journal().id() != id => {
