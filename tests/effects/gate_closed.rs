@@ -131,7 +131,7 @@ async fn a_gate_that_never_waited_is_no_gate() {
     // Without its gate.
     store.batch().create(planned.machine()).write().await.unwrap();
     let report = worker::run("reminds", &file, planned.id(), Teller::pays(&bank));
-    assert_eq!(report, Report::NotBegun("Gate".to_owned()));
+    assert_eq!(report, Report::NotBegun("NotFound".to_owned()));
     assert_eq!(bank.count(), 0);
 }
 
@@ -171,6 +171,6 @@ async fn a_plain_question_is_no_gate() {
     assert_ne!(answered.id(), gate.id());
     assert!(store.gate(answered.id()).await.is_err());
     let report = worker::run("pays", &file, planned.id(), Teller::pays(&bank));
-    assert_eq!(report, Report::NotBegun("Gate".to_owned()));
+    assert_eq!(report, Report::NotBegun("NotFound".to_owned()));
     assert_eq!(bank.count(), 0);
 }

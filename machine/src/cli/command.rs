@@ -141,7 +141,7 @@ impl Command {
 /// }
 /// ```
 pub async fn run(command: Command, context: &Context) -> ExitCode {
-    match execute(command, context).await {
+    match Box::pin(execute(command, context)).await {
         Ok(exit) => exit.into(),
         Err(error) => {
             // The reader may have closed it.

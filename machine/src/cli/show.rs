@@ -110,10 +110,8 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
     if execution["acknowledged"] == true {
         line(&mut shown, Phrase::FieldAcknowledged, terminal.text(Phrase::Acknowledged));
     }
-    for (name, field) in [(Phrase::FieldResult, "result"), (Phrase::FieldError, "error_message")] {
-        if let Some(value) = execution[field].as_str() {
-            line(&mut shown, name, value);
-        }
+    for (field, name) in [("result", Phrase::FieldResult), ("error_message", Phrase::FieldError)] {
+        execution[field].as_str().into_iter().for_each(|value| line(&mut shown, name, value));
     }
     for (name, field) in RESTRICTED {
         let value = if execution[name].is_null() { &machine[name] } else { &execution[name] };

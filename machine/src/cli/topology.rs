@@ -158,7 +158,7 @@ fn table(terminal: Terminal, topology: &view::Topology) -> String {
             cell(label(&edge.from_status)),
             cell(&edge.trigger),
             cell(label(&edge.to_status)),
-            cell(if actors.is_empty() { terminal.text(Phrase::Anyone) } else { &actors }),
+            cell(if actors.is_empty() { terminal.text(Phrase::ByAnyone) } else { &actors }),
             cell(edge.when.as_deref().unwrap_or_default()),
         ]);
     }

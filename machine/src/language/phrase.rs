@@ -291,7 +291,7 @@ phrases! {
     SessionLine: "{session}: {total} executions, {ended} ended, {open} not ended", "{session}：{total} 个执行，{ended} 个已结束，{open} 个未结束";
     MoreUnreadable: "{count} more cannot be read; `list --session` names them", "另有 {count} 个无法读取；`list --session` 会列出它们";
     SameAction: "attempts at the same action: {ids}", "对同一操作的尝试：{ids}";
-    Anyone: "anyone", "任何人";
+    ByAnyone: "anyone", "任何人";
     Nothing: "none", "无";
     Ago: "{length} ago", "{length}前";
     In: "in {length}", "{length}后";

@@ -13,6 +13,7 @@ use super::{
     work::{Event, Outcome},
 };
 use crate::{
+    clock::Millis,
     contract::Callable,
     id::Id,
     journal::{Pass, Stored},
@@ -231,11 +232,16 @@ struct With<'a> {
     conditions: &'a [Condition],
 }
 
-async fn write(
-    store: &Store,
-    items: &mut [Item<'_>],
-    with: &With<'_>,
-) -> Result<Vec<Outcome>, CommitError> {
+impl With<'_> {
+    fn batch(&self, commit_id: i64, conditions: Vec<Condition>, now: Millis) -> backend::Batch {
+        let (events, children) = (self.events.to_vec(), self.children.to_vec());
+        let batch = backend::Batch::new(commit_id, now);
+        backend::Batch { events, children, conditions, ..batch }
+    }
+}
+
+/// Moves the machines of items that are more than a commit.
+async fn advance(store: &Store, items: &mut [Item<'_>]) -> Result<(), CommitError> {
     // The gates that this very batch approves.
     let mut approved = Vec::new();
     for item in &mut *items {
@@ -251,6 +257,15 @@ async fn write(
             Item::Create(_) | Item::Commit(_) | Item::Decide(_) => {}
         }
     }
+    Ok(())
+}
+
+async fn write(
+    store: &Store,
+    items: &mut [Item<'_>],
+    with: &With<'_>,
+) -> Result<Vec<Outcome>, CommitError> {
+    advance(store, items).await?;
     let commit_id = commit_id(items);
     let mut prepared = Vec::with_capacity(items.len());
     // The positions of the items that have something to write.
@@ -267,11 +282,8 @@ async fn write(
     }
     no_machine_twice(&prepared)?;
     let Ended { machines: mut ended, mut conditions } =
-        store.ended_by(with.left, &prepared).await?;
-    for call in &mut ended {
-        prepared.extend(store.prepare(call, false, commit_id)?);
-    }
-    let refused = store.refused(&mut prepared, commit_id).await?;
+        store.ended_by(with.left, &mut prepared, commit_id).await?;
+    ended.extend(store.refused(&mut prepared, commit_id).await?);
     conditions.extend(with.conditions.iter().cloned());
     conditions.extend(items.iter().filter_map(Item::condition));
     for ready in &prepared {
@@ -282,9 +294,7 @@ async fn write(
         store.joins_parent(ready, with.children).await?;
         store.trust_plan(ready).await?;
     }
-    let batch = backend::Batch::new(commit_id, store.now());
-    let (events, children) = (with.events.to_vec(), with.children.to_vec());
-    let mut batch = backend::Batch { events, children, conditions, ..batch };
+    let mut batch = with.batch(commit_id, conditions, store.now());
     let sent = telemetry::sent(&batch.events);
     let mut stored = Vec::with_capacity(prepared.len());
     for ready in prepared {
@@ -315,7 +325,9 @@ async fn write(
                     begin.permit(store, last);
                 }
             }
-            ended.iter().chain(&refused).for_each(|call| telemetry::committed(call));
+            for call in &ended {
+                telemetry::committed(call);
+            }
             telemetry::sent_with(&sent, &outcomes);
             Ok(outcomes)
         }

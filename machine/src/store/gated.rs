@@ -31,7 +31,7 @@ impl Store {
             if !row.ended || row.status.parse() == Ok(Status::Completed) || is_in_batch {
                 continue;
             }
-            let pending = match self.load::<AnyExecution>(action).await {
+            let pending = match Box::pin(self.load::<AnyExecution>(action)).await {
                 Ok(AnyExecution::Pending(it)) if it.context().behind() == Some(row.id) => it,
                 Err(LoadError::Unavailable(error)) => return Err(error.into()),
                 _ => continue,

@@ -66,14 +66,18 @@ impl Left {
 }
 
 impl Store {
-    /// Reads what ends with the moves of people in a batch, beside what is in it already.
+    /// Adds what ends with the moves of people in a batch, beside what is in it already.
     pub(super) async fn ended_by(
         &self,
         left: &[Left],
-        batch: &[Prepared],
+        batch: &mut Vec<Prepared>,
+        commit_id: i64,
     ) -> Result<Ended, CommitError> {
-        let is_in_batch = |id| batch.iter().any(|other| other.write.row.id == id);
         let mut ended = Ended::default();
+        if left.is_empty() {
+            return Ok(ended);
+        }
+        let own: Vec<Id> = batch.iter().map(|prepared| prepared.write.row.id).collect();
         for left in left {
             if left.is_retried && self.has_moved(left).await? {
                 continue;
@@ -82,10 +86,10 @@ impl Store {
             let children = self.inner.backend.children(left.machine).await?;
             let pending = children.iter().flatten().filter(|child| has_not_begun(child));
             let known: Vec<Id> = pending.map(|child| child.id).collect();
-            for id in known.iter().filter(|id| !is_in_batch(**id)) {
-                self.end_call(*id, left, &mut ended.machines).await?;
+            for id in known.iter().filter(|id| !own.contains(id)) {
+                Box::pin(self.end_call(*id, left, &mut ended.machines)).await?;
             }
-            ended.machines.retain(|machine| !is_in_batch(machine.id()));
+            ended.machines.retain(|machine| !own.contains(&machine.id()));
             if children.iter().all(Result::is_ok) {
                 ended.conditions.push(Condition::NoOtherChild {
                     parent: left.machine,
@@ -94,6 +98,9 @@ impl Store {
                     known,
                 });
             }
+        }
+        for call in &mut ended.machines {
+            batch.extend(self.prepare(call, false, commit_id)?);
         }
         Ok(ended)
     }
@@ -106,10 +113,9 @@ impl Store {
     ) -> Result<(), CommitError> {
         let pending = match self.load::<AnyExecution>(id).await {
             Ok(AnyExecution::Pending(pending)) => pending,
-            // It has begun in the meantime, or cannot be read.
-            Ok(_) => return Ok(()),
             Err(LoadError::Unavailable(error)) => return Err(error.into()),
-            Err(_) => return Ok(()),
+            // It has begun in the meantime, or cannot be read.
+            Ok(_) | Err(_) => return Ok(()),
         };
         let gate = pending.context().behind();
         if let Some(gate) = self.withdrawn_gate(gate, id, &left.reason).await?

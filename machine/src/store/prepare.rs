@@ -44,20 +44,14 @@ impl Store {
         journal.make_deadlines_absolute(now);
         let journal = machine.journal();
         let before = journal.stored();
-        let is_here = before.store == Some(self.inner.identity.store);
-        if before.version > 0 && !is_here {
+        if before.version > 0 && before.store != Some(self.inner.identity.store) {
             return Err(CommitError::OtherStore { id });
         }
-        if creates && before.version > 0 {
-            return Err(CommitError::AlreadyStored { id });
-        }
-        if !creates {
-            if journal.uncommitted().is_empty() {
-                return Ok(None);
-            }
-            if before.version == 0 {
-                return Err(CommitError::NeverStored { id });
-            }
+        match (creates, before.version) {
+            (true, 1..) => return Err(CommitError::AlreadyStored { id }),
+            (false, _) if journal.uncommitted().is_empty() => return Ok(None),
+            (false, 0) => return Err(CommitError::NeverStored { id }),
+            _ => {}
         }
         let unwritable = |reason: String| CommitError::Unwritable { id, reason };
         if let Some(reason) = journal.unwritable() {
