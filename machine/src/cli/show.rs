@@ -160,7 +160,7 @@ fn written(context: &Context, now: i64, document: &Value) -> String {
     let of_children = children.iter().flat_map(|child| array(&child["open"]["next"]));
     let next: Vec<_> = array(&document["next"]).iter().chain(of_children).collect();
     if !next.is_empty() {
-        let _ = writeln!(shown, "\n{}", terminal.title(Phrase::Next));
+        let _ = writeln!(shown, "\n{}", terminal.title(Phrase::NextSteps));
         for step in next {
             if let Some((_, command)) = super::list::command(step) {
                 let _ = writeln!(shown, "  {command}");

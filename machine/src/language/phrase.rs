@@ -227,7 +227,7 @@ phrases! {
     State: "State", "状态";
     Messages: "Messages", "消息";
     Children: "Children", "子状态机";
-    Next: "Next", "下一步";
+    NextSteps: "Next", "下一步";
     FieldId: "id", "编号";
     FieldKind: "kind", "种类";
     FieldState: "state", "状态";
