@@ -39,8 +39,10 @@ async fn a_question_goes_on_with_checks() {
     let (id, _other) = (asked(&place).await, asked(&place).await);
     let old = ["respond", &end(id), "8080", "--as", "ann", "--max-age", "0s"];
     place.run(&old).failed(1, "the limit is 0 ms");
-    let done =
-        place.json(&["respond", &end(id), "--as", "ann", "--max-age", "1d", "--resuming", "1"]);
+    // Nothing was stored.
+    assert_eq!(place.store.question(id).await.unwrap().answered_by(), None);
+    let checks = ["--max-age", "1d", "--resuming", "1"];
+    let done = place.json(&[&["respond", &end(id), "8080", "--as", "ann"], &checks[..]].concat());
     assert_eq!(done["warnings"][0], "the caller resumes 1 of the session, and 2 waited", "{done}");
     assert!(done["age_ms"].is_u64(), "{done}");
     assert_eq!(place.label(id).await, Label::Success);

@@ -172,6 +172,43 @@ async fn a_call_that_has_begun_goes_on() {
     .await;
 }
 
+/// Workers begin one call after the other; the pause does not wait until they have begun all.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pause_comes_between_many_calls() {
+    each(async |store: Store| {
+        let id = create(&store, trip()).await;
+        let contract = |cents| Contract::of(&Charge { cents }, &actors().reasoning_node).unwrap();
+        let mut calls: Vec<_> =
+            (0..400).map(|cents| Planned::<Charge>::new(contract(cents)).unwrap()).collect();
+        let mut batch = store.batch();
+        for call in &mut calls {
+            batch = batch.create_child(id, call.machine());
+        }
+        batch.write().await.unwrap();
+        let bank = Bank::default();
+        let running = worker(&store).handler(waits()).tool::<Charge>(bank.clone()).start();
+        while bank.0.load(Ordering::SeqCst) < 5 {
+            tokio::task::yield_now().await;
+        }
+        let AnyTrip::Booking(trip) = store.load(id).await.unwrap() else { panic!() };
+        let mut trip = trip.pause("wait".to_owned(), &ann());
+        store.commit(&mut trip).await.unwrap();
+        running.stop().await.unwrap();
+        let all = committed(&store).await;
+        let paused = place_of(&all, id, |_, to| to == "paused").unwrap();
+        let mut cancelled = 0;
+        for call in &calls {
+            let begun = place_of(&all, call.id(), |from, _| from == "pending").unwrap();
+            let is_cancelled = status(&store, call.id()).await == execution::Status::Cancelled;
+            cancelled += u32::from(is_cancelled);
+            assert!(begun < paused || is_cancelled);
+        }
+        assert!(cancelled > 0, "the pause came after all calls");
+        assert!(store.verify_all(|_| ()).await.unwrap().is_clean());
+    })
+    .await;
+}
+
 /// A handler that asks for a call while a person moves its machine on asked for the state before.
 #[tokio::test]
 async fn what_a_handler_asks_for_is_for_the_state_that_it_has_seen() {

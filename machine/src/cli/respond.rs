@@ -40,7 +40,16 @@ impl Respond {
         let store = context.write().await?;
         let id = Ids::read(&store).await?.find(&self.id)?;
         let operator = self.person.operates(context, &store);
+        let mut checks = Resume::default();
+        if let Some(limit) = self.max_age {
+            checks = checks.max_age(limit);
+        }
+        if let Some(count) = self.resuming {
+            checks = checks.resuming(count);
+        }
         let question = operator.question(id).await?;
+        // Before the answer is stored.
+        store.is_in_age(&question, checks)?;
         let question = match (&self.response, question.answered_by()) {
             (Some(response), None) => operator.respond(question, response).await?,
             (None, _) => question,
@@ -53,13 +62,6 @@ impl Respond {
                 )));
             }
         };
-        let mut checks = Resume::default();
-        if let Some(limit) = self.max_age {
-            checks = checks.max_age(limit);
-        }
-        if let Some(count) = self.resuming {
-            checks = checks.resuming(count);
-        }
         let Resumed { execution, age_ms, warnings, .. } =
             operator.proceed(question, checks).await?;
         let label = &execution.status().definition().label;

@@ -1,10 +1,7 @@
 use super::{
     Accepted, AnyExecution, CallFact, Evidence, Execution, Liveness, Progress,
-    execution::{
-        Cancelled, Completed, Failed, MayCancel, MayStart, MaySuspend, Pending, Running, Waiting,
-    },
+    execution::{Completed, Failed, MaySuspend, Running, Waiting},
     gate::asked_in,
-    outcome::bounded,
     wording::{Extent, describe, visible},
 };
 use crate::{
@@ -153,18 +150,6 @@ pub(crate) fn record<A: Actor>(
     by: &A,
 ) {
     append(running, who(by), CallFact::Evidence { epoch, evidence, late: false });
-}
-
-/// Ends an execution that has not begun: without a permit, and without taking its key.
-pub(crate) fn close<A: MayStart<Pending> + MayCancel<Running>>(
-    mut pending: Execution<Pending>,
-    reason: &str,
-    decided_by: Who<'_>,
-    by: &A,
-) -> Execution<Cancelled> {
-    let reason = bounded(reason.to_owned());
-    append(&mut pending, decided_by, CallFact::Closed { reason: reason.clone() });
-    pending.start(by).cancel(reason, by)
 }
 
 /// Appends a fact.

@@ -4,6 +4,8 @@
 mod action;
 mod call;
 mod callback;
+#[cfg(feature = "sqlite")]
+mod close;
 #[allow(clippy::module_inception)]
 mod contract;
 mod decider;
@@ -36,6 +38,8 @@ pub use call::{Attempt, BoxFuture, Call, Perform, ServiceFn, service_fn};
 #[cfg(feature = "sqlite")]
 pub use callback::Reporter;
 pub use callback::{Accepted, CallbackToken, Report};
+#[cfg(feature = "sqlite")]
+pub(crate) use close::close;
 pub use contract::Contract;
 pub use decider::{Decider, Decides, Policy};
 pub use effect::{AnswersLater, Effect, EffectType, Idempotent, Irreversible, NeedsNoPermit};
@@ -46,15 +50,17 @@ pub(crate) use gate::Decided;
 pub use gate::{Approval, ApprovalEnd, Decision, Gate, WholeQuestion, decision};
 #[doc(hidden)]
 pub use identity::{Maker, TypedTool};
+pub(crate) use in_doubt::append;
 pub use in_doubt::{InDoubt, waits_for};
 #[cfg(feature = "sqlite")]
 pub(crate) use in_doubt::{accept, record};
-pub(crate) use in_doubt::{append, close};
 pub use in_flight::InFlight;
 #[cfg(feature = "sqlite")]
 pub(crate) use in_flight::{CallHandle, CallRecord, Owner};
 pub use invalid::InvalidContract;
 pub use key::IdempotencyKey;
+#[cfg(feature = "http")]
+pub(crate) use outcome::MAX_BYTES;
 pub use outcome::{Answer, Applied, LateCall, NotDone, Outcome, Settled, receipt};
 #[cfg(feature = "sqlite")]
 pub(crate) use outcome::{Answered, bounded};

@@ -6,7 +6,7 @@ use std::{
     fmt::{self, Write},
 };
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use serde_json::{Map, Value};
 
 use super::Action;
@@ -95,7 +95,10 @@ impl<T: Serialize> Serialize for Secret<T> {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Secret<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        T::deserialize(deserializer).map(Self)
+        // The error of the value would quote it.
+        T::deserialize(deserializer)
+            .map(Self)
+            .map_err(|_| D::Error::custom("a secret argument is not of the type that it has now"))
     }
 }
 
@@ -265,7 +268,7 @@ impl Action {
     }
 
     /// The places of its secrets in its arguments.
-    pub(super) fn secrets(&self) -> Vec<&str> {
+    pub(crate) fn secrets(&self) -> Vec<&str> {
         let Some(Value::Array(places)) = self.detail().get("secrets") else { return Vec::new() };
         places.iter().filter_map(Value::as_str).collect()
     }

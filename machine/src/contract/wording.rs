@@ -157,6 +157,7 @@ impl Heading {
     }
 
     /// The same to a person who declines: what `y` means is in the first line.
+    #[cfg(feature = "cli")]
     pub(super) fn declining(&self, question: &str, digest: &Digest, language: Language) -> String {
         let mut text = language.say(Phrase::DeclineQuestion, &[("name", &self.name)]);
         self.rest(language, &mut text);
@@ -188,16 +189,21 @@ fn digest_line(digest: &Digest, language: Language) -> String {
     language.say(Phrase::ActionDigest, &[("digest", &&digest.to_string()[..16])])
 }
 
-/// The first line of a question that shows arguments; `None` of any other text.
+/// The first line of a question that shows arguments; `None` of any other text. It is empty if it is in the words of
+/// the tool, which may quote arguments: then a line with the name of the tool follows.
 #[cfg(feature = "http")]
 pub(crate) fn without_arguments(question: &str, language: Language) -> Option<&str> {
     let (first, rest) = question.split_once('\n')?;
+    let is_worded = [Language::English, language].into_iter().any(|language| {
+        let before = language.text(Phrase::Tool).split_once('{').map_or("", |(before, _)| before);
+        rest.starts_with(before)
+    });
     let last = rest.lines().last()?;
     let is_digest = [Language::English, language].into_iter().any(|language| {
         let parts = language.text(Phrase::ActionDigest).split_once("{digest}");
         parts.is_some_and(|(before, after)| last.starts_with(before) && last.ends_with(after))
     });
-    is_digest.then_some(first)
+    is_digest.then_some(if is_worded { "" } else { first })
 }
 
 fn not_shown(hidden: &[Hidden], language: Language) -> String {

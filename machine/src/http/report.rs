@@ -17,7 +17,7 @@ use super::{
     router::Shared,
 };
 use crate::{
-    contract::{CallbackToken, Report, Tool},
+    contract::{CallbackToken, MAX_BYTES, Report, Tool},
     id::Id,
     store::{ReportError, Reported},
 };
@@ -129,6 +129,15 @@ pub(super) async fn report(
     Body(report): Body<CallReport>,
 ) -> Result<Json<ReportTaken>, Problem> {
     let Service { id, token, tool } = service;
+    // What is longer would be cut when it is stored.
+    let size = match &report {
+        CallReport::Applied(receipt) => receipt.to_string().len(),
+        CallReport::NotApplied(reason) => reason.len(),
+    };
+    if size > MAX_BYTES {
+        let text = format!("a receipt or a reason has at most {MAX_BYTES} bytes");
+        return Err(Problem::too_large(text));
+    }
     let report = match report {
         CallReport::Applied(receipt) => {
             http.receipts

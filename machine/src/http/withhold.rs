@@ -42,7 +42,9 @@ fn cut(value: &mut Value, language: Language) -> bool {
     match value {
         Value::String(text) => match without_arguments(text, language) {
             Some(first) => {
-                *text = format!("{first}\n{}", language.text(Phrase::SignInForArguments));
+                let how = language.text(Phrase::SignInForArguments);
+                let lines = [first, how].into_iter().filter(|line| !line.is_empty());
+                *text = lines.collect::<Vec<_>>().join("\n");
                 true
             }
             None => false,

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     clock::Millis,
-    contract::Callable,
+    contract::{Callable, Execution},
     id::Id,
     journal::{Pass, Stored},
     stored::Durable,
@@ -233,10 +233,15 @@ struct With<'a> {
 }
 
 impl With<'_> {
-    fn batch(&self, commit_id: i64, conditions: Vec<Condition>, now: Millis) -> backend::Batch {
+    fn batch(
+        &self,
+        commit_id: i64,
+        (conditions, yielding): (Vec<Condition>, Vec<Id>),
+        now: Millis,
+    ) -> backend::Batch {
         let (events, children) = (self.events.to_vec(), self.children.to_vec());
         let batch = backend::Batch::new(commit_id, now);
-        backend::Batch { events, children, conditions, ..batch }
+        backend::Batch { events, children, conditions, yielding, ..batch }
     }
 }
 
@@ -283,6 +288,8 @@ async fn write(
     no_machine_twice(&prepared)?;
     let Ended { machines: mut ended, mut conditions } =
         store.ended_by(with.left, &mut prepared, commit_id).await?;
+    // A call that begins meanwhile, and a gate that is answered, were first.
+    let yielding = ended.iter().map(Execution::id).collect();
     ended.extend(store.refused(&mut prepared, commit_id).await?);
     conditions.extend(with.conditions.iter().cloned());
     conditions.extend(items.iter().filter_map(Item::condition));
@@ -294,7 +301,7 @@ async fn write(
         store.joins_parent(ready, with.children).await?;
         store.trust_plan(ready).await?;
     }
-    let mut batch = with.batch(commit_id, conditions, store.now());
+    let mut batch = with.batch(commit_id, (conditions, yielding), store.now());
     let sent = telemetry::sent(&batch.events);
     let mut stored = Vec::with_capacity(prepared.len());
     for ready in prepared {

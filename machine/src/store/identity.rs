@@ -201,6 +201,9 @@ fn compare(id: Id, contract: &Contract, maker: Maker) -> Result<(), CommitError>
 
 /// An identity and the key that it makes, for people.
 fn described(action: &Action, key: &IdempotencyKey) -> String {
+    if !action.secrets().is_empty() {
+        return format!("an identity that may have secrets, with the key {key}");
+    }
     let identity = action.identity().map_or_else(
         || "no identity (all arguments)".to_owned(),
         |identity| {

@@ -8,11 +8,12 @@ use super::{
 };
 use crate::{
     __private::Who,
-    actor::{Actor, EcsNode, Human},
+    actor::{Actor, Category, EcsNode, Human},
     contract::{
         AnyExecution, Execution, close, execution,
         execution::{Cancelled, Status},
     },
+    definition::Definition,
     id::Id,
     journal::Fact,
     stored::Durable,
@@ -47,7 +48,7 @@ impl Left {
         }
         journal.uncommitted().iter().rev().find_map(|entry| match &entry.fact {
             Fact::Moved { from, to, trigger, .. }
-                if from != to && entry.actor.as_deref() == Some(Human::KIND) =>
+                if from != to && is_person(machine.definition(), entry.actor.as_deref()) =>
             {
                 let of = &machine.definition().name;
                 Some(Self {
@@ -133,6 +134,12 @@ impl Store {
         let row = self.inner.backend.rows(vec![left.machine]).await?.pop();
         Ok(matches!(row, Some(Found::Row(row, _)) if row.version > left.version))
     }
+}
+
+/// Whether actors of this kind are people: [`Human`], and those of the program that are of that category.
+fn is_person(definition: &Definition, kind: Option<&str>) -> bool {
+    let mut actors = definition.actors.iter();
+    actors.any(|actor| Some(&*actor.kind) == kind && actor.category == Category::Human)
 }
 
 fn has_not_begun(child: &Child) -> bool {

@@ -1,4 +1,4 @@
-use super::{CommitError, LoadError, Store, Unavailable, recover::Found, retry::Retry};
+use super::{CommitError, LoadError, Store, recover::Found, retry::Retry};
 use crate::{
     __private::Who,
     actor::GraphRunner,
@@ -298,7 +298,8 @@ pub enum ReportError {
 
 impl ReportError {
     /// Whether the storage cannot do it now.
-    pub(crate) fn unavailable(&self) -> Option<&Unavailable> {
+    #[cfg(feature = "http")]
+    pub(crate) fn unavailable(&self) -> Option<&super::Unavailable> {
         match self {
             Self::Load(LoadError::Unavailable(error))
             | Self::Commit(CommitError::Unavailable(error)) => Some(error),

@@ -230,6 +230,26 @@ impl Store {
         }
     }
 
+    /// Refuses a question that has waited for too long.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_in_age(&self, question: &Question, checks: Resume) -> Result<(), LoadError> {
+        let entered_at = question.execution().journal().summary().entered_at;
+        self.age(question.id(), entered_at, checks).map(drop)
+    }
+
+    /// How long a machine has waited, in milliseconds, if that is not too long.
+    fn age(&self, id: Id, entered_at: Millis, checks: Resume) -> Result<u64, LoadError> {
+        // If the clock went back, the age is 0.
+        let age_ms = u64::try_from(self.now().saturating_sub(entered_at)).unwrap_or(0);
+        match checks.max_age {
+            Some(limit) if Duration::from_millis(age_ms) > limit => {
+                let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+                Err(LoadError::Expired { id, age_ms, limit_ms })
+            }
+            _ => Ok(age_ms),
+        }
+    }
+
     /// Checks a machine that is about to be resumed. Returns how long it has waited, and what does not fit.
     async fn before_resume(
         &self,
@@ -246,14 +266,7 @@ impl Store {
                 LoadError::InDoubt { id }
             });
         }
-        // If the clock went back, the age is 0.
-        let age_ms = u64::try_from(self.now().saturating_sub(*entered_at)).unwrap_or(0);
-        if let Some(limit) = checks.max_age
-            && Duration::from_millis(age_ms) > limit
-        {
-            let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-            return Err(LoadError::Expired { id, age_ms, limit_ms });
-        }
+        let age_ms = self.age(id, *entered_at, checks)?;
         self.not_done(id, index).await?;
         let mut warnings = Vec::new();
         if let Some(resuming) = checks.resuming {

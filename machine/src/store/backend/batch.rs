@@ -48,6 +48,8 @@ pub(crate) struct Batch {
     pub(crate) log: Option<Logged>,
     /// What else must hold in the transaction.
     pub(crate) conditions: Vec<Condition>,
+    /// The machines whose writes are left out if they are in another version by then, after all others.
+    pub(crate) yielding: Vec<Id>,
     /// The time, for what the writes cause.
     pub(crate) now: Millis,
 }
@@ -86,8 +88,29 @@ impl Batch {
             advance,
             log,
             conditions,
+            yielding: Vec::new(),
             now,
         }
+    }
+
+    /// The batch without the writes that yield, of machines in another version; `None` if all are in the expected
+    /// one.
+    pub(crate) fn without_moved<E>(
+        &self,
+        version: impl Fn(Id) -> Result<Option<u64>, E>,
+    ) -> Result<Option<Self>, E> {
+        let mut moved = Vec::new();
+        for write in self.writes.iter().filter(|write| self.yielding.contains(&write.row.id)) {
+            if version(write.row.id)? != write.expected {
+                moved.push(write.row.id);
+            }
+        }
+        if moved.is_empty() {
+            return Ok(None);
+        }
+        let mut left = self.clone();
+        left.writes.retain(|write| !moved.contains(&write.row.id));
+        Ok(Some(left))
     }
 
     /// The approval that has ended by now.

@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
 use super::{Data, Stored};
 use crate::{
@@ -10,6 +10,9 @@ use crate::{
 
 impl Data {
     pub(super) fn apply(&mut self, batch: &Batch, key: &DigestKey) -> Result<Applied, Rejected> {
+        let version = |id| Ok::<_, Infallible>(self.find(id).map(|stored| stored.row.version));
+        let Ok(left) = batch.without_moved(version);
+        let batch = left.as_ref().unwrap_or(batch);
         if let Some(applied) = self.succeeded_before(batch) {
             return Ok(applied);
         }

@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::{cell::OnceCell, path::PathBuf};
 
 use rusqlite::Connection;
 
@@ -234,6 +234,8 @@ fn write(
     (numbers, places): (&mut Numbers, &mut Places),
     batches: &[&Batch],
 ) -> Result<(Vec<Outcome>, Option<usize>), Failure> {
+    // Batches whose yielding writes were left out; the lines below refer to them.
+    let cut: Vec<OnceCell<Batch>> = batches.iter().map(|_| OnceCell::new()).collect();
     let mut lines = Lines::begin(connection)?;
     let mut consequences = work::drives(connection)?;
     let mut wrote = None;
@@ -246,6 +248,15 @@ fn write(
             outcomes.push(Ok(Ok(applied)));
             continue;
         }
+        let left = if batch.yielding.is_empty() {
+            None
+        } else {
+            batch.without_moved(|id| precondition::version(connection, id))?
+        };
+        let batch = match left {
+            Some(left) => cut[index].get_or_init(|| left),
+            None => *batch,
+        };
         let outcome = match precondition::check(connection, &settings.key, batch)? {
             Err(rejected) => Err(rejected),
             Ok(Verdict::Done(machines)) => {
@@ -258,7 +269,7 @@ fn write(
                 }
                 consequences |= !batch.has_no_work();
                 let known = (&mut *numbers, &mut *places);
-                let of = (*batch, consequences);
+                let of = (batch, consequences);
                 let key = &settings.key;
                 Ok(apply::apply(connection, key, known, &mut lines, of, (checked, decided))?)
             }

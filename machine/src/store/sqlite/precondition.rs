@@ -151,6 +151,11 @@ fn broken_by(connection: &Connection, condition: &Condition) -> rusqlite::Result
     })
 }
 
+/// The version of a machine.
+pub(super) fn version(connection: &Connection, id: Id) -> rusqlite::Result<Option<u64>> {
+    Ok(stored(connection, id)?.and_then(|row| u64::try_from(row.version).ok()))
+}
+
 /// Whether a gate of an execution with this key has an entry after this one.
 fn is_answered_after(connection: &Connection, key: &str, after: u64) -> rusqlite::Result<bool> {
     connection

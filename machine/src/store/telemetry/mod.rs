@@ -17,7 +17,6 @@ pub use signals::SIGNALS;
 #[cfg(feature = "worker")]
 pub(crate) use call::SpanName;
 pub(crate) use call::{ask_service, asked, call, class_of as evidence_class, performed};
-#[cfg(feature = "worker")]
 pub(crate) use class::class_of;
 pub(crate) use committed::committed;
 pub(crate) use message::{sent, sent_with};

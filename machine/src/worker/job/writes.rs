@@ -104,7 +104,9 @@ impl<H: Handler> Job<'_, H> {
                 self.reload().await
             }
             Err(error) => {
-                let hopeless = matches!(failing.0, On::Message(_));
+                // A machine that moved meanwhile does not stand in the way for ever.
+                let hopeless = matches!(failing.0, On::Message(_))
+                    && !matches!(error, CommitError::Conflict { .. });
                 (self.on, self.attempt) = failing;
                 self.fail(Cause::NotWritten, error.class(), error.to_string(), hopeless).await
             }
