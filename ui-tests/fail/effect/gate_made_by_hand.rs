@@ -2,8 +2,8 @@
 
 use machine::contract::{Execution, Gate, execution::Waiting};
 
-fn forge(waiting: Execution<Waiting>) -> Gate {
-    Gate { waiting, whole: None }
+fn forge(waiting: Execution<Waiting>, other: Gate) -> Gate {
+    Gate { waiting, ..other }
 }
 
 fn main() {}
