@@ -199,7 +199,7 @@ async fn an_answer_names_the_state_that_it_is_for() {
     whole["seen"] = json!(0.0);
     place.act(id, "send", &whole).await.is(202);
     whole["seen"] = json!(0.5);
-    place.act(id, "send", &whole).await.problem(400, "not a number of transitions");
+    place.act(id, "send", &whole).await.problem(400, "not a whole number");
     // Without the number it is for the state that it finds, because that waits.
     let other = place.order().await;
     let confirm = json!({ "trigger": "confirm", "payload": { "amount": 6 } });

@@ -74,7 +74,7 @@ pub(super) struct Send {
 }
 
 /// A whole number. In JSON, `7.0` is one, too.
-fn whole<'de, D: serde::Deserializer<'de>>(number: D) -> Result<Option<u64>, D::Error> {
+pub(super) fn whole<'de, D: serde::Deserializer<'de>>(number: D) -> Result<Option<u64>, D::Error> {
     use serde::de::Error as _;
 
     let Some(number) = Option::<serde_json::Number>::deserialize(number)? else { return Ok(None) };
@@ -82,10 +82,7 @@ fn whole<'de, D: serde::Deserializer<'de>>(number: D) -> Result<Option<u64>, D::
     let digits = text.strip_suffix(".0").unwrap_or(&text);
     let digits = if digits == "-0" { "0" } else { digits };
     digits.parse().map(Some).map_err(|_| {
-        D::Error::custom(format!(
-            "`{}` is not a number of transitions",
-            crate::id::shortened(&text)
-        ))
+        D::Error::custom(format!("`{}` is not a whole number", crate::id::shortened(&text)))
     })
 }
 

@@ -6,7 +6,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 
 use super::json::Json;
-use super::{caller::Writer, extract::Body, problem::Problem, router::Shared};
+use super::{acts::whole, caller::Writer, extract::Body, problem::Problem, router::Shared};
 use crate::{id::Id, store::Resume};
 
 /// An answer.
@@ -27,11 +27,13 @@ pub(super) struct Continue {
     /// The execution whose question was answered.
     execution_id: Id,
     /// It does not go on if it has waited longer, in milliseconds from when it began to wait.
-    #[schema(minimum = 0, maximum = 9_007_199_254_740_991_u64)]
+    #[serde(default, deserialize_with = "whole")]
+    #[schema(maximum = 9_007_199_254_740_991_u64)]
     max_age_ms: Option<u64>,
     /// How many of the session are continued; another number than that of those that wait is a warning.
-    #[schema(minimum = 0, maximum = 9_007_199_254_740_991_u64)]
-    resuming: Option<usize>,
+    #[serde(default, deserialize_with = "whole")]
+    #[schema(maximum = 9_007_199_254_740_991_u64)]
+    resuming: Option<u64>,
 }
 
 /// The execution goes on.
@@ -104,7 +106,7 @@ pub(super) async fn proceed(
         checks = checks.max_age(Duration::from_millis(limit));
     }
     if let Some(count) = resuming {
-        checks = checks.resuming(count);
+        checks = checks.resuming(usize::try_from(count).unwrap_or(usize::MAX));
     }
     let operator = writer.operates(&http);
     let resumed = async {

@@ -62,7 +62,9 @@ impl Wanted<'_> {
         }
         if let Some(release) = self.release {
             if self.machine.is_some_and(|kind| kind != execution::DEFINITION.name) {
-                return Err(Error::invalid("only executions of the library have gates"));
+                return Err(Error::refused(
+                    "only executions of the library have gates; leave out `machine` or `release`",
+                ));
             }
             query = query.release(release);
         }
