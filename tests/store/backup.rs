@@ -351,7 +351,9 @@ async fn a_running_backup_is_left_alone() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     place.store.backup(&copy, |_| {}).await.unwrap();
-    let left = names(folder.path());
+    // The log of the copy comes and goes while the other process writes.
+    let mut left = names(folder.path());
+    left.retain(|name| !name.ends_with("-wal") && !name.ends_with("-shm"));
     other.kill().unwrap();
     other.wait().unwrap();
     assert_eq!(left.len(), 3, "{left:?}");
