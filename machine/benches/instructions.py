@@ -81,7 +81,7 @@ def compare_code():
         (path / "src/lib.rs").write_text(SOURCE)
         (path / "Cargo.toml").write_text(
             '[package]\nname = "compared"\nversion = "0.1.0"\nedition = "2024"\n[dependencies]\n'
-            f'machine = {{ path = "{ROOT / "machine"}", default-features = false }}\n[workspace]\n'
+            f'machine = {{ path = "{ROOT / "machine"}" }}\n[workspace]\n'
         )
         build = ["cargo", "rustc", "--quiet", "--release", "--", "--emit=asm", "-Ccodegen-units=1"]
         subprocess.run(build, cwd=path, check=True)

@@ -132,7 +132,7 @@ def expanded(path):
 
 
 def main():
-    library = f'machine = {{ path = "{ROOT / "machine"}", default-features = false }}'
+    library = f'machine = {{ path = "{ROOT / "machine"}" }}'
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         for states in (7, 50, 100, 200):

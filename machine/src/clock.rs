@@ -5,7 +5,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 use crate::{
     contract::BoxFuture,
     language::{Language, Phrase},
@@ -44,7 +44,7 @@ pub trait Clock: fmt::Debug + Send + Sync + 'static {
 
     /// Ends once [`uptime`](Self::uptime) has advanced by this time. Timeouts, leases and delays wait for
     /// it. A clock with an uptime of its own needs a `sleep` of its own.
-    #[cfg(feature = "sqlite")]
+    #[cfg(feature = "store")]
     fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
         Box::pin(sleep(time))
     }
@@ -52,10 +52,10 @@ pub trait Clock: fmt::Debug + Send + Sync + 'static {
 
 /// The longest time between two looks at the clock: timers stand still while the computer is
 /// suspended, the clock does not.
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 const SLICE: Duration = Duration::from_secs(1);
 
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 async fn sleep(time: Duration) {
     let started = uptime();
     loop {
@@ -92,7 +92,7 @@ pub fn now() -> Millis {
 }
 
 /// A length of time in its largest unit, such as `3 min`.
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 pub(crate) fn length(ms: u64, language: Language) -> String {
     let seconds = ms / 1000;
     let (unit, count) = match seconds {
@@ -105,7 +105,7 @@ pub(crate) fn length(ms: u64, language: Language) -> String {
 }
 
 /// The clock behind [`Clock::uptime`].
-#[cfg(all(feature = "sqlite", any(target_os = "linux", target_os = "android")))]
+#[cfg(all(feature = "store", any(target_os = "linux", target_os = "android")))]
 pub(crate) fn uptime() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     // The time since the start of the machine is not negative.
@@ -114,7 +114,7 @@ pub(crate) fn uptime() -> Duration {
 }
 
 /// Elsewhere the clock of `Instant` counts, or there is no other.
-#[cfg(not(all(feature = "sqlite", any(target_os = "linux", target_os = "android"))))]
+#[cfg(not(all(feature = "store", any(target_os = "linux", target_os = "android"))))]
 pub(crate) fn uptime() -> Duration {
     use std::{sync::OnceLock, time::Instant};
 

@@ -10,7 +10,7 @@ pub(crate) fn write<E: Error + 'static>(error: &E, f: &mut fmt::Formatter<'_>) -
         let name = type_name::<E>();
         let path = name.split('<').next().unwrap_or(name);
         f.write_str(path.rsplit(':').next().unwrap_or(path))?;
-        #[cfg(feature = "sqlite")]
+        #[cfg(feature = "store")]
         if let Some(class) = crate::store::telemetry::class_of(error) {
             write!(f, " ({class})")?;
         }
@@ -44,7 +44,7 @@ macro_rules! readable {
 
 readable!(crate::actor::InvalidName, crate::typed::Illegal, crate::typed::UnknownStatus);
 
-#[cfg(feature = "serde")]
+#[cfg(feature = "durable")]
 readable!(
     crate::contract::InvalidContract,
     crate::definition::InvalidDefinition,
@@ -55,7 +55,7 @@ readable!(
     crate::view::UnknownLanguage,
 );
 
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 readable!(
     crate::store::BackupError,
     crate::store::CommitError,
@@ -63,12 +63,14 @@ readable!(
     crate::store::InvalidMessage,
     crate::store::InvalidPosition,
     crate::store::LoadError,
-    crate::store::OpenError,
     crate::store::SendError,
     crate::store::Unavailable,
 );
 
-#[cfg(feature = "schemars")]
+#[cfg(feature = "sqlite")]
+readable!(crate::store::OpenError);
+
+#[cfg(feature = "tools")]
 readable!(crate::tools::CallError);
 
 #[cfg(feature = "cli")]
@@ -82,7 +84,7 @@ readable!(
     crate::http::ServeError,
 );
 
-#[cfg(all(test, feature = "sqlite"))]
+#[cfg(all(test, feature = "store"))]
 mod tests {
     use alloc::{boxed::Box, format, string::ToString};
     use core::fmt;

@@ -53,7 +53,7 @@ impl FromStr for Id {
 }
 
 /// Text of 192 random bits, which nobody can guess.
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 pub(crate) fn unguessable() -> Result<String, getrandom::Error> {
     use fmt::Write;
 

@@ -1,14 +1,12 @@
 #![doc = include_str!("docs/front.md")]
-#![cfg_attr(not(feature = "serde"), no_std)]
-// Some code is used only by stores and workers; without them it is dead.
-#![cfg_attr(not(feature = "worker"), allow(dead_code))]
+#![cfg_attr(not(feature = "durable"), no_std)]
 // Links are checked where everything that they lead to is there.
 #![cfg_attr(
     not(all(
         feature = "cli",
         feature = "http",
-        feature = "registry",
-        feature = "schemars",
+        feature = "sqlite",
+        feature = "tools",
         feature = "worker"
     )),
     allow(rustdoc::broken_intra_doc_links)
@@ -29,31 +27,37 @@ pub mod typed;
 
 #[cfg(feature = "cli")]
 pub mod cli;
-#[cfg(feature = "serde")]
+#[cfg(feature = "durable")]
 pub mod clock;
-#[cfg(feature = "serde")]
+// Parts of `contract`, `id`, `journal`, `store` and `stored` are used only by the worker or by SQLite.
+#[cfg(feature = "durable")]
+#[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
 pub mod contract;
 #[cfg(feature = "http")]
 pub mod http;
-#[cfg(feature = "serde")]
+#[cfg(feature = "durable")]
+#[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
 mod id;
-#[cfg(feature = "serde")]
+#[cfg(feature = "durable")]
+#[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
 pub mod journal;
 #[cfg(any(feature = "cli", feature = "http"))]
 mod json;
-#[cfg(feature = "serde")]
+#[cfg(feature = "durable")]
 mod language;
-#[cfg(feature = "serde")]
+#[cfg(feature = "durable")]
 mod legible;
 #[cfg(any(feature = "cli", feature = "http"))]
 mod operate;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
+#[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
 pub mod store;
-#[cfg(feature = "serde")]
+#[cfg(feature = "durable")]
+#[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
 pub mod stored;
-#[cfg(feature = "schemars")]
+#[cfg(feature = "tools")]
 pub mod tools;
-#[cfg(feature = "serde")]
+#[cfg(feature = "durable")]
 pub mod view;
 
 #[cfg(feature = "worker")]
@@ -66,7 +70,7 @@ pub mod _guide {}
 #[doc = include_str!("docs/specification.md")]
 pub mod _specification {}
 
-#[cfg(feature = "serde")]
+#[cfg(feature = "durable")]
 pub use id::{Id, InvalidId};
 #[doc = include_str!("docs/machine.md")]
 pub use machine_derive::machine;

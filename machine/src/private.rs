@@ -36,6 +36,7 @@ pub fn kind<A: Actor>(actor: &A) -> &'static str {
 
 /// Who acts, for the journal.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(feature = "durable"), allow(dead_code, reason = "plain machines have no journal"))]
 pub struct Who<'a> {
     pub(crate) kind: &'static str,
     pub(crate) name: Option<&'a str>,
@@ -103,10 +104,10 @@ pub fn replace<M, R>(place: &mut M, step: impl FnOnce(M) -> (R, M)) -> R {
     replace_with::replace_with_and_return(place, || panic!("a transition panicked"), step)
 }
 
-#[cfg(feature = "serde")]
+#[cfg(feature = "durable")]
 pub use self::durable::*;
 
-#[cfg(feature = "serde")]
+#[cfg(feature = "durable")]
 mod durable {
     use std::{marker::PhantomData, sync::Arc};
 

@@ -4,7 +4,7 @@ use core::{any::TypeId, fmt, marker::PhantomData};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[cfg_attr(
-    feature = "serde",
+    feature = "durable",
     derive(serde::Serialize, serde::Deserialize),
     serde(rename_all = "lowercase")
 )]

@@ -12,9 +12,9 @@ pub use category::Category;
 pub use category::Library;
 pub use name::InvalidName;
 pub(crate) use name::Name;
-#[cfg(feature = "serde")]
+#[cfg(feature = "durable")]
 pub(crate) use name::is_invisible;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 pub(crate) use nodes::Callback;
 pub use nodes::{Actors, Anyone, EcsNode, GraphRunner, Human, ReasoningNode, ToolNode};
 #[cfg(feature = "worker")]

@@ -49,7 +49,7 @@ impl Name {
     }
 
     /// Whether this is a name in its normal form.
-    #[cfg(feature = "serde")]
+    #[cfg(feature = "durable")]
     pub(crate) fn is_normal(name: &str) -> bool {
         Self::new(name).is_ok_and(|normal| normal.as_str() == name)
     }

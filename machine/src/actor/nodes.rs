@@ -99,21 +99,23 @@ impl Human {
 pub struct Anyone;
 
 /// A service that reports the outcome of a call, by the token of that call.
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 #[derive(Debug)]
 pub(crate) struct Callback;
 
+#[cfg(feature = "durable")]
 impl GraphRunner {
     /// The library itself: it parks executions in doubt and completes gates that were decided.
     pub(crate) const STORE: Self = Self(None);
 }
 
+#[cfg(feature = "store")]
 impl EcsNode {
     /// The library itself: it ends calls that never begin.
-    #[cfg(feature = "sqlite")]
     pub(crate) const STORE: Self = Self(None);
 }
 
+#[cfg(feature = "store")]
 impl ToolNode {
     /// The same actor, for a call that keeps running after its caller stopped waiting.
     pub(crate) fn again(&self) -> Self {
@@ -152,7 +154,7 @@ impl Actor for Human {
     }
 }
 
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 impl Actor for Callback {
     const KIND: &'static str = "callback";
     const CATEGORY: Category = Category::Tool;

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use unicode_normalization::is_nfkc;
 
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 use super::IdempotencyKey;
 use super::{InvalidContract, secret};
 use crate::actor::{Name, is_invisible};
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 use crate::journal::canonical_whole;
 use crate::journal::{
     Digest, canonical, canonical_whole_object, check_object, depth, plain_numbers,
@@ -89,7 +89,7 @@ impl Action {
     }
 
     /// Its service and its method.
-    #[cfg(feature = "sqlite")]
+    #[cfg(feature = "store")]
     pub(crate) fn tool_parts(&self) -> Option<(&str, &str)> {
         self.tool().map(|call| (call.service, call.method))
     }
@@ -193,13 +193,13 @@ impl Action {
     }
 
     /// Its identity as canonical text; `None` if all arguments identify it.
-    #[cfg(feature = "sqlite")]
+    #[cfg(feature = "store")]
     pub(crate) fn identity(&self) -> Option<String> {
         self.tool().and_then(|call| call.identity).map(canonical_whole)
     }
 
     /// Its key, if it is irreversible.
-    #[cfg(feature = "sqlite")]
+    #[cfg(feature = "store")]
     pub(crate) fn key(&self) -> IdempotencyKey {
         IdempotencyKey::of(self)
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Answer, AnswersLater, Applied, Call, NotDone, Tool};
 use crate::journal::Digest;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 use crate::{
     __private::{Who, who},
     actor::{Callback, ToolNode},
@@ -35,7 +35,7 @@ impl CallbackToken {
     }
 
     /// A token that nobody can guess, of 192 random bits.
-    #[cfg(feature = "sqlite")]
+    #[cfg(feature = "store")]
     pub(crate) fn fresh() -> Result<Self, getrandom::Error> {
         crate::id::unguessable().map(Self)
     }
@@ -53,7 +53,7 @@ impl CallbackToken {
 
     /// Whether it is the token with this digest. The time that this takes does not depend on what is wrong,
     /// nor on whether there is a token at all.
-    #[cfg(feature = "sqlite")]
+    #[cfg(feature = "store")]
     pub(crate) fn is(&self, expected: Option<Digest>) -> bool {
         // Digests are compared in constant time.
         (self.digest() == expected.unwrap_or(Digest::ZERO)) & expected.is_some()
@@ -146,7 +146,7 @@ impl<R> From<Report<R>> for Answer<R> {
 
 /// Who reports the outcome of a call: the service itself, by its [`CallbackToken`], or the
 /// [`ToolNode`](crate::actor::ToolNode) of a program that has received the report in another way, such as from a queue.
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 pub trait Reporter: sealed::Sealed + Sync {
     #[doc(hidden)]
     fn __token(&self) -> Option<&CallbackToken>;
@@ -155,7 +155,7 @@ pub trait Reporter: sealed::Sealed + Sync {
     fn __who(&self) -> Who<'_>;
 }
 
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 impl Reporter for ToolNode {
     fn __token(&self) -> Option<&CallbackToken> {
         None
@@ -166,7 +166,7 @@ impl Reporter for ToolNode {
     }
 }
 
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 impl Reporter for CallbackToken {
     fn __token(&self) -> Option<&CallbackToken> {
         Some(self)
@@ -177,7 +177,7 @@ impl Reporter for CallbackToken {
     }
 }
 
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 mod sealed {
     pub trait Sealed {}
     impl Sealed for crate::actor::ToolNode {}

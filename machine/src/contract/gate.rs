@@ -274,7 +274,7 @@ impl Gate {
     }
 
     /// The whole question in every language, to put the gate back.
-    #[cfg(feature = "sqlite")]
+    #[cfg(feature = "store")]
     pub(crate) fn whole(&self) -> Option<&Wording> {
         self.whole.as_ref()
     }
@@ -303,7 +303,7 @@ impl Gate {
     }
 
     /// How long it has waited, in milliseconds.
-    #[cfg(feature = "sqlite")]
+    #[cfg(feature = "store")]
     pub(crate) fn age_ms(&self, now: Millis) -> u64 {
         let entered_at = self.waiting.journal().past().entered_at;
         u64::try_from(now.saturating_sub(entered_at)).unwrap_or(0)

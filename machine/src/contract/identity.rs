@@ -2,7 +2,7 @@ use std::any::TypeId;
 
 use serde_json::Value;
 
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 use super::IdempotencyKey;
 use super::{Action, Callable, Contract, InvalidContract, Tool};
 use crate::journal::canonical_whole;
@@ -22,13 +22,13 @@ impl Maker {
     }
 
     /// The type of the tool.
-    #[cfg(feature = "sqlite")]
+    #[cfg(feature = "store")]
     pub(crate) fn type_id(self) -> TypeId {
         self.type_id
     }
 
     /// See [`Callable::__remade`].
-    #[cfg(feature = "sqlite")]
+    #[cfg(feature = "store")]
     pub(crate) fn remake(self, contract: &Contract) -> Result<Option<Action>, InvalidContract> {
         (self.remake)(contract)
     }
@@ -51,7 +51,7 @@ pub struct TypedTool {
     pub(super) irreversible: bool,
 }
 
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 impl TypedTool {
     /// Its name, if it is irreversible.
     pub(crate) fn irreversible(self) -> Option<String> {

@@ -78,7 +78,7 @@ impl InDoubt {
         &self.0
     }
 
-    #[cfg(feature = "sqlite")]
+    #[cfg(feature = "store")]
     pub(crate) fn into_execution(self) -> Execution<Waiting> {
         self.0
     }

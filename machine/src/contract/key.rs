@@ -34,7 +34,7 @@ impl IdempotencyKey {
     }
 
     /// What the keys of a tool begin with: all of a key but its digest.
-    #[cfg(feature = "sqlite")]
+    #[cfg(feature = "store")]
     pub(super) fn tool_of(service: &str, method: &str) -> String {
         format!("{}:{}", escaped(service), escaped(method))
     }

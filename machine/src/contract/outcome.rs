@@ -93,7 +93,7 @@ impl<E: Error + 'static> From<E> for NotDone {
 
 /// Whether an error says that a task has failed or that a wait was given up, so that a part of the call may
 /// still be running.
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 fn is_given_up(error: &(dyn Error + 'static)) -> bool {
     use std::io;
 
@@ -127,13 +127,13 @@ fn is_given_up(error: &(dyn Error + 'static)) -> bool {
 }
 
 /// A pointer to an error hands on the source of that error, and not the error itself.
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 fn is_or_holds<E: Error + 'static>(error: &(dyn Error + 'static)) -> bool {
     error.is::<E>() || error.is::<Box<E>>() || error.is::<std::sync::Arc<E>>()
 }
 
 /// Without a store, nothing is called.
-#[cfg(not(feature = "sqlite"))]
+#[cfg(not(feature = "store"))]
 fn is_given_up(_: &(dyn Error + 'static)) -> bool {
     false
 }

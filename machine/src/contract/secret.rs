@@ -103,7 +103,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Secret<T> {
 }
 
 /// The schema of the value, marked as one that is only written.
-#[cfg(feature = "schemars")]
+#[cfg(feature = "tools")]
 impl<T: schemars::JsonSchema> schemars::JsonSchema for Secret<T> {
     fn schema_name() -> Cow<'static, str> {
         Cow::Owned(format!("Secret_of_{}", T::schema_name()))

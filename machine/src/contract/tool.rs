@@ -268,7 +268,7 @@ pub struct ToolSpec {
     pub(super) questions: BTreeMap<String, String>,
     /// The names of the arguments that are secret.
     pub(super) secrets: BTreeSet<String>,
-    #[cfg(feature = "registry")]
+    #[cfg(feature = "tools")]
     pub(super) schema: Option<Value>,
 }
 
@@ -324,7 +324,7 @@ impl ToolSpec {
             templates: BTreeMap::new(),
             questions: BTreeMap::new(),
             secrets: BTreeSet::new(),
-            #[cfg(feature = "registry")]
+            #[cfg(feature = "tools")]
             schema: None,
         })
     }
@@ -387,7 +387,7 @@ impl ToolSpec {
     }
 
     /// Sets the JSON Schema of the arguments. A [`Registry`](super::Registry) checks it.
-    #[cfg(feature = "registry")]
+    #[cfg(feature = "tools")]
     #[must_use]
     pub fn schema(mut self, schema: Value) -> Self {
         self.schema = Some(schema);

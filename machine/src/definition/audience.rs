@@ -8,7 +8,7 @@ use super::Text;
 /// mark is [`Internal`](Self::Internal). [`view`](crate::view) has each of them as a type.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(
-    feature = "serde",
+    feature = "durable",
     derive(serde::Serialize, serde::Deserialize),
     serde(rename_all = "snake_case")
 )]
@@ -42,7 +42,7 @@ pub enum Audience {
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "durable", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Mark {
     /// The name of the member in its JSON form.

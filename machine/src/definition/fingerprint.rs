@@ -64,7 +64,7 @@ impl Fingerprint {
         self.0
     }
 
-    #[cfg(feature = "serde")]
+    #[cfg(feature = "store")]
     pub(crate) const fn from_u64(number: u64) -> Self {
         Self(number)
     }
@@ -126,14 +126,14 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-#[cfg(feature = "serde")]
+#[cfg(feature = "durable")]
 impl serde::Serialize for Fingerprint {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-#[cfg(feature = "serde")]
+#[cfg(feature = "durable")]
 impl<'de> serde::Deserialize<'de> for Fingerprint {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = <alloc::borrow::Cow<'de, str>>::deserialize(deserializer)?;

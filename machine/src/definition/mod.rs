@@ -4,7 +4,7 @@ mod audience;
 mod compare;
 mod diagram;
 mod fingerprint;
-#[cfg(feature = "serde")]
+#[cfg(feature = "durable")]
 mod json;
 mod moves;
 #[doc(hidden)]
@@ -12,11 +12,11 @@ pub mod rows;
 mod table;
 
 pub use audience::{Audience, Mark};
-#[cfg(feature = "serde")]
+#[cfg(feature = "durable")]
 pub(crate) use compare::before;
 pub use compare::{Change, Comparison};
 pub use fingerprint::Fingerprint;
-#[cfg(feature = "serde")]
+#[cfg(feature = "durable")]
 pub use json::InvalidDefinition;
 pub use moves::Move;
 pub use table::{ActorDef, DeadlineDef, Definition, Edge, Field, GroupDef, Rows, StateDef, Text};

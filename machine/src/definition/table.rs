@@ -37,7 +37,7 @@ pub type Rows<T> = Cow<'static, [T]>;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "durable", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Definition {
     /// The machine's name in stored data: the enum's name in `snake_case`.
@@ -67,13 +67,13 @@ pub struct Definition {
     /// type, the version, whether there is a deadline, or [which fields a move computes](Edge::computed)
     /// changes. Docs, guards, conditions and durations do not count: what stored data mean does not depend on
     /// them.
-    #[cfg_attr(feature = "serde", serde(skip))]
+    #[cfg_attr(feature = "durable", serde(skip))]
     pub fingerprint: Fingerprint,
 }
 
 /// One state of a [`Definition`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "durable", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct StateDef {
     /// The name in stored data, such as `waiting`.
@@ -81,28 +81,28 @@ pub struct StateDef {
     /// The name in messages, such as `WAITING`.
     pub label: Text,
     /// The doc comment of the variant.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(feature = "durable", serde(default))]
     pub docs: Text,
     /// May last forever: a process can end here.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(feature = "durable", serde(default))]
     pub stable: bool,
     /// Is never left.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(feature = "durable", serde(default))]
     pub terminal: bool,
     /// The state's data.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(feature = "durable", serde(default))]
     pub fields: Rows<Field>,
     /// The names in stored data that this state had before.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(feature = "durable", serde(default))]
     pub was: Rows<Text>,
     /// The versions from which an upgrade function leads one version further.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(feature = "durable", serde(default))]
     pub upgrades: Rows<u32>,
 }
 
 /// A field of a state, or an item of a payload.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "durable", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Field {
     /// The name as declared.
@@ -110,19 +110,19 @@ pub struct Field {
     /// The type as declared.
     pub ty: Text,
     /// Data without this field can be read: it is an `Option`, or has a serde default.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(feature = "durable", serde(default))]
     pub optional: bool,
     /// The names that it had before.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(feature = "durable", serde(default))]
     pub was: Rows<Text>,
     /// Who may see it, from `#[audience(..)]`.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(feature = "durable", serde(default))]
     pub audience: Audience,
 }
 
 /// One way that a legal move of a [`Definition`] can go.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "durable", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Edge {
     /// The source, as an index into [`Definition::states`].
@@ -132,46 +132,46 @@ pub struct Edge {
     /// The target, as an index into [`Definition::states`].
     pub to: usize,
     /// What the caller brings.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(feature = "durable", serde(default))]
     pub payload: Rows<Field>,
     /// The kinds of actor that may take this edge; empty means anyone.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(feature = "durable", serde(default))]
     pub actors: Rows<Text>,
     /// The function that may still refuse it, as declared.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(feature = "durable", serde(default))]
     pub guard: Option<Text>,
     /// For an edge of a choice, when the move goes this way, as declared: `failures < 3`.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(feature = "durable", serde(default))]
     pub when: Option<Text>,
     /// The deadline that fires it.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(feature = "durable", serde(default))]
     pub deadline: Option<DeadlineDef>,
     /// The fields of the target whose stored values only the program knows: an expression sets them, or
     /// a serde attribute decides how they are stored. The payload sets any other field that it has an item
     /// for, and the rest have the values that they had in the source.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(feature = "durable", serde(default))]
     pub computed: Rows<Text>,
     /// The names that the trigger had before.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(feature = "durable", serde(default))]
     pub was: Rows<Text>,
 }
 
 /// The deadline of an edge.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "durable", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct DeadlineDef {
     /// How long after entering, as declared: `context.limit`.
     pub after: Text,
     /// The group whose entering starts it, as an index into [`Definition::groups`]; without one it
     /// is the state's own.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(feature = "durable", serde(default))]
     pub group: Option<usize>,
 }
 
 /// A kind of actor of a [`Definition`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "durable", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct ActorDef {
     /// The name in the journal, such as `tool_node`.
@@ -179,13 +179,13 @@ pub struct ActorDef {
     /// What people are shown instead.
     pub category: Category,
     /// The name in the journal that it had before.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(feature = "durable", serde(default))]
     pub was: Option<Text>,
 }
 
 /// A group of states of a [`Definition`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "durable", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct GroupDef {
     /// The name as declared.
@@ -264,13 +264,13 @@ impl Definition {
     }
 
     /// The machine's name. The program's own definition is a constant, so its name is borrowed.
-    #[cfg(feature = "serde")]
+    #[cfg(feature = "durable")]
     pub(crate) fn name(&'static self) -> &'static str {
         &self.name
     }
 
     /// The position of that edge among all edges.
-    #[cfg(feature = "serde")]
+    #[cfg(feature = "durable")]
     pub(crate) fn edge_index(&self, from: usize, trigger: &str, to: usize) -> Option<usize> {
         self.edges
             .iter()

@@ -75,7 +75,7 @@ impl Line {
 }
 
 impl LineRef<'_> {
-    #[cfg(feature = "sqlite")]
+    #[cfg(feature = "store")]
     pub(crate) fn to_line(self) -> Line {
         Line {
             number: self.number,

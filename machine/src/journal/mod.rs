@@ -18,13 +18,13 @@ pub use digest::Digest;
 pub(crate) use digest::DigestKey;
 pub use entry::Entry;
 pub use fact::{Due, Fact};
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 pub(crate) use line::LineRef;
 pub(crate) use line::{Kind, Line};
 pub use log::Journal;
 #[doc(hidden)]
 pub use log::Pass;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 pub(crate) use log::{Fixed, Stored};
 pub use payload::Payload;
 pub(crate) use portable::{Unportable, check_object, check_text, check_written};

@@ -16,11 +16,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::path::Path;
-
 use pollster::block_on;
 
-use super::{Begun, CommitError, Line, LoadError, OpenError, Page, Query, Recovered, Unavailable};
+use super::{Begun, CommitError, Line, LoadError, Page, Query, Recovered, Unavailable};
 use crate::{
     actor::ToolNode,
     contract::{Callable, Execution, Outcome, Planned, Settled, execution::Running},
@@ -50,7 +48,8 @@ impl Store {
     }
 
     /// See [`Store::sqlite`](super::Store::sqlite).
-    pub fn sqlite(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+    #[cfg(feature = "sqlite")]
+    pub fn sqlite(path: impl AsRef<std::path::Path>) -> Result<Self, super::OpenError> {
         block_on(super::Store::sqlite(path)).map(Self)
     }
 

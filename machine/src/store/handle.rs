@@ -1,10 +1,10 @@
-use std::{fmt, path::Path, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use event_listener::Event;
 use futures_channel::oneshot;
 
 use super::{
-    Batch, CommitError, OpenError, OpenOptions, Unavailable,
+    Batch, CommitError, OpenOptions, Unavailable,
     backend::{Backend, Identity},
     declared::Declared,
     definitions::Definitions,
@@ -75,15 +75,6 @@ impl Store {
     #[must_use]
     pub fn memory() -> Self {
         OpenOptions::new().memory()
-    }
-
-    /// Opens a SQLite file with the default [`OpenOptions`], and creates it if it does not exist.
-    ///
-    /// # Errors
-    ///
-    /// See [`OpenOptions::sqlite`].
-    pub async fn sqlite(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        OpenOptions::new().sqlite(path).await
     }
 
     /// Stores a new machine with its whole journal.

@@ -42,6 +42,9 @@ mod lock_file;
 mod memory;
 pub(crate) mod message;
 pub(crate) mod observe;
+#[cfg(feature = "sqlite")]
+mod open;
+#[cfg(feature = "sqlite")]
 mod open_error;
 pub(crate) mod operation;
 mod options;
@@ -62,6 +65,7 @@ mod seal;
 mod send;
 mod sessions;
 mod settle;
+#[cfg(feature = "sqlite")]
 mod sqlite;
 mod subscribe;
 pub mod telemetry;
@@ -95,6 +99,7 @@ pub(crate) use gates::Standing;
 pub use handle::Store;
 pub use load_error::LoadError;
 pub use message::{Delivery, InvalidMessage, Message, Received};
+#[cfg(feature = "sqlite")]
 pub use open_error::OpenError;
 pub use operation::Operation;
 pub use options::OpenOptions;

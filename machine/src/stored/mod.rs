@@ -23,9 +23,9 @@ pub use history::History;
 pub(crate) use history::Newest;
 pub(crate) use index::{Approves, ToolUse};
 pub use index::{Hold, Index, Permitted};
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 pub(crate) use rules::fold;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 pub(crate) use rules::fold_some;
 #[doc(hidden)]
 pub use rules::{Folded, Rules};
@@ -38,6 +38,6 @@ pub use unverified::{Record, Unverified};
 pub use upgrade::{upgrade, upgrade_from};
 #[doc(hidden)]
 pub use verify::Parts;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 pub(crate) use verify::{Known, Walk, check_id, check_machine, successor};
 pub use verify::{Verified, VerifyError};

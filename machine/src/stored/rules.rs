@@ -121,7 +121,7 @@ pub(crate) fn fold(
 }
 
 /// The summary after some entries of a commit, of which more follow.
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 pub(crate) fn fold_some(
     rules: &dyn Rules,
     past: &Summary,

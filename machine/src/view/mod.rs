@@ -6,42 +6,42 @@
 //! [`Audience`], which decides at compile time which fields it has; the marks of the definition decide
 //! what it shows of the machine's own data.
 
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 pub(crate) mod aside;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 mod attention;
 mod audience;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 mod concerns;
 mod consequence;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 mod consequences;
 mod data;
 mod execution;
 mod fact;
 mod fields;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 mod found;
 mod label;
 mod late;
 pub(crate) mod line;
 pub(crate) mod marks;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 mod misfit;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 mod next;
 mod note;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 mod observe_session;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 mod observer;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 mod overview;
 mod position;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 mod possible;
 mod prompt;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 mod remember;
 mod session;
 mod snapshot;
@@ -50,19 +50,19 @@ mod timeline;
 mod topology;
 mod trace;
 mod transition;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 mod work_concerns;
 
 pub use crate::language::{Language, OtherLanguage, Phrase, UnknownLanguage};
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 pub use attention::{Attention, Concern, OpenCall, Reason, Trouble};
 pub use audience::{Audience, Diagnostic, Hidden, Human, Internal, Shown};
 #[cfg(any(feature = "cli", feature = "http"))]
 pub(crate) use audience::{due, is_hidden};
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 pub(crate) use concerns::waits_for_person;
 pub use consequence::ConsequenceView;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 pub use consequences::Consequences;
 pub use execution::ExecutionSnapshot;
 pub use fact::{ExecutionFact, FinalStatus};
@@ -71,15 +71,15 @@ pub use label::Label;
 pub use late::{LateEvidence, late_evidence};
 #[cfg(any(feature = "cli", feature = "http"))]
 pub(crate) use misfit::misfit;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 pub use next::NextStep;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 pub use observer::Observer;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 pub use overview::Overview;
 pub use position::{GraphPosition, Mismatch};
 pub use prompt::Prompt;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 pub use remember::{FactSink, Remember, Remembered};
 pub use session::ExecutionTimeline;
 pub use snapshot::{LegalMove, PayloadItem, Snapshot};

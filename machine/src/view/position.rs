@@ -77,7 +77,7 @@ impl GraphPosition {
     }
 
     /// Its name in `tracing`.
-    #[cfg(feature = "sqlite")]
+    #[cfg(feature = "store")]
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Created => "created",

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::{Audience, Human, audience::is_hidden};
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 use crate::store::transitions::Step;
 use crate::{
     actor::Category,
@@ -112,7 +112,7 @@ impl<A: Audience> TransitionRecord<A> {
     }
 }
 
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "store")]
 impl<A: Audience> TransitionRecord<A> {
     /// The same of a transition as a store keeps it.
     ///

@@ -14,6 +14,7 @@ use rusqlite::{Connection, wal::CheckpointMode};
 use super::{
     connection::{self, Role},
     fail::fail_point,
+    failure::sqlite_code,
 };
 use crate::store::telemetry;
 
@@ -188,7 +189,7 @@ pub(super) fn run(connection: &Connection, mode: CheckpointMode) -> bool {
             frames == done
         }
         Err(error) => {
-            let status = telemetry::sqlite_code(&error);
+            let status = sqlite_code(&error);
             telemetry::StoragePostponed { operation: "checkpoint", status }.emit();
             false
         }

@@ -77,3 +77,8 @@ pub(super) fn reopening(error: OpenError) -> Unavailable {
         error => Unavailable::other(error),
     }
 }
+
+/// The result code of SQLite, if there is one.
+pub(super) fn sqlite_code(error: &Error) -> Option<i32> {
+    error.sqlite_error().map(|error| error.extended_code)
+}

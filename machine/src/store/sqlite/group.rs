@@ -7,7 +7,7 @@ use super::{
     connection::{self, Role},
     definitions::Numbers,
     fail::{fail_point, fail_point_with_error},
-    failure::{Failure, reopening, unavailable},
+    failure::{Failure, reopening, sqlite_code, unavailable},
     inode::Files,
     places::Places,
     precondition::{self, Verdict},
@@ -184,7 +184,7 @@ impl Group {
             }
             Ok(false) => vec![Err(nothing); batches.len()],
             Err(_) => {
-                let status = telemetry::sqlite_code(error);
+                let status = sqlite_code(error);
                 telemetry::StorageFailed { operation: "commit_outcome", status }.emit();
                 let unknown = |outcome| match outcome {
                     Ok(Ok(_)) => Err(Unavailable::indeterminate(error)),

@@ -12,7 +12,7 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::{inode::Inode, observed::Stamp, readers::Source};
+use super::{failure::sqlite_code, inode::Inode, observed::Stamp, readers::Source};
 use crate::store::{backend::Doorbell, telemetry};
 
 /// How often other processes' commits are looked for without a sign of them.
@@ -203,7 +203,7 @@ impl Eye {
         match read {
             Ok(version) => Some(Version::Counted(version)),
             Err(error) => {
-                failed(telemetry::sqlite_code(&error));
+                failed(sqlite_code(&error));
                 *connection = None;
                 None
             }

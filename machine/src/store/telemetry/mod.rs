@@ -35,8 +35,3 @@ pub(crate) fn recovered(span: &tracing::Span, found: &super::Recovered) {
     span.record(field::RECOVERED_INTERRUPTED, found.interrupted.len());
     span.record(field::RECOVERED_FAILED, found.failed.len());
 }
-
-/// The result code of SQLite, if there is one.
-pub(crate) fn sqlite_code(error: &rusqlite::Error) -> Option<i32> {
-    error.sqlite_error().map(|error| error.extended_code)
-}
