@@ -13,7 +13,7 @@ use syn::{
     punctuated::Punctuated,
 };
 
-use crate::{emit, errors::Errors, expand, parse::Options};
+use crate::{emit, errors::Errors, parse::Options, pipeline};
 
 /// Whether the declaration contains a `cfg` or `cfg_attr`.
 pub(crate) fn is_in(tokens: TokenStream) -> bool {
@@ -129,7 +129,7 @@ pub(crate) fn declaration(item: TokenStream) -> TokenStream {
     let (generics, predicates) = (&input.generics, &input.generics.where_clause);
     let variants: Punctuated<_, syn::Token![,]> =
         data.variants.iter().filter(|variant| variant.ident != "__Parameters").collect();
-    expand::declared(
+    pipeline::expand(
         options.clone(),
         quote! { #(#attrs)* #active #vis enum #name #generics #predicates { #variants } },
     )

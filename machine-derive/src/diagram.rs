@@ -9,10 +9,7 @@ use syn::{
     parse::{Parse, ParseStream, Parser},
 };
 
-use crate::{
-    emit::conditions,
-    model::{Graph, bare},
-};
+use crate::{model::Graph, text::bare};
 
 /// The attribute on the typed machine.
 pub(crate) fn attribute(graph: &Graph<'_>) -> TokenStream {
@@ -21,7 +18,7 @@ pub(crate) fn attribute(graph: &Graph<'_>) -> TokenStream {
     let terminal = graph.states.iter().map(|state| state.written.terminal);
     let arrows = graph.moves.iter().flat_map(|step| {
         let trigger = bare(graph.triggers[step.trigger].name);
-        let conditions = conditions(step);
+        let conditions = step.conditions();
         let arrows = step.targets.iter().enumerate().map(move |(position, to)| {
             let label = conditions.get(position).map(|when| format!("{trigger} [{when}]"));
             (step.from, *to, label.unwrap_or_else(|| trigger.clone()))

@@ -2,7 +2,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::ItemEnum;
 
-use crate::{above, cfg, check, emit, errors::Errors, message, model, parse, paths};
+use crate::{above, cfg, emit, errors::Errors, message, model, parse, paths, pipeline};
 
 /// The attribute. What the compiler may switch off, it is asked about first.
 pub(crate) fn machine(options: TokenStream, item: TokenStream) -> TokenStream {
@@ -12,7 +12,7 @@ pub(crate) fn machine(options: TokenStream, item: TokenStream) -> TokenStream {
             derived_too_early(options, declaration)
         }
         Ok(declaration) if cfg::is_in(item.clone()) => cfg::ask_the_compiler(&options, declaration),
-        _ => declared(options, item),
+        _ => pipeline::expand(options, item),
     }
 }
 
@@ -30,26 +30,4 @@ fn derived_too_early(options: TokenStream, declaration: ItemEnum) -> TokenStream
     });
     let errors = errors.into_tokens();
     quote! { #errors #stubs }
-}
-
-/// The whole pipeline: parse what is written, resolve its names, check the graph, emit.
-///
-/// Each phase reports all it finds and goes on with what is left, so that one build shows every
-/// mistake. Emission comes behind the gate and cannot fail. When there were mistakes, the user's
-/// types still come out, as stubs, so that code that uses them adds no errors of its own.
-pub(crate) fn declared(options: TokenStream, item: TokenStream) -> TokenStream {
-    let (options, item) = (paths::one_level_down(options), paths::body_one_level_down(item));
-    let mut errors = Errors::default();
-    let Some(declaration) = parse::declaration(options, item, &mut errors) else {
-        return errors.into_tokens();
-    };
-    let graph = model::resolve(&declaration, &mut errors);
-    check::all(&graph, &mut errors);
-    if errors.is_empty() {
-        emit::machine(&graph)
-    } else {
-        let stubs = emit::stubs(&graph);
-        let errors = errors.into_tokens();
-        quote! { #errors #stubs }
-    }
 }

@@ -12,6 +12,7 @@ mod message;
 mod model;
 mod parse;
 mod paths;
+mod pipeline;
 #[cfg(all(test, feature = "diagram"))]
 mod snapshot;
 mod text;

@@ -3,9 +3,15 @@
 //! The text of a type goes into the table and its fingerprint, so it must not depend on how the
 //! source is laid out, nor on how the compiler prints tokens: every space in it is put there here.
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 
-use crate::{model::bare, paths::as_written};
+use crate::paths::as_written;
+
+/// The name without `r#`.
+pub(crate) fn bare(name: &Ident) -> String {
+    let name = name.to_string();
+    name.strip_prefix("r#").map(str::to_owned).unwrap_or(name)
+}
 
 /// The text of a type or a path: `Vec<String>`, `&'a str`, `fn(u8) -> u8`.
 pub(crate) fn of_type(tokens: TokenStream) -> String {

@@ -31,11 +31,7 @@ pub(crate) fn all(graph: &Graph<'_>, errors: &mut Errors) {
 
 fn durable_is_serializable(graph: &Graph<'_>, errors: &mut Errors) {
     let Some(durable) = graph.declaration.options.durable else { return };
-    let derives = |name: &str| {
-        let mut derives = graph.declaration.derives.iter();
-        derives.any(|path| path.segments.last().is_some_and(|last| last.ident == name))
-    };
-    if !derives("Serialize") || !derives("Deserialize") {
+    if !graph.derives("Serialize") || !graph.derives("Deserialize") {
         errors.at(durable, message::not_serializable());
     }
 }

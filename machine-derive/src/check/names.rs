@@ -5,11 +5,8 @@ use std::collections::BTreeMap;
 use heck::ToSnakeCase;
 use syn::LitStr;
 
-use crate::{
-    errors::Errors,
-    message,
-    model::{Graph, bare},
-};
+use crate::text::bare;
+use crate::{errors::Errors, message, model::Graph};
 
 /// No old name is also a current one, nor the old name of two.
 pub(super) fn was_is_unique(graph: &Graph<'_>, errors: &mut Errors) {

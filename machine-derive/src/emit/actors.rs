@@ -2,7 +2,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::names::{self, Names};
-use crate::model::{Graph, bare};
+use crate::{model::Graph, text::bare};
 
 /// One trait per restricted trigger, implemented for the actors that may use it.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {

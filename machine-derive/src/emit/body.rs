@@ -1,10 +1,13 @@
 //! The work of a move: what the user's expressions see, the choice, the next state, the journal.
 
 use super::{
-    choice, deadlines,
     names::{self, Names},
+    start,
 };
-use crate::model::{Graph, Leads, Move, Same, Source, State, Target, bare, names_in};
+use crate::{
+    model::{Graph, Leads, Move, Same, Source, State, Target, Way, names_in},
+    text::bare,
+};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
 
@@ -193,7 +196,7 @@ fn target(
     let state = next_state(graph, scope, target);
     let (bound, state) = if names.durable {
         let edge = names::index(step.edge(target.to));
-        let started = deadlines::started(graph, names, step.from, target.to);
+        let started = start::on_entry(graph, names, step.from, target.to);
         (
             hygienic! {
                 let state = #state;
@@ -211,7 +214,7 @@ fn target(
     };
     let marker = names.params.marker().map(|_| hygienic!(marker: ::core::marker::PhantomData,));
     let next = hygienic!(#typed { #kept #marker #state });
-    let next = if step.is_choice() { choice::wrap(graph, step, target, &next) } else { next };
+    let next = if step.is_choice() { wrap(graph, step, target, &next) } else { next };
     hygienic!(#(#computed)* #bound #next)
 }
 
@@ -241,4 +244,19 @@ fn next_state(graph: &Graph<'_>, scope: &Scope<'_>, target: &Target<'_>) -> Toke
 
 fn computed_name(field: &Ident) -> Ident {
     format_ident!("computed_{}", bare(field), span = Span::mixed_site())
+}
+
+/// The machine of one branch, as the variant that it is.
+fn wrap(
+    graph: &Graph<'_>,
+    step: &Move<'_>,
+    target: &Target<'_>,
+    machine: &TokenStream,
+) -> TokenStream {
+    let trigger = &graph.triggers[step.trigger];
+    let after = names::after(trigger);
+    let same = trigger.choice.iter().flatten().any(|way| *way == Way::Same);
+    let way = if same && target.stays { Way::Same } else { Way::To(target.to) };
+    let variant = graph.variant(way);
+    hygienic!(#after::#variant(#machine))
 }

@@ -1,13 +1,13 @@
 //! What the method of a choice returns: an enum with a variant for each way that it can go.
 
-use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote};
+use proc_macro2::TokenStream;
+use quote::quote;
 
-use super::{
-    names::{self, Names},
-    typed::derives,
+use super::names::{self, Names};
+use crate::{
+    model::{Graph, Trigger, Way},
+    text::bare,
 };
-use crate::model::{Graph, Move, Target, Trigger, Way, bare};
 
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let triggers = graph.triggers.iter().enumerate();
@@ -28,7 +28,7 @@ fn one(
     let text = bare(trigger.name);
     let about = format!("The outcome of `{text}`.");
     let must_use = format!("`{text}` is a choice: the outcome holds the machine in its next state");
-    let debug = derives(graph, "Debug").then(|| quote!(#[derive(Debug)]));
+    let debug = graph.derives("Debug").then(|| quote!(#[derive(Debug)]));
     let every = names.params.every();
     let same = ways.contains(&Way::Same);
     let extra = if same { vec![quote!(#state)] } else { Vec::new() };
@@ -61,7 +61,7 @@ fn one(
                 Way::To(to) => graph.states[*to].name(),
                 Way::Same => from.name(),
             };
-            let variant = variant(graph, *way);
+            let variant = graph.variant(*way);
             let any = &names.any;
             quote!(#name::#variant(machine) => #any::#to(machine))
         });
@@ -82,27 +82,5 @@ fn one(
         }
 
         #(#conversions)*
-    }
-}
-
-/// The machine of one branch, as the variant that it is.
-pub(super) fn wrap(
-    graph: &Graph<'_>,
-    step: &Move<'_>,
-    target: &Target<'_>,
-    machine: &TokenStream,
-) -> TokenStream {
-    let trigger = &graph.triggers[step.trigger];
-    let after = names::after(trigger);
-    let same = trigger.choice.iter().flatten().any(|way| *way == Way::Same);
-    let way = if same && target.stays { Way::Same } else { Way::To(target.to) };
-    let variant = variant(graph, way);
-    hygienic!(#after::#variant(#machine))
-}
-
-fn variant(graph: &Graph<'_>, way: Way) -> Ident {
-    match way {
-        Way::To(to) => graph.states[to].name().clone(),
-        Way::Same => format_ident!("Same"),
     }
 }

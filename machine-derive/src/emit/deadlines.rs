@@ -1,69 +1,26 @@
 //! When a move is due, and the move that nobody has to make.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use super::{
     names::{self, Names},
-    transitions,
+    start, transitions,
 };
-use crate::model::{Graph, Move, State, bare, names_in};
+use crate::{
+    model::{Graph, Move, State, names_in},
+    text::bare,
+};
 
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    let most = (0..graph.states.len()).map(|state| deadlines(graph, state).count()).max();
+    let most = (0..graph.states.len()).map(|state| graph.deadlines(state).count()).max();
     let Some(most) = most.filter(|most| *most > 0) else { return TokenStream::new() };
     let functions = graph.moves.iter().filter_map(|step| function(graph, names, step));
     let states = graph.states.iter().enumerate();
     let of_states = states.map(|(index, state)| of_state(graph, names, (index, state), most));
     let erased = erased(graph, names);
     quote!(#(#functions)* #(#of_states)* #erased)
-}
-
-/// The moves out of a state that have a deadline.
-fn deadlines<'g>(graph: &'g Graph<'_>, state: usize) -> impl Iterator<Item = &'g Move<'g>> {
-    graph.leaving(state).filter(|step| step.after.is_some())
-}
-
-/// The calls for the deadlines that start when a machine goes from one state to another: the
-/// state's own, and those of the groups that it enters.
-pub(super) fn started(
-    graph: &Graph<'_>,
-    names: &Names<'_>,
-    from: usize,
-    to: usize,
-) -> Vec<TokenStream> {
-    let is_in = |state: usize, group: &Ident| graph.states[state].written.groups.contains(group);
-    deadlines(graph, to)
-        .filter(|step| step.group.is_none_or(|group| !is_in(from, group)))
-        .map(|step| started_by(graph, names, step))
-        .collect()
-}
-
-/// The same for a new machine.
-pub(super) fn started_at_creation(graph: &Graph<'_>, names: &Names<'_>) -> Vec<TokenStream> {
-    deadlines(graph, graph.initial).map(|step| started_by(graph, names, step)).collect()
-}
-
-/// The edge that a deadline fires, and how long it runs.
-fn started_by(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
-    let edge = names::index(step.first_edge);
-    let after = call(graph, names, step, &hygienic!(&state), &hygienic!(core.__context()));
-    hygienic!((#edge, #after))
-}
-
-/// Passes the types and constants explicitly: the state may not mention all of them.
-fn call(
-    graph: &Graph<'_>,
-    names: &Names<'_>,
-    step: &Move<'_>,
-    state: &TokenStream,
-    context: &TokenStream,
-) -> TokenStream {
-    let function = names::deadline(step);
-    let context = Names::has_context(graph).then_some(context);
-    let params = names.params.turbofish();
-    hygienic!(#function #params (#state, #context))
 }
 
 /// The one place where the user's `after` is evaluated.
@@ -121,8 +78,11 @@ fn of_state(
     most: usize,
 ) -> TokenStream {
     let (typed, (generics, predicates)) = (names.typed_in(state), names.for_all());
-    let calls: Vec<_> = deadlines(graph, index)
-        .map(|step| call(graph, names, step, &hygienic!(&self.state), &hygienic!(self.context())))
+    let calls: Vec<_> = graph
+        .deadlines(index)
+        .map(|step| {
+            start::call(graph, names, step, &hygienic!(&self.state), &hygienic!(self.context()))
+        })
         .collect();
     let none = (calls.len()..most).map(|_| hygienic!(::core::option::Option::None));
     let size = names::index(most);
@@ -150,7 +110,7 @@ fn erased(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let any_type = names.any_type();
     let (generics, predicates) = names.for_all();
     let all = graph.states.iter().map(State::name);
-    let fired = (0..graph.states.len()).flat_map(|state| deadlines(graph, state));
+    let fired = (0..graph.states.len()).flat_map(|state| graph.deadlines(state));
     let fired = fired.map(|step| arm(graph, names, step));
     let now = names.durable.then(|| hygienic!(now: __machine::clock::Millis,));
     let about = if names.durable {

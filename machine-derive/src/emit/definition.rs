@@ -2,14 +2,12 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, spanned::Spanned};
 
-use super::{
-    names::{self, index},
-    typed::derives,
-};
+use super::names::{self, index};
 use crate::{
-    model::{Brought, Graph, Leads, Move, Source, bare},
+    model::{Brought, Graph, Move, Source},
     parse::{Audience, Field, is_option},
     text,
+    text::bare,
 };
 
 pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
@@ -140,7 +138,7 @@ fn edges(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
     });
     let was = step.was;
     let was = (!was.is_empty()).then(|| quote!(was: const { &[#(__row::text(#was)),*] },));
-    let conditions = conditions(step);
+    let conditions = step.conditions();
     step.targets
         .iter()
         .enumerate()
@@ -168,7 +166,7 @@ fn computed(graph: &Graph<'_>, step: &Move<'_>, to: usize) -> Vec<String> {
     let durable = graph.declaration.options.durable.is_some();
     let state = graph.states[to].written;
     let is_converted = |field: &Field| {
-        let by_state = state.converts() || !derives(graph, "Serialize");
+        let by_state = state.converts() || !graph.derives("Serialize");
         durable && (by_state || field.converts())
     };
     let targets = step.leads.targets().into_iter().filter(|target| target.to == to);
@@ -180,65 +178,6 @@ fn computed(graph: &Graph<'_>, step: &Move<'_>, to: usize) -> Vec<String> {
     let fields = state.fields.iter();
     let fields = fields.filter(|field| computed.contains(&&field.name) || is_converted(field));
     fields.map(|field| bare(&field.name)).collect()
-}
-
-/// For each target of a choice, when it is chosen; nothing for any other move.
-pub(crate) fn conditions(step: &Move<'_>) -> Vec<String> {
-    if !step.is_choice() {
-        return Vec::new();
-    }
-    let mut ways: Vec<(usize, String)> = Vec::new();
-    walk(&step.leads, &[], &mut ways);
-    let of = |to: &usize| {
-        let mine = ways.iter().filter(|(target, _)| target == to);
-        match mine.map(|(_, when)| when.as_str()).collect::<Vec<_>>().as_slice() {
-            [only] => (*only).to_owned(),
-            several => several.join(" or ").replace("or else", "or otherwise"),
-        }
-    };
-    step.targets.iter().map(of).collect()
-}
-
-fn walk(leads: &Leads<'_>, path: &[String], ways: &mut Vec<(usize, String)>) {
-    let and = |condition: String| {
-        let mut path = path.to_vec();
-        path.push(condition);
-        path
-    };
-    match leads {
-        Leads::To(target) => {
-            // A chain of `else if` ends in `else`; the conditions before it go without saying.
-            let said: Vec<&str> =
-                path.iter().map(String::as_str).skip_while(|part| *part == "else").collect();
-            let when = if said.is_empty() { "else".to_owned() } else { said.join(" and ") };
-            ways.push((target.to, when));
-        }
-        Leads::If { condition, then, otherwise, .. } => {
-            let text = match condition {
-                Expr::Let(bound) => {
-                    let value = text::of_expression(bound.expr.to_token_stream());
-                    format!("{value} is {}", text::of_expression(bound.pat.to_token_stream()))
-                }
-                condition => text::of_expression(condition.to_token_stream()),
-            };
-            walk(then, &and(text), ways);
-            walk(otherwise, &and("else".to_owned()), ways);
-        }
-        Leads::Match { on, arms, .. } => {
-            let on = text::of_expression(on.to_token_stream());
-            for arm in arms {
-                let pattern = text::of_expression(arm.pattern.to_token_stream());
-                let guard = arm.guard.map(|guard| text::of_expression(guard.to_token_stream()));
-                let condition = match (pattern.as_str(), guard) {
-                    ("_", None) => "else".to_owned(),
-                    ("_", Some(guard)) => guard,
-                    (pattern, None) => format!("{on} is {pattern}"),
-                    (pattern, Some(guard)) => format!("{on} is {pattern} and {guard}"),
-                };
-                walk(&arm.leads, &and(condition), ways);
-            }
-        }
-    }
 }
 
 fn row(

@@ -5,7 +5,6 @@ use syn::spanned::Spanned;
 use super::{
     names::{self, Names},
     storable,
-    typed::derives,
 };
 use crate::{
     model::{Graph, State},
@@ -222,7 +221,7 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 /// A machine is not read from data; without these implementations, serde would advise a derive.
 fn never_read(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let Names { typed, any, state, .. } = names;
-    if !derives(graph, "Deserialize") {
+    if !graph.derives("Deserialize") {
         return TokenStream::new();
     }
     let body = quote! {

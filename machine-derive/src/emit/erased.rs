@@ -5,15 +5,17 @@ use syn::spanned::Spanned;
 use super::{
     names::{self, Names},
     transitions,
-    typed::derives,
 };
-use crate::model::{Graph, Move, State, bare};
+use crate::{
+    model::{Graph, Move, State},
+    text::bare,
+};
 
 /// The erased machine, whose state is known only at run time: same rules, errors as values.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let mut parts = vec![item(graph, names), moves(graph, names), conversions(graph, names)];
     // A generic machine would need bounds that only its author knows.
-    if !names.durable && names.params.is_empty() && derives(graph, "Serialize") {
+    if !names.durable && names.params.is_empty() && graph.derives("Serialize") {
         parts.push(serialize(graph, names));
     }
     quote!(#(#parts)*)
@@ -22,7 +24,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 fn item(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let Names { typed, any, context, .. } = names;
     let about = format!("A [`{typed}`] whose state is known only at run time.");
-    let debug = derives(graph, "Debug").then(|| quote!(#[derive(Debug)]));
+    let debug = graph.derives("Debug").then(|| quote!(#[derive(Debug)]));
     let all: Vec<_> = graph.states.iter().map(State::name).collect();
     let variants = graph.states.iter().map(|state| {
         let (name, docs, typed) = (state.name(), &state.written.docs, names.typed_in(state));

@@ -4,10 +4,9 @@ use syn::Path;
 
 use super::{
     names::{self, Names},
-    storable, transitions,
-    typed::derives,
+    storable,
 };
-use crate::model::{Graph, bare};
+use crate::{model::Graph, text::bare};
 
 /// The derives that events inherit from the machine.
 const SENSIBLE: [&str; 8] =
@@ -18,7 +17,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let derived = derived(graph);
     let typed = &names.typed;
     let about = format!("The events of a [`{typed}`]: its triggers with their payloads.");
-    let serde = (derives(graph, "Serialize") || derives(graph, "Deserialize")).then(|| {
+    let serde = (graph.derives("Serialize") || graph.derives("Deserialize")).then(|| {
         // The derive for a tagged enum buffers its input, and numbers do not survive that if any
         // crate of the program enables `arbitrary_precision` of `serde_json`. So the derive makes
         // functions of the type, and `serde_impls` calls them.
@@ -33,7 +32,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             .iter()
             .filter(|step| step.trigger == index)
             .map(|step| {
-                let targets = transitions::targets_text(graph, step);
+                let targets = graph.targets_text(step);
                 format!("{} to {targets}", graph.states[step.from].label)
             })
             .collect();
@@ -86,7 +85,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 /// The implementations of serde's traits for the events of a durable machine.
 fn serde_impls(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let bounds = storable::of_events(graph, names);
-    let serialize = derives(graph, "Serialize").then(|| {
+    let serialize = graph.derives("Serialize").then(|| {
         quote! {
             impl __machine::__private::serde::Serialize for Event #bounds {
                 fn serialize<S: __machine::__private::serde::Serializer>(
@@ -98,7 +97,7 @@ fn serde_impls(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             }
         }
     });
-    let deserialize = derives(graph, "Deserialize").then(|| {
+    let deserialize = graph.derives("Deserialize").then(|| {
         quote! {
             impl<'de> __machine::__private::serde::Deserialize<'de> for Event #bounds {
                 fn deserialize<D: __machine::__private::serde::Deserializer<'de>>(

@@ -7,8 +7,9 @@ use super::{
     transitions,
 };
 use crate::{
-    model::{Graph, Move, State, bare},
+    model::{Graph, Move, State},
     paths::one_level_down,
+    text::bare,
 };
 
 /// One sealed trait per group, for code that is generic over its states, and the moves that such
@@ -108,11 +109,8 @@ impl Group<'_> {
             |state: &TokenStream| transitions::result(graph, names, step, &hygienic!(Self), state);
         let errors = step.guard.map(|_| transitions::errors());
         let stays = step.leads.targets().iter().any(|target| target.stays);
-        let to = if stays && !step.is_choice() {
-            "itself".to_owned()
-        } else {
-            transitions::targets_text(graph, step)
-        };
+        let to =
+            if stays && !step.is_choice() { "itself".to_owned() } else { graph.targets_text(step) };
         let about = format!("From each state of [`{}`] to {to}.", bare(group));
         let actors = step.by;
         let mentioned = result(&hygienic!(Self));

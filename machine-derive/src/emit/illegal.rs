@@ -7,7 +7,10 @@ use super::{
     names::{self, Names},
     transitions,
 };
-use crate::model::{Graph, State, Trigger, bare};
+use crate::{
+    model::{Graph, State, Trigger},
+    text::bare,
+};
 
 /// The maximum number of illegal moves for which each gets its own message.
 const MOST: usize = 150;

@@ -23,6 +23,7 @@ mod illegal;
 mod names;
 mod params;
 mod same;
+mod start;
 mod states;
 mod status;
 mod storable;
@@ -37,8 +38,6 @@ use syn::Generics;
 use crate::model::Graph;
 use names::Names;
 
-#[cfg(feature = "diagram")]
-pub(crate) use definition::conditions;
 pub(crate) use stubs::{stubs, stubs_beside_the_enum};
 
 /// The type of a field that mentions every parameter, if there are any to mention.

@@ -3,13 +3,10 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::Type;
 
-use super::{
-    params::{Params, Used},
-    storable,
-};
+use super::params::{Params, Used};
 use crate::{
     model::{Graph, Move, State, Trigger, Way},
-    text,
+    text::{self, bare},
 };
 
 /// The names of the generated items.
@@ -47,7 +44,12 @@ impl<'a> Names<'a> {
             params,
             context: options.context.as_ref().map_or_else(|| quote!(()), Type::to_token_stream),
             durable: options.durable.is_some(),
-            data: if options.durable.is_some() { storable::texts(graph) } else { Vec::new() },
+            data: if options.durable.is_some() {
+                let types = graph.plain_types().into_iter();
+                types.map(|ty| text::of_type(ty.to_token_stream())).collect()
+            } else {
+                Vec::new()
+            },
             typed,
         }
     }
@@ -198,7 +200,7 @@ pub(super) fn event(trigger: &Trigger<'_>) -> Ident {
 
 /// `succeed` as a variant.
 pub(super) fn variant(trigger: &Ident) -> Ident {
-    format_ident!("{}", crate::model::bare(trigger).to_pascal_case())
+    format_ident!("{}", bare(trigger).to_pascal_case())
 }
 
 /// `AfterConfirm`, the enum of the targets of a choice.

@@ -5,7 +5,6 @@ use super::{
     erased,
     names::{self, Names},
     storable,
-    typed::derives,
 };
 use crate::model::{Graph, State};
 
@@ -26,7 +25,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 
 /// The struct itself.
 pub(super) fn item(graph: &Graph<'_>, names: &Names<'_>, state: &State<'_>) -> TokenStream {
-    let reads = derives(graph, "Deserialize");
+    let reads = graph.derives("Deserialize");
     let name = state.name();
     let written = state.written;
     let (docs, others) = (&written.docs, &written.others);

@@ -1,7 +1,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{names::Names, typed::derives};
+use super::names::Names;
 use crate::model::{Graph, State};
 
 /// The fieldless enum of the states.
@@ -13,7 +13,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         quote!(#(#docs)* #name)
     });
     let all: Vec<_> = graph.states.iter().map(State::name).collect();
-    let serde = derives(graph, "Serialize").then(|| {
+    let serde = graph.derives("Serialize").then(|| {
         quote! {
             impl __machine::__private::serde::Serialize for Status {
                 fn serialize<S: __machine::__private::serde::Serializer>(
@@ -25,7 +25,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             }
         }
     });
-    let deserialize = derives(graph, "Deserialize").then(|| {
+    let deserialize = graph.derives("Deserialize").then(|| {
         quote! {
             impl<'de> __machine::__private::serde::Deserialize<'de> for Status {
                 fn deserialize<D: __machine::__private::serde::Deserializer<'de>>(

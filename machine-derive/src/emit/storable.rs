@@ -3,13 +3,11 @@
 //! Each is a bound of the implementations that serde derives, which rustc believes until somebody uses
 //! them. So a type that does not fit makes one error, in [`asked`], and not several of serde's.
 
-use std::collections::BTreeSet;
-
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Attribute, Type, spanned::Spanned};
 
-use super::{names::Names, typed::derives};
+use super::names::Names;
 use crate::{
     model::{Brought, Graph, State},
     parse::Field,
@@ -40,7 +38,7 @@ pub(super) fn of_events(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 
 /// Requires the types of fields and payload items, and the context, to be data: each once.
 pub(super) fn asked(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    let types = if names.durable { types(graph) } else { Vec::new() };
+    let types = if names.durable { graph.plain_types() } else { Vec::new() };
     let aliases = types.iter().filter_map(|ty| {
         let alias = alias(names, ty)?;
         Some(quote!(type #alias = #ty;))
@@ -80,44 +78,11 @@ pub(super) fn asked(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// The types of fields and payload items, as texts; the place of each is the number of its alias.
-pub(super) fn texts(graph: &Graph<'_>) -> Vec<String> {
-    types(graph).into_iter().map(text_of).collect()
-}
-
-/// The types of fields and payload items, each once.
-fn types<'a>(graph: &'a Graph<'_>) -> Vec<&'a Type> {
-    let fields = graph.states.iter().flat_map(|state| {
-        let others = &state.written.others;
-        let fields = state.written.fields.iter();
-        let plain = fields.filter(|field| is_plain(graph, others.iter().chain(&field.attrs)));
-        plain.map(|field| &field.ty)
-    });
-    let items = graph.triggers.iter().flat_map(|trigger| &trigger.brought);
-    let items = items.map(|item| item.ty).filter(|_| is_plain(graph, &[]));
-    let mut seen = BTreeSet::new();
-    fields.chain(items).filter(|ty| seen.insert(text_of(ty))).collect()
-}
-
-fn text_of(ty: &Type) -> String {
-    text::of_type(ty.to_token_stream())
-}
-
 /// The alias of a type in bounds.
 fn alias(names: &Names<'_>, ty: &Type) -> Option<Ident> {
-    let text = text_of(ty);
+    let text = text::of_type(ty.to_token_stream());
     let place = names.data.iter().position(|known| *known == text)?;
     Some(format_ident!("__Data{}", place))
-}
-
-/// Whether serde writes what the type says, because no attribute says otherwise.
-fn is_plain<'a>(graph: &Graph<'_>, attributes: impl IntoIterator<Item = &'a Attribute>) -> bool {
-    let is_serde = |attribute: &Attribute| {
-        let first = attribute.path().segments.first();
-        first.is_some_and(|first| first.ident.to_string().starts_with("serde"))
-    };
-    let derived = derives(graph, "Serialize") && derives(graph, "Deserialize");
-    derived && !attributes.into_iter().any(is_serde)
 }
 
 /// The bound as tokens. Rustc does not check one with a `for` where it is declared.
@@ -127,6 +92,6 @@ fn bound<'a>(
     ty: &Type,
     attributes: impl IntoIterator<Item = &'a Attribute>,
 ) -> Option<TokenStream> {
-    let alias = alias(names, ty).filter(|_| is_plain(graph, attributes))?;
+    let alias = alias(names, ty).filter(|_| graph.is_plain(attributes))?;
     Some(quote!(for<'__> #alias: __machine::stored::Stored))
 }

@@ -43,12 +43,6 @@ pub(super) fn is_the_method(graph: &Graph<'_>, step: &Move<'_>) -> bool {
     step.by.is_empty() && step.guard.is_none() && graph.group_of(step).is_none()
 }
 
-/// Where a move leads, for docs: `EXECUTING or SUMMARIZING`.
-pub(super) fn targets_text(graph: &Graph<'_>, step: &Move<'_>) -> String {
-    let targets = step.targets.iter().map(|to| graph.states[*to].label.as_str());
-    targets.collect::<Vec<_>>().join(" or ")
-}
-
 fn method(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let from = &graph.states[step.from];
     let trigger = &graph.triggers[step.trigger];
@@ -56,7 +50,7 @@ fn method(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream 
     let params = params(graph, step);
     let result = result(graph, names, step, &hygienic!(Self), &names.state_type(from));
     let errors = step.guard.map(|_| errors());
-    let about = format!("{} to {}.", from.label, targets_text(graph, step));
+    let about = format!("{} to {}.", from.label, graph.targets_text(step));
 
     let restricted = !step.by.is_empty();
     // No type parameter: it would hide a state or a type of the user's that has its name.

@@ -2,10 +2,12 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::{
-    deadlines, definition,
     names::{self, Names},
+    start,
 };
-use crate::model::{Graph, bare};
+#[cfg(feature = "diagram")]
+use crate::diagram;
+use crate::{model::Graph, text::bare};
 
 /// The typed machine: its struct, its constructor, and the getters of every state.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
@@ -13,7 +15,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let docs = &graph.declaration.docs;
     let table = transition_table(graph);
     #[cfg(feature = "diagram")]
-    let drawing = crate::diagram::attribute(graph);
+    let drawing = diagram::attribute(graph);
     #[cfg(not(feature = "diagram"))]
     let drawing = TokenStream::new();
     let every = params.every();
@@ -60,7 +62,7 @@ fn constructor(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let has_context = Names::has_context(graph);
     // Hygienic, because a field of the initial state may also be called `context`.
     let context_param = has_context.then(|| hygienic!(context: #context,));
-    let started = deadlines::started_at_creation(graph, names);
+    let started = start::at_creation(graph, names);
     let due = (names.durable && !started.is_empty())
         .then(|| hygienic!(core.__created(DEFINITION, &[#(#started),*]);));
     let mutable = due.is_some().then(|| quote!(mut));
@@ -166,7 +168,7 @@ fn never_cloned(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 }
 
 fn debug(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    if !derives(graph, "Debug") {
+    if !graph.derives("Debug") {
         return TokenStream::new();
     }
     let name = names.typed.to_string();
@@ -190,7 +192,7 @@ fn transition_table(graph: &Graph<'_>) -> String {
         let by = step.by.iter().map(|actor| format!("`{}`", names::path_text(actor)));
         let by: Vec<String> = by.collect();
         let by = if by.is_empty() { "anyone".to_owned() } else { by.join(", ") };
-        let conditions = definition::conditions(step);
+        let conditions = step.conditions();
         let targets = step.targets.iter().enumerate();
         let rows = targets.map(move |(position, to)| {
             let to = &graph.states[*to].label;
@@ -205,10 +207,4 @@ fn transition_table(graph: &Graph<'_>) -> String {
     });
     let rows: String = rows.collect();
     format!("\n\n# Transitions\n\n| from | trigger | to | by |\n|---|---|---|---|\n{rows}")
-}
-
-/// Whether the user derives `name`.
-pub(super) fn derives(graph: &Graph<'_>, name: &str) -> bool {
-    let mut derives = graph.declaration.derives.iter();
-    derives.any(|path| path.segments.last().is_some_and(|last| last.ident == name))
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use syn::Ident;
 
 use super::{Message, message};
-use crate::parse::Place;
+use crate::text::bare;
 
 const OPTIONS: &str = "the options are `durable`, `context = Type`, `version = 2`, `upgrade(1 => \
                        function)`, `crate = path`, and `on(trigger => Target, from = Group)`";
@@ -199,18 +199,14 @@ pub(crate) fn misspelt_mark(name: &Ident, meant: &str) -> Message {
     message("M0021", format!("unknown attribute `{name}`"), format!("did you mean `#[{meant}]`?"))
 }
 
-pub(crate) fn misplaced_mark(name: &Ident, place: Place) -> Message {
-    let (here, there) = match place {
-        Place::State => ("a state", "the field that it is about"),
-        Place::Field => ("a field", "the state"),
-    };
+pub(crate) fn misplaced_mark(name: &Ident, here: &str, there: &str) -> Message {
     message("M0021", format!("`#[{name}]` does not apply to {here}"), format!("put it on {there}"))
 }
 
 pub(crate) fn actor_is_a_value(actor: &Ident) -> Message {
     use heck::ToPascalCase;
 
-    let meant = crate::model::bare(actor).to_pascal_case();
+    let meant = bare(actor).to_pascal_case();
     message(
         "M0022",
         format!("`{actor}` is not a type: `by` names the types of the actors"),

@@ -4,7 +4,7 @@ use proc_macro2::Span;
 use quote::{ToTokens, format_ident};
 use syn::{Ident, Type};
 
-use super::{Arm, Brought, Graph, Leads, Source, Target, payload::field, same, scope};
+use super::{Arm, Brought, Graph, Leads, Source, Target, same, scope};
 use crate::{
     errors::Errors,
     message::{self, Message},
@@ -92,7 +92,7 @@ impl<'a> Branches<'_, 'a> {
             if written.items[..position].iter().any(|other| other.field == *name) {
                 self.errors.at(name.span(), message::duplicate_payload(name));
             }
-            if field(target, name).is_none() {
+            if target.field(name).is_none() {
                 let names: Vec<&Ident> = target.fields.iter().map(|field| &field.name).collect();
                 self.errors
                     .at(name.span(), message::no_such_field_here(name, &target.name, &names));

@@ -4,7 +4,7 @@
 use quote::ToTokens;
 use syn::{Expr, Ident};
 
-use super::{Brought, Graph, payload::field, scope};
+use super::{Brought, Graph, scope};
 use crate::{
     errors::Errors,
     message,
@@ -35,7 +35,7 @@ pub(super) fn check(
             if name == "source" && by_field_only {
                 continue;
             }
-            let of_source = field(source, &name).is_some();
+            let of_source = source.field(&name).is_some();
             let of_payload = brought.iter().any(|brought| *brought.name == name);
             if !of_source
                 && !of_payload
@@ -95,7 +95,7 @@ fn source_is_used_in_one_way(source: &parse::State, expressions: &[&Expr], error
     }
     let mut alone = expressions.iter().flat_map(|one| scope::names(one.to_token_stream()));
     let twice = alone.find(|name| {
-        let is_field = *name != "source" && field(source, name).is_some();
+        let is_field = *name != "source" && source.field(name).is_some();
         is_field && (whole.is_some() || by_field.contains(name))
     });
     if let Some(name) = twice {

@@ -8,6 +8,7 @@ use crate::{
     message::Message,
     parse::Audience,
     parse::{self, Declaration, Field},
+    text::bare,
 };
 
 /// A machine.
@@ -230,6 +231,11 @@ impl<'a> Graph<'a> {
         bare(&self.declaration.name).to_snake_case()
     }
 
+    /// Whether the user derives `name`.
+    pub(crate) fn derives(&self, name: &str) -> bool {
+        self.declaration.derives(name)
+    }
+
     /// The moves out of a state. They stand together: moves are in the order of their states.
     pub(crate) fn leaving(&self, state: usize) -> impl Iterator<Item = &Move<'a>> {
         let first = self.moves.partition_point(|step| step.from < state);
@@ -349,21 +355,29 @@ impl<'a> Graph<'a> {
 
     /// What can be done in a state, as a sentence. The runtime says the same of a refusal.
     pub(crate) fn legal_moves(&self, state: usize) -> String {
-        let label = &self.states[state].label;
-        let moves: Vec<String> = self
-            .leaving(state)
-            .map(|step| {
-                let targets: Vec<&str> =
-                    step.targets.iter().map(|to| self.states[*to].label.as_str()).collect();
-                format!("{} -> {}", bare(self.triggers[step.trigger].name), targets.join(" or "))
-            })
-            .collect();
-        format!("from {label} you can: {}", moves.join(", "))
+        let moves = self.leaving(state).map(|step| {
+            format!("{} -> {}", bare(self.triggers[step.trigger].name), self.targets_text(step))
+        });
+        let moves: Vec<String> = moves.collect();
+        format!("from {} you can: {}", self.states[state].label, moves.join(", "))
     }
-}
 
-/// The name without `r#`.
-pub(crate) fn bare(name: &Ident) -> String {
-    let name = name.to_string();
-    name.strip_prefix("r#").map(str::to_owned).unwrap_or(name)
+    /// Where a move leads: `EXECUTING or SUMMARIZING`.
+    pub(crate) fn targets_text(&self, step: &Move<'_>) -> String {
+        let targets = step.targets.iter().map(|to| self.states[*to].label.as_str());
+        targets.collect::<Vec<_>>().join(" or ")
+    }
+
+    /// The variant for one way of a choice.
+    pub(crate) fn variant(&self, way: Way) -> Ident {
+        match way {
+            Way::To(to) => self.states[to].name().clone(),
+            Way::Same => quote::format_ident!("Same"),
+        }
+    }
+
+    /// The moves out of a state that have a deadline.
+    pub(crate) fn deadlines(&self, state: usize) -> impl Iterator<Item = &Move<'a>> {
+        self.leaving(state).filter(|step| step.after.is_some())
+    }
 }

@@ -4,11 +4,12 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::Type;
 
-use super::{Graph, bare};
+use super::Graph;
 use crate::{
     errors::Errors,
     message,
     parse::{Declaration, ItemKind, State},
+    text::bare,
 };
 
 /// Reports each state that has the name of a type in the declaration, at the type.

@@ -2,6 +2,8 @@
 
 mod branches;
 mod clarity;
+mod conditions;
+mod data;
 mod graph;
 mod hidden;
 mod payload;
@@ -10,7 +12,7 @@ mod same;
 mod scope;
 
 pub(crate) use graph::{
-    Arm, Brought, Graph, Guard, Leads, Move, Same, Source, State, Target, Trigger, Way, bare,
+    Arm, Brought, Graph, Guard, Leads, Move, Same, Source, State, Target, Trigger, Way,
 };
 pub(crate) use hidden::hides_a_type;
 pub(crate) use resolve::{is_reserved, is_reserved_state, resolve};

@@ -6,7 +6,7 @@ use super::{Brought, Graph, Leads, branches::Branches, clarity};
 use crate::{
     errors::Errors,
     message,
-    parse::{self, Audience, Field, ItemKind, Transition},
+    parse::{self, Audience, ItemKind, Transition},
 };
 
 /// Resolves the payload and the targets of a transition out of one state; `None` when something in
@@ -58,13 +58,13 @@ fn brought<'a>(
         }
         if *name == "trigger"
             && !matches!(item.kind, ItemKind::Computed(_))
-            && graph.declaration.derives_serde()
+            && (graph.derives("Serialize") || graph.derives("Deserialize"))
         {
             errors.at(name.span(), message::reserved_item(name));
         }
         let mut fields = targets
             .iter()
-            .filter_map(|(target, state)| Some((*target, *state, field(state, name)?)));
+            .filter_map(|(target, state)| Some((*target, *state, state.field(name)?)));
         let field = fields.next();
         let gives = |target: &parse::Target| target.items.iter().any(|item| item.field == *name);
         let never_used = matches!(item.kind, ItemKind::Computed(_))
@@ -111,10 +111,6 @@ fn brought<'a>(
         }
     }
     brought
-}
-
-pub(super) fn field<'a>(state: &'a parse::State, name: &Ident) -> Option<&'a Field> {
-    state.fields.iter().find(|field| field.name == *name)
 }
 
 /// The state that a target names, if there is one.

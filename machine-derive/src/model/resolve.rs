@@ -4,14 +4,12 @@ use heck::ToPascalCase;
 use quote::{ToTokens, format_ident};
 use syn::{Expr, Ident, Path, spanned::Spanned};
 
-use super::{
-    Brought, Graph, Guard, Leads, Move, State, Trigger, Way, graph::bare, hidden, payload, same,
-};
+use super::{Brought, Graph, Guard, Leads, Move, State, Trigger, Way, hidden, payload, same};
 use crate::{
     errors::Errors,
     message,
     parse::{self, Declaration},
-    text,
+    text::{self, bare},
 };
 
 /// The methods that every machine has.

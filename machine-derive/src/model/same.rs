@@ -5,8 +5,11 @@ use proc_macro2::Span;
 use quote::{ToTokens, format_ident};
 use syn::{Ident, Type};
 
-use super::{Same, graph::bare};
-use crate::{message::Message, text};
+use super::Same;
+use crate::{
+    message::Message,
+    text::{self, bare},
+};
 
 /// Has the compiler decide whether two types are the same, where their texts differ.
 pub(super) fn ask<'a>(

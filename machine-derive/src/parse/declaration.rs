@@ -25,10 +25,10 @@ impl Declaration {
         self.states.iter().flat_map(|state| &state.transitions).chain(of_groups)
     }
 
-    /// Whether the machine, and with it its events, can be written or read by serde.
-    pub(crate) fn derives_serde(&self) -> bool {
-        let mut derives = self.derives.iter().filter_map(|path| path.segments.last());
-        derives.any(|last| last.ident == "Serialize" || last.ident == "Deserialize")
+    /// Whether the user derives `name`, by whatever path.
+    pub(crate) fn derives(&self, name: &str) -> bool {
+        let mut last = self.derives.iter().filter_map(|path| path.segments.last());
+        last.any(|last| last.ident == name)
     }
 }
 

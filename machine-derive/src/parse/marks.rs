@@ -34,7 +34,7 @@ const OF_FIELDS: [&str; 2] = ["was", "audience"];
 
 /// Where an attribute stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(super) enum Place {
     State,
     Field,
 }
@@ -73,7 +73,11 @@ pub(super) fn mark(attribute: &Attribute, place: Place, errors: &mut Errors) -> 
         return Mark::Ours(known);
     }
     if place.other().names().iter().any(|known| name == known) {
-        errors.at(name.span(), message::misplaced_mark(name, place));
+        let (here, there) = match place {
+            Place::State => ("a state", "the field that it is about"),
+            Place::Field => ("a field", "the state"),
+        };
+        errors.at(name.span(), message::misplaced_mark(name, here, there));
         return Mark::Misplaced;
     }
     let text = name.to_string();

@@ -10,7 +10,7 @@ mod upgrade;
 
 pub(crate) use branch::{Branch, Target};
 pub(crate) use declaration::{Declaration, declaration};
-pub(crate) use marks::{Audience, Place};
+pub(crate) use marks::Audience;
 pub(crate) use options::Options;
 pub(crate) use state::{Field, State, is_option};
 pub(crate) use transition::{Guard, Item, ItemKind, Transition};

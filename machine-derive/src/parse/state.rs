@@ -4,8 +4,8 @@ use syn::{
 };
 
 use super::{
-    Audience, Place, Transition, Upgrade,
-    marks::{self, Mark},
+    Audience, Transition, Upgrade,
+    marks::{self, Mark, Place},
     transition,
 };
 use crate::{errors::Errors, message};
@@ -145,6 +145,11 @@ const READS_ONLY: [&str; 7] = [
 ];
 
 impl State {
+    /// Its field of this name.
+    pub(crate) fn field(&self, name: &Ident) -> Option<&Field> {
+        self.fields.iter().find(|field| field.name == *name)
+    }
+
     /// Whether an attribute may change how its data are written.
     pub(crate) fn converts(&self) -> bool {
         self.others.iter().any(|attribute| serde_says(attribute).writes)

@@ -6,7 +6,7 @@ use syn::{
 };
 
 use super::{Audience, Branch, Target, marks};
-use crate::{errors::Errors, message, model::bare};
+use crate::{errors::Errors, message, text::bare};
 
 /// `#[on(trigger(payload) => Target, by = A | B)]`.
 pub(crate) struct Transition {

@@ -3,10 +3,7 @@ use quote::{format_ident, quote};
 
 use super::written;
 use crate::{
-    emit::{
-        names::{self, Names},
-        typed::derives,
-    },
+    emit::names::{self, Names},
     message,
     model::{Graph, State},
     parse::Transition,
@@ -27,7 +24,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             let machine = to.map_or_else(|| typed.clone(), |state| names.typed_in(state));
             quote!(#way(#machine))
         });
-        let debug = derives(graph, "Debug").then(|| quote!(#[derive(Debug)]));
+        let debug = graph.derives("Debug").then(|| quote!(#[derive(Debug)]));
         // Without any variant a value of it would make what follows unreachable.
         let never = (!ways.is_empty()).then(|| quote!(::core::convert::Infallible)).into_iter();
         Some(quote! {

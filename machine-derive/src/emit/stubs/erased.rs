@@ -3,7 +3,7 @@ use quote::quote;
 
 use super::{event, typed, written};
 use crate::{
-    emit::{names::Names, typed::derives},
+    emit::names::Names,
     model::{Graph, State},
 };
 
@@ -40,7 +40,7 @@ fn any(graph: &Graph<'_>, names: &Names<'_>, states: &[&State<'_>]) -> TokenStre
             }
         }
     });
-    let serialized = names.durable || names.params.is_empty() && derives(graph, "Serialize");
+    let serialized = names.durable || names.params.is_empty() && graph.derives("Serialize");
     let serialize = serialized.then(|| serialize(&generics, &any_type, &predicates));
     quote! {
         pub enum #any #defined #predicates {
@@ -126,8 +126,8 @@ fn any(graph: &Graph<'_>, names: &Names<'_>, states: &[&State<'_>]) -> TokenStre
 fn status(graph: &Graph<'_>, states: &[&State<'_>]) -> TokenStream {
     let all = states.iter().map(|state| state.name());
     let serialize =
-        derives(graph, "Serialize").then(|| serialize(&quote!(), &quote!(Status), &quote!()));
-    let deserialize = derives(graph, "Deserialize").then(|| {
+        graph.derives("Serialize").then(|| serialize(&quote!(), &quote!(Status), &quote!()));
+    let deserialize = graph.derives("Deserialize").then(|| {
         quote! {
             impl<'de> __machine::__private::serde::Deserialize<'de> for Status {
                 fn deserialize<D: __machine::__private::serde::Deserializer<'de>>(

@@ -15,7 +15,7 @@ use syn::{Ident, ItemEnum};
 
 use super::names::{self, Names};
 use crate::{
-    model::{Graph, State},
+    model::{Graph, State, is_reserved_state},
     parse::Transition,
 };
 
@@ -116,7 +116,7 @@ fn groups(graph: &Graph<'_>) -> TokenStream {
     let mut groups: Vec<&Ident> = Vec::new();
     for group in of_states.chain(of_options) {
         let taken = graph.states.iter().any(|state| state.name() == group)
-            || crate::model::is_reserved_state(graph.declaration, group);
+            || is_reserved_state(graph.declaration, group);
         if !taken && !groups.contains(&group) {
             groups.push(group);
         }

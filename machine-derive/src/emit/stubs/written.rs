@@ -6,8 +6,9 @@ use syn::{Ident, Type};
 
 use crate::{
     emit::names,
-    model::{Graph, bare, is_reserved},
+    model::{Graph, is_reserved},
     parse::{Item, ItemKind, Transition},
+    text::bare,
 };
 
 /// Every transition, as far as it could be parsed.

@@ -1,0 +1,26 @@
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::{check, emit, errors::Errors, model, parse, paths};
+
+/// The whole pipeline: parse what is written, resolve its names, check the graph, emit.
+///
+/// Each phase reports all it finds and goes on with what is left, so that one build shows every
+/// mistake. Emission comes behind the gate and cannot fail. When there were mistakes, the user's
+/// types still come out, as stubs, so that code that uses them adds no errors of its own.
+pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
+    let (options, item) = (paths::one_level_down(options), paths::body_one_level_down(item));
+    let mut errors = Errors::default();
+    let Some(declaration) = parse::declaration(options, item, &mut errors) else {
+        return errors.into_tokens();
+    };
+    let graph = model::resolve(&declaration, &mut errors);
+    check::all(&graph, &mut errors);
+    if errors.is_empty() {
+        emit::machine(&graph)
+    } else {
+        let stubs = emit::stubs(&graph);
+        let errors = errors.into_tokens();
+        quote! { #errors #stubs }
+    }
+}
