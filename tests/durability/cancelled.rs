@@ -154,7 +154,7 @@ fn a_cancelled_begin_can_be_repeated() {
             if done.is_none() {
                 store.batch().begin(&mut begin).write().await.unwrap();
             }
-            let (running, permit) = begin.begun().unwrap();
+            let (running, permit) = begin.finish().unwrap();
             assert_eq!(history(store, id).await[1..], BEGUN);
             assert!(permit.token().sequence() > 0);
             let outcome = applied(permit, "sent").await;
@@ -163,7 +163,7 @@ fn a_cancelled_begin_can_be_repeated() {
             if done.is_none() {
                 store.batch().settle(&mut settle).write().await.unwrap();
             }
-            assert!(matches!(settle.settled(), Some(Settled::Completed(_))));
+            assert!(matches!(settle.finish(), Ok(Settled::Completed(_))));
             assert_eq!(history(store, id).await[4..], ["applied sent", "succeed sent"]);
         }
     }));

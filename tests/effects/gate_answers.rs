@@ -215,5 +215,5 @@ async fn several_gates_are_answered_together() {
     let refused = store.batch().decide(&mut yes).decide(&mut no).write().await;
     assert_err!(refused, CommitError::AlreadyDecided { by, approved: false, .. } if by == "ann");
     assert_err!(begin(&store, behind_third).await, CommitError::Deferred { .. });
-    let _ = machine_tests::approve(&store, yes.into_gate().unwrap(), ann()).await.unwrap();
+    let _ = machine_tests::approve(&store, yes.finish().unwrap_err(), ann()).await.unwrap();
 }

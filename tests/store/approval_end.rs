@@ -111,7 +111,7 @@ async fn an_approval_of_the_same_batch_has_its_end(place: Place) {
     let mut decide = machine_tests::approval(place.store.gate(gate.id()).await.unwrap(), ann());
     let mut part = begin_of(planned.into_execution());
     place.store.batch().decide(&mut decide).begin(&mut part).write().await.unwrap();
-    let (running, permit) = part.begun().unwrap();
+    let (running, permit) = part.finish().unwrap();
     let outcome = not_applied(permit, "connection refused").await;
     let settled = place.store.settle(running, outcome, tool_node()).await.unwrap();
     let Settled::Failed(failed) = settled else { panic!("{settled:?}") };

@@ -250,7 +250,7 @@ async fn several_gates_are_answered_together(place: Place) {
             _ => drop(begun.unwrap()),
         }
     }
-    let decided = answers.into_iter().filter_map(Decide::decided);
+    let decided = answers.into_iter().filter_map(|answer| answer.finish().ok());
     let kinds: Vec<bool> = decided.map(|decision| decision.approved).collect();
     assert_eq!(kinds, [true, false, true]);
 }
@@ -270,8 +270,8 @@ async fn several_answers_are_all_or_nothing(place: Place) {
         assert_err!(refused, CommitError::AlreadyDecided { id, by, .. } if *id == other && by == "bea");
         assert_eq!(place.dump().await, before);
     }
-    assert!(second.into_gate().is_some());
-    let gate = first.into_gate().unwrap();
+    assert!(second.finish().is_err());
+    let gate = first.finish().unwrap_err();
     assert_eq!(gate.id(), one);
     let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
 }
@@ -283,9 +283,9 @@ async fn an_answer_and_its_use_are_one_batch(place: Place) {
     let mut decide = machine_tests::approval(gate, ann());
     let mut begin = machine::store::Begin::new(planned, tool_node());
     place.store.batch().begin(&mut begin).decide(&mut decide).write().await.unwrap();
-    let (running, permit) = begin.begun().unwrap();
+    let (running, permit) = begin.finish().unwrap();
     assert_eq!(permit.execution_id(), running.id());
-    assert!(decide.decided().unwrap().approved);
+    assert!(decide.finish().unwrap().approved);
     let done = place.store.resume::<Completed>(id).await;
     assert_eq!(done.unwrap().state().result, "approved");
     let facts = place.facts(running.id()).await;

@@ -177,7 +177,7 @@ async fn two_machines_of_a_batch_do_not_both_get_a_key(place: Place) {
     let refused = place.store.batch().begin(one).begin(other).write().await;
     assert_err!(refused, CommitError::KeyHeld { id, by } if [*by, *id] == ids);
     assert_eq!(place.dump().await, before);
-    let [one, other] = begins.map(|begin| begin.into_planned().unwrap());
+    let [one, other] = begins.map(|begin| begin.finish().unwrap_err());
     let (running, _permit) = begin(&place.store, one).await.unwrap();
     let refused = begin(&place.store, other).await;
     assert_err!(refused, CommitError::KeyHeld { by, .. } if *by == running.id());

@@ -66,22 +66,22 @@ impl Mix {
         assert_eq!(self.created.journal().uncommitted().len(), 2);
         assert_eq!(self.moved.journal().version(), 3);
         assert_eq!(self.moved.journal().uncommitted().len(), 2);
-        let planned = self.begin.take().unwrap().into_planned().unwrap();
+        let planned = self.begin.take().unwrap().finish().unwrap_err();
         let journal = planned.execution().journal();
         assert_eq!((planned.id(), journal.version()), (self.begun, 1));
         assert!(journal.uncommitted().is_empty());
         self.begin = Some(Begin::new(planned, tool_node()));
         let (running, outcome): (Execution<Running>, _) =
-            self.settle.take().unwrap().into_running().unwrap();
+            self.settle.take().unwrap().finish().unwrap_err();
         assert_eq!((running.id(), running.journal().version()), (self.settled, 4));
         assert!(running.journal().uncommitted().is_empty());
         self.settle = Some(Settle::new(running, outcome, tool_node()));
     }
 
     pub(crate) async fn assert_written(self, place: &Place) {
-        let (running, permit) = self.begin.unwrap().begun().unwrap();
+        let (running, permit) = self.begin.unwrap().finish().unwrap();
         assert_eq!(permit.execution_id(), running.id());
-        let Settled::Completed(done) = self.settle.unwrap().settled().unwrap() else { panic!() };
+        let Settled::Completed(done) = self.settle.unwrap().finish().unwrap() else { panic!() };
         for (machine, version) in
             [(&self.created as &dyn Durable, 2), (&self.moved, 5), (&running, 4), (&done, 6)]
         {

@@ -34,10 +34,10 @@ async fn a_gate_may_open_in_the_batch_of_what_waits_behind_it(place: Place) {
             batch.begin(&mut begin).decide(&mut decide)
         };
         batch.write().await.unwrap();
-        let (running, permit) = begin.begun().unwrap();
+        let (running, permit) = begin.finish().unwrap();
         assert_eq!(permit.execution_id(), running.id());
         assert!(place.view(running.id()).await.human_confirmed);
-        assert!(decide.decided().unwrap().approved);
+        assert!(decide.finish().unwrap().approved);
         assert_eq!(place.status(id).await, Status::Completed);
         assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
     }
@@ -56,7 +56,7 @@ async fn a_gate_that_does_not_open_in_the_batch_keeps_it_back(place: Place) {
     assert_eq!(place.dump().await, before);
 
     // Withdrawn in the batch.
-    let gate = decide.into_gate().unwrap();
+    let gate = decide.finish().unwrap_err();
     let waiting = place.store.resume::<Waiting>(gate.id()).await.unwrap();
     let mut cancelled = waiting.cancel("no".to_owned(), graph_runner());
     let refused = place.store.batch().commit(&mut cancelled).begin(&mut begin).write().await;
@@ -70,7 +70,7 @@ async fn a_gate_that_does_not_open_in_the_batch_keeps_it_back(place: Place) {
     let mut begin = Begin::new(mail_to_carl, tool_node());
     let refused = place.store.batch().decide(&mut decide).begin(&mut begin).write().await;
     assert_err!(refused, CommitError::Deferred { status: Status::Waiting, .. });
-    assert!(begin.into_planned().is_some() && decide.into_gate().is_some());
+    assert!(begin.finish().is_err() && decide.finish().is_err());
 }
 
 /// The batch has a stale gate: another process withdrew it in the meantime.

@@ -320,7 +320,7 @@ async fn nothing_is_written_to_a_file_in_trouble() {
         }
         mix.add(place.store.batch().settle(&mut bad)).write().await.unwrap();
         mix.assert_written(&place).await;
-        assert!(matches!(bad.settled(), Some(Settled::Failed(_))), "{error}");
+        assert!(matches!(bad.finish(), Ok(Settled::Failed(_))), "{error}");
     }
 }
 
@@ -337,7 +337,7 @@ async fn a_key_that_was_held_is_taken_by_the_same_batch_later(place: Place) {
     let outcome = not_applied(permit, "connection refused").await;
     let _ = place.store.settle(running, outcome, tool_node()).await.unwrap();
     place.store.batch().create(&mut ticket).begin(&mut begin).write().await.unwrap();
-    let (running, _permit) = begin.begun().unwrap();
+    let (running, _permit) = begin.finish().unwrap();
     assert_eq!(place.status(running.id()).await, Status::Running);
     assert_eq!(ticket.journal().version(), 1);
 }
@@ -349,7 +349,7 @@ async fn the_outcome_of_a_batch_that_was_refused_can_be_settled_alone() {
         let Bad::Settle(mut settle) = fenced(&place).await else { unreachable!() };
         let refused = place.store.batch().settle(&mut settle).write().await;
         assert_err!(refused, CommitError::Conflict { .. });
-        let (running, outcome) = settle.into_running().unwrap();
+        let (running, outcome) = settle.finish().unwrap_err();
         let settled = place.store.settle(running, outcome, tool_node()).await;
         assert_err!(settled, Refused { reason: CommitError::Fenced { .. }, .. });
     }

@@ -185,7 +185,7 @@ async fn what_a_closed_store_refuses_comes_back(place: Place) {
     place.store.close().await.unwrap();
     let mut settle = Settle::new(running, outcome, tool_node());
     assert_stopped("batch", place.store.batch().settle(&mut settle).write().await);
-    let (running, outcome) = settle.into_running().unwrap();
+    let (running, outcome) = settle.finish().unwrap_err();
     let Err(Refused { machine: (running, outcome), reason }) =
         place.store.settle(running, outcome, tool_node()).await
     else {

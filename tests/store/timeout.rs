@@ -218,7 +218,7 @@ async fn a_batch_hands_out_the_late_call_too(place: Place) {
     holder.started().await;
     let mut settle = Settle::new(running, outcome, tool_node());
     place.store.batch().settle(&mut settle).write().await.unwrap();
-    let Some(Settled::TimedOut(_doubt, late)) = settle.settled() else { panic!("it goes on") };
+    let Ok(Settled::TimedOut(_doubt, late)) = settle.finish() else { panic!("it goes on") };
     end(tokio::spawn(late), holder, receipt("250 queued")).await;
     assert_eq!(place.store.recover().await.unwrap().settled.len(), 1);
 }

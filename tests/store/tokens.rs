@@ -60,7 +60,7 @@ async fn the_permits_of_a_batch_have_tokens_that_rise(place: Place) {
     }
     let batch = begins.iter_mut().fold(place.store.batch(), Batch::begin);
     batch.write().await.unwrap();
-    let begun: Vec<_> = begins.into_iter().filter_map(Begin::begun).collect();
+    let begun: Vec<_> = begins.into_iter().filter_map(|begin| begin.finish().ok()).collect();
     let tokens: Vec<_> = begun.iter().map(|(_, permit)| permit.token()).collect();
     rise(&tokens);
     assert_eq!(begun.len(), 4);

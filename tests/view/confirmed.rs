@@ -63,8 +63,8 @@ async fn an_approval_in_the_same_batch_counts() {
     let mut decide = machine_tests::approval(gate, ann());
     let mut begin = machine::store::Begin::new(planned, tool_node());
     store.batch().decide(&mut decide).begin(&mut begin).write().await.unwrap();
-    assert!(decide.decided().is_some_and(|answer| answer.approved));
-    let (running, permit) = begin.begun().unwrap();
+    assert!(decide.finish().is_ok_and(|answer| answer.approved));
+    let (running, permit) = begin.finish().unwrap();
     drop(permit);
     assert!(confirmed(running));
 }

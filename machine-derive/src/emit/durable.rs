@@ -57,6 +57,20 @@ fn states(graph: &Graph<'_>) -> TokenStream {
 fn typed(names: &Names<'_>) -> TokenStream {
     let Names { typed, any, context, state, .. } = names;
     quote! {
+        impl<#state> #typed<#state> {
+            // For the library alone, which moves a copy and commits it.
+            #[doc(hidden)]
+            #[must_use]
+            pub fn __fork(&self, pass: __machine::__private::Pass) -> Self
+            where
+                #state: ::core::clone::Clone,
+                for<'__> #context: ::core::clone::Clone,
+            {
+                let core = ::std::boxed::Box::new(self.core.__fork(pass));
+                Self { core, state: ::core::clone::Clone::clone(&self.state) }
+            }
+        }
+
         impl<#state> __machine::__private::Durable for #typed<#state>
         where
             #state: __machine::typed::State<Any = #any> + __stored::State + ::core::marker::Send,

@@ -4,8 +4,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{
     AnyExecution, CallFact, Callable, Contract, Execution, InvalidContract, Planned, Progress,
+    append,
     contract::millis,
     execution::{Completed, Rejected, Waiting},
+    fork,
     wording::{Extent, Heading, Wording},
 };
 use crate::{
@@ -13,10 +15,9 @@ use crate::{
     actor::{EcsNode, GraphRunner, Human},
     clock::Millis,
     id::Id,
-    journal::{Digest, Pass},
+    journal::Digest,
     language::{Language, Phrase},
-    stored::{Durable, Snapshot},
-    typed::State,
+    stored::Durable,
 };
 
 /// What a gate asks a person to approve: one execution, of one exact action.
@@ -273,12 +274,6 @@ impl Gate {
         self.whole.as_ref().map(|whole| WholeQuestion::new(whole, language))
     }
 
-    /// The whole question in every language, to put the gate back.
-    #[cfg(feature = "store")]
-    pub(crate) fn whole(&self) -> Option<&Wording> {
-        self.whole.as_ref()
-    }
-
     /// The digest of the question, if it hides nothing.
     #[cfg(any(feature = "cli", feature = "http"))]
     pub(crate) fn digest_if_whole(&self) -> Option<Digest> {
@@ -323,20 +318,13 @@ impl Gate {
         self.waiting
     }
 
-    /// The gate as it was.
-    pub(crate) fn of_snapshot(snapshot: Snapshot, whole: Option<Wording>) -> Option<Self> {
-        let any = snapshot.restore::<AnyExecution>().ok()?;
-        Waiting::narrow(any).ok().map(|waiting| Self { waiting, whole })
+    /// A copy of its execution, to move and commit.
+    pub(crate) fn fork(&self) -> Execution<Waiting> {
+        fork(&self.waiting)
     }
 
-    /// Records the answer, which declines if it has a reason, and completes the gate. With the whole
-    /// question, to put the gate back.
-    pub(crate) fn decided(
-        mut self,
-        reason: Option<&str>,
-        by: &Human,
-        at: Millis,
-    ) -> (Decided, Option<Wording>) {
+    /// A copy that has the answer, which declines if it has a reason, and is completed.
+    pub(crate) fn decided(&self, reason: Option<&str>, by: &Human, at: Millis) -> Decided {
         let (approval, expires_at) = (self.approval(), self.expires_at());
         let fact = CallFact::Decided {
             approved: reason.is_none(),
@@ -346,9 +334,10 @@ impl Gate {
             at,
             expires_at,
         };
-        self.waiting.__journal_mut(Pass::new()).append(Some(who(by)), fact.into_fact());
-        let running = self.waiting.resume(&GraphRunner::STORE);
-        let decided = match reason {
+        let mut waiting = fork(&self.waiting);
+        append(&mut waiting, who(by), fact);
+        let running = waiting.resume(&GraphRunner::STORE);
+        match reason {
             None => {
                 let approved = Phrase::Approved.english().to_owned();
                 Decided::Approved(running.succeed(approved, &GraphRunner::STORE))
@@ -356,8 +345,7 @@ impl Gate {
             Some(reason) => {
                 Decided::Declined(running.reject(reason.to_owned(), &GraphRunner::STORE))
             }
-        };
-        (decided, self.whole)
+        }
     }
 }
 

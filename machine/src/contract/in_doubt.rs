@@ -107,6 +107,12 @@ impl InDoubt {
         Progress::read(&self.0)
     }
 
+    /// A copy to move and commit.
+    #[cfg(feature = "store")]
+    pub(crate) fn fork(&self) -> Self {
+        Self(fork(&self.0))
+    }
+
     pub(crate) fn machine_mut(&mut self) -> &mut Execution<Waiting> {
         &mut self.0
     }
@@ -155,6 +161,12 @@ pub(crate) fn record<A: Actor>(
 /// Appends a fact.
 pub(crate) fn append(machine: &mut dyn Durable, by: Who<'_>, fact: CallFact) {
     machine.__journal_mut(Pass::new()).append(Some(by), fact.into_fact());
+}
+
+/// A copy to move and commit; the original stays as it was if nothing is written.
+#[cfg(feature = "store")]
+pub(crate) fn fork<S: Clone>(execution: &Execution<S>) -> Execution<S> {
+    execution.__fork(Pass::new())
 }
 
 /// What an execution waits for, as a question to a person. What cannot be seen is escaped.

@@ -53,7 +53,7 @@ pub use identity::{Maker, TypedTool};
 pub(crate) use in_doubt::append;
 pub use in_doubt::{InDoubt, waits_for};
 #[cfg(feature = "store")]
-pub(crate) use in_doubt::{accept, record};
+pub(crate) use in_doubt::{accept, fork, record};
 pub use in_flight::InFlight;
 #[cfg(feature = "store")]
 pub(crate) use in_flight::{CallHandle, CallRecord, Owner};

@@ -70,10 +70,6 @@ impl<T: Callable> Planned<T> {
     pub fn into_execution(self) -> Execution<Pending> {
         self.execution
     }
-
-    pub(crate) fn into_parts(self) -> (Execution<Pending>, T) {
-        (self.execution, self.arguments)
-    }
 }
 
 impl<T: Tool> Planned<T> {

@@ -1,5 +1,6 @@
 use super::{
-    ActionType, AnyExecution, CallFact, Execution, Progress, append, execution::Waiting, waits_for,
+    ActionType, AnyExecution, CallFact, Execution, Progress, append, execution::Waiting, fork,
+    waits_for,
 };
 use crate::{
     __private::who,
@@ -7,7 +8,7 @@ use crate::{
     clock::Millis,
     id::Id,
     language::Language,
-    stored::{Durable, Snapshot},
+    stored::Durable,
 };
 
 /// A question that waits for the answer of a person. Neither a [`Gate`](super::Gate) is one, nor an execution
@@ -58,6 +59,11 @@ impl Question {
         &mut self.0
     }
 
+    /// A copy to move and commit.
+    pub(crate) fn fork(&self) -> Self {
+        Self(fork(&self.0))
+    }
+
     pub(crate) fn record(&mut self, response: String, by: &Human, at: Millis) {
         append(&mut self.0, who(by), CallFact::Answered { response, at });
     }
@@ -67,11 +73,6 @@ impl Question {
         let is_request = *self.0.context().action().action_type() == ActionType::EcsRequest;
         let running = self.0.resume(by);
         if is_request { running.succeed(response, by).into() } else { running.into() }
-    }
-
-    /// The question as it was.
-    pub(crate) fn of_snapshot(snapshot: Snapshot) -> Option<Self> {
-        Self::narrow(snapshot.restore::<AnyExecution>().ok()?).ok()
     }
 }
 

@@ -80,15 +80,9 @@ impl Operator<'_> {
 
     async fn decide(&self, answers: Vec<((Id, Id), Decide)>) -> Result<Vec<Decided>, Error> {
         let (asked, mut answers): (Vec<_>, Vec<_>) = answers.into_iter().unzip();
-        let mut retry = Retry::default();
-        loop {
-            let batch = answers.iter_mut().fold(self.store.batch(), Batch::decide);
-            let Err(error) = batch.write().await else { break };
-            if let Some(error) = retry.after(error) {
-                return Err(error.into());
-            }
-        }
-        let decisions = answers.into_iter().filter_map(Decide::decided);
+        let batch = answers.iter_mut().fold(self.store.batch(), Batch::decide);
+        batch.write_with(Retry::default()).await?;
+        let decisions = answers.into_iter().filter_map(|answer| answer.finish().ok());
         let decided = asked.into_iter().zip(decisions);
         let decided = decided.map(|((gate, execution), Decision { approved, by, at, .. })| {
             Decided { gate, execution, approved, by, at }

@@ -20,15 +20,8 @@ impl Store {
     ) -> Result<AnyExecution, CommitError> {
         let fact = CallFact::Acknowledged { at: self.now() };
         append(&mut contradicted, who(by), fact);
-        let mut retry = Retry::default();
-        loop {
-            let Err(error) = self.batch().commit(&mut contradicted).write().await else {
-                return Ok(contradicted);
-            };
-            if let Some(error) = retry.after(error) {
-                return Err(error);
-            }
-        }
+        self.batch().commit(&mut contradicted).write_with(Retry::default()).await?;
+        Ok(contradicted)
     }
 }
 

@@ -5,15 +5,15 @@ use tracing::Instrument;
 use super::{
     Begin, CommitError, Decide, Message, Settle, Store, backend,
     backend::{Applied, Condition, Rejected},
-    begin::Part,
+    begin::Approved,
+    change::Change,
     leave::{Ended, Left},
     prepare::Prepared,
-    settle::Settling,
+    retry::Retry,
     telemetry,
     work::{Event, Outcome},
 };
 use crate::{
-    clock::Millis,
     contract::{Callable, Execution},
     id::Id,
     journal::{Pass, Stored},
@@ -58,9 +58,7 @@ const MOST: usize = 32;
 enum Item<'a> {
     Create(&'a mut dyn Durable),
     Commit(&'a mut dyn Durable),
-    Begin(&'a mut dyn Part),
-    Settle(&'a mut dyn Settling),
-    Decide(&'a mut Decide),
+    Change(&'a mut dyn Change),
 }
 
 impl<'a> Batch<'a> {
@@ -82,20 +80,22 @@ impl<'a> Batch<'a> {
     }
 
     /// Starts an execution. See [`Store::begin`].
-    pub fn begin<T: Callable>(mut self, begin: &'a mut Begin<'_, T>) -> Self {
-        self.items.push(Item::Begin(begin));
-        self
+    pub fn begin<T: Callable>(self, begin: &'a mut Begin<'_, T>) -> Self {
+        self.change(begin)
     }
 
     /// Records the outcome of a permit. See [`Store::settle`].
-    pub fn settle(mut self, settle: &'a mut Settle<'_>) -> Self {
-        self.items.push(Item::Settle(settle));
-        self
+    pub fn settle(self, settle: &'a mut Settle<'_>) -> Self {
+        self.change(settle)
     }
 
     /// Answers a gate. See [`Store::approve`].
-    pub fn decide(mut self, decide: &'a mut Decide) -> Self {
-        self.items.push(Item::Decide(decide));
+    pub fn decide(self, decide: &'a mut Decide) -> Self {
+        self.change(decide)
+    }
+
+    fn change(mut self, change: &'a mut dyn Change) -> Self {
+        self.items.push(Item::Change(change));
         self
     }
 
@@ -132,49 +132,57 @@ impl<'a> Batch<'a> {
     ///
     /// # Errors
     ///
-    /// Those of the four operations. Then nothing was written, and all machines, outcomes and
+    /// Those of the operations. Then nothing was written, and all machines, outcomes and
     /// pending executions are as they were.
-    pub async fn write(self) -> Result<(), CommitError> {
-        self.write_events().await.map(drop)
+    pub async fn write(mut self) -> Result<(), CommitError> {
+        self.try_write().await.map(drop)
     }
 
-    /// The same; also returns the outcome of each event.
-    pub(crate) async fn write_events(self) -> Result<Vec<Outcome>, CommitError> {
-        let Self { store, mut items, events, children, conditions } = self;
-        let left: Vec<Left> = items.iter_mut().filter_map(|it| Left::of(it.machine())).collect();
-        let (size, count) = (items.len() as u64, events.len() as u64);
+    /// Writes everything, also if it is not known at first whether it was written.
+    pub(crate) async fn write_with(mut self, mut retry: Retry) -> Result<(), CommitError> {
+        loop {
+            let Err(error) = self.try_write().await else { return Ok(()) };
+            if let Some(error) = retry.after(error) {
+                return Err(error);
+            }
+        }
+    }
+
+    /// Writes everything, and returns the outcome of each event.
+    pub(crate) async fn write_events(mut self) -> Result<Vec<Outcome>, CommitError> {
+        self.try_write().await
+    }
+
+    async fn try_write(&mut self) -> Result<Vec<Outcome>, CommitError> {
+        let store = self.store;
+        let left: Vec<_> = self.items.iter_mut().filter_map(|it| Left::of(it.machine())).collect();
+        let (size, count) = (self.items.len() as u64, self.events.len() as u64);
         let span = telemetry::Commit { size, events: count }.span();
         let mut tries = 0;
         let mut result = loop {
-            let with =
-                With { left: &left, events: &events, children: &children, conditions: &conditions };
-            let written = write(store, &mut items, &with);
-            let result = written.instrument(span.clone()).await;
+            let result = self.write_once(&left).instrument(span.clone()).await;
             tries += 1;
             match result {
                 // A call that was to end with the batch has moved on, or another one was added.
                 Err(CommitError::Conflict { id })
-                    if tries < MOST && items.iter_mut().all(|item| journal(item).id() != id) => {}
+                    if tries < MOST && self.items.iter_mut().all(|it| journal(it).id() != id) => {}
                 result => break result,
             }
         };
-        // The loser of two who answer a gate learns who won.
-        if let Err(error @ CommitError::Conflict { id }) = result {
-            let mut gates = items.iter_mut().filter(|item| matches!(item, Item::Decide(_)));
-            let is_gate = gates.any(|gate| gate.machine().journal().id() == id);
-            let reason = if is_gate { store.decided_by_another(id, error).await } else { error };
-            result = Err(reason);
-        }
-        if let Err(error) = &result {
-            telemetry::failed(&span, error.class());
-        }
-        for item in &mut items {
-            match &result {
-                Ok(_) => item.finish(store),
-                // The same batch, tried again, finds out.
-                Err(_) if journal(item).stored().commit_id.is_some() => {}
-                Err(_) => item.undo(),
+        if let Err(mut error) = result {
+            for item in &mut self.items {
+                if let Item::Change(change) = item {
+                    error = change.explain(store, error).await;
+                }
             }
+            telemetry::failed(&span, error.class());
+            for item in &mut self.items {
+                // With the id of a commit, the same batch, tried again, finds out.
+                if journal(item).stored().commit_id.is_none() {
+                    item.discard();
+                }
+            }
+            result = Err(error);
         }
         result
     }
@@ -190,177 +198,145 @@ impl Item<'_> {
     fn machine(&mut self) -> &mut dyn Durable {
         match self {
             Self::Create(machine) | Self::Commit(machine) => *machine,
-            Self::Begin(begin) => begin.machine(),
-            Self::Settle(settle) => settle.machine(),
-            Self::Decide(decide) => decide.machine(),
+            Self::Change(change) => change.machine(),
         }
     }
 
-    fn finish(&mut self, store: &Store) {
+    fn approval(&self) -> Option<(Id, Approved)> {
         match self {
-            Self::Begin(begin) => begin.finish(),
-            Self::Settle(settle) => settle.finish(store),
-            Self::Decide(decide) => decide.finish(),
-            Self::Create(_) | Self::Commit(_) => {}
+            Self::Change(change) => change.approval(),
+            Self::Create(_) | Self::Commit(_) => None,
         }
     }
 
-    /// Puts everything back as it was.
     fn condition(&self) -> Option<Condition> {
         match self {
-            Self::Begin(begin) => begin.condition(),
-            _ => None,
+            Self::Change(change) => change.condition(),
+            Self::Create(_) | Self::Commit(_) => None,
         }
     }
 
-    fn undo(&mut self) {
+    fn discard(&mut self) {
         match self {
-            Self::Begin(begin) => begin.undo(),
-            Self::Settle(settle) => settle.undo(),
-            Self::Decide(decide) => decide.undo(),
-            Self::Create(_) | Self::Commit(_) => {}
+            Self::Change(change) => change.discard(),
+            Self::Create(_) | Self::Commit(_) => journal(self).forget_times(),
         }
-        journal(self).forget_times();
     }
 }
 
-/// What a batch writes beside its items.
-struct With<'a> {
-    left: &'a [Left],
-    events: &'a [(Id, Event)],
-    children: &'a [(Id, Id)],
-    conditions: &'a [Condition],
-}
-
-impl With<'_> {
-    fn batch(
-        &self,
-        commit_id: i64,
-        (conditions, yielding): (Vec<Condition>, Vec<Id>),
-        now: Millis,
-    ) -> backend::Batch {
-        let (events, children) = (self.events.to_vec(), self.children.to_vec());
-        let batch = backend::Batch::new(commit_id, now);
-        backend::Batch { events, children, conditions, yielding, ..batch }
-    }
-}
-
-/// Moves the machines of items that are more than a commit.
-async fn advance(store: &Store, items: &mut [Item<'_>]) -> Result<(), CommitError> {
-    // The gates that this very batch approves.
-    let mut approved = Vec::new();
-    for item in &mut *items {
-        if let Item::Decide(decide) = item {
-            decide.record(store).await?;
-            approved.extend(decide.approval());
-        }
-    }
-    for item in &mut *items {
-        match item {
-            Item::Begin(begin) => begin.start(store, &approved).await?,
-            Item::Settle(settle) => settle.record(store)?,
-            Item::Create(_) | Item::Commit(_) | Item::Decide(_) => {}
-        }
-    }
-    Ok(())
-}
-
-async fn write(
-    store: &Store,
-    items: &mut [Item<'_>],
-    with: &With<'_>,
-) -> Result<Vec<Outcome>, CommitError> {
-    advance(store, items).await?;
-    let commit_id = commit_id(items);
-    let mut prepared = Vec::with_capacity(items.len());
-    // The positions of the items that have something to write.
-    let mut positions = Vec::with_capacity(items.len());
-    for (position, item) in items.iter_mut().enumerate() {
-        let creates = matches!(item, Item::Create(_));
-        if let Some(ready) = store.prepare(item.machine(), creates, commit_id)? {
-            prepared.push(ready);
-            positions.push(position);
-        }
-    }
-    if prepared.is_empty() && with.events.is_empty() {
-        return Ok(Vec::new());
-    }
-    no_machine_twice(&prepared)?;
-    let Ended { machines: mut ended, mut conditions } =
-        store.ended_by(with.left, &mut prepared, commit_id).await?;
-    // A call that begins meanwhile, and a gate that is answered, were first.
-    let yielding = ended.iter().map(Execution::id).collect();
-    ended.extend(store.refused(&mut prepared, commit_id).await?);
-    conditions.extend(with.conditions.iter().cloned());
-    conditions.extend(items.iter().filter_map(Item::condition));
-    for ready in &prepared {
-        if let Some((gate, at)) = store.gate_is_open(ready, &prepared).await? {
-            let (id, clock) = (ready.write.row.id, Arc::clone(&store.inner.clock));
-            conditions.push(Condition::Approved { id, gate, at, clock });
-        }
-        store.joins_parent(ready, with.children).await?;
-        store.trust_plan(ready).await?;
-    }
-    let mut batch = with.batch(commit_id, (conditions, yielding), store.now());
-    let sent = telemetry::sent(&batch.events);
-    let mut stored = Vec::with_capacity(prepared.len());
-    for ready in prepared {
-        for definition in ready.definitions {
-            let mut known = batch.definitions.iter();
-            if !known.any(|known| known.fingerprint == definition.fingerprint) {
-                batch.definitions.push(definition);
+impl Batch<'_> {
+    /// Moves the copies of the changes that have none yet.
+    async fn prepare_changes(&mut self) -> Result<(), CommitError> {
+        let approved: Vec<_> = self.items.iter().filter_map(Item::approval).collect();
+        for item in &mut self.items {
+            if let Item::Change(change) = item {
+                change.prepare(self.store, &approved).await?;
             }
         }
-        batch.writes.push(ready.write);
-        stored.push(ready.stored);
+        Ok(())
     }
-    // If the future is dropped from here on, nobody knows whether the batch was written. The machine
-    // remembers the id of the commit, so that the same commit can be recognized later.
-    let mut before = Vec::with_capacity(positions.len());
-    for position in &positions {
-        let journal = journal(&mut items[*position]);
-        before.push(journal.stored().commit_id);
-        journal.set_commit_id(Some(commit_id));
-    }
-    match store.inner.backend.apply(batch).await {
-        Ok(Ok(Applied { last, outcomes, .. })) => {
-            for ((position, stored), last) in positions.iter().zip(stored).zip(last) {
-                let item = &mut items[*position];
-                telemetry::committed(item.machine());
-                journal(item).mark_stored(stored);
-                if let Item::Begin(begin) = item {
-                    begin.permit(store, last);
+
+    async fn write_once(&mut self, left: &[Left]) -> Result<Vec<Outcome>, CommitError> {
+        self.prepare_changes().await?;
+        let Self { store, items, events, children, conditions } = self;
+        let store: &Store = store;
+        let commit_id = commit_id(items);
+        let mut prepared = Vec::with_capacity(items.len());
+        // The positions of the items that have something to write.
+        let mut positions = Vec::with_capacity(items.len());
+        for (position, item) in items.iter_mut().enumerate() {
+            let creates = matches!(item, Item::Create(_));
+            if let Some(ready) = store.prepare(item.machine(), creates, commit_id)? {
+                prepared.push(ready);
+                positions.push(position);
+            }
+        }
+        if prepared.is_empty() && events.is_empty() {
+            return Ok(Vec::new());
+        }
+        no_machine_twice(&prepared)?;
+        let Ended { machines: mut ended, conditions: mut required } =
+            store.ended_by(left, &mut prepared, commit_id).await?;
+        // A call that begins meanwhile, and a gate that is answered, were first.
+        let yielding = ended.iter().map(Execution::id).collect();
+        ended.extend(store.refused(&mut prepared, commit_id).await?);
+        required.extend(conditions.iter().cloned());
+        required.extend(items.iter().filter_map(Item::condition));
+        for ready in &prepared {
+            if let Some((gate, at)) = store.gate_is_open(ready, &prepared).await? {
+                let (id, clock) = (ready.write.row.id, Arc::clone(&store.inner.clock));
+                required.push(Condition::Approved { id, gate, at, clock });
+            }
+            store.joins_parent(ready, children).await?;
+            store.trust_plan(ready).await?;
+        }
+        let mut batch = backend::Batch {
+            events: events.clone(),
+            children: children.clone(),
+            conditions: required,
+            yielding,
+            ..backend::Batch::new(commit_id, store.now())
+        };
+        let sent = telemetry::sent(&batch.events);
+        let mut stored = Vec::with_capacity(prepared.len());
+        for ready in prepared {
+            for definition in ready.definitions {
+                let mut known = batch.definitions.iter();
+                if !known.any(|known| known.fingerprint == definition.fingerprint) {
+                    batch.definitions.push(definition);
                 }
             }
-            for call in &ended {
-                telemetry::committed(call);
-            }
-            telemetry::sent_with(&sent, &outcomes);
-            Ok(outcomes)
+            batch.writes.push(ready.write);
+            stored.push(ready.stored);
         }
-        // An earlier try created it, its answer was lost, and it has moved on since.
-        Ok(Err(Rejected::AlreadyStored(id)))
-            if store.is_created_by(id, &positions, &stored, &before, items).await? =>
-        {
-            for (position, stored) in positions.iter().zip(stored) {
-                telemetry::committed(items[*position].machine());
-                journal(&mut items[*position]).mark_stored(stored);
-            }
-            Ok(Vec::new())
+        // If the future is dropped from here on, nothing is known of the batch. The machine
+        // remembers the id of the commit, so that the same commit can be recognized later.
+        let mut before = Vec::with_capacity(positions.len());
+        for position in &positions {
+            let journal = journal(&mut items[*position]);
+            before.push(journal.stored().commit_id);
+            journal.set_commit_id(Some(commit_id));
         }
-        Ok(Err(rejected)) => {
-            for position in &positions {
-                journal(&mut items[*position]).set_commit_id(None);
+        match store.inner.backend.apply(batch).await {
+            Ok(Ok(Applied { last, outcomes, .. })) => {
+                for ((position, stored), last) in positions.iter().zip(stored).zip(last) {
+                    let item = &mut items[*position];
+                    telemetry::committed(item.machine());
+                    journal(item).mark_stored(stored);
+                    if let Item::Change(change) = item {
+                        change.committed(store, last);
+                    }
+                }
+                for call in &ended {
+                    telemetry::committed(call);
+                }
+                telemetry::sent_with(&sent, &outcomes);
+                Ok(outcomes)
             }
-            Err(rejected.into())
-        }
-        // An error leaves open what was open before.
-        Err(error) if error.is_indeterminate() => Err(error.into()),
-        Err(error) => {
-            for (position, before) in positions.iter().zip(before) {
-                journal(&mut items[*position]).set_commit_id(before);
+            // An earlier try created it, its answer was lost, and it has moved on since.
+            Ok(Err(Rejected::AlreadyStored(id)))
+                if store.is_created_by(id, &positions, &stored, &before, items).await? =>
+            {
+                for (position, stored) in positions.iter().zip(stored) {
+                    telemetry::committed(items[*position].machine());
+                    journal(&mut items[*position]).mark_stored(stored);
+                }
+                Ok(Vec::new())
             }
-            Err(error.into())
+            Ok(Err(rejected)) => {
+                for position in &positions {
+                    journal(&mut items[*position]).set_commit_id(None);
+                }
+                Err(rejected.into())
+            }
+            // An error leaves open what was open before.
+            Err(error) if error.is_indeterminate() => Err(error.into()),
+            Err(error) => {
+                for (position, before) in positions.iter().zip(before) {
+                    journal(&mut items[*position]).set_commit_id(before);
+                }
+                Err(error.into())
+            }
         }
     }
 }

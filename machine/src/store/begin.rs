@@ -1,7 +1,11 @@
 use std::sync::Arc;
 
 use super::{
-    CommitError, LoadError, Store, Unavailable, backend::Condition, host, lender::StoreLender,
+    CommitError, LoadError, Store, Unavailable,
+    backend::Condition,
+    change::{Change, Fork, finished},
+    host,
+    lender::StoreLender,
     retry::Retry,
 };
 use crate::{
@@ -9,13 +13,13 @@ use crate::{
     actor::ToolNode,
     clock::Millis,
     contract::{
-        AnyExecution, ApprovalEnd, Attempt, CallFact, CallHandle, CallRecord, Callable,
-        CallbackToken, Execution, Permit, Planned, Progress, Token, append,
-        execution::{Pending, Running},
+        AnyExecution, ApprovalEnd, Attempt, BoxFuture, CallFact, CallHandle, CallRecord, Callable,
+        CallbackToken, Execution, Permit, Planned, Progress, Token, append, execution::Running,
+        fork,
     },
     id::Id,
-    stored::{Durable, Snapshot},
-    typed::{Refused, State},
+    stored::Durable,
+    typed::Refused,
 };
 
 impl Store {
@@ -42,25 +46,8 @@ impl Store {
         by: &ToolNode,
     ) -> Result<Begun<T>, Refused<Planned<T>, CommitError>> {
         let mut begin = Begin::new(planned.into(), by);
-        let mut retry = Retry::default();
-        let error = loop {
-            match self.batch().begin(&mut begin).write().await {
-                Ok(()) => match begin.step {
-                    Step::Begun(running, permit) => return Ok((running, permit)),
-                    _ => unreachable!("a batch that was written has issued the permit"),
-                },
-                Err(error) => {
-                    if let Some(error) = retry.after(error) {
-                        break error;
-                    }
-                }
-            }
-        };
-        Part::undo(&mut begin);
-        match begin.step {
-            Step::Planned(planned) => Err(Refused::new(planned, error)),
-            _ => unreachable!("the execution was put back"),
-        }
+        let written = self.batch().begin(&mut begin).write_with(Retry::default()).await;
+        finished(written, begin.finish())
     }
 }
 
@@ -75,7 +62,7 @@ pub type Begun<T> = (Execution<Running>, Permit<T>);
 /// # async fn example(store: &Store, order: &mut dyn Durable, mail: Execution<Pending>, by: &ToolNode) -> Result<(), CommitError> {
 /// let mut begin = Begin::new(mail.into(), by);
 /// store.batch().commit(order).begin(&mut begin).write().await?;
-/// if let Some((running, permit)) = begin.begun() {
+/// if let Ok((running, permit)) = begin.finish() {
 ///     assert_eq!(permit.execution_id(), running.id());
 /// }
 /// # Ok(())
@@ -83,75 +70,41 @@ pub type Begun<T> = (Execution<Running>, Permit<T>);
 /// ```
 #[derive(Debug)]
 pub struct Begin<'a, T: Callable> {
-    step: Step<T>,
+    fork: Fork<Planned<T>, Begun<T>>,
     by: &'a ToolNode,
     condition: Option<Condition>,
-}
-
-#[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
-enum Step<T: Callable> {
-    Planned(Planned<T>),
-    /// In the batch, with what is needed to put the execution back.
-    Started(Execution<Running>, Permit<T>, Box<Snapshot>),
-    Begun(Execution<Running>, Permit<T>),
-    /// Only while one step becomes the next.
-    Taken,
-}
-
-/// What a [`Batch`](super::Batch) does with a [`Begin`] of any tool.
-pub(super) trait Part: Send {
-    fn start<'a>(
-        &'a mut self,
-        store: &'a Store,
-        decided: &'a [(Id, Approved)],
-    ) -> std::pin::Pin<Box<dyn Future<Output = Result<(), CommitError>> + Send + 'a>>;
-    fn machine(&mut self) -> &mut dyn Durable;
-    fn condition(&self) -> Option<Condition>;
-    fn permit(&mut self, store: &Store, sequence: u64);
-    fn finish(&mut self);
-    fn undo(&mut self);
 }
 
 impl<'a, T: Callable> Begin<'a, T> {
     /// Will start this execution.
     #[must_use]
     pub fn new(planned: Planned<T>, by: &'a ToolNode) -> Self {
-        Self { step: Step::Planned(planned), by, condition: None }
+        Self { fork: Fork::new(planned), by, condition: None }
     }
 
-    /// The running execution and its permit, after the batch was written.
-    #[must_use]
-    pub fn begun(self) -> Option<Begun<T>> {
-        match self.step {
-            Step::Begun(running, permit) => Some((running, permit)),
-            _ => None,
+    /// The running execution and its permit, if the batch was written.
+    ///
+    /// # Errors
+    ///
+    /// The planned execution, if it was not.
+    #[allow(clippy::result_large_err, reason = "the execution comes back")]
+    pub fn finish(mut self) -> Result<Begun<T>, Planned<T>> {
+        if !self.fork.is_written() {
+            self.discard();
         }
+        self.fork.finish()
     }
 
-    /// The planned execution, if the batch was not written.
-    #[must_use]
-    pub fn into_planned(self) -> Option<Planned<T>> {
-        match self.step {
-            Step::Planned(planned) => Some(planned),
-            _ => None,
-        }
-    }
-
-    async fn prepare(
+    async fn start(
         &mut self,
         store: &Store,
-        decided: &[(Id, Approved)],
-    ) -> Result<(), CommitError> {
-        let Step::Planned(planned) = &self.step else { return Ok(()) };
-        let pending = planned.execution();
-        let id = pending.id();
-        let contract = pending.context();
-        if pending.journal().version() == 0 {
+        approved: &[(Id, Approved)],
+    ) -> Result<Begun<T>, CommitError> {
+        let planned = self.fork.before.execution();
+        let (id, contract) = (planned.id(), planned.context());
+        if planned.journal().version() == 0 {
             return Err(CommitError::NeverStored { id });
         }
-        let unwritable = |reason: String| CommitError::Unwritable { id, reason };
-        let snapshot = Snapshot::of(pending).map_err(|error| unwritable(error.to_string()))?;
         if let (Some(key), true) = (contract.idempotency_key(), contract.is_irreversible()) {
             store.trust_attempts(id, key).await?;
             self.condition = store.not_declined(id, contract).await?;
@@ -159,26 +112,24 @@ impl<'a, T: Callable> Begin<'a, T> {
         }
         let approval = match contract.behind() {
             None => None,
-            Some(gate) => match decided.iter().find(|(of, _)| *of == gate) {
+            Some(gate) => match approved.iter().find(|(of, _)| *of == gate) {
                 Some((_, approval)) => Some(approval.clone()),
                 None => store.approval(id, gate).await?,
             },
         };
         let callback = T::__answers_later().then(CallbackToken::fresh).transpose();
         let callback = callback.map_err(Unavailable::other)?;
+        let arguments =
+            T::__read(contract).map_err(|source| CommitError::Contract { id, source })?;
+        let attempt = Attempt::new(arguments, id, contract);
+        let timeout = contract.timeout();
         // Register the worker before the permit is on disk, so that no one finds the permit without
         // a live worker.
         let record = store.call_record(id, contract.is_irreversible()).await?;
 
-        let Step::Planned(planned) = std::mem::replace(&mut self.step, Step::Taken) else {
-            unreachable!("it was planned above")
-        };
-        let (mut pending, arguments) = planned.into_parts();
-        let contract = pending.context();
-        let (key, timeout) = (contract.idempotency_key().cloned(), contract.timeout());
-        let attempt = Attempt::new(arguments, id, contract);
+        let mut pending = fork(planned);
         // The constructors ensure that an irreversible contract has a key.
-        if let (Some(key), true) = (key, contract.is_irreversible()) {
+        if let (Some(key), true) = (contract.idempotency_key(), contract.is_irreversible()) {
             append(&mut pending, who(self.by), CallFact::Held { key: key.to_string() });
         }
         let mut running = pending.start(self.by);
@@ -186,26 +137,28 @@ impl<'a, T: Callable> Begin<'a, T> {
         append(&mut running, who(self.by), fact);
         let handle = store.call_handle(record, &running, self.by);
         let expires_at = timeout.map(|_| expires_at);
-        let permit = Permit::new(attempt, expires_at, timeout, callback, handle);
-        self.step = Step::Started(running, permit, Box::new(snapshot));
-        Ok(())
+        Ok((running, Permit::new(attempt, expires_at, timeout, callback, handle)))
     }
 }
 
-impl<T: Callable> Part for Begin<'_, T> {
-    fn start<'a>(
+impl<T: Callable> Change for Begin<'_, T> {
+    fn prepare<'a>(
         &'a mut self,
         store: &'a Store,
-        decided: &'a [(Id, Approved)],
-    ) -> std::pin::Pin<Box<dyn Future<Output = Result<(), CommitError>> + Send + 'a>> {
-        Box::pin(self.prepare(store, decided))
+        approved: &'a [(Id, Approved)],
+    ) -> BoxFuture<'a, Result<(), CommitError>> {
+        Box::pin(async move {
+            if self.fork.next.is_none() {
+                self.fork.next = Some(self.start(store, approved).await?);
+            }
+            Ok(())
+        })
     }
 
     fn machine(&mut self) -> &mut dyn Durable {
-        match &mut self.step {
-            Step::Planned(planned) => planned.machine(),
-            Step::Started(machine, ..) | Step::Begun(machine, _) => machine,
-            Step::Taken => unreachable!("no step is left unfinished"),
+        match &mut self.fork.next {
+            Some((running, _)) => running,
+            None => self.fork.before.machine(),
         }
     }
 
@@ -214,36 +167,17 @@ impl<T: Callable> Part for Begin<'_, T> {
     }
 
     /// The entry of the permit has this sequence number.
-    fn permit(&mut self, store: &Store, sequence: u64) {
-        if let Step::Started(running, permit, _) = &mut self.step {
+    fn committed(&mut self, store: &Store, sequence: u64) {
+        if let Some((running, permit)) = self.fork.committed() {
             store.made_attempt::<T>(running.id(), running.context(), sequence);
             permit.set_token(Token::new(store.inner.identity.generation, sequence));
         }
     }
 
-    fn finish(&mut self) {
-        self.step = match std::mem::replace(&mut self.step, Step::Taken) {
-            Step::Started(running, permit, _) => Step::Begun(running, permit),
-            other => other,
-        };
-    }
-
-    fn undo(&mut self) {
-        self.step = match std::mem::replace(&mut self.step, Step::Taken) {
-            Step::Started(running, permit, snapshot) => {
-                permit.handle().record().prove();
-                drop((running, permit));
-                match snapshot.restore::<AnyExecution>().map(Pending::narrow) {
-                    // It was planned with the same arguments.
-                    Ok(Ok(pending)) => match Planned::of(pending) {
-                        Ok(planned) => Step::Planned(planned),
-                        Err(_) => unreachable!("the arguments were read before"),
-                    },
-                    _ => unreachable!("the snapshot was taken from a pending execution"),
-                }
-            }
-            other => other,
-        };
+    fn discard(&mut self) {
+        if let Some((_, permit)) = self.fork.discard() {
+            permit.handle().record().prove();
+        }
     }
 }
 

@@ -3,12 +3,12 @@ use crate::{
     __private::who,
     actor::{GraphRunner, ToolNode},
     contract::{
-        AnyExecution, Execution, bounded, close,
+        Execution, bounded, close,
         execution::{Cancelled, Pending},
+        fork,
     },
     id::Id,
-    stored::Snapshot,
-    typed::{Refused, State},
+    typed::Refused,
 };
 
 impl Store {
@@ -26,48 +26,24 @@ impl Store {
         by: &ToolNode,
     ) -> Result<Execution<Cancelled>, Refused<Execution<Pending>, CommitError>> {
         let id = pending.id();
-        let snapshot = match Snapshot::of(&pending) {
-            Ok(snapshot) => snapshot,
-            Err(error) => {
-                let reason = CommitError::Unwritable { id, reason: error.to_string() };
-                return Err(Refused::new(pending, reason));
-            }
-        };
         let is_new = pending.journal().version() == 0;
         let behind = pending.context().behind();
-        let mut cancelled = close(pending, reason, who(by), by);
-        let error = loop {
+        let mut cancelled = close(fork(&pending), reason, who(by), by);
+        loop {
             let mut gate = match self.withdrawn_gate(behind, id, reason).await {
                 Ok(gate) => gate,
-                Err(error) => break error,
+                Err(error) => return Err(Refused::new(pending, error)),
             };
-            let mut retry = Retry::default();
-            let error = loop {
-                let batch = self.batch();
-                let batch = if is_new {
-                    batch.create(&mut cancelled)
-                } else {
-                    batch.commit(&mut cancelled)
-                };
-                let batch = gate.iter_mut().fold(batch, |batch, gate| batch.commit(gate));
-                match batch.write().await {
-                    Ok(()) => return Ok(cancelled),
-                    Err(error) => {
-                        if let Some(error) = retry.after(error) {
-                            break error;
-                        }
-                    }
-                }
-            };
-            match error {
-                // Somebody answered the gate first, which does not keep the execution from ending.
-                CommitError::Conflict { id } if Some(id) == behind => {}
-                error => break error,
+            let batch = self.batch();
+            let batch =
+                if is_new { batch.create(&mut cancelled) } else { batch.commit(&mut cancelled) };
+            let batch = gate.iter_mut().fold(batch, |batch, gate| batch.commit(gate));
+            match batch.write_with(Retry::default()).await {
+                Ok(()) => return Ok(cancelled),
+                // Another answer to the gate came first, which does not keep the execution from ending.
+                Err(CommitError::Conflict { id }) if Some(id) == behind => {}
+                Err(error) => return Err(Refused::new(pending, error)),
             }
-        };
-        match snapshot.restore::<AnyExecution>().map(Pending::narrow) {
-            Ok(Ok(pending)) => Err(Refused::new(pending, error)),
-            _ => unreachable!("the snapshot was taken from a pending execution"),
         }
     }
 
@@ -81,8 +57,8 @@ impl Store {
         let Some(gate) = gate else { return Ok(None) };
         match self.gate(gate).await {
             Ok(gate) if gate.approval().execution() == execution => {
-                let waiting = gate.into_execution();
-                Ok(Some(waiting.cancel(bounded(reason.to_owned()), &GraphRunner::STORE)))
+                let reason = bounded(reason.to_owned());
+                Ok(Some(gate.fork().cancel(reason, &GraphRunner::STORE)))
             }
             Err(LoadError::Unavailable(error)) => Err(error.into()),
             // A gate that has ended, or cannot be read, does not keep the execution from ending.

@@ -33,7 +33,7 @@ impl Store {
     /// durable, and nobody else gets the same answer for the same step.
     ///
     /// After an error it may have moved or not: then nobody knows who has moved it.
-    pub(crate) async fn advance(
+    pub(crate) async fn advance_offset(
         &self,
         consumer: &str,
         expected: Option<Position>,

@@ -1,15 +1,21 @@
 use tracing::field::display;
 
-use super::{CommitError, Store, begin::Approved, telemetry};
+use super::{
+    CommitError, Store,
+    begin::Approved,
+    change::{Change, Fork},
+    telemetry,
+};
 use crate::{
     actor::Human,
     contract::{
-        Decided, Decision, Extent, Gate, WholeQuestion, Wording, execution, execution::Status,
+        BoxFuture, Decided, Decision, Extent, Gate, WholeQuestion, Wording, execution,
+        execution::Status,
     },
     id::Id,
     journal::Digest,
     language::Language,
-    stored::{Durable, Snapshot},
+    stored::Durable,
 };
 
 /// The answer to a gate, as a part of a [`Batch`](super::Batch), where several are answered together
@@ -27,7 +33,7 @@ use crate::{
 /// ```
 #[derive(Debug)]
 pub struct Decide {
-    step: Step,
+    fork: Fork<Gate, Decided>,
     answer: Answer,
     by: Human,
 }
@@ -40,71 +46,40 @@ enum Answer {
     Decline(String),
 }
 
-#[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
-enum Step {
-    Asked(Gate),
-    /// In the batch, with what is needed to put the gate back.
-    Recorded(Decided, Box<Snapshot>, Option<Wording>),
-    Decided(Decided),
-    /// Only while one step becomes the next.
-    Taken,
-}
-
 impl Decide {
     /// Will approve; `shown` is the digest of the [whole question](Gate::whole_question).
     #[must_use]
     pub fn approve(gate: Gate, shown: Digest, by: &Human) -> Self {
-        Self { step: Step::Asked(gate), answer: Answer::Approve(shown), by: by.clone() }
+        Self { fork: Fork::new(gate), answer: Answer::Approve(shown), by: by.clone() }
     }
 
     /// Will decline, for this reason.
     #[must_use]
     pub fn decline(gate: Gate, reason: &str, by: &Human) -> Self {
         let answer = Answer::Decline(crate::contract::bounded(reason.to_owned()));
-        Self { step: Step::Asked(gate), answer, by: by.clone() }
+        Self { fork: Fork::new(gate), answer, by: by.clone() }
     }
 
-    /// The answer as it is on record, when the batch was written.
-    #[must_use]
-    pub fn decided(self) -> Option<Decision> {
-        match self.step {
-            Step::Decided(decided) => Some(decided.decision()),
-            _ => None,
-        }
+    /// The recorded answer, if the batch was written.
+    ///
+    /// # Errors
+    ///
+    /// The gate, if it was not.
+    #[allow(clippy::result_large_err, reason = "the gate comes back")]
+    pub fn finish(self) -> Result<Decision, Gate> {
+        self.fork.finish().map(|decided| decided.decision())
     }
 
-    /// The gate, if the batch was not written.
-    #[must_use]
-    pub fn into_gate(self) -> Option<Gate> {
-        match self.step {
-            Step::Asked(gate) => Some(gate),
-            _ => None,
-        }
-    }
-
-    /// The gate and its approval, if the answer is yes. It was recorded.
-    pub(super) fn approval(&mut self) -> Option<(Id, Approved)> {
-        let Step::Recorded(decided, ..) = &mut self.step else { return None };
-        let decision = decided.decision();
-        let id = decided.machine().journal().id();
-        decision.approved.then(|| (id, Approved::new(id, &decision.by, decision.expires_at)))
-    }
-
-    pub(super) async fn record(&mut self, store: &Store) -> Result<(), CommitError> {
-        let Step::Asked(gate) = &mut self.step else { return Ok(()) };
-        let id = gate.id();
-        let now = store.now();
+    async fn record(&self, store: &Store) -> Result<Decided, CommitError> {
+        let gate = &self.fork.before;
+        let (id, now) = (gate.id(), store.now());
         if gate.execution().journal().version() == 0 {
             return Err(CommitError::NeverStored { id });
         }
-        let refused = match gate.expires_at().filter(|at| *at <= now) {
-            Some(at) => Err(CommitError::GateExpired { id, at }),
-            None => store.is_unchanged(gate, &self.answer).await,
-        };
-        if let Err(error) = refused {
-            return Err(store.decided_by_another(id, error).await);
+        if let Some(at) = gate.expires_at().filter(|at| *at <= now) {
+            return Err(CommitError::GateExpired { id, at });
         }
+        store.is_unchanged(gate, &self.answer).await?;
         telemetry::Resuming {
             kind: execution::DEFINITION.name(),
             id: display(id),
@@ -112,42 +87,72 @@ impl Decide {
             age_ms: gate.age_ms(now),
         }
         .emit();
-        let snapshot = Snapshot::of(gate.machine())
-            .map_err(|error| CommitError::Unwritable { id, reason: error.to_string() })?;
-        let Step::Asked(gate) = std::mem::replace(&mut self.step, Step::Taken) else {
-            unreachable!("it was asked above")
+        let reason = match &self.answer {
+            Answer::Approve(_) => None,
+            Answer::Decline(reason) => Some(&**reason),
         };
-        let (decided, whole) = match &self.answer {
-            Answer::Approve(_) => gate.decided(None, &self.by, now),
-            Answer::Decline(reason) => gate.decided(Some(reason), &self.by, now),
-        };
-        self.step = Step::Recorded(decided, Box::new(snapshot), whole);
-        Ok(())
+        Ok(gate.decided(reason, &self.by, now))
+    }
+}
+
+impl Change for Decide {
+    fn prepare<'a>(
+        &'a mut self,
+        store: &'a Store,
+        _: &'a [(Id, Approved)],
+    ) -> BoxFuture<'a, Result<(), CommitError>> {
+        Box::pin(async move {
+            if self.fork.next.is_none() {
+                let recorded = self.record(store).await;
+                self.fork.next = match recorded {
+                    Ok(decided) => Some(decided),
+                    Err(error) => {
+                        return Err(store.decided_by_another(self.fork.before.id(), error).await);
+                    }
+                };
+            }
+            Ok(())
+        })
     }
 
-    pub(super) fn machine(&mut self) -> &mut dyn Durable {
-        match &mut self.step {
-            Step::Asked(gate) => gate.machine(),
-            Step::Recorded(decided, ..) | Step::Decided(decided) => decided.machine(),
-            Step::Taken => unreachable!("no step is left unfinished"),
+    fn machine(&mut self) -> &mut dyn Durable {
+        match &mut self.fork.next {
+            Some(decided) => decided.machine(),
+            None => self.fork.before.machine(),
         }
     }
 
-    pub(super) fn finish(&mut self) {
-        self.step = match std::mem::replace(&mut self.step, Step::Taken) {
-            Step::Recorded(decided, ..) => Step::Decided(decided),
-            other => other,
-        };
+    fn approval(&self) -> Option<(Id, Approved)> {
+        let gate = &self.fork.before;
+        let id = gate.id();
+        let is_approved = matches!(self.answer, Answer::Approve(_));
+        let by = crate::__private::who(&self.by).name.unwrap_or_default();
+        is_approved.then(|| (id, Approved::new(id, by, gate.expires_at())))
     }
 
-    pub(super) fn undo(&mut self) {
-        self.step = match std::mem::replace(&mut self.step, Step::Taken) {
-            Step::Recorded(_, snapshot, whole) => match Gate::of_snapshot(*snapshot, whole) {
-                Some(gate) => Step::Asked(gate),
-                None => unreachable!("the snapshot was taken from a gate"),
-            },
-            other => other,
-        };
+    fn committed(&mut self, _: &Store, _: u64) {
+        self.fork.committed();
+    }
+
+    fn discard(&mut self) {
+        self.fork.discard();
+    }
+
+    /// The loser of two who answer a gate learns who won.
+    fn explain<'a>(
+        &'a mut self,
+        store: &'a Store,
+        error: CommitError,
+    ) -> BoxFuture<'a, CommitError> {
+        let id = self.fork.before.id();
+        Box::pin(async move {
+            match error {
+                CommitError::Conflict { id: of } if of == id => {
+                    store.decided_by_another(id, error).await
+                }
+                error => error,
+            }
+        })
     }
 }
 

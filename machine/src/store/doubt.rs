@@ -1,6 +1,6 @@
 use futures_util::future::{Either, select};
 
-use super::{CommitError, LoadError, Store, retry::Retry, telemetry};
+use super::{CommitError, LoadError, Store, telemetry};
 use crate::{
     __private::{Who, who},
     actor::{GraphRunner, Human, ToolNode},
@@ -8,13 +8,13 @@ use crate::{
     contract::{
         Answered, AnyExecution, Attempt, BoxFuture, CallFact, Callable, Evidence, Execution,
         InDoubt, Liveness, Perform, Progress, Settled, bounded,
-        execution::{Completed, Failed, Waiting},
+        execution::{Completed, Failed},
         settled_at,
     },
     id::Id,
     journal::{Fact, Pass},
-    stored::{Durable, Snapshot},
-    typed::{Refused, State},
+    stored::Durable,
+    typed::Refused,
 };
 
 impl Store {
@@ -251,37 +251,14 @@ impl Store {
 
     async fn settle_doubt<M: Durable>(
         &self,
-        mut doubt: InDoubt,
+        doubt: InDoubt,
         by: Who<'_>,
         fact: CallFact,
         settle: impl FnOnce(InDoubt) -> M,
     ) -> Result<M, Refused<InDoubt, CommitError>> {
-        let id = doubt.execution().id();
-        let snapshot = match Snapshot::of(doubt.machine_mut()) {
-            Ok(snapshot) => snapshot,
-            Err(error) => {
-                let reason = CommitError::Unwritable { id, reason: error.to_string() };
-                return Err(Refused::new(doubt, reason));
-            }
-        };
-        doubt.append(by, fact);
-        let mut settled = settle(doubt);
-        let mut retry = Retry::default();
-        let reason = loop {
-            match self.commit(&mut settled).await {
-                Ok(()) => return Ok(settled),
-                Err(error) => {
-                    if let Some(error) = retry.after(error) {
-                        break error;
-                    }
-                }
-            }
-        };
-        let waiting = snapshot.restore::<AnyExecution>().map(Waiting::narrow);
-        match waiting.map(|waiting| waiting.map(|waiting| InDoubt::narrow(waiting.into()))) {
-            Ok(Ok(Ok(doubt))) => Err(Refused::new(doubt, reason)),
-            _ => unreachable!("the snapshot was taken from an execution in doubt"),
-        }
+        let mut next = doubt.fork();
+        next.append(by, fact);
+        self.advance(doubt, settle(next)).await
     }
 
     /// Checks that "it did not take place" could be known at this time: the worker had ended, and the call
@@ -353,24 +330,13 @@ impl Store {
             }
             _ => None,
         };
-        if let Some(found) = found {
-            let before = match Snapshot::of(doubt.machine_mut()) {
-                Ok(snapshot) => snapshot,
-                Err(error) => {
-                    let reason = CommitError::Unwritable { id, reason: error.to_string() };
-                    return Err(Refused::new(doubt, reason));
-                }
-            };
-            doubt.append(who(&GraphRunner::STORE), found);
-            if let Err(error) = self.commit(doubt.machine_mut()).await {
-                let before = before.restore::<AnyExecution>().map(InDoubt::narrow);
-                let Ok(Ok(before)) = before else {
-                    unreachable!("the snapshot was taken from an execution in doubt")
-                };
-                return Err(Refused::new(before, error));
-            }
+        let Some(found) = found else { return Ok((doubt, liveness)) };
+        let mut next = doubt.fork();
+        next.append(who(&GraphRunner::STORE), found);
+        match self.commit(next.machine_mut()).await {
+            Ok(()) => Ok((next, liveness)),
+            Err(error) => Err(Refused::new(doubt, error)),
         }
-        Ok((doubt, liveness))
     }
 
     /// Fences the worker of a running execution, and puts the execution in doubt.

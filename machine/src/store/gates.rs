@@ -1,17 +1,17 @@
 use super::{
-    CommitError, Decide, LoadError, Store, attempt::KeyState, done::not_trusted, retry::Retry,
+    CommitError, Decide, LoadError, Store, attempt::KeyState, change::finished, done::not_trusted,
+    retry::Retry,
 };
 use crate::{
     actor::{GraphRunner, Human},
     clock::Millis,
     contract::{
         AnyExecution, Callable, Decision, Execution, Extent, Gate, Planned, Progress, Wording,
-        execution::{Cancelled, Pending, Status, Waiting},
+        execution::{Cancelled, Pending, Status},
         question,
     },
     id::Id,
     journal::Digest,
-    stored::Snapshot,
     typed::Refused,
 };
 
@@ -146,25 +146,8 @@ impl Store {
     }
 
     async fn decide(&self, mut decide: Decide) -> Result<Decision, Refused<Gate, CommitError>> {
-        let mut retry = Retry::default();
-        let error = loop {
-            match self.batch().decide(&mut decide).write().await {
-                Ok(()) => match decide.decided() {
-                    Some(decision) => return Ok(decision),
-                    None => unreachable!("a batch that was written has decided the gate"),
-                },
-                Err(error) => {
-                    if let Some(error) = retry.after(error) {
-                        break error;
-                    }
-                }
-            }
-        };
-        decide.undo();
-        match decide.into_gate() {
-            Some(gate) => Err(Refused::new(gate, error)),
-            None => unreachable!("the gate was put back"),
-        }
+        let written = self.batch().decide(&mut decide).write_with(Retry::default()).await;
+        finished(written, decide.finish())
     }
 
     /// Who was faster; otherwise the error as it is.
@@ -194,7 +177,8 @@ impl Store {
         if gate.expires_at().is_none_or(|at| at > self.now()) {
             return Err(Refused::new(gate, CommitError::NotDue { id }));
         }
-        self.end_gate(gate, |waiting| waiting.timeout(by)).await
+        let ended = gate.fork().timeout(by);
+        self.end_gate(gate, ended).await
     }
 
     /// Ends a gate that nobody needs to answer any more: WAITING to CANCELLED, and the execution behind it
@@ -210,42 +194,21 @@ impl Store {
         by: &GraphRunner,
     ) -> Result<Execution<Cancelled>, Refused<Gate, CommitError>> {
         let reason = crate::contract::bounded(reason.to_owned());
-        self.end_gate(gate, |waiting| waiting.cancel(reason, by)).await
+        let ended = gate.fork().cancel(reason, by);
+        self.end_gate(gate, ended).await
     }
 
     async fn end_gate(
         &self,
-        mut gate: Gate,
-        end: impl FnOnce(Execution<Waiting>) -> Execution<Cancelled>,
+        gate: Gate,
+        ended: Execution<Cancelled>,
     ) -> Result<Execution<Cancelled>, Refused<Gate, CommitError>> {
-        let id = gate.id();
-        let snapshot = match Snapshot::of(gate.machine()) {
-            Ok(snapshot) => snapshot,
-            Err(error) => {
-                let reason = CommitError::Unwritable { id, reason: error.to_string() };
-                return Err(Refused::new(gate, reason));
+        match self.advance(gate, ended).await {
+            Err(Refused { machine: gate, reason: reason @ CommitError::Conflict { .. } }) => {
+                let reason = self.decided_by_another(gate.id(), reason).await;
+                Err(Refused::new(gate, reason))
             }
-        };
-        let whole = gate.whole().cloned();
-        let mut cancelled = end(gate.into_execution());
-        let mut retry = Retry::default();
-        let error = loop {
-            match self.commit(&mut cancelled).await {
-                Ok(()) => return Ok(cancelled),
-                Err(error) => {
-                    if let Some(error) = retry.after(error) {
-                        break error;
-                    }
-                }
-            }
-        };
-        let reason = match error {
-            error @ CommitError::Conflict { .. } => self.decided_by_another(id, error).await,
-            error => error,
-        };
-        match Gate::of_snapshot(snapshot, whole) {
-            Some(gate) => Err(Refused::new(gate, reason)),
-            None => unreachable!("the snapshot was taken from a gate"),
+            result => result,
         }
     }
 }

@@ -9,6 +9,7 @@ mod begin;
 pub mod blocking;
 mod broken;
 mod cancel;
+mod change;
 pub(crate) mod check;
 #[cfg(feature = "cli")]
 mod check_any;

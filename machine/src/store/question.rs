@@ -3,7 +3,6 @@ use crate::{
     actor::Human,
     contract::{AnyExecution, CallFact, Progress, Question, bounded},
     id::Id,
-    stored::{Durable, Snapshot},
     typed::Refused,
     view::GraphPosition,
 };
@@ -57,18 +56,15 @@ impl Store {
     /// ```
     pub async fn respond(
         &self,
-        mut question: Question,
+        question: Question,
         response: &str,
         by: &Human,
     ) -> Result<Question, Refused<Question, CommitError>> {
-        let snapshot = match snapshot(&mut question) {
-            Ok(snapshot) => snapshot,
-            Err(reason) => return Err(Refused::new(question, reason)),
-        };
-        question.record(bounded(response.to_owned()), by, self.now());
-        match self.written(question.machine()).await {
-            Ok(()) => Ok(question),
-            Err(reason) => Err(Refused::new(restored(snapshot), reason)),
+        let mut next = question.fork();
+        next.record(bounded(response.to_owned()), by, self.now());
+        match self.batch().commit(next.machine()).write_with(Retry::default()).await {
+            Ok(()) => Ok(next),
+            Err(reason) => Err(Refused::new(question, reason)),
         }
     }
 
@@ -80,17 +76,6 @@ impl Store {
             CallFact::Answered { response, .. } => Some(response),
             _ => None,
         }))
-    }
-
-    /// Commits a machine, also if it is not known at first whether it was written.
-    pub(super) async fn written(&self, machine: &mut dyn Durable) -> Result<(), CommitError> {
-        let mut retry = Retry::default();
-        loop {
-            let Err(error) = self.batch().commit(machine).write().await else { return Ok(()) };
-            if let Some(error) = retry.after(error) {
-                return Err(error);
-            }
-        }
     }
 }
 
@@ -105,18 +90,5 @@ fn not_a_question(other: &AnyExecution) -> String {
         }
         AnyExecution::Waiting(_) => "in doubt, and must be confirmed".to_owned(),
         other => other.status().definition().label.to_string(),
-    }
-}
-
-pub(super) fn snapshot(question: &mut Question) -> Result<Snapshot, CommitError> {
-    let id = question.id();
-    Snapshot::of(question.machine())
-        .map_err(|error| CommitError::Unwritable { id, reason: error.to_string() })
-}
-
-pub(super) fn restored(snapshot: Snapshot) -> Question {
-    match Question::of_snapshot(snapshot) {
-        Some(question) => question,
-        None => unreachable!("the snapshot was taken from a question"),
     }
 }

@@ -2,11 +2,7 @@ use std::time::Duration;
 
 use tracing::field::display;
 
-use super::{
-    CommitError, LoadError, Query, Store,
-    question::{restored, snapshot},
-    telemetry,
-};
+use super::{CommitError, LoadError, Query, Store, telemetry};
 use crate::{
     actor::GraphRunner,
     clock::Millis,
@@ -179,7 +175,7 @@ impl Store {
     /// Those of [`proceed`](Self::proceed), and [`CommitError::NotResumed`] if it has waited longer than the limit.
     pub async fn proceed_with(
         &self,
-        mut question: Question,
+        question: Question,
         checks: Resume,
         by: &GraphRunner,
     ) -> Result<Resumed, Refused<Question, CommitError>> {
@@ -205,13 +201,9 @@ impl Store {
             Ok(checked) => checked,
             Err(reason) => return Err(Refused::new(question, reason)),
         };
-        let snapshot = match snapshot(&mut question) {
-            Ok(snapshot) => snapshot,
-            Err(reason) => return Err(Refused::new(question, reason)),
-        };
-        let mut execution = question.proceed(response, by);
-        match self.written(&mut execution).await {
-            Ok(()) => {
+        let next = question.fork().proceed(response, by);
+        match self.advance(question, next).await {
+            Ok(execution) => {
                 // What a program suspended goes on; then the graph is not done yet.
                 if *execution.context().action().action_type() == ActionType::EcsRequest {
                     let (ends, found) = (GraphPosition::ResumeEnds, execution.status());
@@ -219,13 +211,13 @@ impl Store {
                 }
                 Ok(Resumed { execution, age_ms, warnings })
             }
-            Err(reason) => {
+            Err(refused) => {
                 if let (CommitError::Conflict { .. }, Ok(now)) =
-                    (&reason, self.load::<AnyExecution>(id).await)
+                    (&refused.reason, self.load::<AnyExecution>(id).await)
                 {
                     let _ = at_position(id, GraphPosition::ResumeBegins, now.status());
                 }
-                Err(Refused::new(restored(snapshot), reason))
+                Err(refused)
             }
         }
     }

@@ -1,16 +1,22 @@
 use std::sync::PoisonError;
 
-use super::{CommitError, LoadError, Store, overtaken::Overtaken, retry::Retry};
+use super::{
+    CommitError, LoadError, Store,
+    begin::Approved,
+    change::{Change, Fork, finished},
+    overtaken::Overtaken,
+    retry::Retry,
+};
 use crate::{
     __private::{Who, who},
     actor::ToolNode,
     contract::{
-        AnyExecution, CallFact, CallRecord, Evidence, Execution, InDoubt, LateCall, Liveness,
-        Outcome, Progress, Settled, accept, append, execution::Running, record,
+        AnyExecution, BoxFuture, CallFact, CallRecord, Evidence, Execution, InDoubt, LateCall,
+        Liveness, Outcome, Progress, Settled, accept, append, execution::Running, fork, record,
     },
     id::Id,
-    stored::{Durable, Snapshot},
-    typed::{Refused, State},
+    stored::Durable,
+    typed::Refused,
 };
 
 impl Store {
@@ -48,15 +54,13 @@ impl Store {
                         running = current;
                         continue;
                     }
-                    Ok(Overtaken::Ended(current)) => match self.late(outcome, by) {
-                        Ok(late) => return Ok(Settled::Fenced(Box::new(current.into()), late)),
-                        Err(outcome) => {
-                            return self.reported_first(current, running, outcome, by).await;
-                        }
+                    Ok(Overtaken::Ended(current)) => match self.late(&mut outcome, by) {
+                        Some(late) => return Ok(Settled::Fenced(Box::new(current.into()), late)),
+                        None => return self.reported_first(current, running, outcome, by).await,
                     },
-                    Ok(Overtaken::Fenced(current)) => match self.late(outcome, by) {
-                        Ok(late) => return Ok(Settled::Fenced(current, late)),
-                        Err(outcome) => return self.fenced(running, outcome, by).await,
+                    Ok(Overtaken::Fenced(current)) => match self.late(&mut outcome, by) {
+                        Some(late) => return Ok(Settled::Fenced(current, late)),
+                        None => return self.fenced(running, outcome, by).await,
                     },
                     Err(error) => unsettled(id, outcome.evidence(), error),
                 },
@@ -74,25 +78,8 @@ impl Store {
         by: &ToolNode,
     ) -> Result<Settled, Refused<(Execution<Running>, Outcome), CommitError>> {
         let mut settle = Settle::new(running, outcome, by);
-        let mut retry = Retry::patient();
-        let error = loop {
-            match self.batch().settle(&mut settle).write().await {
-                Ok(()) => match settle.step {
-                    Step::Settled(settled) => return Ok(settled),
-                    _ => unreachable!("a batch that was written has settled the execution"),
-                },
-                Err(error) => {
-                    if let Some(error) = retry.after(error) {
-                        break error;
-                    }
-                }
-            }
-        };
-        settle.undo();
-        let Step::Running(running, outcome) = settle.step else {
-            unreachable!("the execution was put back")
-        };
-        Err(Refused::new((running, outcome), error))
+        let written = self.batch().settle(&mut settle).write_with(Retry::patient()).await;
+        finished(written, settle.finish())
     }
 
     /// Records evidence that arrived after the execution went on without it. It changes no state.
@@ -196,14 +183,13 @@ impl Store {
         }
     }
 
-    /// Takes over a call that is still running after its timeout.
-    fn late(&self, mut outcome: Outcome, by: &ToolNode) -> Result<LateCall, Outcome> {
-        let running = outcome.late.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(running) = running else { return Err(outcome) };
-        let handle = outcome.handle;
+    /// Takes over a call that is still running after its timeout, if it is.
+    fn late(&self, outcome: &mut Outcome, by: &ToolNode) -> Option<LateCall> {
+        let running = outcome.late.get_mut().unwrap_or_else(PoisonError::into_inner).take()?;
+        let handle = outcome.handle.clone();
         handle.is_late();
         let (store, by) = (self.clone(), by.again());
-        Ok(LateCall(Box::pin(async move {
+        Some(LateCall(Box::pin(async move {
             let evidence = running.await;
             let (id, epoch, call) = (handle.execution_id(), handle.epoch(), handle.record());
             store.keep_evidence(id, epoch, &evidence, call, who(&by)).await?;
@@ -229,7 +215,7 @@ pub(super) fn unsettled(id: Id, evidence: &Evidence, source: CommitError) -> Com
 /// # async fn example(store: &Store, order: &mut dyn Durable, running: Execution<Running>, outcome: Outcome, by: &ToolNode) -> Result<(), CommitError> {
 /// let mut settle = Settle::new(running, outcome, by);
 /// store.batch().commit(order).settle(&mut settle).write().await?;
-/// if let Some(Settled::Completed(sent)) = settle.settled() {
+/// if let Ok(Settled::Completed(sent)) = settle.finish() {
 ///     println!("{}", sent.state().result);
 /// }
 /// # Ok(())
@@ -237,123 +223,84 @@ pub(super) fn unsettled(id: Id, evidence: &Evidence, source: CommitError) -> Com
 /// ```
 #[derive(Debug)]
 pub struct Settle<'a> {
-    step: Step,
+    fork: Fork<(Execution<Running>, Outcome), Settled>,
+    /// The call, if it is still running after its timeout.
+    late: Option<LateCall>,
     by: &'a ToolNode,
-}
-
-#[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
-enum Step {
-    Running(Execution<Running>, Outcome),
-    /// In the batch, with what is needed to put the execution back.
-    Recorded(Settled, Outcome, Box<Snapshot>),
-    Settled(Settled),
-    /// Only while one step becomes the next.
-    Taken,
 }
 
 impl<'a> Settle<'a> {
     /// Will record this outcome.
     #[must_use]
     pub fn new(running: Execution<Running>, outcome: Outcome, by: &'a ToolNode) -> Self {
-        Self { step: Step::Running(running, outcome), by }
+        Self { fork: Fork::new((running, outcome)), late: None, by }
     }
 
-    /// The settled execution, after the batch was written.
-    #[must_use]
-    pub fn settled(self) -> Option<Settled> {
-        match self.step {
-            Step::Settled(settled) => Some(settled),
-            _ => None,
-        }
-    }
-
-    /// The execution and the outcome, if the batch was not written.
-    #[must_use]
-    pub fn into_running(self) -> Option<(Execution<Running>, Outcome)> {
-        match self.step {
-            Step::Running(running, outcome) => Some((running, outcome)),
-            _ => None,
-        }
+    /// The settled execution, if the batch was written.
+    ///
+    /// # Errors
+    ///
+    /// The execution and the outcome, if it was not.
+    #[allow(clippy::result_large_err, reason = "the receipt comes back")]
+    pub fn finish(self) -> Result<Settled, (Execution<Running>, Outcome)> {
+        self.fork.finish().map(|settled| match (settled, self.late) {
+            (Settled::InDoubt(doubt), Some(late)) => Settled::TimedOut(doubt, late),
+            (settled, _) => settled,
+        })
     }
 }
 
-/// What a [`Batch`](super::Batch) does with a [`Settle`].
-pub(super) trait Settling: Send {
-    fn record(&mut self, store: &Store) -> Result<(), CommitError>;
-    fn machine(&mut self) -> &mut dyn Durable;
-    fn finish(&mut self, store: &Store);
-    fn undo(&mut self);
-}
-
-impl Settling for Settle<'_> {
-    fn record(&mut self, store: &Store) -> Result<(), CommitError> {
-        let Step::Running(running, outcome) = &self.step else { return Ok(()) };
-        let id = running.id();
-        let of = outcome.handle.execution_id();
-        if of != id {
-            return Err(CommitError::OtherOutcome { id, of });
-        }
-        let snapshot = Snapshot::of(running);
-        let snapshot =
-            snapshot.map_err(|error| CommitError::Unwritable { id, reason: error.to_string() })?;
-        let Step::Running(running, outcome) = std::mem::replace(&mut self.step, Step::Taken) else {
-            unreachable!("it was running above")
-        };
-        let settled = settled(store, running, &outcome, self.by);
-        self.step = Step::Recorded(settled, outcome, Box::new(snapshot));
-        Ok(())
+impl Change for Settle<'_> {
+    fn prepare<'a>(
+        &'a mut self,
+        store: &'a Store,
+        _: &'a [(Id, Approved)],
+    ) -> BoxFuture<'a, Result<(), CommitError>> {
+        Box::pin(async move {
+            let (running, outcome) = &self.fork.before;
+            let (id, of) = (running.id(), outcome.handle.execution_id());
+            if of != id {
+                return Err(CommitError::OtherOutcome { id, of });
+            }
+            if self.fork.next.is_none() {
+                self.fork.next = Some(settled(store, fork(running), outcome, self.by));
+            }
+            Ok(())
+        })
     }
 
     fn machine(&mut self) -> &mut dyn Durable {
-        match &mut self.step {
-            Step::Running(machine, _) => machine,
-            Step::Recorded(settled, ..) | Step::Settled(settled) => match settled {
-                Settled::Completed(machine) => machine,
-                Settled::Failed(machine) => machine,
-                Settled::Accepted(machine) => machine,
-                Settled::InDoubt(doubt) | Settled::TimedOut(doubt, _) => doubt.machine_mut(),
-                Settled::Fenced(machine, _) => &mut **machine,
-            },
-            Step::Taken => unreachable!("no step is left unfinished"),
+        match &mut self.fork.next {
+            None => &mut self.fork.before.0,
+            Some(Settled::Completed(machine)) => machine,
+            Some(Settled::Failed(machine)) => machine,
+            Some(Settled::Accepted(machine)) => machine,
+            Some(Settled::InDoubt(doubt) | Settled::TimedOut(doubt, _)) => doubt.machine_mut(),
+            Some(Settled::Fenced(machine, _)) => &mut **machine,
         }
     }
 
-    fn finish(&mut self, store: &Store) {
-        self.step = match std::mem::replace(&mut self.step, Step::Taken) {
-            Step::Recorded(settled, outcome, _) => {
-                Step::Settled(match (settled, store.late(outcome, self.by)) {
-                    (Settled::InDoubt(doubt), Ok(late)) => Settled::TimedOut(doubt, late),
-                    (settled, Err(Outcome { evidence, handle, .. })) => {
-                        let worker = match &settled {
-                            Settled::InDoubt(doubt) => doubt.progress().worker(),
-                            _ => Liveness::Ended,
-                        };
-                        store.evidence_written(
-                            handle.execution_id(),
-                            handle.record(),
-                            &evidence,
-                            worker,
-                        );
-                        settled
-                    }
-                    (settled, Ok(_)) => settled,
-                })
-            }
-            other => other,
+    fn committed(&mut self, store: &Store, _: u64) {
+        let Some(settled) = self.fork.committed() else { return };
+        let worker = match settled {
+            Settled::InDoubt(doubt) => doubt.progress().worker(),
+            _ => Liveness::Ended,
         };
+        let (_, outcome) = &mut self.fork.before;
+        self.late = store.late(outcome, self.by);
+        if self.late.is_none() {
+            let handle = &outcome.handle;
+            store.evidence_written(
+                handle.execution_id(),
+                handle.record(),
+                &outcome.evidence,
+                worker,
+            );
+        }
     }
 
-    fn undo(&mut self) {
-        self.step = match std::mem::replace(&mut self.step, Step::Taken) {
-            Step::Recorded(_, outcome, snapshot) => {
-                match snapshot.restore::<AnyExecution>().map(Running::narrow) {
-                    Ok(Ok(running)) => Step::Running(running, outcome),
-                    _ => unreachable!("the snapshot was taken from a running execution"),
-                }
-            }
-            other => other,
-        };
+    fn discard(&mut self) {
+        self.fork.discard();
     }
 }
 

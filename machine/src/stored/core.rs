@@ -22,6 +22,16 @@ pub struct Core<C> {
     text: OnceLock<Arc<str>>,
 }
 
+impl<C: Clone> Core<C> {
+    /// A copy, for the library only: of the two, one is dropped.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn __fork(&self, _: crate::journal::Pass) -> Self {
+        let Self { journal, context, text } = self;
+        Self { journal: journal.clone(), context: context.clone(), text: text.clone() }
+    }
+}
+
 impl<C> Core<C> {
     // `rules` replaces the bound `C: Context`, so that a missing implementation makes one error.
     #[doc(hidden)]

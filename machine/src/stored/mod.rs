@@ -7,7 +7,6 @@ mod durable;
 mod history;
 mod index;
 mod rules;
-mod snapshot;
 mod unread;
 mod unverified;
 mod upgrade;
@@ -29,7 +28,6 @@ pub(crate) use rules::fold;
 pub(crate) use rules::fold_some;
 #[doc(hidden)]
 pub use rules::{Folded, Rules};
-pub(crate) use snapshot::Snapshot;
 pub use unread::Part;
 #[doc(hidden)]
 pub use unread::Unread;

@@ -151,7 +151,7 @@ impl<S: FactSink> Remember<S> {
             let Some(committed) = ends(next)? else { continue };
             let Some(fact) = self.fact(&committed, done).await? else { continue };
             // Before it is delivered: nobody else delivers it, and nobody delivers it again.
-            if !self.store.advance(&self.consumer, at, committed.position).await? {
+            if !self.store.advance_offset(&self.consumer, at, committed.position).await? {
                 return Ok(Followed::Overtaken);
             }
             at = Some(committed.position);

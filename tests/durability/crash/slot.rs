@@ -89,10 +89,10 @@ impl Item {
         match self {
             Self::Create(slot) | Self::Commit(slot) => slot,
             Self::Begin(begin) => {
-                let (running, permit) = begin.begun().unwrap();
+                let (running, permit) = begin.finish().unwrap();
                 Slot::Begun(running, permit)
             }
-            Self::Settle(settle) => slot_of(settle.settled().unwrap()),
+            Self::Settle(settle) => slot_of(settle.finish().unwrap()),
             Self::Confirm(..) => panic!("never in a batch"),
         }
     }

@@ -21,14 +21,14 @@ impl Worker {
         if items.len() == 1 && alone {
             let slot = match items.remove(0) {
                 Item::Begin(begin) => {
-                    let planned = begin.into_planned().unwrap();
+                    let planned = begin.finish().unwrap_err();
                     let begun = store.begin(planned, tool_node()).await;
                     begun
                         .map(|(running, permit)| Slot::Begun(running, permit))
                         .map_err(|refused| refused.reason)
                 }
                 Item::Settle(settle) => {
-                    let (running, outcome) = settle.into_running().unwrap();
+                    let (running, outcome) = settle.finish().unwrap_err();
                     let settled = store.settle(running, outcome, tool_node()).await;
                     settled.map(slot_of).map_err(|refused| refused.reason)
                 }
@@ -48,7 +48,7 @@ impl Worker {
         }
         if let Err(error) = batch.write().await {
             let answered = items.into_iter().filter_map(|item| match item {
-                Item::Settle(settle) => settle.into_running(),
+                Item::Settle(settle) => settle.finish().err(),
                 _ => None,
             });
             let answered = answered.map(|(running, outcome)| Slot::Answered(running, outcome));

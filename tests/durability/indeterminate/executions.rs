@@ -97,7 +97,7 @@ fn an_indeterminate_begin_in_a_batch_can_be_tried_again() {
                 let batch = store.batch().commit(&mut order).begin(&mut begin);
                 assert_indeterminate(batch.write().await);
                 store.batch().commit(&mut order).begin(&mut begin).write().await.unwrap();
-                let (_running, permit) = begin.begun().unwrap();
+                let (_running, permit) = begin.finish().unwrap();
                 assert!(permit.token().sequence() > 0);
                 assert_eq!(history(&store, id).await[1..], BEGUN);
                 assert_eq!(history(&store, order.id()).await, ["created", "add one", "add two"]);
@@ -170,7 +170,7 @@ fn an_indeterminate_settle_in_a_batch_can_be_tried_again() {
                 let batch = store.batch().commit(&mut order).settle(&mut settle);
                 assert_indeterminate(batch.write().await);
                 store.batch().commit(&mut order).settle(&mut settle).write().await.unwrap();
-                assert!(matches!(settle.settled(), Some(Settled::Failed(_))));
+                assert!(matches!(settle.finish(), Ok(Settled::Failed(_))));
                 assert_eq!(history(&store, id).await[4..], ["not applied no", "fail no"]);
                 assert_eq!(history(&store, order.id()).await, ["created", "add one", "add two"]);
             }

@@ -92,8 +92,8 @@ fn an_indeterminate_answer_in_a_batch_can_be_tried_again() {
                 let batch = store.batch().decide(&mut decide).begin(&mut begin);
                 assert_indeterminate(batch.write().await);
                 store.batch().decide(&mut decide).begin(&mut begin).write().await.unwrap();
-                assert!(decide.decided().is_some());
-                let (running, permit) = begin.begun().unwrap();
+                assert!(decide.finish().is_ok());
+                let (running, permit) = begin.finish().unwrap();
                 assert_eq!(history(&store, id).await[1..], BEGUN);
                 assert_eq!(history(&store, gate_id).await.len(), 6);
                 let _ = store

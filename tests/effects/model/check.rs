@@ -45,8 +45,8 @@ impl Inner {
         let mut begin = Begin::new(self.probes[key].take().unwrap(), tool_node());
         let mut never = Begin::new(self.probes[KEYS].take().unwrap(), tool_node());
         let written = self.observer.batch().begin(&mut begin).begin(&mut never).write().await;
-        self.probes[key] = begin.into_planned();
-        self.probes[KEYS] = never.into_planned();
+        self.probes[key] = begin.finish().err();
+        self.probes[KEYS] = never.finish().err();
         let last = self.probes[KEYS].as_ref().unwrap().id();
         let found = match written {
             Err(CommitError::AlreadyDone { id, .. }) if id == last => Key::Free,
