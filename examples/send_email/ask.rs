@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use machine::{actor::Actors, cli, contract::Contract, store::Store, view::Observer};
+use machine::{actor::Actors, contract::Contract, store::Store, view::Observer};
+use machine_console::cli;
 
 use crate::{mail::SendMail, show};
 

@@ -16,11 +16,8 @@ use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
-use machine::{
-    actor::Actors,
-    cli::{self, Context},
-    store::Store,
-};
+use machine::{actor::Actors, store::Store};
+use machine_console::cli::{self, Context};
 use mailin::response;
 
 use crate::{

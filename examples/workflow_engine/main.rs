@@ -29,11 +29,8 @@ use std::{net::SocketAddr, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::anyhow;
 use clap::{Parser, Subcommand};
-use machine::{
-    actor::Actors,
-    cli::{self, Context},
-    store::Store,
-};
+use machine::{actor::Actors, store::Store};
+use machine_console::cli::{self, Context};
 
 /// An agent works on tasks, and asks a person where it matters. Without a command: the whole story.
 #[derive(Debug, Parser)]

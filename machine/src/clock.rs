@@ -93,7 +93,8 @@ pub fn now() -> Millis {
 
 /// A length of time in its largest unit, such as `3 min`.
 #[cfg(feature = "store")]
-pub(crate) fn length(ms: u64, language: Language) -> String {
+#[must_use]
+pub fn length(ms: u64, language: Language) -> String {
     let seconds = ms / 1000;
     let (unit, count) = match seconds {
         0..60 => (Phrase::Seconds, seconds),

@@ -57,6 +57,7 @@ readable!(
 
 #[cfg(feature = "store")]
 readable!(
+    crate::operate::Error,
     crate::store::BackupError,
     crate::store::CommitError,
     crate::store::InvalidCursor,
@@ -72,17 +73,6 @@ readable!(crate::store::OpenError);
 
 #[cfg(feature = "tools")]
 readable!(crate::tools::CallError);
-
-#[cfg(feature = "cli")]
-readable!(crate::cli::Error, crate::cli::InvalidDuration);
-
-#[cfg(feature = "http")]
-readable!(
-    crate::http::InvalidHost,
-    crate::http::InvalidToken,
-    crate::http::NoRandomness,
-    crate::http::ServeError,
-);
 
 #[cfg(all(test, feature = "store"))]
 mod tests {

@@ -24,6 +24,12 @@ impl Id {
         random
     }
 
+    /// The 32 hexadecimal digits of the text as a number.
+    #[must_use]
+    pub fn as_u128(&self) -> u128 {
+        self.0.as_u128()
+    }
+
     pub(crate) fn bytes(&self) -> &[u8; 16] {
         self.0.as_bytes()
     }
@@ -67,8 +73,9 @@ pub(crate) fn unguessable() -> Result<String, getrandom::Error> {
     Ok(text)
 }
 
-/// External input for an error: at most 40 characters, all of them visible.
-pub(crate) fn shortened(text: &str) -> String {
+/// Text from outside for an error: at most 40 characters, all of them visible.
+#[must_use]
+pub fn shortened(text: &str) -> String {
     shortened_to(text, 40)
 }
 

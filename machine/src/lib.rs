@@ -2,13 +2,7 @@
 #![cfg_attr(not(feature = "durable"), no_std)]
 // Links are checked where everything that they lead to is there.
 #![cfg_attr(
-    not(all(
-        feature = "cli",
-        feature = "http",
-        feature = "sqlite",
-        feature = "tools",
-        feature = "worker"
-    )),
+    not(all(feature = "sqlite", feature = "tools", feature = "worker")),
     allow(rustdoc::broken_intra_doc_links)
 )]
 
@@ -25,36 +19,33 @@ mod debug;
 pub mod definition;
 pub mod typed;
 
-#[cfg(feature = "cli")]
-pub mod cli;
 #[cfg(feature = "durable")]
 pub mod clock;
 // Parts of `contract`, `id`, `journal`, `store` and `stored` are used only by the worker or by SQLite.
 #[cfg(feature = "durable")]
 #[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
 pub mod contract;
-#[cfg(feature = "http")]
-pub mod http;
 #[cfg(feature = "durable")]
 #[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
 mod id;
 #[cfg(feature = "durable")]
 #[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
 pub mod journal;
-#[cfg(any(feature = "cli", feature = "http"))]
-mod json;
 #[cfg(feature = "durable")]
 mod language;
 #[cfg(feature = "durable")]
 mod legible;
-#[cfg(any(feature = "cli", feature = "http"))]
-mod operate;
+#[cfg(feature = "openapi")]
+mod openapi;
+#[cfg(feature = "store")]
+pub mod operate;
 #[cfg(feature = "store")]
 #[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
 pub mod store;
 #[cfg(feature = "durable")]
 #[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
 pub mod stored;
+pub mod text;
 #[cfg(feature = "tools")]
 pub mod tools;
 #[cfg(feature = "durable")]

@@ -59,7 +59,7 @@ async fn screenshot() {
             sleep(Duration::from_millis(500)).await;
             let picture = page.driver.screenshot_as_png().await.unwrap();
             assert!(picture.len() < LARGEST, "{}", picture.len());
-            let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../machine/src/docs");
+            let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../machine/console/src/docs");
             fs::write(docs.join(name), picture).unwrap();
         }
     })

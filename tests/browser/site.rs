@@ -15,9 +15,9 @@ use machine::{
     actor::{Actors, Human},
     clock::{Clock, Millis, SystemClock},
     contract::{AnyExecution, Contract},
-    http::{Access, Codes, Http, serve},
     store::{OpenOptions, Store},
 };
+use machine_console::http::{Access, Codes, Http, serve};
 use tempfile::TempDir;
 use tokio::{
     net::TcpListener,

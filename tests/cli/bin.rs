@@ -1,5 +1,5 @@
 //! The command line, where tests can run it.
 
 fn main() -> std::process::ExitCode {
-    machine::cli::main()
+    machine_console::cli::main()
 }

@@ -18,7 +18,7 @@ fn every_argument_is_explained() {
     #[derive(Parser)]
     struct Cli {
         #[command(subcommand)]
-        _command: machine::cli::Command,
+        _command: machine_console::cli::Command,
     }
     let commands = Cli::command();
     commands.clone().debug_assert();

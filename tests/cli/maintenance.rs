@@ -6,12 +6,12 @@ use clap::Parser;
 use machine::{
     Id,
     actor::Actors,
-    cli::{Command, Context, Exit},
     contract::{Action, AnyExecution},
     machine,
     store::{OpenError, OpenOptions, Store},
     stored::{Restore, Unverified},
 };
+use machine_console::cli::{Command, Context, Exit};
 use machine_tests::{
     actors::tool_node,
     samples::{pending_mail as mail_to, receipt},
@@ -71,7 +71,7 @@ async fn a_program_looks_at_what_it_cannot_read() {
         Context::new(place.file(), Actors::issue("shop").unwrap()).options(options.clone());
     let run = async |arguments: &[&str]| {
         let program = Program::parse_from([&["shop"], arguments].concat());
-        machine::cli::execute(program.command, &context).await
+        machine_console::cli::execute(program.command, &context).await
     };
     for command in [&["list"][..], &["show", &id], &["timeline", &id], &["export", &id]] {
         assert_eq!(run(command).await.unwrap(), Exit::Done, "{command:?}");

@@ -1,6 +1,6 @@
 //! Who may do what.
 
-use machine::http::Access;
+use machine_console::http::Access;
 use serde_json::json;
 
 use crate::{
@@ -191,7 +191,8 @@ async fn an_authorization_that_is_not_one_is_refused() {
 #[test]
 fn a_token_is_of_one_person() {
     let person = |name| machine::actor::Human::new(name).unwrap();
-    let access = machine::http::Access::new().operator(person("ann"), "secret-of-ann").unwrap();
+    let access =
+        machine_console::http::Access::new().operator(person("ann"), "secret-of-ann").unwrap();
     let error = access.clone().reader(person("bob"), "secret-of-ann").unwrap_err();
     assert!(error.to_string().contains("the same token"), "{error}");
     let error = access.reader(person("bob"), "short").unwrap_err();

@@ -2,10 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use machine::{
-    http::Http,
-    store::{OpenOptions, Store},
-};
+use machine::store::{OpenOptions, Store};
+use machine_console::http::Http;
 use serde_json::json;
 
 use crate::support::{Call, OPERATOR, Place, READER, access, actors, shown};

@@ -4,7 +4,8 @@
 use std::net::SocketAddr;
 
 use axum::{Extension, Router, extract::ConnectInfo};
-use machine::{http::Http, store::Store};
+use machine::store::Store;
+use machine_console::http::Http;
 use tokio::net::TcpListener;
 
 use crate::support::{OPERATOR, access, actors, raw};

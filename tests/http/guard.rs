@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 
 use serde_json::json;
 
-use machine::{http::Http, store::Store};
+use machine::store::Store;
+use machine_console::http::Http;
 
 use crate::support::{Call, OPERATOR, Place, actors, raw, shown};
 

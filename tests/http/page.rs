@@ -1,7 +1,8 @@
 //! The files of the inspector, and where they are.
 
 use axum::Router;
-use machine::{http::Http, store::Store};
+use machine::store::Store;
+use machine_console::http::Http;
 use tokio::net::TcpListener;
 
 use crate::support::{Call, Place, actors, raw};
@@ -37,7 +38,7 @@ async fn a_browser_is_led_to_the_page() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_file_of_the_page_is_served() {
     let place = Place::new().await;
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../machine/src/inspector");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../machine/console/src/inspector");
     for file in std::fs::read_dir(folder).unwrap() {
         let file = file.unwrap();
         let name = file.file_name().into_string().unwrap();

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use machine::{
     contract::{Answer, Call as ToolCall, NotDone, Perform, Planned, Settled},
-    http::Http,
     worker::Worker,
 };
+use machine_console::http::Http;
 use machine_tests::{
     actors::tool_node,
     cluster::{Cluster, Deploy, LIMIT, Live, REFERENCE, Request, accepted, deploy, live},

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use machine::Id;
 use machine::contract::Contract;
-use machine::{Id, http::Http};
+use machine_console::http::Http;
 use machine_tests::{
     actors::{ann, reasoning_node, tool_node},
     cluster::{accepted, live},

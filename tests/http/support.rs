@@ -11,11 +11,11 @@ use machine::{
     Id,
     actor::{Actors, Human},
     contract::{Action, Contract, Gate, NotDone, Planned, Settled},
-    http::{Access, Http, serve},
     machine,
     store::{Message, OpenOptions, Store},
     worker::{Failure, Handler, Next, Task, Worker},
 };
+use machine_console::http::{Access, Http, serve};
 use machine_tests::{
     actors::{ecs_node, tool_node},
     samples::{answers, asked, asked_in, mail, receipt},

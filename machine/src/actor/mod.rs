@@ -12,8 +12,8 @@ pub use category::Category;
 pub use category::Library;
 pub use name::InvalidName;
 pub(crate) use name::Name;
-#[cfg(feature = "durable")]
-pub(crate) use name::is_invisible;
+#[doc(hidden)]
+pub use name::is_invisible;
 #[cfg(feature = "store")]
 pub(crate) use nodes::Callback;
 pub use nodes::{Actors, Anyone, EcsNode, GraphRunner, Human, ReasoningNode, ToolNode};

@@ -76,7 +76,7 @@ fn normal(name: &str) -> String {
 /// Control characters, and characters that are not shown or that change how others are shown: line
 /// and paragraph separators, bidirectional controls, joiners, fillers, variation selectors and tags.
 #[must_use]
-pub(crate) fn is_invisible(character: char) -> bool {
+pub fn is_invisible(character: char) -> bool {
     character.is_control()
         || matches!(
             character,

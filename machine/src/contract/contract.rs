@@ -12,6 +12,7 @@ use super::{
     secret,
     terms::{Author, Made, Terms},
     tool::filled,
+    wording::{Extent, Wording},
 };
 use crate::{
     actor::{Actor, GraphRunner, Human, Name, ReasoningNode},
@@ -346,6 +347,18 @@ impl Contract {
     }
 
     /// A gate has the summary of the action that it asks for.
+    /// The action as a question to a person. Long arguments are cut; then its second line names what is hidden.
+    #[must_use]
+    pub fn question_in(&self, language: Language) -> String {
+        Wording::of(self, Extent::Short).text(language)
+    }
+
+    /// The same with all arguments.
+    #[must_use]
+    pub fn whole_question_in(&self, language: Language) -> String {
+        Wording::of(self, Extent::Whole).text(language)
+    }
+
     fn summarize<'a>(&self, summary: &'a str, language: Language) -> Cow<'a, str> {
         match &self.0.approves {
             Some(_) => language.say(Phrase::ApproveSummary, &[("summary", &summary)]).into(),

@@ -166,7 +166,7 @@ pub enum Liveness {
 
 /// A process, as people find it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Process {
     /// Its number.
     pub pid: u32,

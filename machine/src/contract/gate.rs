@@ -185,16 +185,17 @@ pub struct Gate {
 }
 
 /// The whole question of a gate, with nothing left out, and its digest.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "http", derive(Serialize, utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct WholeQuestion {
     /// The text, as [`Gate::question`] has it if it hides nothing.
-    #[cfg_attr(feature = "http", serde(rename = "question"), schema(rename = "question"))]
+    #[serde(rename = "question")]
+    #[cfg_attr(feature = "openapi", schema(rename = "question"))]
     pub text: String,
     /// The digest of the question, by which an approval says that all of it was shown. It is the same in every
     /// language.
-    #[cfg_attr(feature = "http", schema(value_type = String))]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub digest: Digest,
 }
 
@@ -244,8 +245,8 @@ impl Gate {
     }
 
     /// The question to a person who declines, in a language.
-    #[cfg(feature = "cli")]
-    pub(crate) fn declining(&self, language: Language) -> String {
+    #[must_use]
+    pub fn declining(&self, language: Language) -> String {
         let approval = self.approval();
         approval.heading.declining(self.question(), &approval.action, language)
     }
@@ -274,9 +275,9 @@ impl Gate {
         self.whole.as_ref().map(|whole| WholeQuestion::new(whole, language))
     }
 
-    /// The digest of the question, if it hides nothing.
-    #[cfg(any(feature = "cli", feature = "http"))]
-    pub(crate) fn digest_if_whole(&self) -> Option<Digest> {
+    /// The digest of the [`question`](Self::question), if it hides nothing.
+    #[must_use]
+    pub fn digest_if_whole(&self) -> Option<Digest> {
         self.whole_question().filter(|whole| whole.text == self.question()).map(|it| it.digest)
     }
 

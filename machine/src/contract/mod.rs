@@ -59,7 +59,7 @@ pub use in_flight::InFlight;
 pub(crate) use in_flight::{CallHandle, CallRecord, Owner};
 pub use invalid::InvalidContract;
 pub use key::IdempotencyKey;
-#[cfg(feature = "http")]
+#[cfg(feature = "store")]
 pub(crate) use outcome::MAX_BYTES;
 pub use outcome::{Answer, Applied, LateCall, NotDone, Outcome, Settled, receipt};
 #[cfg(feature = "store")]
@@ -79,7 +79,6 @@ pub(crate) use rules::settled_at;
 pub use secret::Secret;
 pub(crate) use secret::hide_in_contract;
 pub use tool::{Callable, Repeatable, Tool, ToolSpec};
-#[cfg(feature = "http")]
-pub(crate) use wording::without_arguments;
+pub use wording::without_arguments;
 #[cfg(feature = "store")]
 pub(crate) use wording::{Extent, Wording, question, visible};

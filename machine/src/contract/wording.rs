@@ -157,7 +157,6 @@ impl Heading {
     }
 
     /// The same to a person who declines: what `y` means is in the first line.
-    #[cfg(feature = "cli")]
     pub(super) fn declining(&self, question: &str, digest: &Digest, language: Language) -> String {
         let mut text = language.say(Phrase::DeclineQuestion, &[("name", &self.name)]);
         self.rest(language, &mut text);
@@ -191,8 +190,8 @@ fn digest_line(digest: &Digest, language: Language) -> String {
 
 /// The first line of a question that shows arguments; `None` of any other text. It is empty if it is in the words of
 /// the tool, which may quote arguments: then a line with the name of the tool follows.
-#[cfg(feature = "http")]
-pub(crate) fn without_arguments(question: &str, language: Language) -> Option<&str> {
+#[must_use]
+pub fn without_arguments(question: &str, language: Language) -> Option<&str> {
     let (first, rest) = question.split_once('\n')?;
     let is_worded = [Language::English, language].into_iter().any(|language| {
         let before = language.text(Phrase::Tool).split_once('{').map_or("", |(before, _)| before);

@@ -82,8 +82,9 @@ impl Language {
         }
     }
 
-    /// The same with its values.
-    pub(crate) fn say(self, phrase: Phrase, values: &[(&str, &dyn Display)]) -> String {
+    /// The same with values in the place of their names. One without a value stays as it is.
+    #[must_use]
+    pub fn say(self, phrase: Phrase, values: &[(&str, &dyn Display)]) -> String {
         fill(self.text(phrase), |name| {
             let found = values.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| Cow::Owned(value.to_string()))

@@ -10,19 +10,20 @@ use crate::{
 
 /// A machine that was cancelled, or will be.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-pub(crate) struct Cancelled {
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Cancelled {
     /// The machine.
-    pub(crate) id: Id,
+    pub id: Id,
+    /// How it is cancelled.
     #[serde(flatten)]
-    pub(crate) how: How,
+    pub how: How,
 }
 
 /// How a machine is cancelled.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "how", rename_all = "snake_case")]
-pub(crate) enum How {
+pub enum How {
     /// It is cancelled.
     AtOnce,
     /// Its program was sent a message, and cancels it.
@@ -43,11 +44,11 @@ enum Plan {
 
 impl Operator<'_> {
     /// Cancels what is not needed any more. All are looked at before anything is changed.
-    pub(crate) async fn cancel(
-        &self,
-        ids: &[Id],
-        reason: Option<&str>,
-    ) -> Result<Vec<Cancelled>, Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]: nothing was changed, unless its text names what was done before.
+    pub async fn cancel(&self, ids: &[Id], reason: Option<&str>) -> Result<Vec<Cancelled>, Error> {
         let reason = reason.unwrap_or(Phrase::Cancelled.english());
         let plans = self.plans(ids, reason).await;
         let plans = self.checked("cancel", ids, reason, plans).await?;

@@ -8,7 +8,7 @@ use crate::{
 
 /// What a person found out about an action in doubt.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Finding<'a> {
+pub enum Finding<'a> {
     /// It took place; this shows it.
     Applied(Option<&'a str>),
     /// It did not take place, and will not; for this reason.
@@ -19,7 +19,11 @@ pub(crate) enum Finding<'a> {
 
 impl Operator<'_> {
     /// The execution in doubt with this id.
-    pub(crate) async fn in_doubt(&self, id: Id) -> Result<InDoubt, Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]: nothing was changed, unless its text names what was done before.
+    pub async fn in_doubt(&self, id: Id) -> Result<InDoubt, Error> {
         let doubt = self.doubtful(id).await;
         self.checked("confirm", &[id], "", doubt).await
     }
@@ -75,7 +79,11 @@ impl Operator<'_> {
     }
 
     /// Settles an execution in doubt.
-    pub(crate) async fn confirm(&self, doubt: InDoubt, finding: Finding<'_>) -> Result<(), Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]: nothing was changed, unless its text names what was done before.
+    pub async fn confirm(&self, doubt: InDoubt, finding: Finding<'_>) -> Result<(), Error> {
         let id = doubt.execution().id();
         let (operation, text) = match finding {
             Finding::Applied(receipt) => {

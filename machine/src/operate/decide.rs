@@ -11,27 +11,27 @@ use crate::{
 
 /// The answer to a gate, as it is on record.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-pub(crate) struct Decided {
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Decided {
     /// The gate.
-    pub(crate) gate: Id,
+    pub gate: Id,
     /// The execution that it guards.
-    pub(crate) execution: Id,
+    pub execution: Id,
     /// It may run.
-    pub(crate) approved: bool,
+    pub approved: bool,
     /// The name of the person.
-    pub(crate) by: String,
+    pub by: String,
     /// When (milliseconds since the Unix epoch, by the clock of the store).
-    pub(crate) at: i64,
+    pub at: i64,
 }
 
 impl Operator<'_> {
     /// The gates with these ids, to approve or decline them.
-    pub(crate) async fn gates(
-        &self,
-        operation: &'static str,
-        ids: &[Id],
-    ) -> Result<Vec<Gate>, Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]: nothing was changed, unless its text names what was done before.
+    pub async fn gates(&self, operation: &'static str, ids: &[Id]) -> Result<Vec<Gate>, Error> {
         let mut gates = Vec::with_capacity(ids.len());
         for id in ids {
             let gate = self.gate(operation, *id).await;
@@ -48,10 +48,11 @@ impl Operator<'_> {
 
     /// Approves what these gates ask for, once. All of them, or none. Each has the digest of the question that
     /// was shown; `None` if a part of it was hidden, which is refused.
-    pub(crate) async fn approve(
-        &self,
-        gates: Vec<(Gate, Option<Digest>)>,
-    ) -> Result<Vec<Decided>, Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]: nothing was changed, unless its text names what was done before.
+    pub async fn approve(&self, gates: Vec<(Gate, Option<Digest>)>) -> Result<Vec<Decided>, Error> {
         let ids: Vec<_> = gates.iter().map(|(gate, _)| gate.id()).collect();
         let answers = gates.into_iter().map(|(gate, shown)| {
             // The digest of no text: the store refuses it, unless there is a reason that comes first.
@@ -63,7 +64,11 @@ impl Operator<'_> {
     }
 
     /// What these gates ask for never runs. All of them, or none.
-    pub(crate) async fn decline(
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]: nothing was changed, unless its text names what was done before.
+    pub async fn decline(
         &self,
         gates: Vec<Gate>,
         reason: Option<&str>,

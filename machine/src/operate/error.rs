@@ -10,16 +10,15 @@ use crate::{
 
 /// Why something was not done. Its `Display` is for people: text from the file cannot break out of its
 /// line.
-#[derive(Debug)]
-pub(crate) struct Error {
-    kind: Kind,
+pub struct Error {
+    kind: ErrorKind,
     text: String,
     source: Option<Box<dyn error::Error + Send + Sync>>,
 }
 
 /// What the surfaces tell apart.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Kind {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
     /// The machine, or the store, does not allow it.
     Refused,
     /// The request makes no sense.
@@ -35,43 +34,41 @@ pub(crate) enum Kind {
 }
 
 impl Error {
-    pub(crate) fn kind(&self) -> &Kind {
-        &self.kind
+    /// The reason in one word.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
     }
 
     /// It is refused, and nothing was changed.
-    pub(crate) fn refused(text: impl Into<String>) -> Self {
-        Self { kind: Kind::Refused, text: text.into(), source: None }
+    pub(super) fn refused(text: impl Into<String>) -> Self {
+        Self { kind: ErrorKind::Refused, text: text.into(), source: None }
     }
 
     /// The request makes no sense, whatever the machine.
-    pub(crate) fn invalid(text: impl Into<String>) -> Self {
-        Self { kind: Kind::Invalid, text: text.into(), source: None }
+    pub(super) fn invalid(text: impl Into<String>) -> Self {
+        Self { kind: ErrorKind::Invalid, text: text.into(), source: None }
     }
 
     /// The values of an event do not fit it.
-    pub(crate) fn payload(text: impl Into<String>) -> Self {
-        Self { kind: Kind::Payload, text: text.into(), source: None }
+    pub(super) fn payload(text: impl Into<String>) -> Self {
+        Self { kind: ErrorKind::Payload, text: text.into(), source: None }
     }
 
     /// Nothing has this name; the text has those that there are.
-    pub(crate) fn unknown(text: impl Into<String>) -> Self {
-        Self { kind: Kind::Unknown, text: text.into(), source: None }
-    }
-
-    /// A document cannot be written.
-    pub(crate) fn unwritable(error: serde_json::Error) -> Self {
-        Self::of(Kind::Refused, error)
+    pub(super) fn unknown(text: impl Into<String>) -> Self {
+        Self { kind: ErrorKind::Unknown, text: text.into(), source: None }
     }
 
     /// The same, with what to do about it.
-    pub(crate) fn hint(mut self, hint: impl fmt::Display) -> Self {
+    #[must_use]
+    pub fn hint(mut self, hint: impl fmt::Display) -> Self {
         self.text = format!("{}; {hint}", self.text);
         self
     }
 
     /// The same, with what was done before it.
-    pub(crate) fn after(mut self, done: &[Id]) -> Self {
+    pub(super) fn after(mut self, done: &[Id]) -> Self {
         if !done.is_empty() {
             let done: Vec<_> = done.iter().map(ToString::to_string).collect();
             self.text = format!("{} (done before: {})", self.text, done.join(", "));
@@ -80,7 +77,8 @@ impl Error {
     }
 
     /// The gate of which a part of the question was not shown.
-    pub(crate) fn not_shown(&self) -> Option<Id> {
+    #[must_use]
+    pub fn not_shown(&self) -> Option<Id> {
         match self.source.as_ref()?.downcast_ref()? {
             CommitError::NotShown { id } => Some(*id),
             _ => None,
@@ -90,7 +88,7 @@ impl Error {
     /// In one word, for the operator log.
     pub(super) fn outcome(&self) -> &'static str {
         match self.kind {
-            Kind::Unavailable => "failed",
+            ErrorKind::Unavailable => "failed",
             _ => "refused",
         }
     }
@@ -107,7 +105,7 @@ impl Error {
         Self { text, ..error.into() }
     }
 
-    fn of(kind: Kind, error: impl error::Error + Send + Sync + 'static) -> Self {
+    fn of(kind: ErrorKind, error: impl error::Error + Send + Sync + 'static) -> Self {
         let text = OneLine(&error.to_string()).to_string();
         Self { kind, text, source: Some(Box::new(error)) }
     }
@@ -127,7 +125,7 @@ impl error::Error for Error {
 
 impl From<Unavailable> for Error {
     fn from(error: Unavailable) -> Self {
-        Self::of(Kind::Unavailable, error)
+        Self::of(ErrorKind::Unavailable, error)
     }
 }
 
@@ -136,9 +134,9 @@ impl From<LoadError> for Error {
         match error {
             LoadError::Unavailable(error) => error.into(),
             error @ (LoadError::NotFound { .. } | LoadError::Pruned { .. }) => {
-                Self::of(Kind::NotFound, error)
+                Self::of(ErrorKind::NotFound, error)
             }
-            error => Self::of(Kind::Refused, error),
+            error => Self::of(ErrorKind::Refused, error),
         }
     }
 }
@@ -147,7 +145,7 @@ impl From<CommitError> for Error {
     fn from(error: CommitError) -> Self {
         match error {
             CommitError::Unavailable(error) => error.into(),
-            error => Self::of(Kind::Refused, error),
+            error => Self::of(ErrorKind::Refused, error),
         }
     }
 }
@@ -162,20 +160,20 @@ impl From<SendError> for Error {
     fn from(error: SendError) -> Self {
         match error {
             SendError::Unavailable(error) => error.into(),
-            error @ SendError::NotFound { .. } => Self::of(Kind::NotFound, error),
-            error => Self::of(Kind::Refused, error),
+            error @ SendError::NotFound { .. } => Self::of(ErrorKind::NotFound, error),
+            error => Self::of(ErrorKind::Refused, error),
         }
     }
 }
 
 impl From<InvalidMessage> for Error {
     fn from(error: InvalidMessage) -> Self {
-        Self::of(Kind::Invalid, error)
+        Self::of(ErrorKind::Invalid, error)
     }
 }
 
 impl From<InvalidContract> for Error {
     fn from(error: InvalidContract) -> Self {
-        Self::of(Kind::Refused, error)
+        Self::of(ErrorKind::Refused, error)
     }
 }

@@ -1,4 +1,4 @@
-use super::{Error, Kind, Operator};
+use super::{Error, ErrorKind, Operator};
 use crate::{
     contract::execution,
     id::Id,
@@ -32,7 +32,7 @@ impl Operator<'_> {
         checked: Result<T, Error>,
     ) -> Result<T, Error> {
         match checked {
-            Err(error) if *error.kind() == Kind::Refused => {
+            Err(error) if error.kind() == ErrorKind::Refused => {
                 Err(self.with_commands(id, error).await)
             }
             checked => checked,

@@ -12,7 +12,7 @@ use crate::{
 
 /// A message that the stored definition of its machine allows.
 #[derive(Debug)]
-pub(crate) struct Draft {
+pub(super) struct Draft {
     id: Id,
     body: Value,
     warning: Option<String>,
@@ -26,26 +26,33 @@ pub(crate) struct Draft {
 
 /// How an event is sent.
 #[derive(Debug, Default)]
-pub(crate) struct Sending {
-    pub(crate) correlation: Option<String>,
-    pub(crate) seen: Option<u64>,
-    pub(crate) early: bool,
+pub struct Sending {
+    /// The correlation id of the message; by default a new one.
+    pub correlation: Option<String>,
+    /// The number of transitions that the machine had when the person looked at it. If it has moved on, nothing is sent.
+    pub seen: Option<u64>,
+    /// It is an answer to a question that will come.
+    pub early: bool,
 }
 
 /// A message that was sent; its machine's program applies it.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-pub(crate) struct Accepted {
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Accepted {
     /// The correlation id of the message.
-    pub(crate) correlation: String,
+    pub correlation: String,
     /// What the person should know.
-    pub(crate) warning: Option<String>,
+    pub warning: Option<String>,
 }
 
 impl Operator<'_> {
     /// Sends a machine one of its events, for its program to apply. `seen` is the number of transitions that
     /// the machine had when the person looked at it. `early` is for an answer to a question that will come.
-    pub(crate) async fn send(
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]: nothing was changed, unless its text names what was done before.
+    pub async fn send(
         &self,
         id: Id,
         trigger: &str,
@@ -75,7 +82,7 @@ impl Operator<'_> {
 
 impl Draft {
     /// Checks a message against the newest definition of its machine.
-    pub(crate) async fn new(
+    pub(super) async fn new(
         store: &Store,
         id: Id,
         trigger: &str,
@@ -142,7 +149,7 @@ impl Draft {
         })
     }
 
-    pub(crate) async fn send(
+    pub(super) async fn send(
         self,
         store: &Store,
         correlation: Option<String>,

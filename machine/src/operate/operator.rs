@@ -1,6 +1,6 @@
 use std::future::Future;
 
-use super::{Error, Kind};
+use super::{Error, ErrorKind};
 use crate::{
     actor::{Actor, Actors, Human},
     contract::{
@@ -12,9 +12,34 @@ use crate::{
     view::{Label, line::OneLine},
 };
 
-/// A person who acts on the machines of a store.
+/// A person who acts on the machines of a store. Every act leaves a line in the operator log, also one that is refused.
+///
+/// ```
+/// use machine::actor::{Actors, Human};
+/// use machine::contract::{Action, Contract, ToolSpec};
+/// use machine::operate::Operator;
+/// use machine::store::Store;
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+/// # runtime.block_on(async {
+/// let (store, actors) = (Store::memory(), Actors::issue("office")?);
+/// let email = ToolSpec::irreversible("email", "send")?;
+/// let mail = Contract::tool_call(&email, r#"{"to": "bob@example.com"}"#, &actors.reasoning_node)?;
+/// let (mut gate, mut mail) = mail.ask::<Action>(None, &actors.ecs_node)?;
+/// store.ask(&mut gate, &mut mail).await?;
+///
+/// let ann = Human::new("ann@example.com")?;
+/// let operator = Operator::new(&store, &actors, &ann, "office");
+/// let gates = operator.gates("decline", &[gate.id()]).await?;
+/// operator.decline(gates, Some("wrong address")).await?;
+/// let line = store.operations(1, None).await?.items.pop().unwrap()?;
+/// assert_eq!((&*line.by, &*line.via, &*line.operation), ("ann@example.com", "office", "decline"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
-pub(crate) struct Operator<'a> {
+pub struct Operator<'a> {
     pub(super) store: &'a Store,
     pub(super) actors: &'a Actors,
     pub(super) by: &'a Human,
@@ -23,17 +48,18 @@ pub(crate) struct Operator<'a> {
 }
 
 impl<'a> Operator<'a> {
-    pub(crate) fn new(
-        store: &'a Store,
-        actors: &'a Actors,
-        by: &'a Human,
-        via: &'static str,
-    ) -> Self {
+    /// `via` names the interface in the operator log, such as `cli`.
+    #[must_use]
+    pub fn new(store: &'a Store, actors: &'a Actors, by: &'a Human, via: &'static str) -> Self {
         Self { store, actors, by, via }
     }
 
     /// Tries what failed again: a new attempt with the same key. Returns its id.
-    pub(crate) async fn retry(&self, id: Id) -> Result<Id, Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]: nothing was changed, unless its text names what was done before.
+    pub async fn retry(&self, id: Id) -> Result<Id, Error> {
         let failed = self.failed(id).await;
         let failed = self.checked("retry", &[id], "", failed).await?;
         self.logged("retry", &[id], "", async {
@@ -54,7 +80,11 @@ impl<'a> Operator<'a> {
     }
 
     /// The execution to try again.
-    pub(crate) async fn failed(&self, id: Id) -> Result<Execution<Failed>, Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]: nothing was changed, unless its text names what was done before.
+    pub async fn failed(&self, id: Id) -> Result<Execution<Failed>, Error> {
         self.is_execution("retry", id).await?;
         let failed = self.failed_execution(id).await;
         self.or_instead(id, failed).await
@@ -95,7 +125,11 @@ impl<'a> Operator<'a> {
     }
 
     /// Records that a person has seen and dealt with a contradiction.
-    pub(crate) async fn acknowledge(&self, id: Id) -> Result<(), Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]: nothing was changed, unless its text names what was done before.
+    pub async fn acknowledge(&self, id: Id) -> Result<(), Error> {
         let checked = self.is_execution("acknowledge", id).await;
         self.checked("acknowledge", &[id], "", checked).await?;
         let acknowledge = async {
@@ -115,7 +149,11 @@ impl<'a> Operator<'a> {
     }
 
     /// Shuts out the worker of a call, which puts the call in doubt.
-    pub(crate) async fn fence(&self, id: Id, reason: Option<&str>) -> Result<InDoubt, Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]: nothing was changed, unless its text names what was done before.
+    pub async fn fence(&self, id: Id, reason: Option<&str>) -> Result<InDoubt, Error> {
         let reason = reason.unwrap_or(SHUT_OUT);
         let checked = self.is_execution("fence", id).await;
         self.checked("fence", &[id], reason, checked).await?;
@@ -131,12 +169,11 @@ impl<'a> Operator<'a> {
     }
 
     /// The call whose worker is to be shut out, or whose service has accepted it and not reported.
-    #[cfg(feature = "cli")]
-    pub(crate) async fn in_flight(
-        &self,
-        id: Id,
-        reason: Option<&str>,
-    ) -> Result<AnyExecution, Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]: nothing was changed, unless its text names what was done before.
+    pub async fn in_flight(&self, id: Id, reason: Option<&str>) -> Result<AnyExecution, Error> {
         let call = async {
             self.is_execution("fence", id).await?;
             let any: AnyExecution = self.store.load(id).await?;
@@ -164,7 +201,7 @@ impl<'a> Operator<'a> {
         checked: Result<T, Error>,
     ) -> Result<T, Error> {
         match checked {
-            Err(error) if matches!(error.kind(), Kind::Refused | Kind::Payload) => {
+            Err(error) if matches!(error.kind(), ErrorKind::Refused | ErrorKind::Payload) => {
                 self.logged(operation, machines, detail, async { Err(error) }).await
             }
             checked => checked,
@@ -172,7 +209,7 @@ impl<'a> Operator<'a> {
     }
 
     /// Does something, on record: before it is done, so that a crash in between is visible, and after.
-    pub(crate) async fn logged<T>(
+    pub(super) async fn logged<T>(
         &self,
         operation: &'static str,
         machines: &[Id],

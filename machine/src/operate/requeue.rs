@@ -7,7 +7,11 @@ use crate::{
 
 impl Operator<'_> {
     /// Lets workers try again what they set aside. All are looked at before anything is changed.
-    pub(crate) async fn requeue(&self, ids: &[Id], messages: &[String]) -> Result<(), Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]: nothing was changed, unless its text names what was done before.
+    pub async fn requeue(&self, ids: &[Id], messages: &[String]) -> Result<(), Error> {
         let checked = self.set_aside(ids, messages).await;
         self.checked("requeue", ids, "", checked).await?;
         let messages: Vec<&str> = messages.iter().map(String::as_str).collect();

@@ -7,7 +7,11 @@ use crate::{
 
 impl Operator<'_> {
     /// The question that waits with this id.
-    pub(crate) async fn question(&self, id: Id) -> Result<Question, Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]: nothing was changed, unless its text names what was done before.
+    pub async fn question(&self, id: Id) -> Result<Question, Error> {
         let question = self.asked(id).await;
         self.checked("respond", &[id], "", question).await
     }
@@ -18,12 +22,21 @@ impl Operator<'_> {
         self.or_instead(id, question).await
     }
 
+    /// Refuses a question that has waited for longer than these checks allow. [`proceed`](Self::proceed) checks it again.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] with the time for which it has waited.
+    pub fn in_age(&self, question: &Question, checks: Resume) -> Result<(), Error> {
+        Ok(self.store.is_in_age(question, checks)?)
+    }
+
     /// Stores the answer to a question.
-    pub(crate) async fn respond(
-        &self,
-        question: Question,
-        response: &str,
-    ) -> Result<Question, Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]: nothing was changed, unless its text names what was done before.
+    pub async fn respond(&self, question: Question, response: &str) -> Result<Question, Error> {
         let id = question.id();
         if response.is_empty() {
             return Err(Error::invalid("the response is empty; give an answer"));
@@ -36,11 +49,11 @@ impl Operator<'_> {
     }
 
     /// Resumes a question with its stored answer.
-    pub(crate) async fn proceed(
-        &self,
-        question: Question,
-        checks: Resume,
-    ) -> Result<Resumed, Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]: nothing was changed, unless its text names what was done before.
+    pub async fn proceed(&self, question: Question, checks: Resume) -> Result<Resumed, Error> {
         let id = question.id();
         let proceed = async {
             let resumed =

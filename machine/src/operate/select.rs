@@ -1,31 +1,31 @@
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
-use super::{Audience, Error, for_audience};
+use super::Error;
 use crate::{
     contract::{Release, execution},
     id::shortened,
-    store::{LoadError, Page, Query, Store},
-    view::{self, Label, Observer, Overview, line::OneLine},
+    store::{LoadError, Page, Query},
+    view::{self, Attention, Label, Observer, Overview, line::OneLine},
 };
 
 /// Which machines a person wants to see, by the names that are shown.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Wanted<'a> {
+pub struct Wanted<'a> {
     /// The kind.
-    pub(crate) machine: Option<&'a str>,
+    pub machine: Option<&'a str>,
     /// The state, by its label or by its name, in any case.
-    pub(crate) state: Option<&'a str>,
-    pub(crate) session: Option<&'a str>,
-    pub(crate) key: Option<&'a str>,
-    /// What their gates let executions do.
-    pub(crate) release: Option<Release>,
+    pub state: Option<&'a str>,
+    /// The session.
+    pub session: Option<&'a str>,
+    /// The idempotency key.
+    pub key: Option<&'a str>,
+    /// The state of the gates of executions.
+    pub release: Option<Release>,
 }
 
 /// A query for the machines that are wanted.
 #[derive(Debug, Clone)]
-pub(crate) struct Selection {
+pub struct Selection {
     query: Query,
     /// A label can say more than the name of the state.
     state: Option<String>,
@@ -40,11 +40,7 @@ impl Wanted<'_> {
     /// # Errors
     ///
     /// Names that nothing in the store has: a typo would look as if there were no machines.
-    pub(crate) async fn select(
-        &self,
-        observer: &Observer,
-        mut query: Query,
-    ) -> Result<Selection, Error> {
+    pub async fn select(&self, observer: &Observer, mut query: Query) -> Result<Selection, Error> {
         let known = States::of(observer).await?;
         if let Some(machine) = self.machine {
             known.has_kind(machine)?;
@@ -54,7 +50,7 @@ impl Wanted<'_> {
             query = query.statuses(known.statuses(self.machine, state)?);
         }
         if let Some(session) = self.session {
-            has_session(&observer.store, session).await?;
+            has_session(observer, session).await?;
             query = query.session(session);
         }
         if let Some(key) = self.key {
@@ -74,7 +70,11 @@ impl Wanted<'_> {
 
 impl Selection {
     /// A page of the machines. One that cannot be read is an error in its place.
-    pub(crate) async fn list<A: view::Audience>(
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Observer::list`].
+    pub async fn list<A: view::Audience>(
         &self,
         observer: &Observer,
     ) -> Result<Page<Result<Overview<A>, LoadError>>, LoadError> {
@@ -95,22 +95,22 @@ impl Selection {
         }
     }
 
-    /// The concerns of the machines, as a document.
-    pub(crate) async fn attention(
+    /// The concerns of the machines.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Observer::attention`].
+    pub async fn attention<A: view::Audience>(
         &self,
         observer: &Observer,
-        audience: Audience,
-    ) -> Result<Value, Error> {
-        let document = for_audience!(audience, observer, attention(&self.query))?;
-        let mut document = document.map_err(Error::unwritable)?;
-        if let Some(concerns) = document["concerns"].as_array_mut() {
-            concerns.retain(|one| match (one["status"].as_str(), one["label"].as_str()) {
-                (Some(status), Some(label)) => self.has(status, label),
-                // Nobody knows the state of what cannot be read.
-                _ => true,
-            });
-        }
-        Ok(document)
+    ) -> Result<Attention<A>, LoadError> {
+        let mut attention = observer.attention::<A>(&self.query).await?;
+        attention.concerns.retain(|one| match (&one.status, &one.label) {
+            (Some(status), Some(label)) => self.has(status, label),
+            // The state of what cannot be read is unknown.
+            _ => true,
+        });
+        Ok(attention)
     }
 
     fn has(&self, status: &str, label: &str) -> bool {
@@ -123,8 +123,7 @@ impl Selection {
 /// # Errors
 ///
 /// Names that nothing has: a typo would look as if there were no such machines.
-#[cfg(feature = "cli")]
-pub(crate) async fn ended_in(
+pub async fn ended_in(
     observer: &Observer,
     machine: Option<&str>,
     wanted: &str,
@@ -146,14 +145,22 @@ pub(crate) async fn ended_in(
 }
 
 /// Refuses the name of a kind that nothing has.
-#[cfg(feature = "cli")]
-pub(crate) async fn has_kind(observer: &Observer, machine: &str) -> Result<(), Error> {
+///
+/// # Errors
+///
+/// [`Error`] for a name that nothing has: a typo would look as if there were nothing to see.
+pub async fn has_kind(observer: &Observer, machine: &str) -> Result<(), Error> {
     States::of(observer).await?.has_kind(machine)
 }
 
 /// Refuses the name of a session that no machine has: with a typo it would look as if nothing had happened
 /// in it.
-pub(crate) async fn has_session(store: &Store, session: &str) -> Result<(), Error> {
+///
+/// # Errors
+///
+/// [`Error`] for a name that nothing has: a typo would look as if there were nothing to see.
+pub async fn has_session(observer: &Observer, session: &str) -> Result<(), Error> {
+    let store = &observer.store;
     let page = store.list(&Query::new().session(session).limit(1)).await?;
     if !page.items.is_empty() {
         return Ok(());
@@ -167,7 +174,6 @@ pub(crate) async fn has_session(store: &Store, session: &str) -> Result<(), Erro
 struct States {
     all: BTreeSet<(String, String, String)>,
     /// Kind and name of those that machines end in.
-    #[cfg(feature = "cli")]
     ends: BTreeSet<(String, String)>,
     /// A definition cannot be read, so there may be others.
     is_whole: bool,
@@ -178,12 +184,10 @@ impl States {
         let stored = observer.store.definitions().await?;
         let own = observer.own.iter().copied();
         let mut all = BTreeSet::new();
-        #[cfg(feature = "cli")]
         let mut ends = BTreeSet::new();
         // The library's own kind is there before its first machine is.
         for definition in stored.iter().map(|it| &**it).chain(own).chain([execution::DEFINITION]) {
             for state in &*definition.states {
-                #[cfg(feature = "cli")]
                 if state.terminal {
                     ends.insert((definition.name.to_string(), state.name.to_string()));
                 }
@@ -200,12 +204,7 @@ impl States {
             }
         }
         let is_whole = observer.store.broken_definitions().await?.is_empty();
-        Ok(Self {
-            all,
-            #[cfg(feature = "cli")]
-            ends,
-            is_whole,
-        })
+        Ok(Self { all, ends, is_whole })
     }
 
     fn has_kind(&self, machine: &str) -> Result<(), Error> {

@@ -39,7 +39,6 @@ impl Declared {
         self.tools.push(NamedTool { name, read: |contract| T::__read(contract).map(drop) });
     }
 
-    #[cfg(feature = "cli")]
     pub(crate) fn is_empty(&self) -> bool {
         self.machines.is_empty() && self.tools.is_empty()
     }
@@ -164,7 +163,6 @@ impl Store {
     }
 
     /// Reads every machine, those of the kinds that the program has declared as the program reads them.
-    #[cfg(feature = "cli")]
     pub(crate) async fn check_all(
         &self,
         progress: impl FnMut(u64),

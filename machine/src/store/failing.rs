@@ -66,7 +66,6 @@ impl Store {
     }
 
     /// What failed last of one machine.
-    #[cfg(any(feature = "cli", feature = "http"))]
     pub(crate) async fn failing_of(&self, id: Id) -> Result<Option<Failing>, LoadError> {
         let (_, work, _) = self.inner.backend.task(id).await?;
         Ok(work.and_then(|work| Failing::of(id, &work)))

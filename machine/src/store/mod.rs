@@ -1,5 +1,6 @@
 //! Durable storage for machines: in memory, or in a SQLite file. See [`guarantees`] for what it promises.
 
+mod accepted_call;
 mod acknowledge;
 pub(crate) mod attempt;
 pub(crate) mod backend;
@@ -11,7 +12,6 @@ mod broken;
 mod cancel;
 mod change;
 pub(crate) mod check;
-#[cfg(feature = "cli")]
 mod check_any;
 mod commit_error;
 #[cfg(test)]
@@ -84,6 +84,7 @@ mod worker;
 #[doc = include_str!("../docs/guarantees.md")]
 pub mod guarantees {}
 
+pub use accepted_call::AcceptedCall;
 pub use backend::Child;
 pub use backup::{Backup, BackupError, BackupProgress};
 pub use batch::Batch;
@@ -95,7 +96,6 @@ pub use cursor::{Cursor, InvalidCursor};
 pub use decide::Decide;
 pub use done::Done;
 pub use failing::Failing;
-#[cfg(any(feature = "cli", feature = "http"))]
 pub(crate) use gates::Standing;
 pub use handle::Store;
 pub use load_error::LoadError;

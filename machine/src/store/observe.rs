@@ -43,11 +43,6 @@ impl Observed {
         (self.state, &self.definition.states[self.state].label)
     }
 
-    #[cfg(feature = "http")]
-    pub(crate) fn session(&self) -> Option<&str> {
-        self.row.session.as_deref()
-    }
-
     /// The newest definition of its kind.
     pub(crate) fn newest(&self) -> &Definition {
         &self.newest
@@ -106,7 +101,6 @@ impl Store {
 
     /// Like [`observed_one`](Self::observed_one), with an error of its own for a machine that was pruned.
     /// Only machines that attempted a keyed action are known after pruning.
-    #[cfg(any(feature = "cli", feature = "http"))]
     pub(crate) async fn observed_or_pruned(&self, id: Id) -> Result<Observed, LoadError> {
         let found = self.observed_one(id).await;
         if !matches!(found, Err(LoadError::NotFound { .. })) {
@@ -197,7 +191,6 @@ impl Store {
     }
 
     /// The ids of all machines, in the order in which they were created. Rows without one are left out.
-    #[cfg(feature = "cli")]
     pub(crate) async fn ids(&self) -> Result<Vec<Id>, LoadError> {
         let mut ids = Vec::new();
         let mut query = Query::new().limit(10_000);

@@ -20,8 +20,8 @@ pub(super) struct FileOptions {
 
 impl OpenOptions {
     /// Opens files although the program cannot read all of their machines, to look at them.
-    #[cfg(feature = "cli")]
-    pub(crate) fn with_misfits(mut self) -> Self {
+    #[must_use]
+    pub fn with_misfits(mut self) -> Self {
         self.file.with_misfits = true;
         self
     }

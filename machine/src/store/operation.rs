@@ -12,7 +12,7 @@ use crate::{
 
 /// What a person did by the command line or over HTTP. See [`Store::operations`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct Operation {
     /// Operations are numbered from 1 in the order in which they began.

@@ -118,8 +118,9 @@ impl OpenOptions {
         self
     }
 
-    #[cfg(feature = "cli")]
-    pub(crate) fn declares_nothing(&self) -> bool {
+    /// Neither a machine nor a tool was declared.
+    #[must_use]
+    pub fn declares_nothing(&self) -> bool {
         self.declared.is_empty()
     }
 

@@ -81,8 +81,8 @@ impl Prune {
     }
 
     /// Only machines in one of the states with these names.
-    #[cfg(feature = "cli")]
-    pub(crate) fn statuses(mut self, names: impl IntoIterator<Item = String>) -> Self {
+    #[must_use]
+    pub fn statuses(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.statuses = names.into_iter().collect();
         self
     }

@@ -73,8 +73,8 @@ impl Query {
     }
 
     /// In one of the states with these names.
-    #[cfg(any(feature = "cli", feature = "http"))]
-    pub(crate) fn statuses(mut self, names: impl IntoIterator<Item = String>) -> Self {
+    #[must_use]
+    pub fn statuses(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.filter.statuses = names.into_iter().collect();
         self
     }

@@ -297,9 +297,9 @@ pub enum ReportError {
 }
 
 impl ReportError {
-    /// Whether the storage cannot do it now.
-    #[cfg(feature = "http")]
-    pub(crate) fn unavailable(&self) -> Option<&super::Unavailable> {
+    /// The reason, if the storage cannot do it now.
+    #[must_use]
+    pub fn unavailable(&self) -> Option<&super::Unavailable> {
         match self {
             Self::Load(LoadError::Unavailable(error))
             | Self::Commit(CommitError::Unavailable(error)) => Some(error),

@@ -223,7 +223,6 @@ impl Store {
     }
 
     /// Refuses a question that has waited for too long.
-    #[cfg(feature = "cli")]
     pub(crate) fn is_in_age(&self, question: &Question, checks: Resume) -> Result<(), LoadError> {
         let entered_at = question.execution().journal().summary().entered_at;
         self.age(question.id(), entered_at, checks).map(drop)

@@ -7,7 +7,7 @@ use crate::{clock::Millis, id::shortened};
 
 /// A session in a list, from the rows of its machines alone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct SessionLine {
     /// The session. What is not valid UTF-8 is replaced by U+FFFD; only an edit can cause that.

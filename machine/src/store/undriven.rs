@@ -158,7 +158,6 @@ fn has(definition: &Definition, trigger: &str) -> bool {
 
 impl Store {
     /// What the live workers lack for one machine now.
-    #[cfg(any(feature = "cli", feature = "http"))]
     pub(crate) async fn undriven_one(&self, id: Id) -> Result<Option<Needs>, LoadError> {
         let Some((crew, _)) = self.crew_of_all().await? else { return Ok(None) };
         let undriven = self.lacks(id, self.now(), &crew).await?;

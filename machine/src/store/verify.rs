@@ -138,7 +138,6 @@ impl Store {
     }
 
     /// Verifies one machine of any kind, as [`verify_all`](Self::verify_all) does.
-    #[cfg(feature = "cli")]
     pub(crate) async fn verify_machine(&self, id: Id) -> Result<Report, LoadError> {
         let mut named = self.inner.declared.machines.clone();
         named.push(Named::of::<AnyExecution>());

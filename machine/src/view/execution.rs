@@ -36,7 +36,7 @@ use crate::{
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(
-    feature = "http",
+    feature = "openapi",
     derive(utoipa::ToSchema),
     schema(bound = "A: Audience + utoipa::ToSchema")
 )]
@@ -47,7 +47,7 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     /// The execution.
     pub execution_id: Id,
     /// The type of the action.
-    #[cfg_attr(feature = "http", schema(value_type = String))]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub action_type: ActionType,
     /// A short description of the action.
     pub action_summary: String,
@@ -101,7 +101,7 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     pub last_actor_category: Option<Category>,
     /// The kind of the actor of the last transition.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
     pub last_actor: A::Diagnostic<Option<String>>,
     /// The name of the person who approved it.
     pub approved_by: Option<String>,
@@ -109,23 +109,23 @@ pub struct ExecutionSnapshot<A: Audience = Human> {
     pub answered_by: Option<String>,
     /// The idempotency key.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
     pub idempotency_key: A::Diagnostic<Option<String>>,
     /// How long to wait for an answer of the call; `None` means no limit.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "http", schema(value_type = Option<f64>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<f64>, required = false))]
     pub timeout_seconds: A::Diagnostic<Option<f64>>,
     /// The beginning of the reference under which its service has accepted the call.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
     pub reference: A::Internal<Option<String>>,
     /// The raw action, with the digests of its secrets.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "http", schema(value_type = Object, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Object, required = false))]
     pub action_detail: A::Internal<Map<String, Value>>,
     /// The notes of the contract.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "http", schema(value_type = Object, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Object, required = false))]
     pub metadata: A::Internal<Map<String, Value>>,
 }
 

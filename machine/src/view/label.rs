@@ -7,7 +7,7 @@ use crate::contract::{AnyExecution, Progress, Release};
 /// The status of an execution, in the vocabulary for reasoners. What needs attention comes
 /// first in the order of the labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
 pub enum Label {
@@ -59,7 +59,7 @@ impl Label {
     }
 
     /// The labels that a stored execution in the state with this name can have.
-    #[cfg(any(feature = "cli", feature = "http"))]
+    #[cfg(feature = "store")]
     pub(crate) fn of_state(name: &str) -> impl Iterator<Item = Self> + use<> {
         let labels: &[Self] = match name {
             "pending" => &[Self::Deferred, Self::NotStarted],

@@ -9,9 +9,9 @@ use crate::legible::{Marks, is_east_asian};
 
 /// Text that cannot leave its line, and cannot look like a label or a mark of a view, nor like another
 /// name: line breaks, characters that are not seen and those that look like others are escaped, and so
-/// is what begins like one of ours. See [`Marks`].
+/// is what begins like one of ours.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct OneLine<'a>(pub(crate) &'a str);
+pub struct OneLine<'a>(pub &'a str);
 
 impl fmt::Display for OneLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -15,6 +15,7 @@ impl<'a> Marks<'a> {
     }
 
     /// With those of the program.
+    #[cfg(feature = "store")]
     pub(crate) fn and(mut self, own: Option<&'a Definition>) -> Self {
         self.own = own.filter(|own| own.fingerprint != self.newest.fingerprint);
         self

@@ -7,16 +7,22 @@
 //! what it shows of the machine's own data.
 
 #[cfg(feature = "store")]
-pub(crate) mod aside;
+mod approval;
+#[cfg(feature = "store")]
+mod aside;
 #[cfg(feature = "store")]
 mod attention;
 mod audience;
+#[cfg(feature = "store")]
+mod children;
 #[cfg(feature = "store")]
 mod concerns;
 mod consequence;
 #[cfg(feature = "store")]
 mod consequences;
 mod data;
+#[cfg(feature = "store")]
+mod detail;
 mod execution;
 mod fact;
 mod fields;
@@ -51,25 +57,32 @@ mod topology;
 mod trace;
 mod transition;
 #[cfg(feature = "store")]
+mod upkeep;
+#[cfg(feature = "store")]
 mod work_concerns;
 
 pub use crate::language::{Language, OtherLanguage, Phrase, UnknownLanguage};
 #[cfg(feature = "store")]
+pub use approval::Approval;
+#[cfg(feature = "store")]
 pub use attention::{Attention, Concern, OpenCall, Reason, Trouble};
 pub use audience::{Audience, Diagnostic, Hidden, Human, Internal, Shown};
-#[cfg(any(feature = "cli", feature = "http"))]
-pub(crate) use audience::{due, is_hidden};
+#[cfg(feature = "store")]
+pub use children::{ChildView, OpenChild};
 #[cfg(feature = "store")]
 pub(crate) use concerns::waits_for_person;
 pub use consequence::ConsequenceView;
 #[cfg(feature = "store")]
 pub use consequences::Consequences;
+#[cfg(feature = "store")]
+pub use detail::{Detail, MessageView, WaitsBehind};
 pub use execution::ExecutionSnapshot;
 pub use fact::{ExecutionFact, FinalStatus};
 pub use fields::Fields;
 pub use label::Label;
 pub use late::{LateEvidence, late_evidence};
-#[cfg(any(feature = "cli", feature = "http"))]
+pub use line::OneLine;
+#[cfg(feature = "store")]
 pub(crate) use misfit::misfit;
 #[cfg(feature = "store")]
 pub use next::NextStep;
@@ -87,3 +100,5 @@ pub use timeline::{Timeline, TimelineEvent};
 pub use topology::{ForbiddenTransition, Topology, TopologyEdge, TopologyNode};
 pub use trace::{ExecutionTrace, TraceStep};
 pub use transition::{TransitionRecord, transitions};
+#[cfg(feature = "store")]
+pub use upkeep::Commits;

@@ -15,7 +15,7 @@ use crate::{
 /// A machine of any kind as one line of a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(
-    feature = "http",
+    feature = "openapi",
     derive(utoipa::ToSchema),
     schema(bound = "A: Audience + utoipa::ToSchema")
 )]
@@ -47,7 +47,7 @@ pub struct Overview<A: Audience = Human> {
     pub is_terminal: bool,
     /// The idempotency key of an execution.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
     pub idempotency_key: A::Diagnostic<Option<String>>,
 }
 

@@ -10,7 +10,7 @@ use crate::{clock::Millis, contract::AnyExecution, id::Id};
 /// The executions of a session with their transitions, as an audience may see them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(
-    feature = "http",
+    feature = "openapi",
     derive(utoipa::ToSchema),
     schema(bound = "A: Audience + utoipa::ToSchema")
 )]
@@ -44,7 +44,7 @@ pub struct ExecutionTimeline<A: Audience = Human> {
     pub unreadable: usize,
     /// What is wrong with these.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "http", schema(value_type = Vec<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>, required = false))]
     pub errors: A::Internal<Vec<String>>,
 }
 

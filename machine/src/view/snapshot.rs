@@ -35,7 +35,7 @@ use crate::{
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(
-    feature = "http",
+    feature = "openapi",
     derive(utoipa::ToSchema),
     schema(bound = "A: Audience + utoipa::ToSchema")
 )]
@@ -73,33 +73,33 @@ pub struct Snapshot<A: Audience = Human> {
     pub last_actor_category: Option<Category>,
     /// The kind of the actor of the last transition.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
     pub last_actor: A::Diagnostic<Option<String>>,
     /// When the next deadline is due (milliseconds since the Unix epoch, by the clock of the store; for people
     /// rounded down, to the minute if it is two or more away when the state is entered).
     pub due_at: Option<Millis>,
     /// The fencing epoch.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "http", schema(value_type = u64, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = u64, required = false))]
     pub epoch: A::Diagnostic<u64>,
     /// The number of its journal entries.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "http", schema(value_type = u64, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = u64, required = false))]
     pub version: A::Diagnostic<u64>,
     /// What can happen next.
     pub moves: Vec<LegalMove<A>>,
     /// The data of its state.
-    #[cfg_attr(feature = "http", schema(value_type = Object))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub state: Fields<A>,
     /// Its context.
-    #[cfg_attr(feature = "http", schema(value_type = Object))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub context: Fields<A>,
 }
 
 /// A move that is legal in the state of a [`Snapshot`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(
-    feature = "http",
+    feature = "openapi",
     derive(utoipa::ToSchema),
     schema(bound = "A: Audience + utoipa::ToSchema")
 )]
@@ -116,20 +116,20 @@ pub struct LegalMove<A: Audience = Human> {
     pub categories: Vec<Category>,
     /// The kinds of these actors.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "http", schema(value_type = Vec<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>, required = false))]
     pub actors: A::Diagnostic<Vec<String>>,
 }
 
 /// A value that a move takes, such as `amount: u32`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct PayloadItem {
     /// Its name.
     pub name: String,
     /// Its type, as the definition writes it.
     #[serde(rename = "type")]
-    #[cfg_attr(feature = "http", schema(rename = "type"))]
+    #[cfg_attr(feature = "openapi", schema(rename = "type"))]
     pub ty: String,
     /// It may be missing.
     pub optional: bool,

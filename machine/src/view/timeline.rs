@@ -45,7 +45,7 @@ use crate::{
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(
-    feature = "http",
+    feature = "openapi",
     derive(utoipa::ToSchema),
     schema(bound = "A: Audience + utoipa::ToSchema")
 )]
@@ -63,7 +63,7 @@ pub struct Timeline<A: Audience = Human> {
 /// An entry of a [`Timeline`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(
-    feature = "http",
+    feature = "openapi",
     derive(utoipa::ToSchema),
     schema(bound = "A: Audience + utoipa::ToSchema")
 )]
@@ -78,11 +78,11 @@ pub struct TimelineEvent<A: Audience = Human> {
     pub actor_category: Category,
     /// The kind of the actor.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
     pub actor: A::Diagnostic<Option<String>>,
     /// The name of the actor.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
     pub actor_name: A::Diagnostic<Option<String>>,
     /// The name of the person who did it, for every audience; `None` if no person did.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,19 +94,19 @@ pub struct TimelineEvent<A: Audience = Human> {
     pub transition: Option<TransitionRecord<A>>,
     /// What the actor brought to it.
     #[serde(skip_serializing_if = "Fields::is_empty")]
-    #[cfg_attr(feature = "http", schema(value_type = Object))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub payload: Fields<A>,
     /// The data of the state after it, as far as the history tells. A journal has what actors brought, and
     /// no states; a field is known if the payload of a transition set it and the transitions since then
     /// left it as it was. Of the newest event, all fields are known where the state is at hand: in
     /// memory, or with an [`Observer`](super::Observer).
-    #[cfg_attr(feature = "http", schema(value_type = Object))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub data: Fields<A>,
     /// The names of the other fields: the machine was created with them, or its program computed them.
     pub unknown: Vec<String>,
     /// The facts, as the journal has them.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "http", schema(value_type = serde_json::Value, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = serde_json::Value, required = false))]
     pub fact: A::Internal<Value>,
 }
 

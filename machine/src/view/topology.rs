@@ -16,7 +16,7 @@ use crate::definition::Definition;
 /// assert!(topology.problems.is_empty());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct Topology {
     /// The kind of the machine, such as `execution`.
@@ -40,7 +40,7 @@ pub struct Topology {
 
 /// A state of a [`Topology`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 #[allow(clippy::struct_excessive_bools, reason = "each is its own fact")]
 pub struct TopologyNode {
@@ -60,7 +60,7 @@ pub struct TopologyNode {
 
 /// A move of a [`Topology`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct TopologyEdge {
     /// The source state.
@@ -78,7 +78,7 @@ pub struct TopologyEdge {
 
 /// A pair of states without a move.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct ForbiddenTransition {
     /// The source state.

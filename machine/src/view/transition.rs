@@ -17,7 +17,7 @@ use crate::{
 /// One transition of a machine, as recorded in its journal.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(
-    feature = "http",
+    feature = "openapi",
     derive(utoipa::ToSchema),
     schema(bound = "A: Audience + utoipa::ToSchema")
 )]
@@ -29,25 +29,25 @@ pub struct TransitionRecord<A: Audience = Human> {
     /// The position among the machine's transitions, from 0.
     pub sequence_number: usize,
     /// The source state.
-    #[cfg_attr(feature = "http", schema(value_type = String))]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub from_status: Text,
     /// The target state.
-    #[cfg_attr(feature = "http", schema(value_type = String))]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub to_status: Text,
     /// The trigger.
-    #[cfg_attr(feature = "http", schema(value_type = String))]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub trigger: Text,
     /// The kind of the actor; `None` if any actor may make the move.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
     pub actor: A::Diagnostic<Option<Text>>,
     /// The name of the actor, such as `mailer`.
     #[serde(skip_serializing_if = "is_hidden")]
-    #[cfg_attr(feature = "http", schema(value_type = Option<String>, required = false))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, required = false))]
     pub actor_name: A::Diagnostic<Option<Arc<str>>>,
     /// The name of the person who made it, for every audience; `None` if no person did.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "http", schema(value_type = Option<String>))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub person: Option<Arc<str>>,
     /// The category of the actor.
     pub actor_category: Category,

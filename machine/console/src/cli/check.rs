@@ -1,0 +1,115 @@
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::{
+    Context, Error, Exit,
+    answer::{Answer, Format},
+    progress::Progress,
+};
+use machine::{
+    definition::{Comparison, Definition},
+    store::{Blocked, Check as Checked},
+    text::{OneLine, shortened},
+};
+
+/// `check`: whether every machine can be read, or what would keep a new program from it.
+#[derive(Debug, clap::Args)]
+pub struct Check {
+    /// The definitions of a new program, as JSON: one, or a list. `serde_json` writes a `DEFINITION`, and
+    /// `topology --definition` a stored one.
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Check {
+    pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
+        let against = self.against.as_deref().map(definitions).transpose()?;
+        let store = context.read().await?;
+        let checked = if let Some(definitions) = against {
+            context.observer(&store).check_against(&definitions).await?
+        } else {
+            let progress = Progress::open("machines");
+            context.observer(&store).check(|done| progress.count(done)).await?
+        };
+        let mut text = checked.to_string();
+        if text.is_empty() {
+            text.push_str("no machine was ever stored in this file\n");
+        }
+        if context.declares_nothing() && self.against.is_none() {
+            text.push_str(UNDECLARED);
+        }
+        let is_clean = checked.is_clean();
+        Answer::new(document(&checked), text).problems(!is_clean).print(self.format)
+    }
+}
+
+/// Without declarations, nothing is compared with a program.
+const UNDECLARED: &str = "\
+no program was compared with it: a program declares its machines and tools with `Context::options`, and
+`check --against FILE` takes the definitions of one
+";
+
+/// What `--against` takes.
+const WHAT: &str =
+    "JSON with definitions, as `topology --definition` or `serde_json` writes them: one, or a list";
+
+/// The largest file of definitions, in bytes.
+const LARGEST: u64 = 64 * 1024 * 1024;
+
+/// One definition, or a list.
+fn definitions(file: &Path) -> Result<Vec<Definition>, Error> {
+    let shown = shortened(&file.display().to_string());
+    let bytes = super::file::read(file, LARGEST, WHAT)?;
+    let wrong = |error: serde_json::Error| {
+        let error = error.to_string();
+        Error::usage(format!(
+            "{shown} has no definition of a machine; it must be {WHAT}: {}",
+            OneLine(&error)
+        ))
+    };
+    let value: Value = serde_json::from_slice(&bytes).map_err(wrong)?;
+    match value {
+        Value::Array(_) => serde_json::from_value(value).map_err(wrong),
+        one => Ok(vec![serde_json::from_value(one).map_err(wrong)?]),
+    }
+}
+
+fn blocked_document(blocked: &Blocked) -> Value {
+    json!({ "id": blocked.id, "state": blocked.state, "reason": blocked.reason })
+}
+
+fn document(checked: &Checked) -> Value {
+    let machines = checked.machines.iter().map(|machine| {
+        let changes = machine.changes.iter().flat_map(Comparison::changes).map(|change| {
+            json!({
+                "compatible": change.compatible, "state": change.state, "text": change.to_string(),
+            })
+        });
+        let blocked = machine.blocked.iter().map(blocked_document);
+        json!({
+            "machine": machine.machine,
+            "checked": machine.checked,
+            "changes": changes.collect::<Vec<_>>(),
+            "blocked": blocked.collect::<Vec<_>>(),
+            "broken_rows": machine.broken_rows,
+        })
+    });
+    let tools = checked.tools.iter().map(|tool| {
+        let blocked = tool.blocked.iter();
+        let blocked = blocked.map(blocked_document);
+        json!({
+            "tool": tool.tool,
+            "checked": tool.checked,
+            "blocked": blocked.collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "clean": checked.is_clean(),
+        "broken_definitions": checked.broken_definitions,
+        "machines": machines.collect::<Vec<_>>(),
+        "tools": tools.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,209 @@
+use std::{io::Write, process::ExitCode};
+
+#[cfg(feature = "http")]
+use super::serve::Serve;
+use super::{
+    Context, Error, Exit,
+    acknowledge::Acknowledge,
+    backup::Backup,
+    cancel::Cancel,
+    check::Check,
+    completions::Completions,
+    confirm::Confirm,
+    decide::{Approve, Decline},
+    export::Export,
+    fence::Fence,
+    list::List,
+    operations::Operations,
+    prompt::Prompt,
+    prune::Prune,
+    requeue::Requeue,
+    respond::Respond,
+    retry::Retry,
+    send::Send,
+    show::Show,
+    timeline::Timeline,
+    topology::Topology,
+    verify::Verify,
+};
+
+/// The commands of an operator. A program can have them with its own:
+///
+/// ```
+/// use clap::{Parser, Subcommand};
+///
+/// #[derive(Debug, Parser)]
+/// struct Cli {
+///     #[command(subcommand)]
+///     command: Command,
+/// }
+///
+/// #[derive(Debug, Subcommand)]
+/// enum Command {
+///     /// Send mails that were approved.
+///     Work,
+///     #[command(flatten)]
+///     Operate(machine_console::cli::Command),
+/// }
+///
+/// let cli = Cli::parse_from(["mailer", "list", "--attention-only"]);
+/// assert!(matches!(cli.command, Command::Operate(_)));
+/// ```
+#[derive(Debug, clap::Subcommand)]
+#[non_exhaustive]
+pub enum Command {
+    /// List the machines: what needs attention first, then the others.
+    List(List),
+    /// Show a machine, what it waits for, and what to do next.
+    Show(Show),
+    /// Show the history of a machine, or the executions of a session.
+    Timeline(Timeline),
+    /// Show the states and moves of a kind of machine.
+    Topology(Topology),
+    /// Show what a model's prompt says about the executions of a session.
+    Prompt(Prompt),
+    /// Approve what gates ask for: it may run, once. All of them, or none.
+    Approve(Approve),
+    /// Decline what gates ask for: it never runs. All of them, or none.
+    Decline(Decline),
+    /// Cancel what is not needed any more.
+    Cancel(Cancel),
+    /// Say whether an action in doubt took place.
+    Confirm(Confirm),
+    /// Record that a contradiction was seen and dealt with; it needs no attention any more.
+    Acknowledge(Acknowledge),
+    /// Answer a question that is not a gate; it goes on with the answer.
+    Respond(Respond),
+    /// Shut out the worker of a call, which puts the call in doubt.
+    Fence(Fence),
+    /// Try again what failed: a new attempt with the same key.
+    Retry(Retry),
+    /// Let workers try again what they set aside.
+    Requeue(Requeue),
+    /// Send a machine one of its events; its program applies it.
+    Send(Send),
+    /// Show who did what, by the command line and over HTTP: the operator log.
+    Operations(Operations),
+    /// Show it all in a browser, and decide there.
+    #[cfg(feature = "http")]
+    Serve(Serve),
+    /// Verify histories: every step legal, nothing changed.
+    Verify(Verify),
+    /// Check that every machine can be read, also by a new program.
+    Check(Check),
+    /// Delete machines that have ended; their keys stay protected.
+    Prune(Prune),
+    /// Copy the file while programs write to it.
+    Backup(Backup),
+    /// Print machines with their whole histories as JSON.
+    Export(Export),
+    /// Print the script by which a shell completes the commands.
+    Completions(Completions),
+}
+
+impl Command {
+    /// The file that it names itself.
+    pub(super) fn file(&self) -> Option<std::path::PathBuf> {
+        match self {
+            #[cfg(feature = "http")]
+            Self::Serve(serve) => serve.file.clone(),
+            _ => None,
+        }
+    }
+
+    /// Whether it reads a file.
+    pub(super) fn needs_file(&self) -> bool {
+        !matches!(self, Self::Completions(_))
+    }
+}
+
+/// Runs a command: prints its answer, or on standard error why it was not carried out. The caller exits with
+/// the code that it returns, also from a `main` with a `Result`:
+///
+/// ```
+/// use clap::Parser;
+/// use machine::actor::Actors;
+/// use machine_console::cli::{Command, Context};
+/// use std::process::ExitCode;
+///
+/// # #[derive(Parser)] struct Cli { #[command(subcommand)] command: Command }
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
+///     let cli = Cli::parse_from(["mailer", "list"]);
+///     let context = Context::new("missing.db", Actors::issue("mailer")?);
+///     let code = machine_console::cli::run(cli.command, &context).await;
+///     assert_eq!(code, ExitCode::from(5));
+/// #   Ok(ExitCode::SUCCESS)
+/// # }
+/// # fn shown() -> Result<ExitCode, Box<dyn std::error::Error>> {
+/// #   let code = ExitCode::SUCCESS;
+///     Ok(code)
+/// }
+/// ```
+pub async fn run(command: Command, context: &Context) -> ExitCode {
+    match Box::pin(execute(command, context)).await {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            // The reader may have closed it.
+            let _ = writeln!(std::io::stderr(), "error: {error}");
+            error.into()
+        }
+    }
+}
+
+/// The same as [`run`], for a caller that reports the error itself. A closed output is the end of a command,
+/// and no error.
+///
+/// # Errors
+///
+/// [`Error`] if the command was refused or failed. A `main` that returns it exits with 1 instead of its
+/// [code](Error::exit_code).
+///
+/// ```
+/// use clap::Parser;
+/// use machine::actor::Actors;
+/// use machine_console::cli::{Command, Context};
+///
+/// # #[derive(Parser)] struct Cli { #[command(subcommand)] command: Command }
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+/// # runtime.block_on(async {
+/// let cli = Cli::parse_from(["mailer", "list"]);
+/// let context = Context::new("missing.db", Actors::issue("mailer")?);
+/// let error = machine_console::cli::execute(cli.command, &context).await.unwrap_err();
+/// assert_eq!(error.exit_code(), 5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub async fn execute(command: Command, context: &Context) -> Result<Exit, Error> {
+    let done = match command {
+        Command::List(list) => list.run(context).await,
+        Command::Show(show) => show.run(context).await,
+        Command::Approve(approve) => approve.run(context).await,
+        Command::Decline(decline) => decline.run(context).await,
+        Command::Cancel(cancel) => cancel.run(context).await,
+        Command::Confirm(confirm) => confirm.run(context).await,
+        Command::Acknowledge(acknowledge) => acknowledge.run(context).await,
+        Command::Respond(respond) => respond.run(context).await,
+        Command::Fence(fence) => fence.run(context).await,
+        Command::Retry(retry) => retry.run(context).await,
+        Command::Requeue(requeue) => requeue.run(context).await,
+        Command::Send(send) => send.run(context).await,
+        #[cfg(feature = "http")]
+        Command::Serve(serve) => serve.run(context).await,
+        Command::Timeline(timeline) => timeline.run(context).await,
+        Command::Topology(topology) => topology.run(context).await,
+        Command::Prompt(prompt) => prompt.run(context).await,
+        Command::Operations(operations) => operations.run(context).await,
+        Command::Verify(verify) => verify.run(context).await,
+        Command::Check(check) => check.run(context).await,
+        Command::Prune(prune) => prune.run(context).await,
+        Command::Backup(backup) => backup.run(context).await,
+        Command::Export(export) => export.run(context).await,
+        Command::Completions(completions) => completions.run(context),
+    };
+    match done {
+        Err(error) if error.is_closed() => Ok(Exit::Done),
+        done => done,
+    }
+}

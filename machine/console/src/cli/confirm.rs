@@ -1,0 +1,92 @@
+use serde_json::json;
+
+use super::{
+    Context, Error, Exit,
+    answer::{Answer, Format},
+    ids::Ids,
+    person::{Person, Whole, Yes},
+};
+use machine::operate::Finding;
+
+/// `confirm`: what a person found out about an action in doubt.
+#[derive(Debug, clap::Args)]
+pub struct Confirm {
+    /// The id of the execution, or a part of it.
+    id: String,
+    /// Whether the action took place.
+    #[arg(value_enum)]
+    found: Found,
+    #[command(flatten)]
+    person: Person,
+    /// It did not take place, although its worker may be alive: I take responsibility.
+    #[arg(long = "override")]
+    overridden: bool,
+    /// What shows that it took place.
+    #[arg(long, value_name = "TEXT", conflicts_with = "reason")]
+    receipt: Option<String>,
+    /// How one knows that it did not.
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    #[command(flatten)]
+    whole: Whole,
+    #[command(flatten)]
+    yes: Yes,
+    #[command(flatten)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Found {
+    /// It took place.
+    Applied,
+    /// It did not take place, and will not.
+    NotApplied,
+}
+
+impl Confirm {
+    pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
+        let is_applied = self.found == Found::Applied;
+        if is_applied && (self.overridden || self.reason.is_some()) {
+            return Err(Error::usage(
+                "`--override` and `--reason` are for `not-applied`; with `applied`, pass `--receipt`",
+            ));
+        }
+        if !is_applied && self.receipt.is_some() {
+            return Err(Error::usage(
+                "`--receipt` is for `applied`; with `not-applied`, pass `--reason`",
+            ));
+        }
+        let store = context.write().await?;
+        let id = Ids::read(&store).await?.find(&self.id)?;
+        let operator = self.person.operates(context, &store);
+        let doubt = operator.in_doubt(id).await?;
+        let answer = match (self.found, self.overridden) {
+            (Found::Applied, _) => "it took place",
+            (Found::NotApplied, false) => "it did not take place, and may be tried again",
+            (Found::NotApplied, true) => {
+                "it did not take place, although that cannot be known yet, and may be tried again"
+            }
+        };
+        let asked = self.whole.question(
+            &doubt.question_in(context.language),
+            &doubt.whole_question_in(context.language),
+        );
+        self.yes.agrees(&format!("{id}\n{asked}\nYour answer: {answer}."), self.whole)?;
+        let finding = match (self.found, self.overridden) {
+            (Found::Applied, _) => Finding::Applied(self.receipt.as_deref()),
+            (Found::NotApplied, false) => Finding::NotApplied(self.reason.as_deref()),
+            (Found::NotApplied, true) => Finding::Overridden(self.reason.as_deref()),
+        };
+        operator.confirm(doubt, finding).await?;
+        let document = json!({ "id": id, "applied": is_applied, "overridden": self.overridden });
+        let text = match self.found {
+            Found::Applied => format!("{id} confirmed: it took place\n"),
+            Found::NotApplied => {
+                format!(
+                    "{id} confirmed: it did not take place; `retry {id} --as NAME` tries again\n"
+                )
+            }
+        };
+        Answer::of_act(document, text).print(self.format)
+    }
+}

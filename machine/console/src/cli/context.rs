@@ -1,0 +1,129 @@
+#[cfg(feature = "http")]
+use std::path::Path;
+use std::{path::PathBuf, sync::Arc};
+
+use clap::ColorChoice;
+
+use super::{Error, terminal::Terminal};
+use machine::{
+    actor::Actors,
+    store::{OpenOptions, Store},
+    view::{Language, Observer},
+};
+
+/// What the commands need to know of the program.
+///
+/// ```
+/// use machine::actor::Actors;
+/// use machine_console::cli::Context;
+/// use machine::contract::AnyExecution;
+/// use machine::store::OpenOptions;
+///
+/// let context = Context::new("agent.db", Actors::issue("mailer")?)
+///     .options(OpenOptions::new().machine::<AnyExecution>());
+/// # drop(context);
+/// # Ok::<(), machine::actor::InvalidName>(())
+/// ```
+#[derive(Debug)]
+pub struct Context {
+    db: PathBuf,
+    options: OpenOptions,
+    pub(super) actors: Arc<Actors>,
+    pub(super) language: Language,
+    color: ColorChoice,
+    pub(super) program: Option<clap::Command>,
+}
+
+impl Context {
+    /// The database file, and the actors by which the library's own executions are moved.
+    #[must_use]
+    pub fn new(db: impl Into<PathBuf>, actors: impl Into<Arc<Actors>>) -> Self {
+        Self {
+            db: db.into(),
+            options: OpenOptions::new(),
+            actors: actors.into(),
+            language: Language::English,
+            color: ColorChoice::Auto,
+            program: None,
+        }
+    }
+
+    /// How the file is opened: the key of its digests, and the machines and tools that the program declares, which
+    /// `check` compares with what is stored.
+    #[must_use]
+    pub fn options(mut self, options: OpenOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// The language of the sentences in views; by default English.
+    #[must_use]
+    pub fn language(mut self, language: Language) -> Self {
+        self.language = language;
+        self
+    }
+
+    /// Whether output is coloured; by default if it goes to a terminal and `NO_COLOR` is not set.
+    #[must_use]
+    pub fn color(mut self, color: ColorChoice) -> Self {
+        self.color = color;
+        self
+    }
+
+    /// The command line of the whole program, for `completions`; by default that of `machine`.
+    #[must_use]
+    pub fn program(mut self, program: clap::Command) -> Self {
+        self.program = Some(program);
+        self
+    }
+
+    /// Whether the program has declared no machines and no tools.
+    pub(super) fn declares_nothing(&self) -> bool {
+        self.options.declares_nothing()
+    }
+
+    /// Opens the file for reading; it is never created or changed. What the program cannot read can be looked at:
+    /// only workers need to read all that they drive.
+    pub(super) async fn read(&self) -> Result<Store, Error> {
+        Ok(self.options.clone().with_misfits().read_only(&self.db).await?)
+    }
+
+    /// Opens the file for writing; it is never created.
+    pub(super) async fn write(&self) -> Result<Store, Error> {
+        Ok(self.options.clone().with_misfits().must_exist().sqlite(&self.db).await?)
+    }
+
+    /// What a command of this program for this file begins with.
+    #[cfg(feature = "http")]
+    pub(super) fn command(&self) -> String {
+        let program = std::env::current_exe().ok();
+        let program = program.as_deref().and_then(Path::file_stem);
+        let program = program.map_or("machine".into(), std::ffi::OsStr::to_string_lossy);
+        format!("{} --db {}", quoted(&program), quoted(&self.db.to_string_lossy()))
+    }
+
+    /// The name of the file, without its folder.
+    #[cfg(feature = "http")]
+    pub(super) fn database(&self) -> String {
+        let name = self.db.file_name().unwrap_or(self.db.as_os_str());
+        name.to_string_lossy().into_owned()
+    }
+
+    pub(super) fn observer(&self, store: &Store) -> Observer {
+        Observer::new(store).language(self.language)
+    }
+
+    pub(super) fn terminal(&self) -> Terminal {
+        Terminal::new(self.color, self.language)
+    }
+}
+
+/// One word for a shell.
+#[cfg(feature = "http")]
+fn quoted(word: &str) -> String {
+    let is_plain = |one: char| one.is_alphanumeric() || matches!(one, '.' | '_' | '-' | '/');
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}

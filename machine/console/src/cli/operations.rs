@@ -1,0 +1,103 @@
+use std::fmt::Write;
+
+use serde_json::json;
+
+use super::{
+    Context, Error, Exit,
+    answer::{Answer, Format},
+    ids::{Ids, Short},
+    table::{Table, cell},
+    time::local,
+};
+use machine::{Id, text::OneLine, view::Phrase};
+
+/// The number of ids that a row has; JSON has all.
+const NAMED: usize = 3;
+
+/// `operations`: the operator log, newest first.
+#[derive(Debug, clap::Args)]
+pub struct Operations {
+    /// The most operations on a page.
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 50,
+        value_parser = clap::value_parser!(u32).range(1..),
+    )]
+    limit: u32,
+    /// The page after this operation, as the page before it says.
+    #[arg(long, value_name = "NUMBER")]
+    after: Option<u64>,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Operations {
+    pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
+        let store = context.read().await?;
+        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+        let page = store.operations(limit, self.after).await?;
+        let (mut operations, mut unreadable) = (Vec::new(), Vec::new());
+        for operation in page.items {
+            match operation {
+                Ok(operation) => operations.push(operation),
+                Err(error) => unreadable.push(error.to_string()),
+            }
+        }
+        let ids = operations.iter().flat_map(|it| &it.machines).copied();
+        let short = Ids::read(&store).await?.short(ids);
+        let terminal = context.terminal();
+        let columns = [
+            Phrase::ColumnNumber,
+            Phrase::ColumnAt,
+            Phrase::ColumnBy,
+            Phrase::ColumnVia,
+            Phrase::ColumnWhat,
+            Phrase::ColumnMachines,
+            Phrase::ColumnDetail,
+            Phrase::ColumnOutcome,
+        ];
+        let mut table = Table::new(terminal, &columns);
+        for it in &operations {
+            table.row([
+                cell(it.number.to_string()),
+                cell(local(it.at)),
+                cell(&it.by),
+                cell(&it.via),
+                cell(&it.operation),
+                cell(machines(&short, &it.machines)),
+                cell(&it.detail),
+                cell(it.outcome.as_deref().unwrap_or(terminal.text(Phrase::StillRuns))),
+            ]);
+        }
+        let mut text = if !table.is_empty() {
+            table.text()
+        } else if self.after.is_some() {
+            format!("{}\n", terminal.text(Phrase::NoMoreOperations))
+        } else {
+            format!("{}\n", terminal.text(Phrase::NoOperations))
+        };
+        for error in &unreadable {
+            // Writing into a string cannot fail.
+            let error = OneLine(error);
+            let _ =
+                writeln!(text, "{}", terminal.say(Phrase::FieldUnreadable, &[("error", &error)]));
+        }
+        let next = page.next.map(|next| next.to_string());
+        if let Some(next) = &next {
+            let options = format!("--after={next}");
+            let _ = writeln!(text, "{}", terminal.say(Phrase::NextPage, &[("options", &options)]));
+        }
+        let document = json!({ "operations": operations, "unreadable": unreadable, "next": next });
+        Answer::new(document, text).print(self.format)
+    }
+}
+
+/// The first ids, and how many there are besides.
+fn machines(short: &Short, ids: &[Id]) -> String {
+    let named: Vec<_> = ids.iter().take(NAMED).map(|id| short.of(*id)).collect();
+    match ids.len() - named.len() {
+        0 => named.join(", "),
+        more => format!("{}, and {more} more", named.join(", ")),
+    }
+}

@@ -1,0 +1,95 @@
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::{ColorChoice, Parser};
+
+use super::{Command, Context, Error, command::run, exit::CODES};
+use machine::{actor::Actors, store::OpenOptions, text::OneLine, view::Language};
+
+/// Look after durable machines: see what needs attention, decide, verify, back up.
+#[derive(Debug, Parser)]
+#[command(name = "machine", version, after_help = CODES)]
+pub(super) struct Program {
+    #[command(subcommand)]
+    command: Command,
+    /// The database; it is never created.
+    #[arg(long, global = true, env = "MACHINE_DB", value_name = "FILE")]
+    db: Option<PathBuf>,
+    /// The file with the key of the digests: 32 bytes, or 64 hexadecimal digits.
+    #[arg(long, global = true, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+    /// The language of the sentences: `en` or `zh`.
+    #[arg(long, global = true, value_name = "LANGUAGE", default_value = "en")]
+    lang: Language,
+    /// Whether output is coloured.
+    #[arg(long, global = true, value_name = "WHEN", default_value_t, hide_possible_values = false)]
+    color: ColorChoice,
+}
+
+/// The whole program `machine`: parses the arguments, runs the command, and reports the error.
+#[must_use]
+pub fn main() -> ExitCode {
+    match Program::parse().context() {
+        // The store has threads of its own, so no runtime is needed.
+        Ok((command, context)) => pollster::block_on(run(command, &context)),
+        Err(error) => {
+            // Nobody may be there to read it.
+            let _ = writeln!(std::io::stderr(), "error: {error}");
+            error.into()
+        }
+    }
+}
+
+impl Program {
+    fn context(self) -> Result<(Command, Context), Error> {
+        let db = match (self.command.file().or(self.db), &self.command) {
+            (Some(db), _) => db,
+            (None, command) if !command.needs_file() => PathBuf::new(),
+            (None, _) => {
+                return Err(Error::usage("pass the database with --db FILE, or in MACHINE_DB"));
+            }
+        };
+        let mut options = OpenOptions::new();
+        if let Some(file) = &self.key_file {
+            options = options.key(key(file)?);
+        }
+        let actors = Actors::issue("machine").map_err(|error| Error::refused(error.to_string()))?;
+        let context =
+            Context::new(db, actors).options(options).language(self.lang).color(self.color);
+        Ok((self.command, context))
+    }
+}
+
+/// Reads a key of digests.
+fn key(file: &Path) -> Result<[u8; 32], Error> {
+    const WHAT: &str = "a key file, with 32 bytes, or 64 hexadecimal digits";
+    // White space around the digits is allowed.
+    let bytes = super::file::read(file, 1024, WHAT)?;
+    if let Ok(key) = <[u8; 32]>::try_from(&*bytes) {
+        return Ok(key);
+    }
+    let wrong = || {
+        let shown = file.display().to_string();
+        Error::usage(format!(
+            "{} is not a key file; it must have 32 bytes, or 64 hexadecimal digits",
+            OneLine(&shown)
+        ))
+    };
+    let digits = bytes.trim_ascii();
+    let mut key = [0; 32];
+    if digits.len() != 64 {
+        return Err(wrong());
+    }
+    for (byte, pair) in key.iter_mut().zip(digits.chunks(2)) {
+        let pair = str::from_utf8(pair).map_err(|_| wrong())?;
+        // `from_str_radix` takes a sign, too.
+        if !pair.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Err(wrong());
+        }
+        *byte = u8::from_str_radix(pair, 16).map_err(|_| wrong())?;
+    }
+    Ok(key)
+}

@@ -1,0 +1,37 @@
+use serde_json::json;
+
+use super::{
+    Context, Error, Exit,
+    answer::{Answer, Format},
+};
+use machine::{operate::has_session, view};
+
+/// `prompt`: what a model's prompt says about the executions of a session.
+#[derive(Debug, clap::Args)]
+pub struct Prompt {
+    /// The session.
+    #[arg(long, value_name = "SESSION")]
+    session: String,
+    /// The most bytes of its lines; what does not fit is counted.
+    #[arg(long, value_name = "BYTES", default_value_t = view::Prompt::DEFAULT_LIMIT)]
+    limit: usize,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Prompt {
+    pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
+        let store = context.read().await?;
+        let observer = context.observer(&store);
+        has_session(&observer, &self.session).await?;
+        let found = observer.consequences(&self.session).await?;
+        let text = found.prompt().language(context.language).limit(self.limit).to_string();
+        let document = json!({
+            "session": self.session,
+            "executions": found.executions,
+            "unreadable": found.unreadable.len(),
+            "prompt": text,
+        });
+        Answer::new(document, text).print(self.format)
+    }
+}

@@ -1,0 +1,78 @@
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{
+    Context, Error, Exit,
+    answer::{Answer, Format},
+    duration::duration,
+    ids::Ids,
+    person::Person,
+};
+use machine::{
+    contract::AnyExecution,
+    store::{Resume, Resumed},
+    text::OneLine,
+};
+
+/// `respond`: the answer to a question, which then goes on.
+#[derive(Debug, clap::Args)]
+pub struct Respond {
+    /// The id of the execution that asks, or a part of it.
+    id: String,
+    /// The answer. Without one, it goes on with the answer that is stored.
+    #[arg(value_name = "TEXT")]
+    response: Option<String>,
+    /// Do not let it go on if it has waited longer, such as `90s` or `2d`.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    max_age: Option<Duration>,
+    /// How many of the session are let go on; another number than that of those that wait is a warning.
+    #[arg(long, value_name = "NUMBER")]
+    resuming: Option<usize>,
+    #[command(flatten)]
+    person: Person,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Respond {
+    pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
+        let store = context.write().await?;
+        let id = Ids::read(&store).await?.find(&self.id)?;
+        let operator = self.person.operates(context, &store);
+        let mut checks = Resume::default();
+        if let Some(limit) = self.max_age {
+            checks = checks.max_age(limit);
+        }
+        if let Some(count) = self.resuming {
+            checks = checks.resuming(count);
+        }
+        let question = operator.question(id).await?;
+        // Before the answer is stored.
+        operator.in_age(&question, checks)?;
+        let question = match (&self.response, question.answered_by()) {
+            (Some(response), None) => operator.respond(question, response).await?,
+            (None, _) => question,
+            // A process can end between the two.
+            (Some(_), Some(by)) => {
+                return Err(Error::refused(format!(
+                    "{} has answered {id}, and it has not gone on yet; `respond {id} --as NAME` \
+                     without a text lets it",
+                    OneLine(&by)
+                )));
+            }
+        };
+        let Resumed { execution, age_ms, warnings, .. } =
+            operator.proceed(question, checks).await?;
+        let label = &execution.status().definition().label;
+        let goes_on = match &execution {
+            AnyExecution::Running(_) => "its program goes on",
+            _ => "it is done",
+        };
+        let warnings: Vec<_> = warnings.iter().map(ToString::to_string).collect();
+        let mut text = format!("{id} is {label} with the answer: {goes_on}\n");
+        text.extend(warnings.iter().map(|warning| format!("warning: {warning}\n")));
+        let answer = json!({ "id": id, "status": label, "age_ms": age_ms, "warnings": warnings });
+        Answer::of_act(answer, text).print(self.format)
+    }
+}

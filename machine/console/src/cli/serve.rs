@@ -1,0 +1,236 @@
+use std::{
+    fs,
+    io::{self, Write as _},
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread,
+};
+
+use futures_channel::oneshot;
+use futures_util::future::{Either, select};
+use tokio::net::TcpListener;
+
+use super::{Context, Error, Exit, terminal};
+use crate::http::{Access, Codes, Http, random, serve};
+use machine::{
+    actor::Human,
+    text::{OneLine, shortened},
+};
+
+/// `serve`: the views and decisions over HTTP, and a page to look at them.
+#[derive(Debug, clap::Args)]
+pub struct Serve {
+    /// The database; the same as `--db`.
+    #[arg(value_name = "FILE")]
+    pub(super) file: Option<PathBuf>,
+    /// The address. One that other computers reach needs a token for everything.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7878")]
+    listen: SocketAddr,
+    /// The person who decides in the page. A token is made for this run; the printed address signs one
+    /// browser in, and is followed by another one when it was used.
+    #[arg(long = "as", value_name = "NAME", value_parser = Human::new)]
+    by: Option<Human>,
+    /// A file with a line for each token: `operator NAME TOKEN`, or `reader NAME TOKEN`.
+    #[arg(long, value_name = "FILE")]
+    tokens: Option<PathBuf>,
+    /// The name of a host that this is served as, such as `agents.example.com`, without scheme and port;
+    /// more than once for several.
+    #[arg(long = "host", value_name = "NAME")]
+    hosts: Vec<String>,
+    /// Reading needs a token, also on this computer.
+    #[arg(long)]
+    tokens_only: bool,
+}
+
+impl Serve {
+    pub(super) async fn run(mut self, context: &Context) -> Result<Exit, Error> {
+        let (access, token) = self.access()?;
+        let store =
+            if access.can_write() { context.write().await? } else { context.read().await? };
+        let mut http = Http::new(&store, Arc::clone(&context.actors))
+            .access(access)
+            .language(context.language)
+            .command(context.command())
+            .database(context.database());
+        for host in self.hosts.drain(..) {
+            let with = http.host(host);
+            http = with.map_err(|error| Error::usage(format!("`--host`: {error}")))?;
+        }
+        let codes = http.codes();
+        let (started, address) = oneshot::channel();
+        let (ended, end) = oneshot::channel();
+        // The commands need no runtime; a server does.
+        let listen = self.listen;
+        thread::Builder::new().name("machine-http".to_owned()).spawn(move || {
+            // The receivers wait for them.
+            let _ = ended.send(served(listen, http, started));
+        })?;
+        let address = address.await.map(|address| format!("http://{address}/inspector/"));
+        let ended = match (address, &token) {
+            (Ok(page), Some(token)) => {
+                let mut used = codes.used();
+                terminal::print(&format!("{}\nCtrl-C stops it.\n", link(&page, &codes, token)?))?;
+                let mut end = end;
+                loop {
+                    match select(end, used).await {
+                        Either::Left((ended, _)) => break ended,
+                        Either::Right(((), rest)) => end = rest,
+                    }
+                    used = codes.used();
+                    let link = link(&page, &codes, token)?;
+                    // Nobody may be there to read it.
+                    let _ = terminal::print(&format!(
+                        "Somebody signed in. A link for another browser:\n{link}\n"
+                    ));
+                }
+            }
+            (Ok(page), None) => {
+                let hint = match &self.tokens {
+                    Some(_) => "Sign in there with a token.",
+                    None => "Nobody can decide there; `--as NAME` lets you.",
+                };
+                terminal::print(&format!("{page}\n{hint}\nCtrl-C stops it.\n"))?;
+                end.await
+            }
+            (Err(_), _) => end.await,
+        };
+        ended.map_err(|_| Error::refused("the server has ended"))??;
+        match store.close().await {
+            // Another process has the file locked. Nothing is lost by that.
+            Err(error) if error.is_busy() => Ok(Exit::Done),
+            closed => closed.map(|()| Exit::Done).map_err(Error::from),
+        }
+    }
+
+    /// Who may do what, and the token of the person who starts it.
+    fn access(&self) -> Result<(Access, Option<String>), Error> {
+        let mut access = Access::new();
+        if let Some(file) = &self.tokens {
+            let shown = OneLine(&file.display().to_string()).to_string();
+            let text = fs::read_to_string(file).map_err(|error| {
+                Error::usage(format!("cannot read the file of tokens {shown}: {error}"))
+            })?;
+            warn_of_readers(file, &shown);
+            for (number, line) in text.lines().enumerate() {
+                access = with_line(access, line)
+                    .map_err(|error| error.at(format_args!("{shown}, line {}", number + 1)))?;
+            }
+        }
+        let token = match &self.by {
+            Some(by) => {
+                let token = random().map_err(|error| Error::refused(error.to_string()))?;
+                access = access
+                    .operator(by.clone(), &token)
+                    .map_err(|error| Error::refused(error.to_string()))?;
+                Some(token)
+            }
+            None => None,
+        };
+        let is_local = self.listen.ip().to_canonical().is_loopback();
+        if !is_local && access.is_empty() {
+            return Err(Error::usage(
+                "other computers reach this address, so everything needs a token; pass `--as NAME`, or \
+                 `--tokens FILE`",
+            ));
+        }
+        if self.tokens_only || !is_local {
+            access = access.tokens_only();
+        }
+        Ok((access, token))
+    }
+}
+
+/// The address of the page, which signs one browser in.
+fn link(page: &str, codes: &Codes, token: &str) -> Result<String, Error> {
+    let code = codes.issue(token).map_err(|error| Error::refused(error.to_string()))?;
+    Ok(format!("{page}#code={code}"))
+}
+
+/// Anyone who can read a token can decide under the name that belongs to it.
+#[cfg(unix)]
+fn warn_of_readers(file: &Path, shown: &str) {
+    use std::os::unix::fs::PermissionsExt;
+
+    let Ok(known) = fs::metadata(file) else { return };
+    if known.is_file() && known.permissions().mode() & 0o077 != 0 {
+        // Nobody may be there to read it.
+        let _ = writeln!(
+            io::stderr(),
+            "warning: other users of this computer can read or write the tokens in {shown}; \
+             `chmod 600` keeps them from that"
+        );
+    }
+}
+
+#[cfg(not(unix))]
+fn warn_of_readers(_file: &Path, _shown: &str) {}
+
+/// Serves until a signal comes.
+fn served(
+    listen: SocketAddr,
+    http: Http,
+    started: oneshot::Sender<SocketAddr>,
+) -> Result<(), Error> {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(async {
+        let listener = TcpListener::bind(listen).await.map_err(|error| {
+            Error::refused(format!(
+                "cannot listen on {listen}: {error}; choose another address with `--listen`"
+            ))
+        })?;
+        let stopped = signal()?;
+        // The receiver waits for it.
+        let _ = started.send(listener.local_addr()?);
+        serve(listener, http, stopped).await.map_err(|error| Error::refused(error.to_string()))
+    })
+}
+
+/// Completes when Ctrl-C or SIGTERM comes. Shells start a program in the background with Ctrl-C ignored, and
+/// it must end well all the same.
+#[cfg(unix)]
+fn signal() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let (mut interrupt, mut terminate) =
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+/// Completes when Ctrl-C comes.
+#[cfg(not(unix))]
+#[allow(clippy::unnecessary_wraps, reason = "elsewhere a signal may be unavailable")]
+fn signal() -> std::io::Result<impl Future<Output = ()>> {
+    Ok(async { drop(tokio::signal::ctrl_c().await) })
+}
+
+/// With the token of one line: a role, a name, which may have spaces, and the token.
+fn with_line(access: Access, line: &str) -> Result<Access, Error> {
+    let line = line.trim();
+    if line.is_empty() || line.starts_with('#') {
+        return Ok(access);
+    }
+    let parts = line.split_once(' ').and_then(|(role, rest)| {
+        let (name, token) = rest.rsplit_once(' ')?;
+        Some((role, name.trim(), token))
+    });
+    let Some((role, name, token)) = parts else {
+        return Err(Error::usage("it has `operator NAME TOKEN`, or `reader NAME TOKEN`"));
+    };
+    let person = Human::new(name).map_err(|error| Error::usage(error.to_string()))?;
+    let with = match role {
+        "operator" => access.operator(person, token),
+        "reader" => access.reader(person, token),
+        other => {
+            let other = shortened(other);
+            return Err(Error::usage(format!("`{other}` is not a role; use operator or reader")));
+        }
+    };
+    with.map_err(|error| Error::usage(error.to_string()))
+}

@@ -1,0 +1,97 @@
+use comfy_table::{
+    Attribute, Cell, Color, ContentArrangement, ContentLineStyle, LineStyle, TableStyle,
+};
+
+use super::terminal::Terminal;
+use machine::{text::OneLine, view::Phrase};
+
+/// A table for people. On a terminal it fits the width; elsewhere each row is one line.
+#[derive(Debug)]
+pub(super) struct Table(comfy_table::Table);
+
+/// Columns with lines between them, and a line below the names.
+const STYLE: TableStyle = TableStyle::new()
+    .header_lines(ContentLineStyle::none().junction('│'))
+    .header_separator(LineStyle::none().fill('─').junction('┼'))
+    .content_lines(ContentLineStyle::none().junction('│'));
+
+impl Table {
+    pub(super) fn new(terminal: Terminal, columns: &[Phrase]) -> Self {
+        let mut table = comfy_table::Table::new();
+        table.load_style(STYLE);
+        table.set_content_arrangement(if terminal.is_terminal {
+            ContentArrangement::Dynamic
+        } else {
+            ContentArrangement::Disabled
+        });
+        if terminal.is_colored {
+            table.enforce_styling();
+        } else if !terminal.is_terminal {
+            table.force_no_tty();
+        }
+        let names = columns.iter().map(|name| {
+            let name = Cell::new(terminal.text(*name));
+            if terminal.is_colored { name.add_attribute(Attribute::Bold) } else { name }
+        });
+        table.set_header(names);
+        Self(table)
+    }
+
+    pub(super) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        self.0.add_row(cells.into_iter().collect::<Vec<_>>());
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The rows, without spaces at their ends.
+    pub(super) fn text(&self) -> String {
+        let mut text = String::new();
+        for line in self.0.lines() {
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// A cell with text from outside: it cannot leave its line, nor look like a border.
+pub(super) fn cell(text: impl AsRef<str>) -> Cell {
+    Cell::new(flat(text.as_ref()))
+}
+
+/// Cells with lines of the library itself, such as commands.
+pub(super) fn lines(lines: &[String]) -> Cell {
+    Cell::new(lines.join("\n"))
+}
+
+/// A cell with the label of a state.
+pub(super) fn label(terminal: Terminal, label: &str) -> Cell {
+    said(terminal, label, label)
+}
+
+/// A cell with the words for a label, or for a name such as `set_aside`.
+pub(super) fn said(terminal: Terminal, label: &str, words: &str) -> Cell {
+    let color = match label {
+        _ if !terminal.is_colored => return cell(words),
+        "CONTRADICTED" | "contradicted" | "IN_DOUBT" | "in_doubt" | "unreadable" => Color::Red,
+        "FAILED" | "REJECTED" | "set_aside" | "overdue" => Color::Magenta,
+        "WAITING" | "waits_for_person" => Color::Yellow,
+        "SUCCESS" => Color::Green,
+        _ => return cell(words),
+    };
+    cell(words).fg(color)
+}
+
+fn flat(text: &str) -> String {
+    let mut flat = String::new();
+    for character in OneLine(text).to_string().chars() {
+        if matches!(character, '\u{2500}'..='\u{257f}') {
+            flat.extend(character.escape_default());
+        } else {
+            flat.push(character);
+        }
+    }
+    flat
+}

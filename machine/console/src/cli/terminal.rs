@@ -1,0 +1,161 @@
+use std::{
+    fmt,
+    io::{self, IsTerminal, Write},
+};
+
+use anstyle::Style;
+use clap::ColorChoice;
+use unicode_width::UnicodeWidthChar;
+
+use super::Error;
+use machine::{
+    text::OneLine,
+    view::{Language, Phrase},
+};
+
+/// Where a person, or a program, reads and answers.
+#[derive(Debug, Clone, Copy)]
+#[allow(clippy::struct_field_names, reason = "output may go elsewhere")]
+pub(super) struct Terminal {
+    pub(super) is_colored: bool,
+    /// Output goes to a terminal, so it should fit its width.
+    pub(super) is_terminal: bool,
+    pub(super) language: Language,
+}
+
+impl Terminal {
+    pub(super) fn new(color: ColorChoice, language: Language) -> Self {
+        let stdout = io::stdout();
+        let is_colored = match color {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => {
+                anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never
+            }
+        };
+        Self { is_colored, is_terminal: stdout.is_terminal(), language }
+    }
+
+    /// Empties the screen, if there is one.
+    pub(super) fn clear(self) -> Result<(), Error> {
+        if self.is_terminal {
+            io::stdout().write_all(b"\x1b[2J\x1b[3J\x1b[H")?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn paint(self, style: Style, text: impl fmt::Display) -> String {
+        if self.is_colored { format!("{style}{text}{style:#}") } else { text.to_string() }
+    }
+
+    pub(super) fn title(self, phrase: Phrase) -> String {
+        self.paint(Style::new().bold(), self.text(phrase))
+    }
+
+    /// A text in the language of the terminal.
+    pub(super) fn text(self, phrase: Phrase) -> &'static str {
+        self.language.text(phrase)
+    }
+
+    /// The same with its values.
+    pub(super) fn say(self, phrase: Phrase, values: &[(&str, &dyn fmt::Display)]) -> String {
+        self.language.say(phrase, values)
+    }
+
+    /// `name   value`, with the names in a column.
+    pub(super) fn field(self, name: Phrase, value: impl fmt::Display) -> String {
+        const COLUMN: usize = 12;
+        let name = self.text(name);
+        let width: usize = name.chars().filter_map(UnicodeWidthChar::width).sum();
+        format!("{name}{} {value}\n", " ".repeat(COLUMN.saturating_sub(width)))
+    }
+}
+
+/// Writes to the standard output.
+pub(super) fn print(text: &str) -> Result<(), Error> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    if !text.ends_with('\n') {
+        stdout.write_all(b"\n")?;
+    }
+    stdout.flush()?;
+    Ok(())
+}
+
+/// A question of the library: its lines stay, and nothing in one looks like a label. A line that is
+/// wider than the terminal goes on below, indented, so that no text can look like another line.
+pub(super) fn question(text: &str) -> String {
+    let width = comfy_table::Table::new().width().map_or(usize::MAX, usize::from);
+    wrapped(text, width)
+}
+
+fn wrapped(text: &str, width: usize) -> String {
+    const INDENT: &str = "        ";
+    // On a terminal that is narrower than this, nothing can be read anyway.
+    let width = width.max(2 * INDENT.len());
+    let mut shown = String::with_capacity(text.len());
+    for line in text.lines() {
+        let mut at = 0;
+        for character in OneLine(line).to_string().chars() {
+            let wide = character.width().unwrap_or(0);
+            if at + wide > width {
+                shown.push('\n');
+                shown.push_str(INDENT);
+                at = INDENT.len();
+            }
+            shown.push(character);
+            at += wide;
+        }
+        shown.push('\n');
+    }
+    shown.truncate(shown.trim_end_matches('\n').len());
+    shown
+}
+
+/// Shows a person something. Nothing goes to the standard output.
+pub(super) fn tell(what: &str) -> Result<(), Error> {
+    Ok(writeln!(io::stderr(), "{what}")?)
+}
+
+/// Shows a person what is decided, and asks whether to do it. Nothing goes to the standard output.
+pub(super) fn agrees(what: &str) -> Result<(), Error> {
+    agrees_after("show", what)
+}
+
+/// Like [`agrees`], with the command that shows what the decision is about.
+pub(super) fn agrees_after(look: &str, what: &str) -> Result<(), Error> {
+    let mut stderr = io::stderr().lock();
+    if !io::stdin().is_terminal() {
+        return Err(Error::usage(format!(
+            "nobody can be asked here, because the input is not a terminal; look at it with \
+             `{look}`, and pass `--yes` to decide. Nothing was changed. This would be decided:\n{what}"
+        )));
+    }
+    write!(stderr, "{what}\n[y/N] ")?;
+    stderr.flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    if matches!(answer.trim(), "y" | "Y" | "yes") {
+        return Ok(());
+    }
+    Err(Error::refused("nothing was changed"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrapped;
+
+    /// An argument cannot be padded until what follows stands at the beginning of a line.
+    #[test]
+    fn what_is_too_wide_goes_on_indented() {
+        for filler in [" ", "x", "会"] {
+            for count in 0..200 {
+                let text = format!("subject: \"Hi{}to: team@example.com\"", filler.repeat(count));
+                let shown = wrapped(&text, 80);
+                let lines: Vec<&str> = shown.lines().collect();
+                assert!(lines[1..].iter().all(|line| line.starts_with("        ")), "{shown}");
+                assert_eq!(shown.replace("\n        ", ""), text);
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+use jiff::{Timestamp, tz::TimeZone};
+
+use machine::{
+    clock::{Millis, length},
+    view::{Language, Phrase},
+};
+
+/// The local time, such as `2026-03-01 09:30:00`.
+pub(super) fn local(at: Millis) -> String {
+    match Timestamp::from_millisecond(at) {
+        Ok(at) => at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        Err(_) => format!("{at} ms since the Unix epoch"),
+    }
+}
+
+/// How long ago that was, such as `3 min ago`, or `in 3 min`.
+pub(super) fn relative(at: Millis, now: Millis, language: Language) -> String {
+    let text = length(at.abs_diff(now), language);
+    language.say(if at > now { Phrase::In } else { Phrase::Ago }, &[("length", &text)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_in_their_largest_unit() {
+        let english = |at, now| relative(at, now, Language::English);
+        assert_eq!(english(0, 59_999), "59 s ago");
+        assert_eq!(english(0, 60_000), "1 min ago");
+        assert_eq!(english(0, 7_200_000), "2 h ago");
+        assert_eq!(english(172_800_000, 0), "in 2 d");
+        assert_eq!(english(i64::MIN, i64::MAX), "213503982334 d ago");
+        assert_eq!(relative(0, 60_000, Language::Chinese), "1 分钟前");
+    }
+}

@@ -1,0 +1,195 @@
+use std::fmt::Write;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde_json::{Value, json};
+
+use super::{
+    Context, Error, Exit,
+    answer::{Answer, Format, document},
+    table::{Table, cell},
+    terminal::Terminal,
+};
+use machine::{
+    definition::Definition,
+    store::Store,
+    text::{OneLine, is_invisible, shortened},
+    view::{self, Phrase},
+};
+
+/// `topology`: the states and moves of a kind of machine, under its newest definition in the file.
+#[derive(Debug, clap::Args)]
+pub struct Topology {
+    /// The kind, such as `execution`. Without one, the kinds in the file are listed.
+    #[arg(value_name = "MACHINE")]
+    machine: Option<String>,
+    /// How it is written.
+    #[arg(long = "format", value_enum, default_value_t, requires = "machine")]
+    drawing: Drawing,
+    /// Print the stored definition as JSON, which `check --against` reads.
+    #[arg(long, requires = "machine", conflicts_with_all = ["drawing", "json"])]
+    definition: bool,
+    #[command(flatten)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Drawing {
+    /// A table of the moves.
+    #[default]
+    Table,
+    /// A drawing for a browser.
+    Svg,
+    /// A drawing for Markdown.
+    Mermaid,
+    /// A drawing for Graphviz.
+    Dot,
+    /// The states and moves as JSON.
+    Json,
+}
+
+impl Topology {
+    pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
+        let store = context.read().await?;
+        let newest = newest(&store).await?;
+        let broken = context.observer(&store).broken_definitions().await?;
+        let Some(machine) = &self.machine else {
+            return kinds(context.terminal(), &newest, &broken).print(self.format);
+        };
+        let Some(definition) = newest.get(machine.as_str()) else {
+            if let Some(reason) = broken.first() {
+                return Err(Error::refused(format!(
+                    "no definition of `{}` can be read, and some cannot be read at all: {}; restore \
+                     them from a backup",
+                    shortened(machine),
+                    OneLine(reason)
+                )));
+            }
+            let known: Vec<_> = newest.keys().map(|name| format!("`{}`", OneLine(name))).collect();
+            return Err(Error::refused(format!(
+                "no machine of kind `{}` was ever stored in this file; it has {}",
+                shortened(machine),
+                if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+            )));
+        };
+        let topology = view::Topology::of(definition);
+        let text = match self.drawing {
+            _ if self.definition => crate::json::line(&**definition)?,
+            Drawing::Table => table(context.terminal(), &topology),
+            Drawing::Svg => visible(&definition.svg()),
+            Drawing::Mermaid => visible(&definition.mermaid()),
+            Drawing::Dot => visible(&definition.dot()),
+            Drawing::Json => crate::json::line(&topology)?,
+        };
+        Answer::new(document(&topology)?, text).print(self.format)
+    }
+}
+
+/// The newest definition of each kind, by its name.
+async fn newest(store: &Store) -> Result<BTreeMap<String, Arc<Definition>>, Error> {
+    let definitions = store.definitions().await?;
+    Ok(definitions.into_iter().map(|known| (known.name.to_string(), known)).collect())
+}
+
+fn kinds(
+    terminal: Terminal,
+    newest: &BTreeMap<String, Arc<Definition>>,
+    broken: &[String],
+) -> Answer {
+    let mut table = Table::new(
+        terminal,
+        &[
+            Phrase::ColumnKind,
+            Phrase::ColumnVersion,
+            Phrase::ColumnStates,
+            Phrase::ColumnMoves,
+            Phrase::ColumnAbout,
+        ],
+    );
+    let mut kinds: Vec<Value> = Vec::new();
+    for definition in newest.values() {
+        let about = definition.docs.trim().lines().next().unwrap_or_default().to_owned();
+        table.row([
+            cell(&*definition.name),
+            cell(definition.version.to_string()),
+            cell(definition.states.len().to_string()),
+            cell(definition.edges.len().to_string()),
+            cell(&about),
+        ]);
+        kinds.push(json!({
+            "machine": definition.name,
+            "version": definition.version,
+            "states": definition.states.len(),
+            "edges": definition.edges.len(),
+            "about": about,
+        }));
+    }
+    let mut text = match (table.is_empty(), broken) {
+        (true, []) => format!("{}\n", terminal.text(Phrase::NoMachineStored)),
+        (true, _) => String::new(),
+        (false, _) => table.text(),
+    };
+    for reason in broken {
+        let error = OneLine(reason);
+        let _ = writeln!(text, "{}", terminal.say(Phrase::FieldUnreadable, &[("error", &error)]));
+    }
+    Answer::new(json!({ "kinds": kinds, "unreadable": broken }), text).problems(!broken.is_empty())
+}
+
+fn table(terminal: Terminal, topology: &view::Topology) -> String {
+    let mut table = Table::new(
+        terminal,
+        &[
+            Phrase::ColumnFrom,
+            Phrase::ColumnTrigger,
+            Phrase::ColumnTo,
+            Phrase::ColumnFor,
+            Phrase::ColumnWhen,
+        ],
+    );
+    let label = |name: &str| {
+        let node = topology.nodes.iter().find(|node| node.status == name);
+        node.map_or_else(|| name.to_owned(), |node| node.label.clone())
+    };
+    for edge in &topology.edges {
+        let actors = edge.allowed_actors.join(", ");
+        table.row([
+            cell(label(&edge.from_status)),
+            cell(&edge.trigger),
+            cell(label(&edge.to_status)),
+            cell(if actors.is_empty() { terminal.text(Phrase::ByAnyone) } else { &actors }),
+            cell(edge.when.as_deref().unwrap_or_default()),
+        ]);
+    }
+    let list = |names: &[String]| {
+        let labels: Vec<_> = names.iter().map(|name| OneLine(&label(name)).to_string()).collect();
+        if labels.is_empty() {
+            terminal.text(Phrase::Nothing).to_owned()
+        } else {
+            labels.join(", ")
+        }
+    };
+    let mut shown = table.text();
+    shown.push('\n');
+    let initial = label(&topology.initial_status);
+    shown.push_str(&terminal.field(Phrase::FieldInitial, OneLine(&initial)));
+    shown.push_str(&terminal.field(Phrase::FieldTerminal, list(&topology.terminal_statuses)));
+    shown.push_str(&terminal.field(Phrase::FieldWaitsIn, list(&topology.resumable_statuses)));
+    for problem in &topology.problems {
+        shown.push_str(&terminal.field(Phrase::FieldProblem, OneLine(problem)));
+    }
+    shown
+}
+
+/// Several lines; what else cannot be seen is escaped.
+fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character != '\n' && is_invisible(character) {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
+}

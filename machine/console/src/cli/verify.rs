@@ -1,0 +1,62 @@
+use std::fmt::Write;
+
+use serde_json::json;
+
+use super::{
+    Context, Error, Exit,
+    answer::{Answer, Format},
+    ids::Ids,
+    progress::Progress,
+};
+use machine::text::OneLine;
+
+/// `verify`: whether histories are as they were written, and legal.
+#[derive(Debug, clap::Args)]
+pub struct Verify {
+    /// The id of a machine, or a part of it; without one, everything in the file.
+    id: Option<String>,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Verify {
+    pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
+        let store = context.read().await?;
+        let progress = Progress::of("entries");
+        let report = match &self.id {
+            Some(id) => {
+                let id = Ids::read(&store).await?.find(id)?;
+                context.observer(&store).verify(id).await?
+            }
+            None => store.verify_all(|at| progress.set(at.entries, at.total_entries)).await?,
+        };
+        drop(progress);
+        let problems = report.problems.iter();
+        let problems = problems.map(|it| json!({ "id": it.id, "reason": it.reason }));
+        let document = json!({
+            "machines": report.machines,
+            "entries": report.entries,
+            "pruned": report.pruned,
+            "problems": problems.collect::<Vec<_>>(),
+        });
+        let mut text = format!("{} machines, {} entries", report.machines, report.entries);
+        if report.pruned > 0 {
+            let _ = write!(text, ", {} entries were pruned", report.pruned);
+        }
+        text.push_str(match report.problems.len() {
+            0 => ": all as written\n",
+            _ => "\n",
+        });
+        for problem in &report.problems {
+            let reason = OneLine(&problem.reason);
+            let id = problem.id.map(|id| id.to_string()).unwrap_or_default();
+            // Most reasons name the machine themselves.
+            let _ = if id.is_empty() || problem.reason.starts_with(&id) {
+                writeln!(text, "problem: {reason}")
+            } else {
+                writeln!(text, "problem: {id}: {reason}")
+            };
+        }
+        Answer::new(document, text).problems(!report.is_clean()).print(self.format)
+    }
+}

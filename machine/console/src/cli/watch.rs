@@ -1,0 +1,66 @@
+use std::time::Duration;
+
+use async_io::Timer;
+use futures_util::future::{Either, pending, select};
+
+use super::{
+    Context, Error, Exit,
+    answer::{Answer, Format},
+    stop::Stop,
+};
+use machine::store::Store;
+
+/// Commits within this time are shown together.
+const SHORTEST: Duration = Duration::from_millis(100);
+
+/// How often the times on a screen, such as `3 min ago`, are brought up to date.
+const LONGEST: Duration = Duration::from_secs(10);
+
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(super) struct Watch {
+    /// Show it again after each commit of any process, until Ctrl-C.
+    #[arg(long)]
+    pub(super) watch: bool,
+}
+
+impl Watch {
+    /// Prints an answer once, or again and again.
+    pub(super) async fn show(
+        self,
+        context: &Context,
+        store: &Store,
+        format: Format,
+        answer: impl AsyncFn() -> Result<Answer, Error>,
+    ) -> Result<Exit, Error> {
+        if !self.watch {
+            return answer().await?.print(format);
+        }
+        let (stop, commits, terminal) =
+            (Stop::new(), context.observer(store).commits(), context.terminal());
+        loop {
+            // Listen before reading, so that a commit in between is not missed.
+            let (commit, stopped) = (commits.listen(), stop.listen());
+            if stop.is_set() {
+                return Ok(Exit::Done);
+            }
+            let answer = answer().await?;
+            if !format.json {
+                terminal.clear()?;
+            }
+            answer.print(format)?;
+            let tick = async {
+                if format.json || !terminal.is_terminal {
+                    pending::<()>().await;
+                }
+                Timer::after(LONGEST).await;
+            };
+            let change = async {
+                select(commit, std::pin::pin!(tick)).await;
+                Timer::after(SHORTEST).await;
+            };
+            if let Either::Right(_) = select(std::pin::pin!(change), stopped).await {
+                return Ok(Exit::Done);
+            }
+        }
+    }
+}

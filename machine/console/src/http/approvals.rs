@@ -1,0 +1,224 @@
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::IntoParams;
+
+use super::json::Json;
+use super::{
+    access::Role,
+    caller::{Caller, Writer},
+    extract::{Body, OfMachine, Query, limit, parsed},
+    problem::Problem,
+    router::Shared,
+    steps::with_commands,
+};
+use machine::{
+    Id,
+    contract::WholeQuestion,
+    journal::Digest,
+    operate::{self, Decided},
+    store::{self, Cursor, LoadError},
+    stored::VerifyError,
+    view::{Approval, Phrase},
+};
+
+/// Which part.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Most {
+    /// The most on a page. By default 100.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<u32>,
+    /// The page after this place, which the page before has as `next`.
+    #[param(pattern = "^oldest[.](0|[1-9][0-9]{0,18})$")]
+    after: Option<String>,
+}
+
+/// What people are asked to approve.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(super) struct Approvals {
+    /// Oldest first.
+    approvals: Vec<Approval>,
+    /// Where the next page begins.
+    next: Option<String>,
+}
+
+/// What people are asked to approve, oldest first.
+#[utoipa::path(
+    operation_id = "list_approvals",
+    get, path = "/api/approvals", tag = "approvals", params(Most),
+    responses(
+        (status = 200, description = "The gates.", body = Approvals),
+    )
+)]
+pub(super) async fn list(
+    State(http): State<Shared>,
+    _: Caller,
+    Query(most): Query<Most>,
+) -> Result<Json<Value>, Problem> {
+    let limit = limit(most.limit, 100)?;
+    let mut query = store::Query::new().limit(limit);
+    if let Some(after) = parsed::<Cursor>("after", most.after.as_deref())? {
+        query = query.after(after);
+    }
+    let page = http.observer.approvals(&query).await?;
+    let found = Approvals { approvals: page.items, next: page.next.map(|next| next.to_string()) };
+    let mut found = serde_json::to_value(&found)?;
+    with_commands(&mut found, &http.command);
+    Ok(Json(found))
+}
+
+/// The whole question of a gate that waits for an answer.
+#[utoipa::path(
+    operation_id = "show_approval",
+    get, path = "/api/approvals/{id}", tag = "approvals", params(("id" = Id, Path)),
+    responses(
+        (status = 200, description = "All of the question, and its digest.", body = WholeQuestion),
+        (status = 401, description = "The arguments are shown with a token.", body = Problem,
+            content_type = "application/problem+json"),
+        (status = 404, description = "No machine has this id.", body = Problem,
+            content_type = "application/problem+json"),
+        (status = 409, description = "It is not a gate that waits.", body = Problem,
+            content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn show(
+    State(http): State<Shared>,
+    caller: Caller,
+    OfMachine(id): OfMachine,
+) -> Result<Json<WholeQuestion>, Problem> {
+    let gate = http.store.gate(id).await.map_err(|error| match error {
+        LoadError::Unreadable(VerifyError::OtherMachine { .. }) => {
+            Problem::refused(format!("{id} is no gate: it asks for no approval"))
+        }
+        error => error.into(),
+    })?;
+    if caller.role == Role::Local {
+        return Err(Problem::unauthorized(http.language.text(Phrase::SignInForArguments)));
+    }
+    gate.whole_question_in(http.language).map(Json).ok_or_else(|| {
+        Problem::refused("what the gate asks for cannot be read, so nobody can approve it")
+    })
+}
+
+/// The gates to approve.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Approve {
+    /// All of them, or none.
+    #[schema(min_items = 1, max_items = 100)]
+    gates: Vec<ShownGate>,
+}
+
+/// A gate whose question was shown.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+struct ShownGate {
+    /// The gate.
+    id: Id,
+    /// The digest of its whole question, which was shown to the person.
+    #[schema(value_type = String, pattern = "^[0-9a-f]{64}$")]
+    digest: Digest,
+}
+
+/// The gates to decline.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Decline {
+    /// All of them, or none.
+    #[schema(min_items = 1, max_items = 100)]
+    gates: Vec<Id>,
+    /// Why not.
+    reason: Option<String>,
+}
+
+/// What was decided.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(super) struct Decisions {
+    /// In the order of the request.
+    decided: Vec<Decided>,
+}
+
+/// What these gates ask for may run, once. All of them, or none.
+#[utoipa::path(
+    operation_id = "approve",
+    post, path = "/api/approvals/approve", tag = "approvals", request_body = Approve,
+    security(("bearer" = [])),
+    responses(
+        (status = 200, description = "The answers, as they are on record.", body = Decisions),
+        (status = 409, description = "One of them cannot be approved, so none was.", body = Problem,
+            content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn approve(
+    State(http): State<Shared>,
+    writer: Writer,
+    Body(Approve { gates }): Body<Approve>,
+) -> Result<Json<Decisions>, Problem> {
+    let operator = writer.operates(&http);
+    let digests: BTreeMap<Id, Digest> = gates.iter().map(|it| (it.id, it.digest)).collect();
+    let ids = each_once(gates.into_iter().map(|it| it.id).collect())?;
+    let decided = async {
+        let gates = operator.gates("approve", &ids).await?.into_iter();
+        let shown = gates.map(|gate| {
+            let digest = digests.get(&gate.id()).copied();
+            (gate, digest)
+        });
+        let approved = operator.approve(shown.collect()).await;
+        approved.map_err(|error| match error.not_shown() {
+            Some(id) => error.hint(format_args!("`api/approvals/{id}` has both")),
+            None => error,
+        })
+    };
+    decided_or_refused(&http, &ids, decided.await).await
+}
+
+/// What these gates ask for never runs. All of them, or none.
+#[utoipa::path(
+    operation_id = "decline",
+    post, path = "/api/approvals/decline", tag = "approvals", request_body = Decline,
+    security(("bearer" = [])),
+    responses(
+        (status = 200, description = "The answers, as they are on record.", body = Decisions),
+        (status = 409, description = "One of them cannot be declined, so none was.", body = Problem,
+            content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn decline(
+    State(http): State<Shared>,
+    writer: Writer,
+    Body(Decline { gates, reason }): Body<Decline>,
+) -> Result<Json<Decisions>, Problem> {
+    let operator = writer.operates(&http);
+    let ids = each_once(gates)?;
+    let decided = async {
+        let gates = operator.gates("decline", &ids).await?;
+        operator.decline(gates, reason.as_deref()).await
+    };
+    decided_or_refused(&http, &ids, decided.await).await
+}
+
+/// A refusal of one gate has its legal moves; with several it is not known which of them was refused.
+async fn decided_or_refused(
+    http: &Shared,
+    ids: &[Id],
+    decided: Result<Vec<Decided>, operate::Error>,
+) -> Result<Json<Decisions>, Problem> {
+    match (decided, ids) {
+        (Ok(decided), _) => Ok(Json(Decisions { decided })),
+        (Err(error), [id]) => Err(http.refused(*id, error).await),
+        (Err(error), _) => Err(error.into()),
+    }
+}
+
+fn each_once(mut gates: Vec<Id>) -> Result<Vec<Id>, Problem> {
+    if gates.is_empty() || gates.len() > 100 {
+        return Err(Problem::malformed("`gates` has 1 to 100 ids"));
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    gates.retain(|gate| seen.insert(*gate));
+    Ok(gates)
+}

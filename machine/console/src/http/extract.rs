@@ -1,0 +1,139 @@
+//! Parts of requests. What is wrong with them is a [`Problem`].
+
+use std::str::FromStr;
+
+use axum::{
+    body::HttpBody,
+    extract::{
+        FromRequest, FromRequestParts, RawPathParams, Request,
+        rejection::{BytesRejection, QueryRejection},
+    },
+    http::{header, request::Parts},
+};
+use serde::de::DeserializeOwned;
+
+use super::problem::Problem;
+use machine::{
+    Id,
+    text::{OneLine, shortened},
+};
+
+/// The largest body of a request, in bytes.
+pub(super) const LARGEST: usize = 256 * 1024;
+
+/// The body of a request, as JSON.
+pub(super) struct Body<T>(pub(super) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
+        let kind = kind.and_then(|kind| kind.split(';').next()).map(str::trim);
+        // A form of another page cannot send this type without asking first.
+        if !kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) {
+            return Err(Problem::not_json("send JSON, with `Content-Type: application/json`"));
+        }
+        // Otherwise it is noticed only when that much has come.
+        if request.body().size_hint().lower() > LARGEST as u64 {
+            return Err(Problem::too_large(format!("a body has at most {LARGEST} bytes")));
+        }
+        let bytes = axum::body::Bytes::from_request(request, state).await;
+        let bytes = bytes.map_err(|rejected: BytesRejection| {
+            if rejected.status() == axum::http::StatusCode::PAYLOAD_TOO_LARGE {
+                Problem::too_large(format!("a body has at most {LARGEST} bytes"))
+            } else {
+                Problem::malformed("the body ended early")
+            }
+        })?;
+        // Otherwise the fields of an array would be taken by their places.
+        if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+            return Err(Problem::malformed("the body does not fit: it is not a JSON object"));
+        }
+        let body = serde_json::from_slice(&bytes).map_err(|error| {
+            Problem::malformed(format!("the body does not fit: {}", OneLine(&error.to_string())))
+        })?;
+        Ok(Self(body))
+    }
+}
+
+/// The query of a request.
+pub(super) struct Query<T>(pub(super) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let query = axum::extract::Query::<T>::from_request_parts(parts, state).await;
+        let query = query.map_err(|rejected: QueryRejection| {
+            Problem::malformed(format!(
+                "the query does not fit: {}",
+                OneLine(&rejected.body_text())
+            ))
+        })?;
+        Ok(Self(query.0))
+    }
+}
+
+/// The only parameter of a path.
+pub(super) struct Named(pub(super) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Named {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let params = RawPathParams::from_request_parts(parts, state).await;
+        let params = params.map_err(|_| Problem::malformed("the path is not valid UTF-8"))?;
+        let last = params.iter().last().map(|(_, value)| value.to_owned());
+        last.map(Self).ok_or_else(|| Problem::not_found("the path has no name"))
+    }
+}
+
+/// The id in a path.
+pub(super) struct OfMachine(pub(super) Id);
+
+impl<S: Send + Sync> FromRequestParts<S> for OfMachine {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Named(text) = Named::from_request_parts(parts, state).await?;
+        // What cannot be an id names nothing.
+        let id = Id::from_str(&text).map_err(|error| Problem::not_found(error.to_string()))?;
+        Ok(Self(id))
+    }
+}
+
+/// A text of a query, parsed.
+pub(super) fn parsed<T: FromStr<Err: std::fmt::Display>>(
+    name: &str,
+    text: Option<&str>,
+) -> Result<Option<T>, Problem> {
+    let parse = |text: &str| {
+        text.parse().map_err(|error| {
+            Problem::malformed(format!("`{name}`: {}", OneLine(&format!("{error}"))))
+        })
+    };
+    text.map(parse).transpose()
+}
+
+/// At most this many, and at least one.
+pub(super) fn limit(given: Option<u32>, default: u32) -> Result<usize, Problem> {
+    match given.unwrap_or(default) {
+        0 => Err(Problem::malformed("`limit` is at least 1")),
+        limit if limit > MOST => {
+            Err(Problem::malformed(format!("`limit` is at most {MOST}; ask for pages")))
+        }
+        limit => Ok(limit as usize),
+    }
+}
+
+/// The longest page.
+const MOST: u32 = 1000;
+
+/// A text that is too long to be a name.
+pub(super) fn name(text: &str) -> Result<&str, Problem> {
+    if text.len() > 4096 {
+        return Err(Problem::malformed(format!("`{}` is too long", shortened(text))));
+    }
+    Ok(text)
+}

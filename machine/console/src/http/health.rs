@@ -1,0 +1,63 @@
+use axum::extract::State;
+use serde::Serialize;
+
+use super::json::Json;
+use super::{access::Role, caller::Caller, problem::Problem, router::Shared};
+use machine::actor::Actor;
+
+/// Whether the store can be read, and what the caller may do.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(super) struct Health {
+    /// `ok`.
+    status: &'static str,
+    /// The version of the library.
+    version: &'static str,
+    /// The newest position of the store, such as `1.42`.
+    position: String,
+    /// The name of the file, if the program has told it.
+    database: Option<String>,
+    /// What the commands begin with that do the same on the command line.
+    command: String,
+    /// The caller.
+    access: Access,
+}
+
+/// What the caller may do.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+struct Access {
+    /// `local` reads what is for people, `reader` also what is for diagnosis, `operator` reads everything
+    /// and writes.
+    role: &'static str,
+    /// The name that goes on record.
+    name: Option<String>,
+}
+
+/// Whether the store can be read, and what the caller may do.
+#[utoipa::path(
+    operation_id = "health",
+    get, path = "/api/health", tag = "health",
+    responses(
+        (status = 200, description = "The store can be read.", body = Health),
+    )
+)]
+pub(super) async fn health(
+    State(http): State<Shared>,
+    caller: Caller,
+) -> Result<Json<Health>, Problem> {
+    let position = http.store.position().await?;
+    Ok(Json(Health {
+        status: "ok",
+        version: env!("CARGO_PKG_VERSION"),
+        position: position.to_string(),
+        database: http.database.clone(),
+        command: http.command.trim_end().to_owned(),
+        access: Access {
+            role: match caller.role {
+                Role::Local => "local",
+                Role::Reader => "reader",
+                Role::Operator => "operator",
+            },
+            name: caller.person.as_ref().and_then(Actor::name).map(str::to_owned),
+        },
+    }))
+}

@@ -1,0 +1,155 @@
+//! Reports of services about the calls that they have accepted.
+
+use std::collections::BTreeMap;
+
+use axum::{
+    extract::{FromRequestParts, State},
+    http::request::Parts,
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use super::{
+    caller::bearer,
+    extract::{Body, OfMachine},
+    json::Json,
+    problem::Problem,
+    router::Shared,
+};
+use machine::{
+    Id,
+    contract::{CallbackToken, Report, Tool},
+    store::{AcceptedCall, ReportError, Reported},
+};
+
+/// Checks that a receipt has the type of its tool.
+pub(super) type Check = fn(&Value) -> Result<(), serde_json::Error>;
+
+/// The tools whose receipts are checked, by name.
+#[derive(Default)]
+pub(super) struct Receipts(BTreeMap<String, Check>);
+
+impl Receipts {
+    pub(super) fn add<T: Tool>(&mut self) {
+        self.0.insert(format!("{}.{}", T::SERVICE, T::METHOD), is_of::<T::Receipt>);
+    }
+
+    fn check(&self, tool: Option<&str>, receipt: &Value) -> Result<(), serde_json::Error> {
+        tool.and_then(|tool| self.0.get(tool)).map_or(Ok(()), |check| check(receipt))
+    }
+}
+
+fn is_of<R: DeserializeOwned>(receipt: &Value) -> Result<(), serde_json::Error> {
+    R::deserialize(receipt).map(drop)
+}
+
+/// A service that has the token of a call. The first part of a request that is looked at: without the token,
+/// nothing is learned about the rest.
+pub(super) struct Service(AcceptedCall);
+
+impl FromRequestParts<Shared> for Service {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, http: &Shared) -> Result<Self, Problem> {
+        // The same answer whatever is wrong, also without such an id.
+        let unknown = || {
+            Problem::unauthorized(
+                "no call has this id and this token: send `Authorization: Bearer TOKEN` with the token of the call",
+            )
+        };
+        let token = bearer(&parts.headers).ok().flatten().ok_or_else(unknown)?;
+        let id = OfMachine::from_request_parts(parts, http).await;
+        let OfMachine(id) = id.map_err(|_| unknown())?;
+        let call = http.store.accepted_call(id, CallbackToken::new(token)).await;
+        call.map(Self).map_err(|error| match error.unavailable() {
+            Some(error) => Problem::unavailable(error),
+            None => unknown(),
+        })
+    }
+}
+
+/// The outcome of a call.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum CallReport {
+    /// The effect took place. The receipt is any JSON, or of the type of the tool if the server knows it.
+    Applied(Value),
+    /// Provably nothing happened, for this reason.
+    NotApplied(String),
+}
+
+/// What came of a report.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum Taken {
+    /// It settled the call.
+    Settled,
+    /// It was known before. Nothing was changed.
+    Known,
+    /// It is kept as late evidence: the call was settled before, or is still running.
+    Kept,
+}
+
+/// The report is on disk.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(super) struct ReportTaken {
+    /// What came of it.
+    report: Taken,
+}
+
+/// Takes the outcome of a call that its service has accepted. The token is that of the call, and of no other.
+#[utoipa::path(
+    operation_id = "report",
+    post, path = "/api/execution/{execution_id}/report", tag = "executions", request_body = CallReport,
+    params(("execution_id" = Id, Path)), security(("bearer" = [])),
+    responses(
+        (status = 200, description = "The report is on disk.", body = ReportTaken),
+        (status = 401, description = "No call has this id and this token.", body = Problem,
+            content_type = "application/problem+json"),
+        (status = 409, description = "There are too many different reports.", body = Problem,
+            content_type = "application/problem+json"),
+        (status = 422, description = "The receipt does not have the type of the tool.", body = Problem,
+            content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn report(
+    State(http): State<Shared>,
+    service: Service,
+    Body(report): Body<CallReport>,
+) -> Result<Json<ReportTaken>, Problem> {
+    let Service(call) = service;
+    // What is longer would be cut when it is stored.
+    let size = match &report {
+        CallReport::Applied(receipt) => receipt.to_string().len(),
+        CallReport::NotApplied(reason) => reason.len(),
+    };
+    if size > AcceptedCall::LARGEST {
+        let text = format!("a receipt or a reason has at most {} bytes", AcceptedCall::LARGEST);
+        return Err(Problem::too_large(text));
+    }
+    let report = match report {
+        CallReport::Applied(receipt) => {
+            http.receipts
+                .check(call.tool(), &receipt)
+                .map_err(|error| Problem::of_receipt(&error))?;
+            Report::Applied(receipt)
+        }
+        CallReport::NotApplied(reason) => Report::NotApplied(reason),
+    };
+    let taken = call.report(report).await;
+    let report = match taken {
+        Ok(Reported::Settled(_)) => Taken::Settled,
+        Ok(Reported::Known(_)) => Taken::Known,
+        Ok(Reported::Kept(_)) => Taken::Kept,
+        Err(error @ ReportError::TooMany { .. }) => {
+            return Err(Problem::refused(error.to_string()));
+        }
+        Err(error) => {
+            return Err(match error.unavailable() {
+                Some(error) => Problem::unavailable(error),
+                None => Problem::broken(),
+            });
+        }
+    };
+    Ok(Json(ReportTaken { report }))
+}

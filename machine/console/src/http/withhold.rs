@@ -1,0 +1,69 @@
+//! What a caller without a token does not see: the arguments in questions.
+
+use axum::{
+    body::{Body, to_bytes},
+    http::header,
+    response::Response,
+};
+use serde_json::Value;
+
+use super::problem::Problem;
+use machine::{
+    contract::without_arguments,
+    view::{Language, Phrase},
+};
+
+/// The response with the first line of each question, and with how to see the rest. It is done with the whole
+/// document, so that no route can forget it.
+pub(super) async fn withhold(response: Response, language: Language) -> Response {
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    if kind.is_none_or(|kind| kind != "application/json") {
+        // A stream has no questions.
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    // It was made in memory by a route, so it has no other limit.
+    let Ok(bytes) = to_bytes(body, usize::MAX).await else { return broken() };
+    let Ok(mut document) = serde_json::from_slice::<Value>(&bytes) else { return broken() };
+    if !cut(&mut document, language) {
+        return Response::from_parts(parts, Body::from(bytes));
+    }
+    let Ok(text) = crate::json::line(&document) else { return broken() };
+    parts.headers.remove(header::CONTENT_LENGTH);
+    Response::from_parts(parts, Body::from(text))
+}
+
+fn broken() -> Response {
+    axum::response::IntoResponse::into_response(Problem::broken())
+}
+
+/// Whether something was cut.
+fn cut(value: &mut Value, language: Language) -> bool {
+    match value {
+        Value::String(text) => match without_arguments(text, language) {
+            Some(first) => {
+                let how = language.text(Phrase::SignInForArguments);
+                let lines = [first, how].into_iter().filter(|line| !line.is_empty());
+                *text = lines.collect::<Vec<_>>().join("\n");
+                true
+            }
+            None => false,
+        },
+        Value::Array(items) => {
+            items.iter_mut().map(|item| cut(item, language)).fold(false, |one, other| one | other)
+        }
+        Value::Object(members) => {
+            let mut is_cut = false;
+            for member in members.values_mut() {
+                is_cut |= cut(member, language);
+            }
+            let asks = members.contains_key("question") && members.contains_key("gate");
+            if let Some(digest) = members.get_mut("digest").filter(|_| is_cut && asks) {
+                // Nobody approves what was not shown.
+                *digest = Value::Null;
+            }
+            is_cut
+        }
+        _ => false,
+    }
+}

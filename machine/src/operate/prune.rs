@@ -1,0 +1,21 @@
+use super::{Error, Operator};
+use crate::store::{Prune, PruneProgress, Pruned};
+
+impl Operator<'_> {
+    /// Deletes machines that have ended: see [`Store::prune`](crate::store::Store::prune). The detail is for the operator
+    /// log.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if the storage cannot do it now. What was deleted before stays deleted.
+    pub async fn prune(
+        &self,
+        prune: &Prune,
+        detail: &str,
+        progress: impl FnMut(PruneProgress),
+    ) -> Result<Pruned, Error> {
+        let pruned =
+            async { self.store.prune(prune, self.by, progress).await.map_err(Error::from) };
+        self.logged("prune", &[], detail, pruned).await
+    }
+}

@@ -1,0 +1,17 @@
+//! Text from outside, made safe to show: on a terminal, in a log, in one line of a prompt.
+
+use core::{error::Error, fmt};
+
+pub use crate::actor::is_invisible;
+#[cfg(feature = "durable")]
+pub use crate::{id::shortened, view::OneLine};
+
+/// Writes an error as people read it: its text, and each cause that the text does not quote, on a line of its own. A
+/// program's own error types can have it as their `Debug`, which a `main` with a `Result` prints.
+///
+/// # Errors
+///
+/// Those of the formatter.
+pub fn with_causes<E: Error + 'static>(error: &E, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    crate::debug::write(error, f)
+}
