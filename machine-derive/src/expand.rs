@@ -2,7 +2,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::ItemEnum;
 
-use crate::{above, cfg, emit, errors::Errors, message, model, parse, paths, pipeline};
+use crate::{above, cfg, emit, errors::Errors, message, parse, paths, pipeline};
 
 /// The attribute. What the compiler may switch off, it is asked about first.
 pub(crate) fn machine(options: TokenStream, item: TokenStream) -> TokenStream {
@@ -24,10 +24,8 @@ fn derived_too_early(options: TokenStream, declaration: ItemEnum) -> TokenStream
         (paths::one_level_down(options), paths::body_one_level_down(declaration.to_token_stream()));
     // Other mistakes may follow from this one.
     let mut ignored = Errors::default();
-    let stubs = parse::declaration(options, item, &mut ignored).map(|parsed| {
-        let graph = model::resolve(&parsed, &mut ignored);
-        emit::stubs_beside_the_enum(&graph, declaration)
-    });
+    let stubs = parse::declaration(options, item, &mut ignored)
+        .map(|parsed| emit::stubs_beside_the_enum(&parsed, declaration));
     let errors = errors.into_tokens();
     quote! { #errors #stubs }
 }

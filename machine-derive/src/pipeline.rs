@@ -19,7 +19,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
     if errors.is_empty() {
         emit::machine(&graph)
     } else {
-        let stubs = emit::stubs(&graph);
+        let stubs = emit::stubs(&declaration);
         let errors = errors.into_tokens();
         quote! { #errors #stubs }
     }

@@ -28,7 +28,7 @@ fn one(
     let text = bare(trigger.name);
     let about = format!("The outcome of `{text}`.");
     let must_use = format!("`{text}` is a choice: the outcome holds the machine in its next state");
-    let debug = graph.derives("Debug").then(|| quote!(#[derive(Debug)]));
+    let debug = names.debug(graph).then(|| quote!(#[derive(Debug)]));
     let every = names.params.every();
     let same = ways.contains(&Way::Same);
     let extra = if same { vec![quote!(#state)] } else { Vec::new() };
@@ -50,12 +50,19 @@ fn one(
     });
     // One conversion for all states or, where the enum knows the state that was left, one for each.
     let moves = graph.moves.iter().filter(|step| step.trigger == index);
-    let sources: Vec<usize> =
+    let mut sources: Vec<usize> =
         moves.map(|step| step.from).take(if same { usize::MAX } else { 1 }).collect();
-    let (generics, _) = names.for_all();
+    if names.stub {
+        sources = vec![graph.initial];
+    }
     let conversions = sources.into_iter().map(|from| {
         let from = &graph.states[from];
-        let after = names.after_type(trigger, names.state_type(from));
+        let (generics, here) = if names.stub && same {
+            (names.for_all_and_state(&quote!()).0, quote!(#state))
+        } else {
+            (names.for_all().0, names.state_type(from))
+        };
+        let after = names.after_type(trigger, here);
         let arms = ways.iter().map(|way| {
             let to = match way {
                 Way::To(to) => graph.states[*to].name(),

@@ -15,7 +15,9 @@ use crate::{
 
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let most = (0..graph.states.len()).map(|state| graph.deadlines(state).count()).max();
-    let Some(most) = most.filter(|most| *most > 0) else { return TokenStream::new() };
+    let written = || graph.declaration.all_transitions().any(|step| step.after.is_some());
+    let is_any = |most: &usize| *most > 0 || names.stub && written();
+    let Some(most) = most.filter(is_any) else { return TokenStream::new() };
     let functions = graph.moves.iter().filter_map(|step| function(graph, names, step));
     let states = graph.states.iter().enumerate();
     let of_states = states.map(|(index, state)| of_state(graph, names, (index, state), most));

@@ -14,11 +14,12 @@ use crate::{
 /// The implementations that let a store write the machine, and restore it after replaying its
 /// journal.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    if !names.durable {
+    // A generic durable machine was reported.
+    if !names.durable || !names.params.is_empty() {
         return TokenStream::new();
     }
     let parts = [
-        storable::asked(graph, names),
+        if names.stub { TokenStream::new() } else { storable::asked(graph, names) },
         states(graph),
         typed(names),
         erased(graph, names),

@@ -1,5 +1,5 @@
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use super::{
@@ -24,7 +24,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 fn item(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let Names { typed, any, context, .. } = names;
     let about = format!("A [`{typed}`] whose state is known only at run time.");
-    let debug = graph.derives("Debug").then(|| quote!(#[derive(Debug)]));
+    let debug = names.debug(graph).then(|| quote!(#[derive(Debug)]));
     let all: Vec<_> = graph.states.iter().map(State::name).collect();
     let variants = graph.states.iter().map(|state| {
         let (name, docs, typed) = (state.name(), &state.written.docs, names.typed_in(state));
@@ -193,29 +193,31 @@ fn moves(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 
 /// Conversions between the typed and the erased machine.
 fn conversions(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    let any = &names.any;
-    if names.params.is_empty() {
+    let (any, any_type) = (&names.any, names.any_type());
+    if names.params.is_empty() || names.stub {
         // `State` has the conversions, so one implementation serves all states.
-        let (typed, state) = (&names.typed, &names.state);
-        let bound = quote!(__machine::typed::State<Any = #any, Machine = #typed<#state>>);
+        let (typed, state) = (names.typed_with(names.state.to_token_stream()), &names.state);
+        let bound = quote!(: __machine::typed::State<Any = #any, Machine = #typed>);
+        // After a mistake, some states may have no types.
+        let bound = if names.stub { quote!() } else { bound };
+        let (generics, predicates) = names.for_all_and_state(&bound);
         return quote! {
-            impl<#state: #bound> ::core::convert::From<#typed<#state>> for #any {
-                fn from(machine: #typed<#state>) -> Self {
+            impl #generics ::core::convert::From<#typed> for #any_type #predicates {
+                fn from(machine: #typed) -> Self {
                     #state::widen(machine)
                 }
             }
 
-            impl<#state: #bound> ::core::convert::TryFrom<#any> for #typed<#state> {
-                type Error = #any;
+            impl #generics ::core::convert::TryFrom<#any_type> for #typed #predicates {
+                type Error = #any_type;
 
-                fn try_from(any: #any) -> ::core::result::Result<Self, #any> {
+                fn try_from(any: #any_type) -> ::core::result::Result<Self, #any_type> {
                     #state::narrow(any)
                 }
             }
         };
     }
     let (generics, predicates) = names.for_all();
-    let any_type = names.any_type();
     let all = graph.states.iter().map(|state| {
         let (name, typed) = (state.name(), names.typed_in(state));
         let narrow = narrow(names, state);

@@ -17,14 +17,15 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let derived = derived(graph);
     let typed = &names.typed;
     let about = format!("The events of a [`{typed}`]: its triggers with their payloads.");
-    let serde = (graph.derives("Serialize") || graph.derives("Deserialize")).then(|| {
+    let serde = graph.derives("Serialize") || graph.derives("Deserialize");
+    let serde = (serde && !names.stub).then(|| {
         // The derive for a tagged enum buffers its input, and numbers do not survive that if any
         // crate of the program enables `arbitrary_precision` of `serde_json`. So the derive makes
         // functions of the type, and `serde_impls` calls them.
         let remote = names.durable.then(|| quote!(#[serde(remote = "Self")]));
         quote!(#[serde(tag = "trigger")] #remote)
     });
-    let serde_impls = names.durable.then(|| serde_impls(graph, names));
+    let serde_impls = (names.durable && !names.stub).then(|| serde_impls(graph, names));
     let variants = graph.triggers.iter().enumerate().map(|(index, trigger)| {
         let name = names::event(trigger);
         let moves: Vec<String> = graph

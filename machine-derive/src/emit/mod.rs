@@ -20,6 +20,7 @@ mod erased;
 mod event;
 mod groups;
 mod illegal;
+mod imports;
 mod names;
 mod params;
 mod same;

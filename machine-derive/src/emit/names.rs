@@ -23,6 +23,8 @@ pub(super) struct Names<'a> {
     /// The type of the context, `()` if there is none.
     pub(super) context: TokenStream,
     pub(super) durable: bool,
+    /// Whether the items are stubs.
+    pub(super) stub: bool,
     /// The types that have an alias; see `storable`.
     pub(super) data: Vec<String>,
 }
@@ -44,6 +46,7 @@ impl<'a> Names<'a> {
             params,
             context: options.context.as_ref().map_or_else(|| quote!(()), Type::to_token_stream),
             durable: options.durable.is_some(),
+            stub: false,
             data: if options.durable.is_some() {
                 let types = graph.plain_types().into_iter();
                 types.map(|ty| text::of_type(ty.to_token_stream())).collect()
@@ -54,9 +57,9 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The same for stubs, which nothing stores.
+    /// The names of stubs, which nothing stores.
     pub(super) fn of_stubs(graph: &Graph<'a>) -> Self {
-        Self { data: Vec::new(), ..Self::of(graph) }
+        Self { data: Vec::new(), stub: true, ..Self::of(graph) }
     }
 
     /// Wraps the items in the machine's module and re-exports the two that users need most.
@@ -109,6 +112,11 @@ impl<'a> Names<'a> {
     /// Whether the machine keeps a context.
     pub(super) fn has_context(graph: &Graph<'_>) -> bool {
         graph.declaration.options.context.is_some()
+    }
+
+    /// Whether the machine can be printed. After a mistake, the derives may be in another place.
+    pub(super) fn debug(&self, graph: &Graph<'_>) -> bool {
+        self.stub || graph.derives("Debug")
     }
 
     /// Whether the machine keeps more than its state.

@@ -11,7 +11,9 @@ use crate::model::{Graph, State};
 /// One struct per state, and the implementations that make it a state of this machine.
 pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let derives = &graph.declaration.derives;
-    let states = graph.states.iter().enumerate().map(|(index, state)| {
+    let states = graph.states.iter().enumerate();
+    let states = states.filter(|(_, state)| !names.stub || !graph.is_taken(state));
+    let states = states.map(|(index, state)| {
         let item = item(graph, names, state);
         let marks = marks(names, state, index);
         quote! {

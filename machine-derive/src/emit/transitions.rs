@@ -1,6 +1,6 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
-use syn::spanned::Spanned;
+use syn::{Type, spanned::Spanned};
 
 use super::{
     body,
@@ -94,17 +94,25 @@ pub(super) fn result(
     machine: &TokenStream,
     state: &TokenStream,
 ) -> TokenStream {
-    let trigger = &graph.triggers[step.trigger];
-    let next = next(graph, names, step, state);
-    match trigger.refusal.filter(|_| step.guard.is_some()) {
-        None => next,
+    let refusal = graph.triggers[step.trigger].refusal.filter(|_| step.guard.is_some());
+    fallible(refusal, &next(graph, names, step, state), machine)
+}
+
+/// The same, given the type without a guard and what the guard refuses with, if there is one.
+pub(super) fn fallible(
+    refusal: Option<&Type>,
+    next: &TokenStream,
+    machine: &TokenStream,
+) -> TokenStream {
+    match refusal {
+        None => next.clone(),
         Some(error) => {
             hygienic!(::core::result::Result<#next, __machine::typed::Refused<#machine, #error>>)
         }
     }
 }
 
-/// The same without a guard.
+/// The type that the method of an unguarded move returns.
 fn next(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>, state: &TokenStream) -> TokenStream {
     match step.leads.targets().as_slice() {
         _ if step.is_choice() => names.after_type(&graph.triggers[step.trigger], state.clone()),

@@ -168,13 +168,14 @@ fn never_cloned(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 }
 
 fn debug(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    if !graph.derives("Debug") {
+    if !names.debug(graph) {
         return TokenStream::new();
     }
+    let bound = if names.stub { quote!() } else { quote!(: ::core::fmt::Debug) };
     let name = names.typed.to_string();
     let state = &names.state;
     let typed = names.typed_with(quote!(#state));
-    let (generics, predicates) = names.for_all_and_state(&quote!(: ::core::fmt::Debug));
+    let (generics, predicates) = names.for_all_and_state(&bound);
     quote! {
         impl #generics ::core::fmt::Debug for #typed #predicates {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {

@@ -5,6 +5,7 @@ mod clarity;
 mod conditions;
 mod data;
 mod graph;
+mod guess;
 mod hidden;
 mod payload;
 mod resolve;
@@ -14,6 +15,6 @@ mod scope;
 pub(crate) use graph::{
     Arm, Brought, Graph, Guard, Leads, Move, Same, Source, State, Target, Trigger, Way,
 };
-pub(crate) use hidden::hides_a_type;
-pub(crate) use resolve::{is_reserved, is_reserved_state, resolve};
+pub(crate) use guess::Guess;
+pub(crate) use resolve::{is_reserved_state, resolve};
 pub(crate) use scope::names as names_in;

@@ -164,13 +164,10 @@ fn groups_are_known(declaration: &Declaration, errors: &mut Errors) {
 }
 
 fn initial(declaration: &Declaration, errors: &mut Errors) -> usize {
-    let Some(first) = declaration.states.first() else {
-        errors.at(declaration.name.span(), message::no_states());
-        return 0;
-    };
     let mut initials = declaration.states.iter().enumerate().filter(|(_, state)| state.initial);
     let Some((initial, chosen)) = initials.next() else {
-        errors.at(declaration.name.span(), message::no_initial(&first.name));
+        let first = &declaration.states[0].name;
+        errors.at(declaration.name.span(), message::no_initial(first));
         return 0;
     };
     for (_, second) in initials {

@@ -1,5 +1,7 @@
 use proc_macro2::TokenStream;
-use syn::{Attribute, Generics, Ident, ItemEnum, Meta, Path, Visibility, punctuated::Punctuated};
+use syn::{
+    Attribute, Generics, Ident, ItemEnum, Meta, Path, Type, Visibility, punctuated::Punctuated,
+};
 
 use super::{Options, State, Transition};
 use crate::{errors::Errors, message};
@@ -15,7 +17,10 @@ pub(crate) struct Declaration {
     pub(crate) derives: Vec<Path>,
     /// Any other attribute, such as `#[non_exhaustive]` or `#[serde(..)]`.
     pub(crate) others: Vec<Attribute>,
+    /// At least one.
     pub(crate) states: Vec<State>,
+    /// The type of what cannot be known after a mistake.
+    pub(crate) unknown: Type,
 }
 
 impl Declaration {
@@ -23,6 +28,16 @@ impl Declaration {
     pub(crate) fn transitions(&self) -> impl Iterator<Item = &Transition> {
         let of_groups = self.options.from_groups.iter().map(|(_, transition)| transition);
         self.states.iter().flat_map(|state| &state.transitions).chain(of_groups)
+    }
+
+    /// Those and the ones that could not be read, as far as they can be guessed.
+    pub(crate) fn all_transitions(&self) -> impl Iterator<Item = &Transition> {
+        let options = &self.options;
+        let of_states = self.states.iter();
+        let of_states =
+            of_states.flat_map(|state| state.transitions.iter().chain(&state.unreadable));
+        let of_groups = options.from_groups.iter().map(|(_, transition)| transition);
+        of_states.chain(of_groups).chain(&options.unreadable)
     }
 
     /// Whether the user derives `name`, by whatever path.
@@ -71,7 +86,18 @@ pub(crate) fn declaration(
             }
         }
     }
-    let states = item.variants.into_iter().map(|variant| State::read(variant, errors)).collect();
+    let states = item.variants.into_iter().map(|variant| State::read(variant, errors));
+    let mut states: Vec<State> = states.collect();
+    if states.is_empty() {
+        errors.at(item.ident.span(), message::no_states());
+        states.push(State::read(
+            syn::parse_quote!(
+                #[initial]
+                Idle
+            ),
+            errors,
+        ));
+    }
     Some(Declaration {
         options,
         vis: item.vis,
@@ -81,5 +107,6 @@ pub(crate) fn declaration(
         derives,
         others,
         states,
+        unknown: syn::parse_quote!(()),
     })
 }

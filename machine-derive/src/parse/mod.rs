@@ -13,5 +13,5 @@ pub(crate) use declaration::{Declaration, declaration};
 pub(crate) use marks::Audience;
 pub(crate) use options::Options;
 pub(crate) use state::{Field, State, is_option};
-pub(crate) use transition::{Guard, Item, ItemKind, Transition};
+pub(crate) use transition::{Guard, ItemKind, Transition};
 pub(crate) use upgrade::Upgrade;

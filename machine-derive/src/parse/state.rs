@@ -150,6 +150,11 @@ impl State {
         self.fields.iter().find(|field| field.name == *name)
     }
 
+    /// Whether the state, or a group of it, has this name.
+    pub(crate) fn is_called(&self, name: &Ident) -> bool {
+        self.name == *name || self.groups.contains(name)
+    }
+
     /// Whether an attribute may change how its data are written.
     pub(crate) fn converts(&self) -> bool {
         self.others.iter().any(|attribute| serde_says(attribute).writes)

@@ -3,13 +3,12 @@ use std::collections::BTreeSet;
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
-use super::written;
 use crate::model::Graph;
 
 /// Uses what the user's expressions import, so that it is not reported as unused.
 pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
     let mut found = Found::default();
-    for transition in written::all(graph) {
+    for transition in graph.declaration.all_transitions() {
         found.heads(&transition.unread);
         let expressions = transition.expressions().into_iter().chain(&transition.after);
         for expression in expressions {

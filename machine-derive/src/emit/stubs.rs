@@ -1,0 +1,201 @@
+//! The user's types after a mistake, without behaviour, so that code which uses them still compiles:
+//! one mistake makes one error. This code never runs.
+//!
+//! Types, signatures and implementations come from the emitters of a correct machine. Only moves, groups
+//! and permissions differ: any state and any actor may make each move, because the mistake may be in who
+//! may make it.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::{File, Ident, ImplItem, Item, ItemEnum, ReturnType, TraitItem, Type};
+
+use super::{
+    choice, deadlines, durable, erased, event, imports,
+    names::{self, Names},
+    states, status, transitions, typed,
+};
+use crate::{
+    model::{Graph, Guess, is_reserved_state},
+    parse::{Declaration, Transition},
+};
+
+pub(crate) fn stubs(declaration: &Declaration) -> TokenStream {
+    let mut guess = Guess::of(declaration);
+    let names = Names::of_stubs(&guess.graph);
+    let items = items(&mut guess, &names);
+    names.module(&guess.graph, &items)
+}
+
+/// The stubs, and the enum in the place of the typed machine, for what was derived for it. It has the
+/// constructor, which leads into the stubs.
+pub(crate) fn stubs_beside_the_enum(declaration: &Declaration, mut item: ItemEnum) -> TokenStream {
+    let mut guess = Guess::of(declaration);
+    let names = Names::of_stubs(&guess.graph);
+    item.attrs.clear();
+    for variant in &mut item.variants {
+        variant.attrs.clear();
+        variant.fields.iter_mut().for_each(|field| field.attrs.clear());
+    }
+    let typed = &names.typed;
+    let initial = &guess.graph.states[guess.graph.initial];
+    let constructor = names.params.is_empty().then(|| {
+        let context = Names::has_context(&guess.graph).then_some(&names.context).into_iter();
+        let fields = initial.written.fields.iter().map(|field| &field.ty);
+        let made = names.typed_in(initial);
+        quote! {
+            impl super::#typed {
+                pub fn new(#(_: #context,)* #(_: #fields),*) -> #made {
+                    loop {}
+                }
+            }
+        }
+    });
+    let items = items(&mut guess, &names);
+    let module = names.module_with(&guess.graph, &quote!(#items #constructor), &[&names.any]);
+    quote! {
+        #[allow(dead_code)]
+        #item
+        #module
+    }
+}
+
+fn items(guess: &mut Guess<'_>, names: &Names<'_>) -> TokenStream {
+    let methods = methods(guess, names);
+    guess.remove_duplicates();
+    let graph = &guess.graph;
+    let emitted = [
+        typed::emit(graph, names),
+        states::emit(graph, names),
+        choice::emit(graph, names),
+        deadlines::emit(graph, names),
+        status::emit(graph, names),
+        event::emit(graph, names),
+        erased::emit(graph, names),
+        durable::emit(graph, names),
+    ];
+    let emitted = without_bodies(quote!(#(#emitted)*));
+    let (definition, actors, groups) = (definition(graph), actors(graph), groups(graph));
+    let imports = imports::emit(graph);
+    quote!(#definition #emitted #methods #actors #groups #imports)
+}
+
+/// The same items, where no function does anything.
+fn without_bodies(items: TokenStream) -> TokenStream {
+    let Ok(mut file) = syn::parse2::<File>(items.clone()) else { return items };
+    file.items.iter_mut().for_each(empty);
+    file.into_token_stream()
+}
+
+fn empty(item: &mut Item) {
+    match item {
+        Item::Fn(function) => *function.block = body(&function.sig.output),
+        Item::Impl(block) => {
+            for item in &mut block.items {
+                if let ImplItem::Fn(function) = item {
+                    function.block = body(&function.sig.output);
+                }
+            }
+        }
+        Item::Trait(declared) => {
+            for item in &mut declared.items {
+                if let TraitItem::Fn(function) = item
+                    && let Some(block) = &mut function.default
+                {
+                    *block = body(&function.sig.output);
+                }
+            }
+        }
+        Item::Mod(module) => {
+            module.content.iter_mut().flat_map(|(_, items)| items).for_each(empty);
+        }
+        _ => {}
+    }
+}
+
+/// The only `impl Trait` that methods return is an iterator, and `!` is none.
+fn body(output: &ReturnType) -> syn::Block {
+    match output {
+        ReturnType::Type(_, ty) if matches!(**ty, Type::ImplTrait(_)) => {
+            syn::parse_quote!({ ::core::iter::empty() })
+        }
+        _ => syn::parse_quote!({ loop {} }),
+    }
+}
+
+fn definition(graph: &Graph<'_>) -> TokenStream {
+    let name = graph.stored();
+    quote! {
+        pub const DEFINITION: &__machine::definition::Definition =
+            &__machine::__private::rows::definition(#name, "", 1, "", &[], &[], &[], &[], 0, &[], &[]);
+    }
+}
+
+/// One method per trigger for every state, even where the trigger is wrong in itself: its source state
+/// may be the mistake.
+fn methods(guess: &Guess<'_>, names: &Names<'_>) -> TokenStream {
+    let graph = &guess.graph;
+    let state = names.state.to_token_stream();
+    let methods = graph.triggers.iter().zip(&guess.first).map(|(trigger, transition)| {
+        let name = trigger.name;
+        let restricted = guess.transitions(trigger).any(|other| !other.by.is_empty());
+        let by = restricted.then(|| quote!(_: &impl ::core::marker::Sized));
+        let types = trigger.brought.iter().map(|brought| {
+            let unknown = std::ptr::eq(brought.ty, &raw const graph.declaration.unknown);
+            if unknown { quote!(impl ::core::marker::Sized) } else { brought.ty.to_token_stream() }
+        });
+        let next = match transition.first_target() {
+            _ if trigger.choice.is_some() => names.after_type(trigger, state.clone()),
+            Some(target) if target == "Self" => quote!(Self),
+            target => {
+                let known = target.and_then(|target| graph.state(target));
+                names.typed_in(&graph.states[known.unwrap_or(0)])
+            }
+        };
+        let result = transitions::fallible(trigger.refusal, &next, &quote!(Self));
+        quote! {
+            pub fn #name(self, #(_: #types,)* #by) -> #result {
+                loop {}
+            }
+        }
+    });
+    let ty = names.typed_with(state.clone());
+    let (generics, predicates) = names.for_all_and_state(&quote!());
+    quote!(impl #generics #ty #predicates { #(#methods)* })
+}
+
+/// The actors' types are named, so that their imports are not reported as unused.
+fn actors(graph: &Graph<'_>) -> TokenStream {
+    let named = graph.declaration.transitions().flat_map(Transition::actors);
+    let traits = graph.triggers.iter().map(names::may);
+    // A state or a group of that name was reported, and is emitted.
+    let is_free = |may: &Ident| graph.declaration.states.iter().all(|state| !state.is_called(may));
+    let traits = traits.filter(is_free);
+    quote! {
+        const _: () = {
+            #(let _: ::core::option::Option<#named> = ::core::option::Option::None;)*
+        };
+        #(
+            pub trait #traits<From> {}
+            impl<From, Any> #traits<From> for Any {}
+        )*
+    }
+}
+
+/// One trait per group, known or not, that every type implements.
+fn groups(graph: &Graph<'_>) -> TokenStream {
+    let of_states = graph.declaration.states.iter().flat_map(|state| &state.groups);
+    let of_options = graph.declaration.options.from_groups.iter().map(|(group, _)| group);
+    let mut groups: Vec<&Ident> = Vec::new();
+    for group in of_states.chain(of_options) {
+        let taken = graph.state(group).is_some() || is_reserved_state(graph.declaration, group);
+        if !taken && !groups.contains(&group) {
+            groups.push(group);
+        }
+    }
+    quote! {
+        #(
+            pub trait #groups {}
+            impl<Any> #groups for Any {}
+        )*
+    }
+}

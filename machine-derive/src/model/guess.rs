@@ -1,0 +1,148 @@
+//! The machine that was probably meant by a declaration with mistakes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use heck::ToPascalCase;
+use quote::format_ident;
+
+use super::{
+    Brought, Graph, State, Trigger, Way,
+    hidden::hides_a_type,
+    resolve::{is_reserved, is_reserved_state},
+};
+use crate::{
+    message,
+    parse::{Branch, Declaration, ItemKind, Transition},
+    text::bare,
+};
+
+/// A graph without moves, whose states and triggers are known as far as they could be parsed.
+pub(crate) struct Guess<'a> {
+    pub(crate) graph: Graph<'a>,
+    /// The first transition of each trigger, in the order of the triggers.
+    pub(crate) first: Vec<&'a Transition>,
+}
+
+impl<'a> Guess<'a> {
+    pub(crate) fn of(declaration: &'a Declaration) -> Self {
+        let mut guess = Self { graph: graph(declaration), first: Vec::new() };
+        let mut seen = BTreeSet::new();
+        for transition in declaration.all_transitions() {
+            let name = &transition.trigger;
+            if !is_reserved(name) && seen.insert(bare(name)) {
+                let trigger = guess.trigger(transition);
+                guess.graph.triggers.push(trigger);
+                guess.first.push(transition);
+            }
+        }
+        guess
+    }
+
+    /// Removes triggers whose events have one name, and items of one name; they were reported.
+    pub(crate) fn remove_duplicates(&mut self) {
+        let mut seen = BTreeSet::new();
+        self.graph.triggers.retain(|trigger| seen.insert(bare(trigger.name).to_pascal_case()));
+        for trigger in &mut self.graph.triggers {
+            let mut seen = BTreeSet::new();
+            trigger.brought.retain(|item| seen.insert(item.name));
+        }
+    }
+
+    /// Every transition of a trigger.
+    pub(crate) fn transitions(
+        &self,
+        trigger: &Trigger<'a>,
+    ) -> impl Iterator<Item = &'a Transition> {
+        let name = trigger.name;
+        self.graph.declaration.all_transitions().filter(move |other| other.trigger == *name)
+    }
+
+    fn trigger(&self, transition: &'a Transition) -> Trigger<'a> {
+        let mut brought: Vec<Brought<'a>> = Vec::new();
+        for item in &transition.payload {
+            let ty = match &item.kind {
+                ItemKind::Computed(_) => continue,
+                ItemKind::Noted(ty) => ty,
+                ItemKind::Field => {
+                    let targets = transition.leads.targets();
+                    // `Self` could be any state: the first with such a field is the best guess.
+                    let stays = targets.iter().any(|target| target.stays());
+                    let mut states = self.graph.declaration.states.iter().filter(|state| {
+                        stays || targets.iter().any(|target| state.name == target.state)
+                    });
+                    let field = states.find_map(|state| state.field(&item.name));
+                    field.map_or(&self.graph.declaration.unknown, |field| &field.ty)
+                }
+            };
+            let audience = item.audience.unwrap_or_default();
+            brought.push(Brought { name: &item.name, ty, was: &[], audience });
+        }
+        let mut trigger =
+            Trigger { name: &transition.trigger, brought, refusal: None, choice: None };
+        let guard = self.transitions(&trigger).find_map(|other| other.guard.as_ref());
+        trigger.refusal = guard.map(|guard| &guard.error);
+        trigger.choice = self.ways(transition);
+        trigger
+    }
+
+    /// The targets of a choice that are states, if the name of its enum is free.
+    fn ways(&self, transition: &Transition) -> Option<Vec<Way>> {
+        let declaration = self.graph.declaration;
+        let name = format_ident!("After{}", bare(&transition.trigger).to_pascal_case());
+        let is_taken = |name| declaration.states.iter().any(|state| state.is_called(name));
+        if matches!(transition.leads, Branch::To(_)) || is_taken(&name) {
+            return None;
+        }
+        let leaves = |other: &Transition| other.trigger == transition.trigger;
+        let states = declaration.states.iter();
+        let mut sources = states.filter(|state| {
+            let mut of_groups = declaration.options.from_groups.iter();
+            state.transitions.iter().any(leaves)
+                || of_groups.any(|(group, other)| state.groups.contains(group) && leaves(other))
+        });
+        let only = sources.next().filter(|_| sources.next().is_none());
+        let mut ways = Vec::new();
+        for target in transition.leads.targets() {
+            let way = if target.stays() {
+                only.map_or(Some(Way::Same), |only| self.graph.state(&only.name).map(Way::To))
+            } else {
+                let names: Vec<_> = self.graph.states.iter().map(State::name).collect();
+                let meant = || self.graph.state(message::nearest(&target.state, &names)?);
+                self.graph.state(&target.state).or_else(meant).map(Way::To)
+            };
+            ways.extend(way.filter(|way| !ways.contains(way)));
+        }
+        // Without any variant, a value of it would make what follows unreachable.
+        Some(if ways.is_empty() { vec![Way::Same] } else { ways })
+    }
+}
+
+/// The states, each once.
+fn graph(declaration: &Declaration) -> Graph<'_> {
+    let mut graph = Graph {
+        declaration,
+        states: Vec::new(),
+        triggers: Vec::new(),
+        state_index: BTreeMap::new(),
+        trigger_index: BTreeMap::new(),
+        moves: Vec::new(),
+        initial: 0,
+        same: Vec::new(),
+    };
+    for state in &declaration.states {
+        if graph.state(&state.name).is_none() {
+            graph.state_index.insert(state.name.to_string(), graph.states.len());
+            graph.states.push(State::new(state));
+        }
+    }
+    graph.initial = graph.states.iter().position(|state| state.written.initial).unwrap_or(0);
+    graph
+}
+
+impl Graph<'_> {
+    /// Whether an item that exists already serves as the state of its name, which was reported.
+    pub(crate) fn is_taken(&self, state: &State<'_>) -> bool {
+        is_reserved_state(self.declaration, state.name())
+            || hides_a_type(self.declaration, state.written)
+    }
+}
