@@ -120,7 +120,7 @@ fn codes() -> io::Result<BTreeSet<String>> {
     let mut codes = BTreeSet::new();
     for file in fs::read_dir("../machine-derive/src/message")? {
         let messages = fs::read_to_string(file?.path())?;
-        codes.extend(messages.split('"').filter(|text| is_code(text)).map(str::to_owned));
+        codes.extend(messages.split_whitespace().filter(|text| is_code(text)).map(str::to_owned));
     }
     Ok(codes)
 }

@@ -48,7 +48,7 @@ impl Names<'_> {
                 if is_new
                     && let Some((current, _)) = names.iter().find(|(name, _)| stored(name) == value)
                 {
-                    let text = format!("there still is a {what} `{current}`");
+                    let text = format!("there is still a {what} `{current}`");
                     self.errors.at(old.span(), message::was_is_taken(&written, &text));
                 } else if is_new && let Some(other) = taken.get(&value) {
                     let text = format!("`{other}` has the same old name");

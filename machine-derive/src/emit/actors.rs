@@ -35,7 +35,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             .collect();
         let message = format!("`{{Self}}` may not `{name}`");
         let label = "this actor may not";
-        let note = format!("`{name}` is for these actors: {}", who.join("; "));
+        let note = format!("only these actors may `{name}`: {}", who.join("; "));
         let about = format!("Actors that may `{name}`, by source state.");
         let mut groups = Vec::new();
         let impls = moves().flat_map(|step| {

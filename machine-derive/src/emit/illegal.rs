@@ -47,7 +47,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             traits.extend(illegal_trait(
                 &leave(state),
                 &format!("{label} is terminal: nothing leaves it"),
-                "begin a new machine instead",
+                "create a new machine instead",
             ));
         }
         let mut stubs = TokenStream::new();

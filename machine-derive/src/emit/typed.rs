@@ -37,7 +37,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         #(#docs)*
         #drawing
         #[doc = #table]
-        #[must_use = "a transition gives back the machine in its next state; without it the step is lost"]
+        #[must_use = "a transition returns the machine in its next state; if it is dropped, the step is lost"]
         pub struct #typed #declared #predicates {
             #kept
             #marker

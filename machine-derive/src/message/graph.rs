@@ -1,75 +1,53 @@
-//! M02xx: the graph is wrong.
+//! M02xx: mistakes in the graph.
 
 use syn::Ident;
 
-use super::{Message, list, message};
+use super::list;
 
-pub(crate) fn exit_from_terminal(state: &Ident, trigger: &Ident) -> Message {
-    message(
-        "M0201",
-        format!("`{state}` is terminal, so `{trigger}` cannot leave it"),
-        "remove `#[terminal]` or the transition",
-    )
+messages! {
+    M0201 exit_from_terminal(state: &Ident, trigger: &Ident)
+        "`{state}` is terminal, so `{trigger}` cannot leave it"
+        => "remove `#[terminal]` or the transition"
+
+    M0202 unreachable(state: &Ident, reachable: &[&Ident])
+        let reachable = are(reachable);
+        "`{state}` is unreachable; only {reachable} reachable"
+        => "add `#[on(.. => {state})]` to one of these, or remove `{state}`"
+
+    M0203 dead_end(state: &Ident)
+        "`{state}` is a dead end: nothing leaves it, and it is not terminal"
+        => "mark it `#[terminal]`, or add a transition that leaves it"
+
+    M0204 no_way_out(state: &Ident, reachable: &[&Ident])
+        let only = only(reachable);
+        "no terminal state is reachable from `{state}`; {only}"
+        => "add a transition that leads out, or mark the state where the machine ends `#[terminal]`"
+
+    M0205 not_only_after(state: &Ident, gates: &[Ident], path: &str)
+        let gates = either(gates);
+        "`{state}` is reachable without passing {gates}: {path}"
+        => "route this path through {gates}, or remove `#[only_after]`"
+
+    M0206 not_never_after(state: &Ident, forbidden: &Ident, path: &str)
+        "`{state}` is reachable after `{forbidden}`: {path}"
+        => "remove a step from this path, or remove `#[never_after]`"
+
+    M0207 no_way_back(state: &Ident, initial: &Ident, reachable: &[&Ident])
+        let only = only(reachable);
+        "`{initial}` is not reachable from `{state}`; {only}"
+        => "add a transition that leads back to `{initial}`, or a `#[terminal]` state"
 }
 
-pub(crate) fn unreachable(state: &Ident, reachable: &[&Ident]) -> Message {
-    message(
-        "M0202",
-        format!("`{state}` is unreachable; only {} {} reachable", list(reachable), are(reachable)),
-        format!("add `#[on(.. => {state})]` to one of these, or remove `{state}`"),
-    )
-}
-
-pub(crate) fn dead_end(state: &Ident) -> Message {
-    message(
-        "M0203",
-        format!("`{state}` is a dead end: nothing leaves it, and it is not terminal"),
-        "mark it `#[terminal]`, or add a transition that leaves it",
-    )
-}
-
-pub(crate) fn no_way_out(state: &Ident, reachable: &[&Ident]) -> Message {
-    message(
-        "M0204",
-        format!("no terminal state is reachable from `{state}`; {}", only(reachable)),
-        "add a transition that leads out, or mark the state where the machine ends `#[terminal]`",
-    )
-}
-
-pub(crate) fn not_only_after(state: &Ident, gates: &[Ident], path: &str) -> Message {
-    message(
-        "M0205",
-        format!("`{state}` is reachable without passing {}: {path}", either(gates)),
-        format!("route this path through {}, or remove `#[only_after]`", either(gates)),
-    )
-}
-
-pub(crate) fn not_never_after(state: &Ident, forbidden: &Ident, path: &str) -> Message {
-    message(
-        "M0206",
-        format!("`{state}` is reachable after `{forbidden}`: {path}"),
-        "remove a step from this path, or remove `#[never_after]`",
-    )
-}
-
-pub(crate) fn no_way_back(state: &Ident, initial: &Ident, reachable: &[&Ident]) -> Message {
-    message(
-        "M0207",
-        format!("`{initial}` is not reachable from `{state}`; {}", only(reachable)),
-        format!("add a transition that leads back to `{initial}`, or a `#[terminal]` state"),
-    )
-}
-
-/// What is reachable, if not the end.
+/// The reachable states, if no end is among them.
 fn only(others: &[&Ident]) -> String {
     match others {
         [] => "every way out leads back to it".to_owned(),
-        others => format!("only {} {}", list(others), are(others)),
+        others => format!("only {}", are(others)),
     }
 }
 
-fn are<T>(some: &[T]) -> &'static str {
-    if some.len() == 1 { "is" } else { "are" }
+fn are(some: &[&Ident]) -> String {
+    format!("{} {}", list(some), if some.len() == 1 { "is" } else { "are" })
 }
 
 /// "`A` or `B`"

@@ -1,12 +1,29 @@
-//! Every text that the macro can say: what is wrong, what is legal, one repair.
-
-mod graph;
-mod language;
-mod names;
+//! Every message of the macro: its code, what is wrong, one repair.
 
 use std::fmt;
 
 use syn::Ident;
+
+/// Declares a function for each message. Its texts can use the parameters, and names bound by `let`.
+macro_rules! messages {
+    ($(
+        $code:ident $name:ident($($arg:ident: $ty:ty),*) $(let $var:pat = $value:expr;)*
+            $wrong:literal => $repair:literal
+    )*) => {$(
+        pub(crate) fn $name($($arg: $ty),*) -> $crate::message::Message {
+            $(let $var = $value;)*
+            $crate::message::Message {
+                code: stringify!($code),
+                wrong: format!($wrong),
+                repair: format!($repair),
+            }
+        }
+    )*};
+}
+
+mod graph;
+mod language;
+mod names;
 
 pub(crate) use self::{graph::*, language::*, names::*};
 
@@ -24,16 +41,12 @@ impl fmt::Display for Message {
 }
 
 impl Message {
-    /// The same as the text of a trait's `on_unimplemented`: message, note.
+    /// The message and the note of a trait's `on_unimplemented`.
     pub(crate) fn of_a_bound(&self) -> (String, &str) {
         // In there, braces are parameters.
         let wrong = self.wrong.replace('{', "{{").replace('}', "}}");
         (format!("{wrong} [{}]", self.code), &self.repair)
     }
-}
-
-fn message(code: &'static str, wrong: impl Into<String>, repair: impl Into<String>) -> Message {
-    Message { code, wrong: wrong.into(), repair: repair.into() }
 }
 
 /// The words in backquotes, in the order given: "`A`, `B` and `C`".
@@ -46,7 +59,13 @@ fn list<T: fmt::Display>(words: impl IntoIterator<Item = T>) -> String {
     }
 }
 
-/// The candidate that was probably meant.
+/// A question, if one of the candidates is similar; else this repair.
+fn did_you_mean(wrong: &Ident, candidates: &[&Ident], otherwise: impl Into<String>) -> String {
+    nearest(wrong, candidates)
+        .map_or_else(|| otherwise.into(), |near| format!("did you mean `{near}`?"))
+}
+
+/// The most similar candidate, if it is similar enough.
 pub(crate) fn nearest<'a>(wrong: &Ident, candidates: &[&'a Ident]) -> Option<&'a Ident> {
     let wrong = wrong.to_string();
     candidates

@@ -57,8 +57,10 @@ pub(super) fn check(
             }
             let text = if of_source && of_payload {
                 message::ambiguous_name(&name, &source.name)
+            } else if of_source {
+                message::field_of_ours(&name, &source.name)
             } else {
-                message::name_of_ours(&name, of_source.then_some(&source.name))
+                message::item_of_ours(&name)
             };
             errors.at(name.span(), text);
             reported.push(name);
@@ -99,6 +101,10 @@ fn source_is_used_in_one_way(source: &parse::State, expressions: &[&Expr], error
         is_field && (whole.is_some() || by_field.contains(name))
     });
     if let Some(name) = twice {
-        errors.at(name.span(), message::taken_and_in_source(&name, whole.is_some()));
+        let text = match whole {
+            Some(_) => message::taken_from_a_whole(&name),
+            None => message::taken_and_in_source(&name),
+        };
+        errors.at(name.span(), text);
     }
 }

@@ -207,7 +207,7 @@ fn resolve_move<'a>(
     }
     let guard = resolve_guard(graph, trigger, name, transition);
     if let Some(after) = &transition.after {
-        deadline_needs_nobody(graph, trigger, transition, after, errors);
+        deadline_needs_no_caller(graph, trigger, transition, after, errors);
     }
     let mut targets = Vec::new();
     for target in leads.targets() {
@@ -310,8 +310,8 @@ fn resolve_guard<'a>(
     Some(Guard { written, same })
 }
 
-/// A deadline fires by itself: nobody brings anything, and one actor is on record for it.
-fn deadline_needs_nobody(
+/// A deadline fires without a caller: it takes no payload, and fires as one actor.
+fn deadline_needs_no_caller(
     graph: &Graph<'_>,
     trigger: usize,
     transition: &parse::Transition,
@@ -321,8 +321,12 @@ fn deadline_needs_nobody(
     let name = &transition.trigger;
     if let Some(brought) = graph.triggers[trigger].brought.first() {
         errors.at(brought.name.span(), message::deadline_brings(brought.name, name));
-    } else if transition.by.len() != 1 {
-        errors.on(after, message::deadline_without_actor(name, transition.by.len()));
+        return;
+    }
+    match transition.by.len() {
+        0 => errors.on(after, message::deadline_without_actor(name)),
+        1 => {}
+        several => errors.on(after, message::deadline_of_several_actors(name, several)),
     }
 }
 

@@ -74,7 +74,7 @@ pub(super) fn mark(attribute: &Attribute, place: Place, errors: &mut Errors) -> 
     }
     if place.other().names().iter().any(|known| name == known) {
         let (here, there) = match place {
-            Place::State => ("a state", "the field that it is about"),
+            Place::State => ("a state", "the field that it describes"),
             Place::Field => ("a field", "the state"),
         };
         errors.at(name.span(), message::misplaced_mark(name, here, there));
@@ -176,8 +176,8 @@ pub(super) fn of_item(input: ParseStream<'_>) -> syn::Result<Marks> {
                 }
             }
             other => {
-                let problem = "an item of a payload takes no attributes but `#[was = \"old_name\"]` \
-                               and `#[audience(human)]`";
+                let problem = "payload items accept only `#[was = \"old_name\"]` and \
+                               `#[audience(human)]`";
                 return Err(syn::Error::new_spanned(other, problem));
             }
         }

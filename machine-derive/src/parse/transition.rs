@@ -116,7 +116,9 @@ pub(super) fn read(attribute: &Attribute) -> syn::Result<Transition> {
     let transition: Transition = attribute.parse_args()?;
     match &transition.from {
         None => Ok(transition),
-        Some(group) => Err(syn::Error::new(group.span(), "`from` is for transitions of a group")),
+        Some(group) => {
+            Err(syn::Error::new(group.span(), "`from` applies only to transitions of a group"))
+        }
     }
 }
 
@@ -190,7 +192,7 @@ fn guess_guard(part: TokenStream) -> Guard {
 fn read_guard(input: ParseStream<'_>) -> syn::Result<Guard> {
     let path: Path = input.parse()?;
     if !input.peek(Token![->]) {
-        let problem = "what the guard refuses with is missing";
+        let problem = "the error type of the guard is missing";
         return Err(syn::Error::new_spanned(path, problem));
     }
     input.parse::<Token![->]>()?;
@@ -254,8 +256,8 @@ impl Parse for Item {
             ItemKind::Field
         };
         if audience.is_some() && matches!(kind, ItemKind::Computed(_)) {
-            let problem = "an item that is computed is not recorded; write `#[audience(..)]` on the \
-                           field that it sets";
+            let problem = "a computed item is not recorded; put `#[audience(..)]` on the field that it \
+                           sets";
             return Err(syn::Error::new(name.span(), problem));
         }
         Ok(Self { name, kind, was, audience })
