@@ -4,7 +4,8 @@
 use machine::{
     actor::Human,
     contract::{Decision, Gate},
-    store::{CommitError, Decide, Store},
+    effects::Decide,
+    store::{CommitError, Store},
     typed::Refused,
     view::{Language, Phrase},
 };

@@ -11,7 +11,7 @@ pub(crate) fn write<E: Error + 'static>(error: &E, f: &mut fmt::Formatter<'_>) -
         let path = name.split('<').next().unwrap_or(name);
         f.write_str(path.rsplit(':').next().unwrap_or(path))?;
         #[cfg(feature = "store")]
-        if let Some(class) = crate::store::telemetry::class_of(error) {
+        if let Some(class) = crate::telemetry::class_of(error) {
             write!(f, " ({class})")?;
         }
         f.write_str(": ")?;

@@ -25,6 +25,9 @@ pub mod clock;
 #[cfg(feature = "durable")]
 #[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
 pub mod contract;
+#[cfg(feature = "store")]
+#[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
+pub mod effects;
 #[cfg(feature = "durable")]
 #[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
 mod id;
@@ -45,6 +48,9 @@ pub mod store;
 #[cfg(feature = "durable")]
 #[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
 pub mod stored;
+#[cfg(feature = "store")]
+#[cfg_attr(not(all(feature = "sqlite", feature = "worker")), allow(dead_code))]
+pub mod telemetry;
 pub mod text;
 #[cfg(feature = "tools")]
 pub mod tools;

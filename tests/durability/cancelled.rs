@@ -13,7 +13,8 @@ use machine::{
         AnyExecution, Settled,
         execution::{Pending, Status},
     },
-    store::{Begin, CommitError, Settle, Store},
+    effects::{Begin, Settle},
+    store::{CommitError, Store},
     typed::State,
 };
 use machine_tests::actors::{ann, tool_node};

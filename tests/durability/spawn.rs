@@ -8,7 +8,8 @@ use machine::{
         Action, AnyExecution, Execution, Gate, InDoubt, LateCall, Outcome, Perform, Permit,
         Planned, execution,
     },
-    store::{Begin, Query, Settle, Store},
+    effects::{Begin, Settle},
+    store::{Query, Store},
 };
 use machine_tests::actors::{ann, graph_runner, tool_node};
 

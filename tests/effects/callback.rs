@@ -8,7 +8,8 @@ use machine::{
     contract::{
         AnyExecution, CallFact, CallbackToken, Planned, Report, Settled, execution::Status,
     },
-    store::{Reported, Store},
+    effects::Reported,
+    store::Store,
     view::Label,
 };
 use machine_tests::{

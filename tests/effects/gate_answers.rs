@@ -6,7 +6,8 @@ use machine::{
     Id,
     actor::Human,
     contract::{AnyExecution, Contract, Gate, Planned, execution::Status},
-    store::{CommitError, Decide, LoadError, OpenOptions, Query, Store},
+    effects::Decide,
+    store::{CommitError, LoadError, OpenOptions, Query, Store},
 };
 use machine_tests::{
     actors::{ann, ecs_node, graph_runner, tool_node},

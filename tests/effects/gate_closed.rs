@@ -9,7 +9,8 @@ use machine::{
         AnyExecution, Contract, Execution, Gate, Planned,
         execution::{Event, Waiting},
     },
-    store::{Begin, CommitError, Store},
+    effects::Begin,
+    store::{CommitError, Store},
     view::Label,
 };
 use machine_tests::actors::{ann, ecs_node, graph_runner, tool_node};

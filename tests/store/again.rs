@@ -9,8 +9,9 @@ use machine::{
         execution::{Running, Status},
         service_fn,
     },
+    effects::PerformError,
     journal::Fact,
-    store::{CommitError, LoadError, PerformError, Store},
+    store::{CommitError, LoadError, Store},
 };
 use machine_tests::{
     actors::tool_node,

@@ -9,7 +9,8 @@ use machine::{
         AnyExecution, CallFact, Gate, decision,
         execution::{Completed, Status},
     },
-    store::{Batch, CommitError, Decide, LoadError, Query},
+    effects::{Batch, Decide},
+    store::{CommitError, LoadError, Query},
     typed::Refused,
 };
 use machine_tests::{
@@ -281,7 +282,7 @@ async fn an_answer_and_its_use_are_one_batch(place: Place) {
     let (gate, planned) = place.asked(mail("bob")).await;
     let id = gate.id();
     let mut decide = machine_tests::approval(gate, ann());
-    let mut begin = machine::store::Begin::new(planned, tool_node());
+    let mut begin = machine::effects::Begin::new(planned, tool_node());
     place.store.batch().begin(&mut begin).decide(&mut decide).write().await.unwrap();
     let (running, permit) = begin.finish().unwrap();
     assert_eq!(permit.execution_id(), running.id());

@@ -6,7 +6,8 @@ use machine::{
         Action, AnyExecution, Execution, Settled,
         execution::{Running, Status},
     },
-    store::{Batch, Begin, CommitError, Query, Settle},
+    effects::{Batch, Begin, Settle},
+    store::{CommitError, Query},
     stored::Durable,
 };
 use machine_tests::{

@@ -2,7 +2,8 @@
 
 use machine::{
     contract::execution::{Status, Waiting},
-    store::{Begin, CommitError, Decide},
+    effects::{Begin, Decide},
+    store::CommitError,
 };
 use machine_tests::{
     actors::{ann, graph_runner, tool_node},

@@ -7,7 +7,8 @@ use machine::{
         AnyExecution, Contract, Effect, Execution, Settled, ToolSpec,
         execution::{Pending, Status},
     },
-    store::{Batch, Begin, CommitError, Decide, OpenOptions, Settle},
+    effects::{Batch, Begin, Decide, Settle},
+    store::{CommitError, OpenOptions},
     stored::Durable,
     typed::Refused,
 };

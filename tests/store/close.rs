@@ -5,7 +5,8 @@ use std::{fmt::Debug, time::Duration};
 use machine::{
     Id,
     contract::{AnyExecution, execution::Waiting},
-    store::{CommitError, LoadError, OpenOptions, Query, Settle, Store},
+    effects::Settle,
+    store::{CommitError, LoadError, OpenOptions, Query, Store},
     typed::Refused,
 };
 use machine_tests::actors::{ann, graph_runner, tool_node};

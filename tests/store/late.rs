@@ -7,7 +7,8 @@ use machine::{
         Action, Answer, AnyExecution, CallFact, Evidence, Execution, NotDone,
         execution::{Running, Status},
     },
-    store::{CommitError, LoadError, Recovered, Store},
+    effects::Recovered,
+    store::{CommitError, LoadError, Store},
     typed::Refused,
     view::{Label, late_evidence},
 };

@@ -11,7 +11,8 @@ use machine::{
         Action, Answer, AnyExecution, Applied, Call, CallFact, Contract, Evidence, NotDone,
         Perform, Settled, Token, ToolSpec, execution::Status, receipt as receipt_of, service_fn,
     },
-    store::{CommitError, OpenOptions, PerformError},
+    effects::PerformError,
+    store::{CommitError, OpenOptions},
 };
 use machine_tests::{
     actors::{reasoning_node, tool_node},

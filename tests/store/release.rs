@@ -3,7 +3,8 @@
 use machine::{
     Id,
     contract::{Action, AnyExecution, CallFact, Gate, Planned, Release},
-    store::{Decide, Query},
+    effects::Decide,
+    store::Query,
     view::{ExecutionTimeline, Human, Label, Observer},
 };
 use machine_tests::{

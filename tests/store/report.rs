@@ -7,7 +7,8 @@ use machine::{
         AnyExecution, Applied, CallFact, CallbackToken, Evidence, NotDone, Report, Settled,
         execution::Status, receipt,
     },
-    store::{CommitError, Kept, LoadError, ReportError, Reported, Store},
+    effects::{ReportError, Reported},
+    store::{CommitError, Kept, LoadError, Store},
     typed::Refused,
     view::Label,
 };

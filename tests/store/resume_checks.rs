@@ -5,7 +5,8 @@ use std::time::Duration;
 use machine::{
     clock,
     contract::execution::{Status, Waiting},
-    store::{CommitError, LoadError, Resume, ResumeWarning},
+    effects::{Resume, ResumeWarning},
+    store::{CommitError, LoadError},
 };
 use machine_tests::{
     actors::{ann, graph_runner},

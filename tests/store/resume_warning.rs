@@ -9,7 +9,7 @@ use std::{
 use machine::{
     Id,
     contract::{Contract, execution::Waiting},
-    store::Resume,
+    effects::Resume,
 };
 use machine_tests::samples::{Ticket, asked, asked_in};
 

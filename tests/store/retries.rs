@@ -13,7 +13,8 @@ use machine::{
     contract::{
         Action, Answer, Call, CallFact, NotDone, Perform, Planned, Settled, execution::Status,
     },
-    store::{CommitError, PerformError, Store},
+    effects::PerformError,
+    store::{CommitError, Store},
 };
 use machine_tests::{
     actors::{ann, tool_node},

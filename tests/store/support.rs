@@ -17,8 +17,9 @@ use machine::{
         Planned, Settled, ToolSpec,
         execution::{Cancelled, Completed, Pending, Running, Status},
     },
+    effects::Begin,
     journal::Entry,
-    store::{Begin, CommitError, Line, OpenOptions, Query, Store},
+    store::{CommitError, Line, OpenOptions, Query, Store},
     view::ConsequenceView,
 };
 use machine_tests::actors::{ecs_node, reasoning_node, tool_node};

@@ -7,7 +7,8 @@ use machine::{
         Action, Answer, AnyExecution, Call, CallFact, Contract, Evidence, InDoubt, LateCall,
         Liveness, NotDone, Settled, execution::Status, service_fn,
     },
-    store::{CommitError, Settle},
+    effects::Settle,
+    store::CommitError,
 };
 use machine_tests::{
     actors::{ann, graph_runner, tool_node},

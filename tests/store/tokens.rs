@@ -2,7 +2,7 @@
 
 use machine::{
     contract::{Contract, Settled, Token},
-    store::{Batch, Begin},
+    effects::Batch,
 };
 use machine_tests::actors::{ann, tool_node};
 use machine_tests::samples::mail;

@@ -7,7 +7,8 @@ use machine::{
         Action, Answer, AnyExecution, Applied, Attempt, Call, InDoubt, NotDone, Perform, Report,
         Settled, execution::Waiting,
     },
-    store::{ReadBackoff, Resume, Store},
+    effects::{ReadBackoff, Resume},
+    store::Store,
 };
 use machine_tests::cluster::{Deploy, accepted};
 

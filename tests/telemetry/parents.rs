@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use machine::{
     contract::{Action, Applied, Settled},
-    store::PerformError,
+    effects::PerformError,
 };
 use tracing::Instrument;
 

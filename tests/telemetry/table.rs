@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::LazyLock};
 
-use machine::store::telemetry::SIGNALS;
+use machine::telemetry::SIGNALS;
 
 use crate::{
     calls,

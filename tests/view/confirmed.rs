@@ -61,7 +61,7 @@ async fn an_approval_in_the_same_batch_counts() {
     let store = Store::memory();
     let (gate, planned) = ask(&store, mail("bob")).await;
     let mut decide = machine_tests::approval(gate, ann());
-    let mut begin = machine::store::Begin::new(planned, tool_node());
+    let mut begin = machine::effects::Begin::new(planned, tool_node());
     store.batch().decide(&mut decide).begin(&mut begin).write().await.unwrap();
     assert!(decide.finish().is_ok_and(|answer| answer.approved));
     let (running, permit) = begin.finish().unwrap();

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use machine::{
     contract::{AnyExecution, Applied, NotDone, Planned, Report, execution::Status},
-    store::{Reported, Store},
+    effects::Reported,
+    store::Store,
     view::Label,
 };
 use machine_tests::cluster::{Cluster, Deploy, LIMIT, Live, Request, deploy, live};

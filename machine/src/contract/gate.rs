@@ -310,7 +310,7 @@ impl Gate {
         &self.waiting
     }
 
-    /// The execution, for a [`Batch`](crate::store::Batch).
+    /// The execution, for a [`Batch`](crate::effects::Batch).
     pub fn machine(&mut self) -> &mut dyn Durable {
         &mut self.waiting
     }

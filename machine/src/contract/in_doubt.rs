@@ -164,7 +164,6 @@ pub(crate) fn append(machine: &mut dyn Durable, by: Who<'_>, fact: CallFact) {
 }
 
 /// A copy to move and commit; the original stays as it was if nothing is written.
-#[cfg(feature = "store")]
 pub(crate) fn fork<S: Clone>(execution: &Execution<S>) -> Execution<S> {
     execution.__fork(Pass::new())
 }

@@ -51,9 +51,10 @@ pub use gate::{Approval, ApprovalEnd, Decision, Gate, WholeQuestion, decision};
 #[doc(hidden)]
 pub use identity::{Maker, TypedTool};
 pub(crate) use in_doubt::append;
+pub(crate) use in_doubt::fork;
 pub use in_doubt::{InDoubt, waits_for};
 #[cfg(feature = "store")]
-pub(crate) use in_doubt::{accept, fork, record};
+pub(crate) use in_doubt::{accept, record};
 pub use in_flight::InFlight;
 #[cfg(feature = "store")]
 pub(crate) use in_flight::{CallHandle, CallRecord, Owner};

@@ -55,7 +55,7 @@ impl<T: Callable> Planned<T> {
         &self.execution
     }
 
-    /// The execution, for a [`Batch`](crate::store::Batch).
+    /// The execution, for a [`Batch`](crate::effects::Batch).
     pub fn machine(&mut self) -> &mut dyn Durable {
         &mut self.execution
     }

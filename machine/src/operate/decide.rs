@@ -3,10 +3,10 @@ use serde::Serialize;
 use super::{Error, Operator};
 use crate::{
     contract::{Decision, Gate},
+    effects::{Batch, Decide, retry::Retry},
     id::Id,
     journal::Digest,
     language::Phrase,
-    store::{Batch, Decide, retry::Retry},
 };
 
 /// The answer to a gate, as it is on record.

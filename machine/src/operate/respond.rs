@@ -1,8 +1,8 @@
 use super::{Error, Operator};
 use crate::{
     contract::Question,
+    effects::{Resume, Resumed},
     id::Id,
-    store::{Resume, Resumed},
 };
 
 impl Operator<'_> {

@@ -18,11 +18,15 @@
 
 use pollster::block_on;
 
-use super::{Begun, CommitError, Line, LoadError, Page, Query, Recovered, Unavailable};
 use crate::{
     actor::ToolNode,
     contract::{Callable, Execution, Outcome, Planned, Settled, execution::Running},
+    effects::{batch::Batch, begin::Begun, recover::Recovered},
     id::Id,
+    store::{
+        error::{CommitError, LoadError, Unavailable},
+        read::query::{Line, Page, Query},
+    },
     stored::{Durable, History, Restore},
     typed::{Refused, State},
 };
@@ -85,8 +89,8 @@ impl Store {
         block_on(self.0.commit(machine))
     }
 
-    /// Writes a batch of [`get`](Self::get)`().batch()`. See [`Batch::write`](super::Batch::write).
-    pub fn write(&self, batch: super::Batch<'_>) -> Result<(), CommitError> {
+    /// Writes a batch of [`get`](Self::get)`().batch()`. See [`Batch::write`](Batch::write).
+    pub fn write(&self, batch: Batch<'_>) -> Result<(), CommitError> {
         block_on(batch.write())
     }
 

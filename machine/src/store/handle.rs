@@ -3,17 +3,18 @@ use std::{fmt, sync::Arc};
 use event_listener::Event;
 use futures_channel::oneshot;
 
-use super::{
-    Batch, CommitError, OpenOptions, Unavailable,
-    backend::{Backend, Identity},
-    declared::Declared,
-    definitions::Definitions,
-    identity::Identities,
-    worker::Worker,
-};
 use crate::{
     clock::{Clock, Millis},
+    effects::{batch::Batch, identity::Identities},
     journal::DigestKey,
+    store::{
+        backend::{Backend, Identity},
+        error::{CommitError, Unavailable},
+        integrity::declared::Declared,
+        options::OpenOptions,
+        process::worker::Worker,
+        read::{broken::Broken, definitions::Definitions},
+    },
     stored::Durable,
 };
 
@@ -51,23 +52,23 @@ use crate::{
 /// ```
 #[derive(Clone)]
 pub struct Store {
-    pub(super) inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
 }
 
-pub(super) struct Inner {
-    pub(super) backend: Arc<dyn Backend>,
-    pub(super) identity: Identity,
-    pub(super) key: DigestKey,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) worker: Arc<Worker>,
-    pub(super) definitions: Definitions,
-    pub(super) identities: Identities,
+pub(crate) struct Inner {
+    pub(crate) backend: Arc<dyn Backend>,
+    pub(crate) identity: Identity,
+    pub(crate) key: DigestKey,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) worker: Arc<Worker>,
+    pub(crate) definitions: Definitions,
+    pub(crate) identities: Identities,
     /// What the program declared when it opened the store.
-    pub(super) declared: Declared,
+    pub(crate) declared: Declared,
     /// The rows that could not be read when somebody last looked at all.
-    pub(super) broken: super::broken::Broken,
+    pub(crate) broken: Broken,
     /// Wakes subscriptions; made with the first one.
-    pub(super) commits: std::sync::OnceLock<Arc<Event>>,
+    pub(crate) commits: std::sync::OnceLock<Arc<Event>>,
 }
 
 impl Store {

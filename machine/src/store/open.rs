@@ -4,16 +4,18 @@ use std::{path::Path, sync::Arc};
 
 use futures_channel::oneshot;
 
-use super::{
-    Check, OpenError, OpenOptions, Store, Unavailable,
+use crate::store::{
     backend::Settings,
-    check::Read,
+    error::{OpenError, Unavailable},
+    handle::Store,
+    integrity::check::{Check, Read},
+    options::OpenOptions,
     sqlite::{self, Sqlite},
 };
 
 /// How a file is opened.
 #[derive(Debug, Clone, Default)]
-pub(super) struct FileOptions {
+pub(crate) struct FileOptions {
     must_exist: bool,
     with_misfits: bool,
 }

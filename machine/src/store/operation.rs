@@ -1,13 +1,15 @@
 use serde::Serialize;
 
-use super::{
-    LoadError, Page, Store, Unavailable,
-    backend::{Applied, Batch},
-};
 use crate::{
     clock::Millis,
     id::Id,
     journal::{Digest, DigestKey},
+    store::{
+        backend::{Applied, Batch},
+        error::{LoadError, Unavailable},
+        handle::Store,
+        read::query::Page,
+    },
 };
 
 /// What a person did by the command line or over HTTP. See [`Store::operations`].

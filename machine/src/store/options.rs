@@ -1,19 +1,18 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use super::{
-    Store,
-    backend::{Backend, Settings},
-    declared::Declared,
-    definitions::Definitions,
-    handle::Inner,
-    identity::Identities,
-    memory::Memory,
-    worker::Worker,
-};
 use crate::{
     clock::{Clock, SystemClock},
     contract::Tool,
+    effects::identity::Identities,
     journal::DigestKey,
+    store::{
+        backend::{Backend, Settings},
+        handle::{Inner, Store},
+        integrity::declared::Declared,
+        memory::Memory,
+        process::worker::Worker,
+        read::definitions::Definitions,
+    },
     stored::Restore,
 };
 
@@ -35,10 +34,10 @@ use crate::{
 pub struct OpenOptions {
     busy_timeout: Duration,
     key: DigestKey,
-    pub(super) declared: Declared,
+    pub(crate) declared: Declared,
     clock: Arc<dyn Clock>,
     #[cfg(feature = "sqlite")]
-    pub(super) file: super::open::FileOptions,
+    pub(crate) file: super::open::FileOptions,
 }
 
 impl Default for OpenOptions {
@@ -73,7 +72,7 @@ impl OpenOptions {
     /// history. Without a key, digests detect accidents only.
     ///
     /// A file must always be opened with the key that it was created with:
-    /// [`OpenError::OtherKey`] otherwise.
+    /// [`OpenError::OtherKey`](crate::store::OpenError::OtherKey) otherwise.
     #[must_use]
     pub fn key(mut self, key: [u8; 32]) -> Self {
         self.key = DigestKey::new(key);
@@ -149,12 +148,12 @@ impl OpenOptions {
         self.store(backend, path, false)
     }
 
-    pub(super) fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> Settings {
         let busy_ms = u64::try_from(self.busy_timeout.as_millis()).unwrap_or(u64::MAX);
         Settings { key: self.key, busy_ms }
     }
 
-    pub(super) fn store(
+    pub(crate) fn store(
         &self,
         backend: Arc<dyn Backend>,
         path: Option<PathBuf>,
@@ -170,7 +169,7 @@ impl OpenOptions {
                 definitions: Definitions::default(),
                 identities: Identities::default(),
                 declared: self.declared.clone(),
-                broken: super::broken::Broken::default(),
+                broken: crate::store::read::broken::Broken::default(),
                 commits: std::sync::OnceLock::new(),
             }),
         }

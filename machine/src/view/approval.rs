@@ -5,8 +5,9 @@ use crate::{
     actor::Category,
     clock::Millis,
     contract::{AnyExecution, execution},
+    effects::Standing,
     id::Id,
-    store::{LoadError, Page, Query, Standing},
+    store::{LoadError, Page, Query},
 };
 
 /// A gate that waits for an answer, for the person who gives it.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Language, Phrase, misfit::misfit};
-use crate::store::{Cause, Received, observe::Observed};
+use crate::store::{Cause, Received, read::observe::Observed};
 
 /// Why a message to a machine was set aside: of one that is not valid, what is wrong with it.
 pub(crate) fn of_message(message: &Received, machine: &Observed, language: Language) -> String {

@@ -7,7 +7,7 @@ use crate::{
     clock::Millis,
     contract::Process,
     id::Id,
-    store::{Cause, Failing, Received, observe::Observed},
+    store::{Cause, Failing, Received, read::observe::Observed},
 };
 
 /// Why a person should look at a machine. The most urgent reason comes first.

@@ -10,8 +10,9 @@ use crate::{
     actor::Category,
     clock::Millis,
     contract::{AnyExecution, execution},
+    effects::Standing,
     id::Id,
-    store::{Delivery, LoadError, Received, Standing, observe::Observed},
+    store::{Delivery, LoadError, Received, read::observe::Observed},
 };
 
 /// One machine, what it waits for, and what to do next, as an audience may see it.

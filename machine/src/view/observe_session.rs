@@ -10,7 +10,7 @@ use super::{
 use crate::{
     contract::{AnyExecution, execution},
     definition::{Definition, Fingerprint},
-    store::{LoadError, Query, transitions::WithTransitions},
+    store::{LoadError, Query, read::transitions::WithTransitions},
 };
 
 /// Executions with their keys, and their transitions.

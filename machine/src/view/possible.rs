@@ -5,7 +5,7 @@ use crate::{
     actor::Category,
     contract::{AnyExecution, Progress, execution},
     id::Id,
-    store::{LoadError, Query, observe::Observed},
+    store::{LoadError, Query, read::observe::Observed},
 };
 
 /// How many attempts at one action are looked at.

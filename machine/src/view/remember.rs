@@ -10,7 +10,8 @@ use super::ExecutionFact;
 use crate::{
     contract::{AnyExecution, execution::Status},
     journal::Fact,
-    store::{Committed, LoadError, Store, telemetry},
+    store::{Committed, LoadError, Store},
+    telemetry,
 };
 
 /// Takes facts about executions: a memory, a vector store, a file.
@@ -31,7 +32,7 @@ use crate::{
 /// ```
 pub trait FactSink: Send + Sync {
     /// Why it cannot take a fact. The fact is not delivered again; that it is lost is counted and
-    /// [reported](crate::store::telemetry), without this error, whose text may repeat the fact.
+    /// [reported](crate::telemetry), without this error, whose text may repeat the fact.
     type Error: Send;
 
     /// Takes a fact.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Audience, Human, audience::is_hidden};
 #[cfg(feature = "store")]
-use crate::store::transitions::Step;
+use crate::store::read::transitions::Step;
 use crate::{
     actor::Category,
     clock::Millis,

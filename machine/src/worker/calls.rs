@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use tracing::Instrument;
 
 use super::Failure;
-use crate::{contract::Settled, store::telemetry};
+use crate::{contract::Settled, telemetry};
 
 /// The calls that a worker has begun. They run to their end, also when the handler that began them is
 /// stopped or the worker is dropped, so that their receipts are kept.

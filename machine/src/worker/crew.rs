@@ -9,10 +9,12 @@ use crate::{
     id::Id,
     store::{
         Store, Unavailable,
-        crew::Joining,
-        telemetry,
-        undriven::{Needs, Undriven},
+        inbox::{
+            crew::Joining,
+            undriven::{Needs, Undriven},
+        },
     },
+    telemetry,
 };
 
 /// How many machines of each kind are looked at.

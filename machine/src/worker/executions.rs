@@ -20,8 +20,9 @@ use crate::{
         execution::{Pending, Running},
         settled_at,
     },
+    effects::recover::Found,
     id::Id,
-    store::{CommitError, Store, recover::Found},
+    store::{CommitError, Store},
 };
 
 /// How long to wait before an execution of somebody else is looked at again.

@@ -22,11 +22,13 @@ use crate::{
     store::{
         Cause, LoadError, Unavailable,
         backend::Agenda,
-        message::Queued,
-        telemetry,
-        work::{Event, On, Outcome, Work},
+        inbox::{
+            message::Queued,
+            protocol::{Event, On, Outcome, Work},
+        },
     },
     stored::{Durable, Restore, VerifyError},
+    telemetry,
     typed::Erased,
 };
 

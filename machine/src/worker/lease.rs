@@ -11,7 +11,8 @@ use event_listener::Event;
 use super::settings::{Settings, millis, sleep_until};
 use crate::{
     id::Id,
-    store::{Store, telemetry, work},
+    store::{Store, inbox::protocol},
+    telemetry,
 };
 
 /// A lease, as its holder knows it. The holder stops before others may take over: at two thirds of
@@ -82,7 +83,7 @@ impl Lease {
             return;
         }
         let until = store.now().saturating_add(settings.lease_ms());
-        let event = work::Event::Renew { token: self.token, until };
+        let event = protocol::Event::Renew { token: self.token, until };
         match store.under_lease(self.id, event).await {
             Ok(Some(_)) => {
                 let valid_until = millis(asked_at + settings.lease * 2 / 3);

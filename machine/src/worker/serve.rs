@@ -30,9 +30,12 @@ use crate::{
     definition::Definition,
     id::Id,
     store::{
-        CommitError, Unavailable, backend::Agenda, check::Read, declared::Declared, telemetry,
+        CommitError, Unavailable,
+        backend::Agenda,
+        integrity::{check::Read, declared::Declared},
     },
     stored::Restore,
+    telemetry,
 };
 
 /// A handler, whatever its machine.

@@ -4,8 +4,9 @@ use super::{lease::Lease, shared::Shared};
 use crate::{
     actor::Actors,
     contract::{Callable, Contract, InvalidContract, Planned},
+    effects::Batch,
     id::Id,
-    store::{Batch, Child, LoadError, Message, Store, backend::Condition},
+    store::{Child, LoadError, Message, Store, backend::Condition},
     stored::Durable,
 };
 

@@ -12,7 +12,9 @@ use crate::{
         Irreversible, Perform, Planned, Settled, Tool, TypedTool,
         execution::{Pending, Running},
     },
-    store::{CommitError, PerformError, ReadBackoff, Store, telemetry},
+    effects::{PerformError, ReadBackoff},
+    store::{CommitError, Store},
+    telemetry,
     typed::Refused,
 };
 

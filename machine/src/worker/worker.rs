@@ -25,7 +25,10 @@ use super::{
 use crate::{
     actor::{Actor, Actors, Senders},
     contract::{Action, Perform, Tool},
-    store::{Check, CommitError, Store, check::Read, declared::Declared},
+    store::{
+        Check, CommitError, Store,
+        integrity::{check::Read, declared::Declared},
+    },
     stored::Restore,
 };
 

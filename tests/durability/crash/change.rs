@@ -2,7 +2,7 @@
 
 use machine::{
     contract::{AnyExecution, Evidence, Execution, Outcome, execution},
-    store::{Begin, Settle},
+    effects::{Begin, Settle},
 };
 use machine_tests::actors::{graph_runner, tool_node};
 use machine_tests::samples::{mail, read};

@@ -5,7 +5,8 @@ use machine::{
     contract::{
         Action, AnyExecution, Execution, InDoubt, Outcome, Permit, Settled, execution::Running,
     },
-    store::{Begin, Settle, Store},
+    effects::{Begin, Settle},
+    store::Store,
     stored::Durable,
 };
 

@@ -2,7 +2,8 @@
 
 use machine::{
     contract::{Settled, execution::Status},
-    store::{Begin, CommitError, Settle},
+    effects::{Begin, Settle},
+    store::CommitError,
     typed::Refused,
 };
 use machine_tests::actors::{ann, tool_node};

@@ -5,7 +5,8 @@ use machine::{
         Action, Answer, AnyExecution, Applied, Call, Evidence, Gate, Planned, decision,
         execution::Status, service_fn,
     },
-    store::{Begin, CommitError, LoadError, Store},
+    effects::Begin,
+    store::{CommitError, LoadError, Store},
 };
 use machine_tests::actors::{ann, ecs_node, graph_runner, tool_node};
 use machine_tests::{assert_err, samples::mail};

@@ -2,7 +2,8 @@
 
 use machine::{
     contract::{AnyExecution, Evidence},
-    store::{Begin, CommitError},
+    effects::Begin,
+    store::CommitError,
     view::{ConsequenceView, Label, Prompt},
 };
 use machine_tests::{actors::tool_node, prompt_lines};

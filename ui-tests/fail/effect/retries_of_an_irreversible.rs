@@ -2,7 +2,8 @@
 
 use machine::actor::ToolNode;
 use machine::contract::{Irreversible, Perform, Planned, Tool};
-use machine::store::{ReadBackoff, Store};
+use machine::effects::ReadBackoff;
+use machine::store::Store;
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -11,7 +11,7 @@ use super::{
 };
 use machine::{
     contract::AnyExecution,
-    store::{Resume, Resumed},
+    effects::{Resume, Resumed},
     text::OneLine,
 };
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::json::Json;
 use super::{acts::whole, caller::Writer, extract::Body, problem::Problem, router::Shared};
-use machine::{Id, store::Resume};
+use machine::{Id, effects::Resume};
 
 /// An answer.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]

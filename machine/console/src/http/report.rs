@@ -19,7 +19,7 @@ use super::{
 use machine::{
     Id,
     contract::{CallbackToken, Report, Tool},
-    store::{AcceptedCall, ReportError, Reported},
+    effects::{AcceptedCall, ReportError, Reported},
 };
 
 /// Checks that a receipt has the type of its tool.

@@ -15,15 +15,19 @@ use crate::{
     id::Id,
     journal::{DigestKey, Line},
     store::{
-        BackupError, BackupProgress, Operation, SessionCursor, SessionLine, Unavailable,
-        attempt::Attempt,
-        backup::Copied,
-        consumer::Offset,
-        message::Received,
-        pruned::Kept,
-        pruning::{Candidate, Link, Pruning},
-        transitions::{Selected, Transitions},
-        work::Work,
+        error::Unavailable,
+        inbox::{consumer::Offset, message::Received, protocol::Work},
+        operation::Operation,
+        read::{
+            sessions::{SessionCursor, SessionLine},
+            transitions::{Selected, Transitions},
+        },
+        upkeep::{
+            backup::{BackupError, BackupProgress, Copied},
+            pruned::Kept,
+            pruning::{Candidate, Link, Pruning},
+        },
+        write::attempt::Attempt,
     },
 };
 

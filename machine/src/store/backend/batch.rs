@@ -11,11 +11,12 @@ use crate::{
     id::Id,
     journal::Line,
     store::{
-        consumer::Advance,
+        inbox::{
+            consumer::Advance,
+            protocol::{Event, Outcome, Refusal},
+        },
         operation::Logged,
-        pruned::Kept,
-        pruning::Prune,
-        work::{Event, Outcome, Refusal},
+        upkeep::{pruned::Kept, pruning::Prune},
     },
     stored::ToolUse,
 };
@@ -29,7 +30,7 @@ pub(crate) struct Batch {
     /// The definitions that rows and lines refer to. Those that are missing are written.
     pub(crate) definitions: Vec<Arc<Definition>>,
     pub(crate) writes: Vec<Write>,
-    /// What happens to inboxes and leases. Each is decided by [`step`](crate::store::work::step), before
+    /// What happens to inboxes and leases. Each is decided by [`step`](crate::store::inbox::protocol::step), before
     /// anything is written.
     pub(crate) events: Vec<(Id, Event)>,
     /// Machines that become children: the child, and its parent.
@@ -165,7 +166,7 @@ pub(crate) struct Write {
     /// What happens to its attempt.
     pub(crate) attempt: Option<AttemptChange>,
     /// The tool that it calls, which is compared with what is known of it before anything is written.
-    /// See [`Tool`](crate::store::tool::Tool).
+    /// See [`Tool`](crate::store::write::tool::Tool).
     pub(crate) tool: Option<ToolUse>,
 }
 

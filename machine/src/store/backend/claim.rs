@@ -1,7 +1,7 @@
 use crate::{clock::Millis, journal::Digest, stored::Hold};
 
 /// What must be true of a key. The backend folds the attempts with
-/// [`key_state`](crate::store::attempt::key_state) in the transaction that writes.
+/// [`key_state`](crate::store::write::attempt::key_state) in the transaction that writes.
 #[derive(Debug, Clone)]
 pub(crate) struct Claim {
     pub(crate) key: String,

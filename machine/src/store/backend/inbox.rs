@@ -2,7 +2,7 @@ use super::row::Found;
 use crate::{
     clock::Millis,
     id::Id,
-    store::{message::Queued, work::Work},
+    store::inbox::{message::Queued, protocol::Work},
 };
 
 /// A machine that a worker should look at.

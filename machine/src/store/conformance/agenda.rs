@@ -8,7 +8,7 @@ use super::{
 };
 use crate::store::{
     backend::{Agenda, Batch},
-    work::On,
+    inbox::protocol::On,
 };
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {

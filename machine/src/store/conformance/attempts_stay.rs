@@ -7,8 +7,8 @@ use super::{
 };
 use crate::{
     store::{
-        attempt::Attempt,
         backend::{Attempts, Rejected},
+        write::attempt::Attempt,
     },
     stored::Hold,
 };

@@ -6,8 +6,8 @@ use super::{
     subject::{Subject, started},
 };
 use crate::store::{
-    Unavailable,
     backend::{Attempts, Filter},
+    error::Unavailable,
 };
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {

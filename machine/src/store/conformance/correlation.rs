@@ -12,8 +12,10 @@ use crate::{
     id::Id,
     store::{
         backend::{Batch, Messages, Rejected},
-        message::{Delivery, Outgoing, Received},
-        work::{Cause, Event, On, Outcome},
+        inbox::{
+            message::{Delivery, Outgoing, Received},
+            protocol::{Cause, Event, On, Outcome},
+        },
     },
 };
 

@@ -3,11 +3,11 @@ use std::{mem, sync::Arc};
 use super::sample::CONTRACTS;
 use crate::{
     store::{
-        attempt::Attempt,
         backend::{Batch, Crew, Wants, Write},
+        inbox::protocol::{Event, MessageStatus},
         memory::{Data, Memory},
         operation::Logged,
-        work::{Event, MessageStatus},
+        write::attempt::Attempt,
     },
     stored::Hold,
 };

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     id::Id,
-    store::{backend::Batch, work::Work},
+    store::{backend::Batch, inbox::protocol::Work},
 };
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {

@@ -6,9 +6,9 @@ use super::subject::Subject;
 use crate::{
     clock::Millis,
     id::Id,
-    store::{
+    store::inbox::{
         message::Outgoing,
-        work::{Cause, Event, Fault, Next, On, Outcome},
+        protocol::{Cause, Event, Fault, Next, On, Outcome},
     },
 };
 

@@ -10,8 +10,10 @@ use crate::{
     id::Id,
     store::{
         backend::{Batch, Messages, Rejected},
-        message::{Delivery, Outgoing, Received},
-        work::{Event, On, Outcome, Refusal},
+        inbox::{
+            message::{Delivery, Outgoing, Received},
+            protocol::{Event, On, Outcome, Refusal},
+        },
     },
 };
 

@@ -11,7 +11,7 @@ use crate::{
     id::Id,
     store::{
         backend::{Batch, Rejected},
-        work::{Event, MOST_SELF_SENDS, On, Outcome, Refusal, Work},
+        inbox::protocol::{Event, MOST_SELF_SENDS, On, Outcome, Refusal, Work},
     },
 };
 

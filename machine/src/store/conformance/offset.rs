@@ -7,7 +7,7 @@ use super::{
 };
 use crate::store::{
     backend::Batch,
-    consumer::{Advance, Offset},
+    inbox::consumer::{Advance, Offset},
 };
 
 pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {

@@ -9,10 +9,9 @@ use super::{
 use crate::{
     id::Id,
     store::{
-        Operation,
         backend::Batch,
-        operation::{Logged, NewOperation},
-        pruning::{Candidate, Prune},
+        operation::{Logged, NewOperation, Operation},
+        upkeep::pruning::{Candidate, Prune},
     },
 };
 

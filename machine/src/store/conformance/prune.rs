@@ -13,8 +13,10 @@ use crate::{
     journal::Digest,
     store::{
         backend::{Batch, Found, Rejected},
-        pruned::Kept,
-        pruning::{Candidate, Link, Prune, Pruning},
+        upkeep::{
+            pruned::Kept,
+            pruning::{Candidate, Link, Prune, Pruning},
+        },
     },
     stored::Hold,
 };

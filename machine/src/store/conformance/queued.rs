@@ -15,20 +15,23 @@ use crate::{
     id::Id,
     journal::Line,
     store::{
-        SessionCursor, SessionLine, Unavailable,
-        attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
             Doorbell, Filter, Found, Identity, Messages, Operated, Registered, Rejected, Sequenced,
             Settings, Task,
         },
-        consumer::Offset,
+        error::Unavailable,
+        inbox::{consumer::Offset, message::Received, protocol::Work},
         memory::Memory,
-        message::Received,
-        pruned::Kept,
-        pruning::{Candidate, Link, Pruning},
-        transitions::{Selected, Transitions},
-        work::Work,
+        read::{
+            sessions::{SessionCursor, SessionLine},
+            transitions::{Selected, Transitions},
+        },
+        upkeep::{
+            pruned::Kept,
+            pruning::{Candidate, Link, Pruning},
+        },
+        write::attempt::Attempt,
     },
 };
 

@@ -9,6 +9,8 @@ use std::{
 };
 
 use super::random::Random;
+
+pub(super) use crate::store::write::attempt::CONTRACTS;
 use crate::{
     clock::Millis,
     contract::execution,
@@ -18,8 +20,6 @@ use crate::{
     store::backend::{AttemptChange, Batch, Claim, Row, Wants, Write},
     stored::{Hold, ToolUse},
 };
-
-pub(super) use crate::store::attempt::CONTRACTS;
 
 /// The space of the machines of [`Machine::job`].
 pub(super) const JOBS: &str = "machine:job";

@@ -6,7 +6,7 @@ use super::{
     sample::{Machine, batch},
     subject::{Subject, text},
 };
-use crate::store::{SessionCursor, SessionLine};
+use crate::store::read::sessions::{SessionCursor, SessionLine};
 
 const SEED: u64 = 20_261_122;
 const MACHINES: usize = 60;

@@ -14,14 +14,16 @@ use crate::{
     id::Id,
     journal::{Digest, Line},
     store::{
-        attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Filter, Found, Messages, Rejected,
             Row, Sequenced, Settings,
         },
-        message::Received,
-        unavailable::Unavailable,
-        work::{Event, Outcome, Work},
+        error::Unavailable,
+        inbox::{
+            message::Received,
+            protocol::{Event, Outcome, Work},
+        },
+        write::attempt::Attempt,
     },
 };
 

@@ -4,8 +4,8 @@ use super::Data;
 use crate::{
     id::Id,
     store::{
-        attempt::{Attempt, CONTRACTS, refused},
         backend::{AttemptChange, Attempts, Rejected, SAMPLE, Write},
+        write::attempt::{Attempt, CONTRACTS, refused},
     },
 };
 

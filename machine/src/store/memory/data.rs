@@ -9,12 +9,11 @@ use crate::{
     id::Id,
     journal::Digest,
     store::{
-        Operation,
-        attempt::Attempt,
         backend::{Registered, Row, Sequenced},
-        consumer::Offset,
-        pruning::{PrunedLine, Pruning},
-        tool::Tool,
+        inbox::consumer::Offset,
+        operation::Operation,
+        upkeep::pruning::{PrunedLine, Pruning},
+        write::{attempt::Attempt, tool::Tool},
     },
 };
 

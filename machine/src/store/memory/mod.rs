@@ -19,18 +19,18 @@ pub(in crate::store) use data::{Data, Stored};
 
 use super::{
     SessionCursor, SessionLine, Unavailable,
-    attempt::Attempt,
     backend::{
         Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions, Doorbell,
         Filter, Found, Identity, Messages, Operated, Registered, Rejected, Sequenced, Settings,
         Task,
     },
-    consumer::Offset,
-    message::Received,
-    pruned::Kept,
-    pruning::{Candidate, Link, Pruning},
-    transitions::{Selected, Transitions},
-    work::Work,
+    inbox::{consumer::Offset, message::Received, protocol::Work},
+    read::transitions::{Selected, Transitions},
+    upkeep::{
+        pruned::Kept,
+        pruning::{Candidate, Link, Pruning},
+    },
+    write::attempt::Attempt,
 };
 use crate::{
     id::Id,

@@ -1,7 +1,7 @@
 use super::Data;
 use crate::{
     clock::Millis,
-    store::{Operation, operation::Logged},
+    store::operation::{Logged, Operation},
 };
 
 impl Data {

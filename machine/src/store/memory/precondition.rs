@@ -5,8 +5,8 @@ use crate::{
     id::Id,
     store::{
         backend::{Applied, Batch, Condition, Rejected, Write},
-        tool::Tool,
-        work::Outcome,
+        inbox::protocol::Outcome,
+        write::tool::Tool,
     },
 };
 

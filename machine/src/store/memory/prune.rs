@@ -5,9 +5,11 @@ use crate::{
     clock::Millis,
     id::Id,
     store::{
-        consumer::Advance,
-        pruned::Kept,
-        pruning::{Candidate, Link, Prune, PrunedLine, Pruning},
+        inbox::consumer::Advance,
+        upkeep::{
+            pruned::Kept,
+            pruning::{Candidate, Link, Prune, PrunedLine, Pruning},
+        },
     },
 };
 

@@ -6,9 +6,11 @@ use crate::{
     id::Id,
     journal::{DigestKey, Line},
     store::{
-        SessionCursor, SessionLine,
         backend::{Filter, Found, Row, Sequenced},
-        transitions::{Reading, Selected, Transitions},
+        read::{
+            sessions::{SessionCursor, SessionLine},
+            transitions::{Reading, Selected, Transitions},
+        },
     },
 };
 

@@ -10,8 +10,10 @@ use crate::{
     id::Id,
     store::{
         backend::{Agenda, Batch, Child, Crew, Found, Messages, Rejected, Task},
-        message::{Delivery, Message, Outgoing, Queued, Received},
-        work::{Effects, Event, MessageState, MessageStatus, Outcome, State, Work, step},
+        inbox::{
+            message::{Delivery, Message, Outgoing, Queued, Received},
+            protocol::{Effects, Event, MessageState, MessageStatus, Outcome, State, Work, step},
+        },
     },
 };
 

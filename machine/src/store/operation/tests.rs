@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use rusqlite::{Connection, params};
 
 use super::*;
-use crate::store::OpenOptions;
+use crate::store::options::OpenOptions;
 
 struct Place {
     folder: tempfile::TempDir,

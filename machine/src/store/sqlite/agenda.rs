@@ -14,8 +14,10 @@ use crate::{
     journal::DigestKey,
     store::{
         backend::{Agenda, Broken, Child, Found, Messages, Task},
-        message::{Outgoing, Queued, Received, seal_of_child, seal_of_status},
-        work::{Cause, MessageStatus, Work},
+        inbox::{
+            message::{Outgoing, Queued, Received, seal_of_child, seal_of_status},
+            protocol::{Cause, MessageStatus, Work},
+        },
     },
 };
 

@@ -17,8 +17,8 @@ use crate::{
     journal::{Digest, DigestKey, Line},
     store::{
         backend::{Applied, Batch, Row, Write},
-        tool::Tool,
-        work::Outcome,
+        inbox::protocol::Outcome,
+        write::tool::Tool,
     },
 };
 

@@ -5,8 +5,8 @@ use crate::{
     id::Id,
     journal::{Digest, DigestKey},
     store::{
-        attempt::Attempt,
         backend::{AttemptChange, Attempts, Broken},
+        write::attempt::Attempt,
     },
     stored::Hold,
 };

@@ -19,7 +19,10 @@ use super::{
     partial::Partial,
     readers::Source,
 };
-use crate::store::{BackupError, BackupProgress, Unavailable, backup::Copied};
+use crate::store::{
+    error::Unavailable,
+    upkeep::backup::{BackupError, BackupProgress, Copied},
+};
 
 /// How many pages are copied between two reports: 1 MiB.
 const STEP: i32 = 256;

@@ -6,7 +6,7 @@ use std::{
     },
 };
 
-use crate::store::telemetry;
+use crate::telemetry;
 
 type Work = Box<dyn FnOnce() + Send>;
 

@@ -16,7 +16,7 @@ use super::{
     fail::fail_point,
     failure::sqlite_code,
 };
-use crate::store::telemetry;
+use crate::telemetry;
 
 /// After how many more frames in the write-ahead log the database is updated from it.
 const PASSIVE_FRAMES: u64 = 1000;

@@ -3,7 +3,7 @@ use std::{path::Path, time::Duration};
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 use super::failure;
-use crate::store::OpenError;
+use crate::store::error::OpenError;
 
 /// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::value::integer;
-use crate::store::consumer::{Advance, Offset};
+use crate::store::inbox::consumer::{Advance, Offset};
 
 pub(super) fn offset(connection: &Connection, consumer: &str) -> rusqlite::Result<Option<Offset>> {
     connection

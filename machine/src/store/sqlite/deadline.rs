@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::inspect::wal;
-use crate::store::{OpenError, Unavailable};
+use crate::store::error::{OpenError, Unavailable};
 
 /// The time until which the whole of opening waits for other processes.
 #[derive(Debug, Clone, Copy)]

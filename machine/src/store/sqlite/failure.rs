@@ -3,7 +3,7 @@ use std::path::Path;
 use rusqlite::{Error, ErrorCode, ffi};
 
 use super::schema::FORMAT;
-use crate::store::{OpenError, Unavailable};
+use crate::store::error::{OpenError, Unavailable};
 
 /// Why a transaction has to be rolled back.
 #[derive(Debug)]

@@ -14,9 +14,11 @@ use super::{
     schema::FORMAT,
     work,
 };
-use crate::store::{
-    Unavailable,
-    backend::{Applied, Batch, Rejected, Settings},
+use crate::{
+    store::{
+        backend::{Applied, Batch, Rejected, Settings},
+        error::Unavailable,
+    },
     telemetry,
 };
 

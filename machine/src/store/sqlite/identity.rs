@@ -9,7 +9,7 @@ use crate::{
     clock,
     id::Id,
     journal::{Digest, DigestKey},
-    store::{OpenError, backend::Identity},
+    store::{backend::Identity, error::OpenError},
 };
 
 /// Gives a new file an identity.

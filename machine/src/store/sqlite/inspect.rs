@@ -9,7 +9,7 @@ use std::{
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, ffi};
 
 use super::{deadline::Deadline, failure, schema};
-use crate::store::OpenError;
+use crate::store::error::OpenError;
 
 /// The file as it was found.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use crate::{
     journal::{Kind, Line, LineRef},
     store::{
         backend::{Broken, Sequenced},
-        transitions::{Reading, Selected, Transitions},
+        read::transitions::{Reading, Selected, Transitions},
     },
 };
 

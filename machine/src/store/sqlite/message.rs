@@ -9,9 +9,9 @@ use crate::{
     clock::Millis,
     id::Id,
     journal::DigestKey,
-    store::{
+    store::inbox::{
         message::{Outgoing, seal_of_status},
-        work::{Cause, Event, Fault, MessageState, MessageStatus, State, ended},
+        protocol::{Cause, Event, Fault, MessageState, MessageStatus, State, ended},
     },
 };
 

@@ -13,7 +13,7 @@ use super::{fail::fail_point, failure, rename::rename_new, schema};
 use crate::{
     id::Id,
     journal::DigestKey,
-    store::{OpenError, Unavailable},
+    store::error::{OpenError, Unavailable},
 };
 
 /// How often a file is written again that another process took for the rest of a killed one.

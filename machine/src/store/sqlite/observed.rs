@@ -15,7 +15,7 @@ use super::{
     failure,
     inspect::{self, cannot_open, has_journal, wal},
 };
-use crate::store::OpenError;
+use crate::store::error::OpenError;
 
 /// What a file is, while nobody has it open for writing. A different stamp means different content.
 #[derive(Debug, Clone, PartialEq, Eq)]

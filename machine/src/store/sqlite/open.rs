@@ -17,8 +17,8 @@ use super::{
 use crate::{
     journal::DigestKey,
     store::{
-        OpenError,
         backend::{Identity, Settings},
+        error::OpenError,
     },
 };
 

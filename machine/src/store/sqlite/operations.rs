@@ -11,9 +11,8 @@ use crate::{
     id::Id,
     journal::DigestKey,
     store::{
-        Operation,
         backend::{Broken, Operated},
-        operation::{Logged, NewOperation},
+        operation::{Logged, NewOperation, Operation},
     },
 };
 

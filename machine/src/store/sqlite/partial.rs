@@ -10,7 +10,7 @@ use std::{
 use rusqlite::{Connection, OpenFlags};
 
 use super::rename::rename_new;
-use crate::{id::Id, store::BackupError};
+use crate::{id::Id, store::upkeep::backup::BackupError};
 
 /// The copy while it is made. Next to it is a file that this process keeps locked, so that others see
 /// whether it is still being made. It is removed unless it was finished.

@@ -11,9 +11,11 @@ use crate::{
     id::Id,
     journal::DigestKey,
     store::{
-        attempt::{Attempt, refused},
         backend::{Attempts, Batch, Broken, Condition, Rejected, Write},
-        tool::Tool,
+        write::{
+            attempt::{Attempt, refused},
+            tool::Tool,
+        },
     },
 };
 

@@ -15,8 +15,10 @@ use crate::{
     journal::{Digest, DigestKey},
     store::{
         backend::Broken,
-        pruned::Kept,
-        pruning::{Candidate, Link, Prune, PrunedLine, Pruning},
+        upkeep::{
+            pruned::Kept,
+            pruning::{Candidate, Link, Prune, PrunedLine, Pruning},
+        },
     },
 };
 

@@ -22,13 +22,13 @@ use super::{
     inode::{Files, Inode},
     observed::{self, Stamp},
 };
-use crate::store::telemetry;
 use crate::{
     journal::DigestKey,
     store::{
-        OpenError, Unavailable,
         backend::{Answer, Identity, Settings},
+        error::{OpenError, Unavailable},
     },
+    telemetry,
 };
 
 const MOST: usize = 3;

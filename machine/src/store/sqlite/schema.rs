@@ -3,7 +3,7 @@ use std::{collections::BTreeMap, path::Path};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::{failure, format::FORMAT_7, identity};
-use crate::{journal::DigestKey, store::OpenError};
+use crate::{journal::DigestKey, store::error::OpenError};
 
 /// The SQLite application id of this library ("mach").
 pub(super) const APPLICATION_ID: i64 = 0x6d61_6368;

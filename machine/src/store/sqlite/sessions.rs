@@ -1,7 +1,7 @@
 use rusqlite::{Connection, params, types::ToSqlOutput};
 
 use super::journal::bounded;
-use crate::store::{SessionCursor, SessionLine};
+use crate::store::read::sessions::{SessionCursor, SessionLine};
 
 /// The newest machine of each session up to a number, newest first. It steps over older machines of sessions, with a look
 /// into the index for each.

@@ -23,20 +23,23 @@ use crate::{
     id::Id,
     journal::Line,
     store::{
-        BackupError, BackupProgress, OpenError, SessionCursor, SessionLine, Unavailable,
-        attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
             Doorbell, Filter, Found, Identity, Messages, Operated, Registered, Rejected, Sequenced,
             Task,
         },
-        backup::Copied,
-        consumer::Offset,
-        message::Received,
-        pruned::Kept,
-        pruning::{Candidate, Link, Pruning},
-        transitions::{Selected, Transitions},
-        work::Work,
+        error::{OpenError, Unavailable},
+        inbox::{consumer::Offset, message::Received, protocol::Work},
+        read::{
+            sessions::{SessionCursor, SessionLine},
+            transitions::{Selected, Transitions},
+        },
+        upkeep::{
+            backup::{BackupError, BackupProgress, Copied},
+            pruned::Kept,
+            pruning::{Candidate, Link, Pruning},
+        },
+        write::attempt::Attempt,
     },
 };
 

@@ -23,8 +23,8 @@ use crate::{
     id::Id,
     journal::{Digest, DigestKey, Kind, Line},
     store::{
-        Unavailable,
         backend::{Answer, Applied, Backend, Batch, Filter, Found, Rejected, Row, Settings, Write},
+        error::Unavailable,
     },
 };
 

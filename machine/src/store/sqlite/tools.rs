@@ -1,6 +1,6 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::store::tool::Tool;
+use crate::store::write::tool::Tool;
 
 /// What is known of a tool, if it was irreversible once.
 pub(super) fn find(connection: &Connection, name: &str) -> rusqlite::Result<Option<Tool>> {

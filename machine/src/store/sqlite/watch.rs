@@ -13,7 +13,7 @@ use std::{
 use rusqlite::Connection;
 
 use super::{failure::sqlite_code, inode::Inode, observed::Stamp, readers::Source};
-use crate::store::{backend::Doorbell, telemetry};
+use crate::{store::backend::Doorbell, telemetry};
 
 /// How often other processes' commits are looked for without a sign of them.
 const SWEEP: Duration = Duration::from_secs(1);
@@ -215,7 +215,7 @@ impl Eye {
 mod notifier {
     use super::{super::inspect::wal, Source};
 
-    use crate::store::telemetry;
+    use crate::telemetry;
 
     #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos", windows))]
     pub(super) fn start<F: Fn() + Send + 'static>(

@@ -11,9 +11,12 @@ use crate::{
     journal::DigestKey,
     store::{
         backend::{Batch, Rejected, Write},
-        message::{Message, seal_of_child},
-        work::{
-            Cause, Change, Effects, Event, Failed, Fault, Lease, Outcome, State, Tries, Work, step,
+        inbox::{
+            message::{Message, seal_of_child},
+            protocol::{
+                Cause, Change, Effects, Event, Failed, Fault, Lease, Outcome, State, Tries, Work,
+                step,
+            },
         },
     },
 };

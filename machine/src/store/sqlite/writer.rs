@@ -16,7 +16,10 @@ use super::{
     readers::Readers,
     watch::{Doorbells, Watch},
 };
-use crate::store::{Unavailable, backend::Batch, telemetry};
+use crate::{
+    store::{backend::Batch, error::Unavailable},
+    telemetry,
+};
 
 /// How many batches one transaction has at most, and after how much text it takes no more of them.
 const MOST_JOBS: usize = 256;

@@ -17,8 +17,8 @@ use super::{
     writer::{Job, Writer},
 };
 use crate::store::{
-    OpenError, Unavailable,
     backend::{Answer, Applied, Batch, Doorbell, Rejected},
+    error::{OpenError, Unavailable},
 };
 
 /// How many batches may wait before callers have to.

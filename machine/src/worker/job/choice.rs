@@ -3,7 +3,10 @@ use std::collections::BTreeSet;
 use super::{Handler, Job};
 use crate::{
     id::shortened,
-    store::{Unavailable, message::Queued, work::On},
+    store::{
+        Unavailable,
+        inbox::{message::Queued, protocol::On},
+    },
     stored::Restore,
     typed::Erased,
 };

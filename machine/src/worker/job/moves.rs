@@ -15,8 +15,9 @@ use tracing::field::display;
 use super::{Flow, Handler, Job, kind};
 use crate::{
     actor::Sender,
-    store::{Cause, Received, Unavailable, telemetry, work::Event},
+    store::{Cause, Received, Unavailable, inbox::protocol::Event},
     stored::{Durable, Restore},
+    telemetry,
     typed::{Erased, Refused},
     worker::{Failure, Next, Task, handler::Elsewhere, lease::Limited},
 };

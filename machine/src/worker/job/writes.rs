@@ -5,13 +5,13 @@ use tracing::field::display;
 use super::{Flow, Handler, Job, STEPS, kind};
 use crate::{
     clock::Millis,
+    effects::retry::Retry,
     store::{
         Cause, CommitError, Unavailable,
-        retry::Retry,
-        telemetry,
-        work::{self, Event, Fault, On, Outcome},
+        inbox::protocol::{self, Event, Fault, On, Outcome},
     },
     stored::Restore,
+    telemetry,
     typed::Erased,
     worker::{Task, shared::LEFT_TO_OTHERS},
 };
@@ -40,10 +40,10 @@ impl<H: Handler> Job<'_, H> {
         self.machine = Some(machine);
         self.due_at = None;
         let next = if ended || self.steps >= STEPS || self.shared.is_stopping() {
-            work::Next::Yield { now: store.now() }
+            protocol::Next::Yield { now: store.now() }
         } else {
             self.choose();
-            work::Next::Go(self.on.clone())
+            protocol::Next::Go(self.on.clone())
         };
         let Some(mut machine) = self.machine.take() else { return Ok(Flow::End) };
         let mut retry = Retry::default();
@@ -78,7 +78,7 @@ impl<H: Handler> Job<'_, H> {
                 Ok(Flow::Go)
             }
             // The answer to an earlier try was lost, and with it whether there is more to do.
-            Ok(_) if matches!(next, work::Next::Go(_)) => {
+            Ok(_) if matches!(next, protocol::Next::Go(_)) => {
                 self.written(handled.is_some());
                 self.on = On::Look;
                 self.reload().await

@@ -18,16 +18,15 @@ use crate::{
     journal::Line,
     store::{
         Kept, Received, SessionCursor, SessionLine, Unavailable,
-        attempt::Attempt,
         backend::{
             Agenda, Answer, Applied, Attempts, Backend, Batch, Broken, Child, Definitions,
             Doorbell, Filter, Found, Identity, Messages, Operated, Registered, Rejected, Sequenced,
             Task,
         },
-        consumer::Offset,
-        pruning::{Candidate, Link, Pruning},
-        transitions::{Selected, Transitions},
-        work::Work,
+        inbox::{consumer::Offset, protocol::Work},
+        read::transitions::{Selected, Transitions},
+        upkeep::pruning::{Candidate, Link, Pruning},
+        write::attempt::Attempt,
     },
 };
 

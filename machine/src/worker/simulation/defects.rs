@@ -4,7 +4,7 @@ use crate::{
     id::Id,
     store::{
         backend::{Batch, Task},
-        work::{Event, Next, On, Work},
+        inbox::protocol::{Event, Next, On, Work},
     },
 };
 

@@ -5,7 +5,7 @@ use crate::{
     id::Id,
     store::{
         backend::{Applied, Batch, Rejected},
-        work::{Event, On, Outcome},
+        inbox::protocol::{Event, On, Outcome},
     },
 };
 

@@ -24,7 +24,7 @@ use crate::{
     store::{
         OpenOptions, Store,
         backend::{Backend, Found},
-        work::Work,
+        inbox::protocol::Work,
     },
 };
 

@@ -1,8 +1,8 @@
 use super::*;
 use crate::{
     store::{
-        attempt::CONTRACTS,
         backend::{AttemptChange, Attempts, Claim, Wants},
+        write::attempt::CONTRACTS,
     },
     stored::{Hold, ToolUse},
 };

@@ -1,7 +1,7 @@
 use std::sync::Barrier;
 
 use super::*;
-use crate::store::OpenError;
+use crate::store::error::OpenError;
 
 fn refused(path: &Path) -> OpenError {
     super::super::open(path, settings()).map(drop).unwrap_err()

@@ -1,0 +1,66 @@
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::{
+    contract::{CallbackToken, MAX_BYTES, Report},
+    effects::report::{ReportError, Reported},
+    id::Id,
+    store::handle::Store,
+};
+
+/// A call that its service has accepted and not reported yet, opened with the token of that call. A server takes
+/// reports by it without knowing the types of the tools; a program that has them calls [`Store::report`].
+pub struct AcceptedCall {
+    store: Store,
+    id: Id,
+    token: CallbackToken,
+    tool: Option<String>,
+}
+
+impl AcceptedCall {
+    /// The size of the largest receipt as JSON, and of the longest reason, in bytes. A longer one would be cut.
+    pub const LARGEST: usize = MAX_BYTES;
+
+    /// The name of the tool, such as `deploy.start`.
+    #[must_use]
+    pub fn tool(&self) -> Option<&str> {
+        self.tool.as_deref()
+    }
+
+    /// Records a report, and settles by it what it settles.
+    ///
+    /// # Errors
+    ///
+    /// [`ReportError`]
+    pub async fn report(&self, report: Report<Value>) -> Result<Reported, ReportError> {
+        self.store.take_report(self.id, report, &self.token).await
+    }
+}
+
+impl fmt::Debug for AcceptedCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AcceptedCall")
+            .field("id", &self.id)
+            .field("tool", &self.tool)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Store {
+    /// The call that this token is for.
+    ///
+    /// # Errors
+    ///
+    /// [`ReportError::NoSuchCall`] for a wrong token and for a wrong id alike: a caller without a token learns nothing.
+    /// Otherwise one whose [`unavailable`](ReportError::unavailable) is set.
+    pub async fn accepted_call(
+        &self,
+        id: Id,
+        token: CallbackToken,
+    ) -> Result<AcceptedCall, ReportError> {
+        let execution = self.call_of(id, &token).await?;
+        let tool = execution.context().action().tool_name();
+        Ok(AcceptedCall { store: self.clone(), id, token, tool })
+    }
+}

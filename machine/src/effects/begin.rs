@@ -1,0 +1,264 @@
+use std::sync::Arc;
+
+use crate::{
+    __private::who,
+    actor::ToolNode,
+    clock::Millis,
+    contract::{
+        AnyExecution, ApprovalEnd, Attempt, BoxFuture, CallFact, CallHandle, CallRecord, Callable,
+        CallbackToken, Execution, Permit, Planned, Progress, Token, append, execution::Running,
+        fork,
+    },
+    effects::{
+        change::{Change, Fork, finished},
+        permit_check::StoreLender,
+        retry::Retry,
+    },
+    id::Id,
+    store::{
+        backend::Condition,
+        error::{CommitError, LoadError, Unavailable},
+        handle::Store,
+        process::host,
+    },
+    stored::Durable,
+    typed::Refused,
+};
+
+impl Store {
+    /// Starts an execution: takes the key of an irreversible action, moves it to RUNNING, and issues
+    /// the only permit. When it returns, all of this is durable. [`perform`](Self::perform) does the
+    /// rest, too.
+    ///
+    /// # Errors
+    ///
+    /// The planned execution, unchanged, with [`CommitError::Deferred`], [`CommitError::NeverRuns`],
+    /// [`CommitError::NotApproved`] and [`CommitError::ApprovalExpired`] if its gate does not allow it;
+    /// [`CommitError::Declined`] if a person declined the action, and nobody has approved it since;
+    /// [`CommitError::OtherIdentity`] and [`CommitError::IdentityChanged`] if this program makes other keys
+    /// for the tool than the one that used it before;
+    /// [`CommitError::AlreadyDone`] and [`CommitError::KeyHeld`] if another execution
+    /// completed the action or holds the key; [`CommitError::Conflict`] if another caller began
+    /// it first.
+    ///
+    /// If the error [is indeterminate](crate::store::Unavailable::is_indeterminate), the execution may be
+    /// RUNNING without a permit: [`recover`](Self::recover) then finds it in doubt.
+    pub async fn begin<T: Callable>(
+        &self,
+        planned: impl Into<Planned<T>>,
+        by: &ToolNode,
+    ) -> Result<Begun<T>, Refused<Planned<T>, CommitError>> {
+        let mut begin = Begin::new(planned.into(), by);
+        let written = self.batch().begin(&mut begin).write_with(Retry::default()).await;
+        finished(written, begin.finish())
+    }
+}
+
+/// A running execution and its permit.
+pub type Begun<T> = (Execution<Running>, Permit<T>);
+
+/// The start of an execution, as a part of a [`Batch`](crate::effects::Batch). See [`Store::begin`].
+///
+/// ```
+/// # use machine::{actor::ToolNode, contract::{Execution, execution::Pending}, effects::Begin, store::{CommitError, Store}};
+/// # use machine::stored::Durable;
+/// # async fn example(store: &Store, order: &mut dyn Durable, mail: Execution<Pending>, by: &ToolNode) -> Result<(), CommitError> {
+/// let mut begin = Begin::new(mail.into(), by);
+/// store.batch().commit(order).begin(&mut begin).write().await?;
+/// if let Ok((running, permit)) = begin.finish() {
+///     assert_eq!(permit.execution_id(), running.id());
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Begin<'a, T: Callable> {
+    fork: Fork<Planned<T>, Begun<T>>,
+    by: &'a ToolNode,
+    condition: Option<Condition>,
+}
+
+impl<'a, T: Callable> Begin<'a, T> {
+    /// Will start this execution.
+    #[must_use]
+    pub fn new(planned: Planned<T>, by: &'a ToolNode) -> Self {
+        Self { fork: Fork::new(planned), by, condition: None }
+    }
+
+    /// The running execution and its permit, if the batch was written.
+    ///
+    /// # Errors
+    ///
+    /// The planned execution, if it was not.
+    #[allow(clippy::result_large_err, reason = "the execution comes back")]
+    pub fn finish(mut self) -> Result<Begun<T>, Planned<T>> {
+        if !self.fork.is_written() {
+            self.discard();
+        }
+        self.fork.finish()
+    }
+
+    async fn start(
+        &mut self,
+        store: &Store,
+        approved: &[(Id, Approved)],
+    ) -> Result<Begun<T>, CommitError> {
+        let planned = self.fork.before.execution();
+        let (id, contract) = (planned.id(), planned.context());
+        if planned.journal().version() == 0 {
+            return Err(CommitError::NeverStored { id });
+        }
+        if let (Some(key), true) = (contract.idempotency_key(), contract.is_irreversible()) {
+            store.trust_attempts(id, key).await?;
+            self.condition = store.not_declined(id, contract).await?;
+            store.trust_identity::<T>(contract).await?;
+        }
+        let approval = match contract.behind() {
+            None => None,
+            Some(gate) => match approved.iter().find(|(of, _)| *of == gate) {
+                Some((_, approval)) => Some(approval.clone()),
+                None => store.approval(id, gate).await?,
+            },
+        };
+        let callback = T::__answers_later().then(CallbackToken::fresh).transpose();
+        let callback = callback.map_err(Unavailable::other)?;
+        let arguments =
+            T::__read(contract).map_err(|source| CommitError::Contract { id, source })?;
+        let attempt = Attempt::new(arguments, id, contract);
+        let timeout = contract.timeout();
+        // Register the worker before the permit is on disk, so that no one finds the permit without
+        // a live worker.
+        let record = store.call_record(id, contract.is_irreversible()).await?;
+
+        let mut pending = fork(planned);
+        // The constructors ensure that an irreversible contract has a key.
+        if let (Some(key), true) = (contract.idempotency_key(), contract.is_irreversible()) {
+            append(&mut pending, who(self.by), CallFact::Held { key: key.to_string() });
+        }
+        let mut running = pending.start(self.by);
+        let (fact, expires_at) = store.permitted(&running, approval, callback.as_ref());
+        append(&mut running, who(self.by), fact);
+        let handle = store.call_handle(record, &running, self.by);
+        let expires_at = timeout.map(|_| expires_at);
+        Ok((running, Permit::new(attempt, expires_at, timeout, callback, handle)))
+    }
+}
+
+impl<T: Callable> Change for Begin<'_, T> {
+    fn prepare<'a>(
+        &'a mut self,
+        store: &'a Store,
+        approved: &'a [(Id, Approved)],
+    ) -> BoxFuture<'a, Result<(), CommitError>> {
+        Box::pin(async move {
+            if self.fork.next.is_none() {
+                self.fork.next = Some(self.start(store, approved).await?);
+            }
+            Ok(())
+        })
+    }
+
+    fn machine(&mut self) -> &mut dyn Durable {
+        match &mut self.fork.next {
+            Some((running, _)) => running,
+            None => self.fork.before.machine(),
+        }
+    }
+
+    fn condition(&self) -> Option<Condition> {
+        self.condition.clone()
+    }
+
+    /// The entry of the permit has this sequence number.
+    fn committed(&mut self, store: &Store, sequence: u64) {
+        if let Some((running, permit)) = self.fork.committed() {
+            store.made_attempt::<T>(running.id(), running.context(), sequence);
+            permit.set_token(Token::new(store.inner.identity.generation, sequence));
+        }
+    }
+
+    fn discard(&mut self) {
+        if let Some((_, permit)) = self.fork.discard() {
+            permit.handle().record().prove();
+        }
+    }
+}
+
+/// An approval, as the call that runs under it records it.
+#[derive(Debug, Clone)]
+pub(crate) struct Approved {
+    by: String,
+    end: Option<ApprovalEnd>,
+}
+
+impl Approved {
+    pub(crate) fn new(gate: Id, by: &str, expires_at: Option<Millis>) -> Self {
+        Self { by: by.to_owned(), end: expires_at.map(|at| ApprovalEnd { gate, at }) }
+    }
+}
+
+impl Store {
+    /// The fact that a worker of this store starts to call now, and when the call times out.
+    pub(crate) fn permitted(
+        &self,
+        running: &Execution<Running>,
+        approval: Option<Approved>,
+        callback: Option<&CallbackToken>,
+    ) -> (CallFact, i64) {
+        let contract = running.context();
+        let limit = contract
+            .timeout()
+            .map_or(i64::MAX, |limit| i64::try_from(limit.as_millis()).unwrap_or(i64::MAX));
+        let expires_at = self.now().saturating_add(limit);
+        let (approved_by, approval_end) = approval.map(|Approved { by, end }| (by, end)).unzip();
+        let fact = CallFact::Permitted {
+            worker: self.inner.worker.name().to_owned(),
+            process: host::process().clone(),
+            epoch: running.journal().epoch(),
+            action: contract.action().digest(),
+            expires_at,
+            approved_by,
+            approval_end: approval_end.flatten(),
+            callback: callback.map(CallbackToken::digest),
+        };
+        (fact, expires_at)
+    }
+
+    /// Registers a call.
+    pub(crate) async fn call_record(
+        &self,
+        id: Id,
+        irreversible: bool,
+    ) -> Result<Arc<CallRecord>, CommitError> {
+        let worker = self.inner.worker.clone();
+        if worker.observes() {
+            return Err(Unavailable::read_only().into());
+        }
+        let record = self.run(move || worker.begin(id, irreversible)).await?;
+        record.map_err(|error| CommitError::Lock(error.to_string()))
+    }
+
+    /// The handle of a registered call, for its permit.
+    pub(crate) fn call_handle(
+        &self,
+        record: Arc<CallRecord>,
+        running: &Execution<Running>,
+        by: &ToolNode,
+    ) -> CallHandle {
+        let lender = Arc::new(StoreLender::new(self, by));
+        let (id, epoch) = (running.id(), running.journal().epoch());
+        CallHandle::new(record, lender, id, epoch, self.inner.worker.clone())
+    }
+
+    /// The approval that this gate gave. Whether that is enough is checked in the batch.
+    async fn approval(&self, id: Id, gate: Id) -> Result<Option<Approved>, CommitError> {
+        let loaded = match self.load::<AnyExecution>(gate).await {
+            Ok(loaded) => loaded,
+            Err(LoadError::Unavailable(error)) => return Err(error.into()),
+            Err(error) => return Err(CommitError::Gate { id, source: Box::new(error) }),
+        };
+        let progress = Progress::of(&loaded);
+        let approved = progress.decision().filter(|decision| decision.approved);
+        Ok(approved.map(|decision| Approved::new(gate, &decision.by, decision.expires_at)))
+    }
+}

@@ -1,0 +1,111 @@
+//! Changes of the library's own executions: each moves a copy, and commits the copy.
+
+use crate::{
+    contract::BoxFuture,
+    effects::{begin::Approved, retry::Retry},
+    id::Id,
+    store::{backend::Condition, error::CommitError, handle::Store},
+    stored::Durable,
+    typed::Refused,
+};
+
+/// A part of a [`Batch`] that moves a copy of its machine. If nothing is written, the copy is dropped, and the
+/// original was never touched.
+pub(crate) trait Change: Send {
+    /// Makes the copy, unless there is one from an earlier try. `approved` are the gates that the same batch
+    /// approves.
+    fn prepare<'a>(
+        &'a mut self,
+        store: &'a Store,
+        approved: &'a [(Id, Approved)],
+    ) -> BoxFuture<'a, Result<(), CommitError>>;
+
+    /// The copy, or the original if there is no copy yet.
+    fn machine(&mut self) -> &mut dyn Durable;
+
+    /// The gate that it approves.
+    fn approval(&self) -> Option<(Id, Approved)> {
+        None
+    }
+
+    /// What must hold when it is written.
+    fn condition(&self) -> Option<Condition> {
+        None
+    }
+
+    /// The copy is on disk; its last entry has this sequence number.
+    fn committed(&mut self, store: &Store, sequence: u64);
+
+    /// Nothing was written: drops the copy.
+    fn discard(&mut self);
+
+    /// A better error, if another commit came first.
+    fn explain<'a>(
+        &'a mut self,
+        _store: &'a Store,
+        error: CommitError,
+    ) -> BoxFuture<'a, CommitError> {
+        Box::pin(async { error })
+    }
+}
+
+/// A machine before a change, and its copy after it.
+#[derive(Debug)]
+pub(crate) struct Fork<B, A> {
+    pub(crate) before: B,
+    pub(crate) next: Option<A>,
+    is_written: bool,
+}
+
+impl<B, A> Fork<B, A> {
+    pub(crate) fn new(before: B) -> Self {
+        Self { before, next: None, is_written: false }
+    }
+
+    pub(crate) fn is_written(&self) -> bool {
+        self.is_written
+    }
+
+    /// What is on disk now.
+    pub(crate) fn committed(&mut self) -> Option<&mut A> {
+        self.is_written = true;
+        self.next.as_mut()
+    }
+
+    /// Drops the copy.
+    pub(crate) fn discard(&mut self) -> Option<A> {
+        self.next.take()
+    }
+
+    /// The copy if it was written, otherwise the original.
+    pub(crate) fn finish(self) -> Result<A, B> {
+        self.next.filter(|_| self.is_written).ok_or(self.before)
+    }
+}
+
+impl Store {
+    /// Commits `next`, also if it is not known at first whether it was written. Gives `before` back, untouched, if it
+    /// was not.
+    pub(crate) async fn advance<B, A: Durable>(
+        &self,
+        before: B,
+        mut next: A,
+    ) -> Result<A, Refused<B, CommitError>> {
+        match self.batch().commit(&mut next).write_with(Retry::default()).await {
+            Ok(()) => Ok(next),
+            Err(error) => Err(Refused::new(before, error)),
+        }
+    }
+}
+
+/// The result of a batch with this change.
+pub(crate) fn finished<B, A>(
+    written: Result<(), CommitError>,
+    change: Result<A, B>,
+) -> Result<A, Refused<B, CommitError>> {
+    match (change, written) {
+        (Ok(after), _) => Ok(after),
+        (Err(before), Err(error)) => Err(Refused::new(before, error)),
+        (Err(_), Ok(())) => unreachable!("a batch that was written has committed its change"),
+    }
+}

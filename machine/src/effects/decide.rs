@@ -1,0 +1,176 @@
+use tracing::field::display;
+
+use crate::{
+    actor::Human,
+    contract::{
+        BoxFuture, Decided, Decision, Extent, Gate, WholeQuestion, Wording,
+        execution::{self, Status},
+    },
+    effects::{
+        begin::Approved,
+        change::{Change, Fork},
+    },
+    id::Id,
+    journal::Digest,
+    language::Language,
+    store::{error::CommitError, handle::Store},
+    stored::Durable,
+    telemetry,
+};
+
+/// The answer to a gate, as a part of a [`Batch`](crate::effects::Batch), where several are answered together
+/// or a workflow moves with them. See [`Store::approve`].
+///
+/// ```
+/// # use machine::{actor::Human, contract::{Gate, WholeQuestion}, effects::Decide, store::{CommitError, Store}};
+/// # async fn example(store: &Store, first: Gate, second: Gate, shown: WholeQuestion, ann: &Human)
+/// # -> Result<(), CommitError> {
+/// let mut first = Decide::approve(first, shown.digest, ann);
+/// let mut second = Decide::decline(second, "wrong address", ann);
+/// store.batch().decide(&mut first).decide(&mut second).write().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Decide {
+    fork: Fork<Gate, Decided>,
+    answer: Answer,
+    by: Human,
+}
+
+#[derive(Debug)]
+enum Answer {
+    /// With the digest of the question that was shown.
+    Approve(Digest),
+    /// With the reason.
+    Decline(String),
+}
+
+impl Decide {
+    /// Will approve; `shown` is the digest of the [whole question](Gate::whole_question).
+    #[must_use]
+    pub fn approve(gate: Gate, shown: Digest, by: &Human) -> Self {
+        Self { fork: Fork::new(gate), answer: Answer::Approve(shown), by: by.clone() }
+    }
+
+    /// Will decline, for this reason.
+    #[must_use]
+    pub fn decline(gate: Gate, reason: &str, by: &Human) -> Self {
+        let answer = Answer::Decline(crate::contract::bounded(reason.to_owned()));
+        Self { fork: Fork::new(gate), answer, by: by.clone() }
+    }
+
+    /// The recorded answer, if the batch was written.
+    ///
+    /// # Errors
+    ///
+    /// The gate, if it was not.
+    #[allow(clippy::result_large_err, reason = "the gate comes back")]
+    pub fn finish(self) -> Result<Decision, Gate> {
+        self.fork.finish().map(|decided| decided.decision())
+    }
+
+    async fn record(&self, store: &Store) -> Result<Decided, CommitError> {
+        let gate = &self.fork.before;
+        let (id, now) = (gate.id(), store.now());
+        if gate.execution().journal().version() == 0 {
+            return Err(CommitError::NeverStored { id });
+        }
+        if let Some(at) = gate.expires_at().filter(|at| *at <= now) {
+            return Err(CommitError::GateExpired { id, at });
+        }
+        store.is_unchanged(gate, &self.answer).await?;
+        telemetry::Resuming {
+            kind: execution::DEFINITION.name(),
+            id: display(id),
+            state: &Status::Waiting.definition().name,
+            age_ms: gate.age_ms(now),
+        }
+        .emit();
+        let reason = match &self.answer {
+            Answer::Approve(_) => None,
+            Answer::Decline(reason) => Some(&**reason),
+        };
+        Ok(gate.decided(reason, &self.by, now))
+    }
+}
+
+impl Change for Decide {
+    fn prepare<'a>(
+        &'a mut self,
+        store: &'a Store,
+        _: &'a [(Id, Approved)],
+    ) -> BoxFuture<'a, Result<(), CommitError>> {
+        Box::pin(async move {
+            if self.fork.next.is_none() {
+                let recorded = self.record(store).await;
+                self.fork.next = match recorded {
+                    Ok(decided) => Some(decided),
+                    Err(error) => {
+                        return Err(store.decided_by_another(self.fork.before.id(), error).await);
+                    }
+                };
+            }
+            Ok(())
+        })
+    }
+
+    fn machine(&mut self) -> &mut dyn Durable {
+        match &mut self.fork.next {
+            Some(decided) => decided.machine(),
+            None => self.fork.before.machine(),
+        }
+    }
+
+    fn approval(&self) -> Option<(Id, Approved)> {
+        let gate = &self.fork.before;
+        let id = gate.id();
+        let is_approved = matches!(self.answer, Answer::Approve(_));
+        let by = crate::__private::who(&self.by).name.unwrap_or_default();
+        is_approved.then(|| (id, Approved::new(id, by, gate.expires_at())))
+    }
+
+    fn committed(&mut self, _: &Store, _: u64) {
+        self.fork.committed();
+    }
+
+    fn discard(&mut self) {
+        self.fork.discard();
+    }
+
+    /// The loser of two who answer a gate learns who won.
+    fn explain<'a>(
+        &'a mut self,
+        store: &'a Store,
+        error: CommitError,
+    ) -> BoxFuture<'a, CommitError> {
+        let id = self.fork.before.id();
+        Box::pin(async move {
+            match error {
+                CommitError::Conflict { id: of } if of == id => {
+                    store.decided_by_another(id, error).await
+                }
+                error => error,
+            }
+        })
+    }
+}
+
+impl Store {
+    /// Refuses an answer that the gate cannot have.
+    async fn is_unchanged(&self, gate: &Gate, answer: &Answer) -> Result<(), CommitError> {
+        match answer {
+            Answer::Approve(shown) => {
+                let (behind, _) = self.approvable(gate).await?;
+                let whole = Wording::of(behind.context(), Extent::Whole);
+                let whole = WholeQuestion::new(&whole, Language::English);
+                if whole.digest == *shown {
+                    Ok(())
+                } else {
+                    Err(CommitError::NotShown { id: gate.id() })
+                }
+            }
+            Answer::Decline(_) => self.behind(gate).await.map(drop),
+        }
+    }
+}

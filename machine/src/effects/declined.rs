@@ -1,0 +1,81 @@
+//! Actions that a person declined.
+
+use crate::{
+    contract::{Approval, Contract, Decider, Decision, Progress},
+    id::Id,
+    store::{
+        backend::Condition,
+        error::{CommitError, LoadError},
+        handle::Store,
+        read::query::Query,
+    },
+};
+
+impl Store {
+    /// Refuses an irreversible action that no person approved, if the newest answer of a person to a
+    /// question about it was no. A new question, or a person who retries it, is an approval. Returns the
+    /// condition that no other answer comes before the execution begins.
+    pub(crate) async fn not_declined(
+        &self,
+        id: Id,
+        contract: &Contract,
+    ) -> Result<Option<Condition>, CommitError> {
+        let by_person = contract.decided_by().is_some_and(Decider::is_human);
+        if !contract.is_irreversible() || contract.behind().is_some() || by_person {
+            return Ok(None);
+        }
+        let Some(key) = contract.idempotency_key() else { return Ok(None) };
+        let after = self.inner.backend.newest().await?;
+        match self.newest_answer(id, contract).await? {
+            Some((gate, Decision { approved: false, by, at, .. })) => {
+                Err(CommitError::Declined { id, gate, by, at })
+            }
+            _ => Ok(Some(Condition::NoNewAnswer { id, key: key.to_string(), after })),
+        }
+    }
+
+    /// The newest answer of a person to a question about this action, with its gate. One that is pruned or
+    /// cannot be read stops nothing else.
+    async fn newest_answer(
+        &self,
+        id: Id,
+        contract: &Contract,
+    ) -> Result<Option<(Id, Decision)>, CommitError> {
+        let unavailable = |source| match source {
+            LoadError::Unavailable(error) => CommitError::Unavailable(error),
+            source => CommitError::Gate { id, source: Box::new(source) },
+        };
+        let Some(key) = contract.idempotency_key() else { return Ok(None) };
+        let mut query = Query::new().key(key.as_str()).gated();
+        let mut newest: Option<(Id, Decision)> = None;
+        loop {
+            let page = self.list(&query).await.map_err(unavailable)?;
+            let lines = page.items.into_iter().flatten();
+            let gates: Vec<Id> = lines.filter_map(|line| line.behind).collect();
+            let loaded = self.executions(gates.clone()).await.map_err(unavailable)?;
+            for (gate, loaded) in gates.iter().zip(loaded) {
+                let loaded = match loaded {
+                    Ok(loaded) => loaded,
+                    Err(LoadError::Unavailable(error)) => return Err(error.into()),
+                    Err(_) => continue,
+                };
+                let Some(decision) = Progress::of(&loaded).decision().cloned() else { continue };
+                // A yes is for this action only, and until it ends; a no is for everything under the key.
+                let about = loaded.context().approves().map(Approval::action);
+                let is_for_this = about == Some(contract.action().digest());
+                if decision.approved && !(is_for_this && self.is_in_time(decision.expires_at)) {
+                    continue;
+                }
+                // Of two at the same time, the one that declines.
+                let order = |decision: &Decision| (decision.at, !decision.approved);
+                if newest.as_ref().is_none_or(|(_, known)| order(known) < order(&decision)) {
+                    newest = Some((*gate, decision));
+                }
+            }
+            match page.next {
+                Some(next) => query = query.after(next),
+                None => return Ok(newest),
+            }
+        }
+    }
+}

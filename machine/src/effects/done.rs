@@ -1,0 +1,147 @@
+//! Executions whose action another one has already done, or may be doing.
+
+use std::fmt;
+
+use crate::{
+    actor::Category,
+    clock::{Millis, length},
+    contract::{AnyExecution, Progress},
+    id::Id,
+    language::Language,
+    store::{
+        backend::{Attempts, Broken},
+        error::{CommitError, LoadError},
+        handle::Store,
+        read::load::history,
+        write::attempt::{CONTRACTS, KeyState, key_state},
+    },
+    stored::{Durable, Index},
+};
+
+/// The execution that has done what an idempotency key protects. Its `Display` is a clause for people, without
+/// data of the action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Done {
+    /// The execution.
+    pub by: Id,
+    /// When it ended, or when the receipt arrived (milliseconds since the Unix epoch); `None` if the execution
+    /// was pruned or cannot be read, like the rest.
+    pub at: Option<Millis>,
+    /// The category of the actor of its last transition.
+    pub actor: Option<Category>,
+    /// The name of the person who approved it.
+    pub approved_by: Option<String>,
+    /// How long ago that was, in milliseconds.
+    ago_ms: u64,
+}
+
+impl fmt::Display for Done {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} has already done the same", self.by)?;
+        if self.at.is_some() {
+            write!(f, " {} ago", length(self.ago_ms, Language::English))?;
+        }
+        if let Some(actor) = self.actor {
+            write!(f, " (recorded by: {actor}")?;
+            if let Some(person) = &self.approved_by {
+                write!(f, "; approved by {person}")?;
+            }
+            f.write_str(")")?;
+        }
+        Ok(())
+    }
+}
+
+impl Store {
+    /// Refuses to resume a machine if another execution has done what it is for: its own action or, of a gate,
+    /// the action behind it.
+    pub(crate) async fn not_done(&self, id: Id, index: &Index) -> Result<(), LoadError> {
+        let key = match (&index.approves, &index.key) {
+            (Some(approves), _) => match self.load::<AnyExecution>(approves.execution).await {
+                Ok(action) => self.key_for(&action).await?,
+                // It was stored without the action, so it lets nothing run.
+                Err(LoadError::NotFound { .. }) => KeyState::Free,
+                Err(error) => return Err(error),
+            },
+            (None, Some(key)) if index.exclusive && index.contract => {
+                self.key_but(id, key.clone()).await?
+            }
+            (None, _) => KeyState::Free,
+        };
+        match key {
+            KeyState::Applied { by } => {
+                Err(LoadError::AlreadyDone { id, done: self.done(by).await? })
+            }
+            KeyState::Held { .. } | KeyState::Free => Ok(()),
+        }
+    }
+
+    /// The state of the key that an execution needs, apart from its own attempts.
+    pub(crate) async fn key_for(&self, execution: &AnyExecution) -> Result<KeyState, LoadError> {
+        let contract = execution.context();
+        match contract.idempotency_key() {
+            Some(key) if contract.is_irreversible() => {
+                self.key_but(execution.id(), key.to_string()).await
+            }
+            _ => Ok(KeyState::Free),
+        }
+    }
+
+    async fn key_but(&self, id: Id, key: String) -> Result<KeyState, LoadError> {
+        let attempts = self.inner.backend.attempts(Attempts::OfKey(key)).await?;
+        let attempts: Result<Vec<_>, Broken> = attempts.into_iter().collect();
+        let attempts = attempts.map_err(|broken| history(id, broken.reason))?;
+        Ok(key_state(&attempts, CONTRACTS, id))
+    }
+
+    /// How an execution did what its key protects.
+    pub(crate) async fn done(&self, by: Id) -> Result<Done, LoadError> {
+        let unknown = Done { by, at: None, actor: None, approved_by: None, ago_ms: 0 };
+        let execution = match self.load::<AnyExecution>(by).await {
+            Ok(execution) => execution,
+            Err(LoadError::Unavailable(error)) => return Err(error.into()),
+            Err(_) => return Ok(unknown),
+        };
+        let past = execution.journal().past();
+        let at = match execution {
+            AnyExecution::Completed(_) => past.entered_at,
+            _ => past.updated_at,
+        };
+        let category = |kind| execution.definition().category(kind);
+        Ok(Done {
+            at: Some(at),
+            actor: past.last_actor.as_deref().map(category),
+            approved_by: Progress::of(&execution).approved_by().map(str::to_owned),
+            // If the clock went back, it was just now.
+            ago_ms: u64::try_from(self.now().saturating_sub(at)).unwrap_or(0),
+            ..unknown
+        })
+    }
+
+    /// Why the answer to a gate may come to nothing: another execution holds the key of its action.
+    pub(crate) async fn caution(&self, key: KeyState) -> Result<Option<String>, LoadError> {
+        let KeyState::Held { by } = key else { return Ok(None) };
+        let is_in_doubt = match self.load::<AnyExecution>(by).await {
+            Ok(holder) => Progress::of(&holder).is_in_doubt(),
+            Err(LoadError::Unavailable(error)) => return Err(error.into()),
+            Err(_) => false,
+        };
+        Ok(Some(if is_in_doubt {
+            format!(
+                "{by} has tried the same, and is in doubt: if it took place, this never runs; confirm {by} \
+                 first"
+            )
+        } else {
+            format!("{by} is doing the same now: if it takes place, this never runs")
+        }))
+    }
+}
+
+/// A key that cannot be read is not free.
+pub(crate) fn not_trusted(id: Id, error: LoadError) -> CommitError {
+    match error {
+        LoadError::Unavailable(error) => error.into(),
+        error => CommitError::BrokenAttempt { id, reason: error.to_string() },
+    }
+}

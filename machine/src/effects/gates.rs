@@ -1,0 +1,298 @@
+use crate::{
+    actor::{GraphRunner, Human},
+    clock::Millis,
+    contract::{
+        AnyExecution, Callable, Decision, Execution, Extent, Gate, Planned, Progress, Wording,
+        execution::{Cancelled, Pending, Status},
+        question,
+    },
+    effects::{change::finished, decide::Decide, done::not_trusted, retry::Retry},
+    id::Id,
+    journal::Digest,
+    store::{
+        error::{CommitError, LoadError},
+        handle::Store,
+        write::attempt::KeyState,
+    },
+    typed::Refused,
+};
+
+/// Why an execution is not a gate that waits for its answer.
+fn answered(id: Id, other: &AnyExecution) -> LoadError {
+    if let Some(Decision { approved, by, at, .. }) = Progress::of(other).decision().cloned() {
+        return LoadError::AlreadyDecided { id, approved, by, at };
+    }
+    let label = &other.status().definition().label;
+    let found = match other {
+        AnyExecution::Cancelled(gate) => format!("{label} ({})", gate.state().reason),
+        _ => label.to_string(),
+    };
+    LoadError::NotAGate { id, found }
+}
+
+impl Store {
+    /// Stores a planned execution that waits for nobody.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`create`](Self::create).
+    pub async fn plan<T: Callable>(&self, planned: &mut Planned<T>) -> Result<(), CommitError> {
+        self.batch().create(planned.machine()).write().await
+    }
+
+    /// Stores a gate and the execution behind it, in one batch. See
+    /// [`Contract::ask`](crate::contract::Contract::ask).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`create`](Self::create).
+    ///
+    /// ```
+    /// use machine::actor::{Actors, Human};
+    /// use machine::contract::{Action, Applied, Contract, Settled, ToolSpec, service_fn};
+    /// use machine::store::Store;
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    /// # runtime.block_on(async {
+    /// let actors = Actors::issue("assistant")?;
+    /// let store = Store::memory();
+    /// let email = ToolSpec::irreversible("email", "send")?;
+    /// let mail = Contract::tool_call(&email, r#"{"to": "bob@example.com"}"#, &actors.reasoning_node)?;
+    /// let (mut gate, mut mail) = mail.ask::<Action>(None, &actors.ecs_node)?;
+    /// store.ask(&mut gate, &mut mail).await?;
+    ///
+    /// // A person answers, perhaps in another process.
+    /// let gate = store.gate(gate.id()).await?;
+    /// let whole = gate.whole_question().ok_or("the mail cannot be read")?;
+    /// println!("{}", whole.text);
+    /// store.approve(gate, whole.digest, &Human::new("ann@example.com")?).await?;
+    ///
+    /// let smtp = service_fn(|_call| Box::pin(async { Ok(Applied::new("250 queued")) }));
+    /// let settled = store.perform(mail, smtp, &actors.tool_node).await?;
+    /// assert!(matches!(settled, Settled::Completed(_)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub async fn ask<T: Callable>(
+        &self,
+        gate: &mut Gate,
+        planned: &mut Planned<T>,
+    ) -> Result<(), CommitError> {
+        self.batch().create(gate.machine()).create(planned.machine()).write().await
+    }
+
+    /// Loads a PENDING execution with the arguments of its call.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::OtherState`] if it is not PENDING, [`LoadError::Contract`] if it is for another
+    /// tool, or its arguments do not fit; and those of [`load`](Self::load).
+    pub async fn planned<T: Callable>(&self, id: Id) -> Result<Planned<T>, LoadError> {
+        let pending = self.resume::<Pending>(id).await?;
+        Planned::of(pending)
+            .map_err(|refused| LoadError::Contract { id, source: Box::new(refused.reason) })
+    }
+
+    /// Loads a gate that waits for its answer.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::AlreadyDecided`] if it was answered, with who did; [`LoadError::NotAGate`] if it
+    /// is another machine, or one that no longer waits; and those of [`load`](Self::load).
+    pub async fn gate(&self, id: Id) -> Result<Gate, LoadError> {
+        let any: AnyExecution = self.load(id).await?;
+        let gate = match Gate::narrow(any) {
+            Ok(gate) => gate,
+            Err(other) => return Err(answered(id, &other)),
+        };
+        let whole = match self.load::<AnyExecution>(gate.approval().execution()).await {
+            Ok(behind) => Some(Wording::of(behind.context(), Extent::Whole)),
+            Err(LoadError::Unavailable(error)) => return Err(error.into()),
+            Err(_) => None,
+        };
+        Ok(gate.with_whole(whole))
+    }
+
+    /// Approves what a gate asks for: the execution behind it may run, once. The answer and the end of
+    /// the gate are one batch. `shown` is the digest of the [whole question](Gate::whole_question), which
+    /// the person has seen.
+    ///
+    /// # Errors
+    ///
+    /// The unchanged gate, with [`CommitError::AlreadyDecided`] if another person answered first, with
+    /// that person's name; [`CommitError::GateExpired`]; [`CommitError::GateChanged`] if the action behind it is not
+    /// the one that it asks for; [`CommitError::GateDone`] if another execution has done that; [`CommitError::NotShown`] if the digest is that of another text.
+    pub async fn approve(
+        &self,
+        gate: Gate,
+        shown: Digest,
+        by: &Human,
+    ) -> Result<Decision, Refused<Gate, CommitError>> {
+        self.decide(Decide::approve(gate, shown, by)).await
+    }
+
+    /// Declines what a gate asks for: the execution behind it never runs. The same batch ends it as
+    /// CANCELLED, with the reason.
+    ///
+    /// # Errors
+    ///
+    /// See [`approve`](Self::approve). What another execution has done can be declined.
+    pub async fn decline(
+        &self,
+        gate: Gate,
+        reason: &str,
+        by: &Human,
+    ) -> Result<Decision, Refused<Gate, CommitError>> {
+        self.decide(Decide::decline(gate, reason, by)).await
+    }
+
+    async fn decide(&self, mut decide: Decide) -> Result<Decision, Refused<Gate, CommitError>> {
+        let written = self.batch().decide(&mut decide).write_with(Retry::default()).await;
+        finished(written, decide.finish())
+    }
+
+    /// Who was faster; otherwise the error as it is.
+    pub(crate) async fn decided_by_another(&self, id: Id, error: CommitError) -> CommitError {
+        match self.gate(id).await {
+            Err(LoadError::AlreadyDecided { id, approved, by, at }) => {
+                CommitError::AlreadyDecided { id, approved, by, at }
+            }
+            Err(LoadError::NotAGate { id, found }) => CommitError::GateEnded { id, found },
+            _ => error,
+        }
+    }
+
+    /// Ends a gate whose time is over: WAITING to CANCELLED, and the execution behind it with it.
+    /// [`Query::due`](crate::store::Query::due) lists those.
+    ///
+    /// # Errors
+    ///
+    /// The unchanged gate, with [`CommitError::NotDue`] if it can still be answered, and
+    /// [`CommitError::AlreadyDecided`].
+    pub async fn expire(
+        &self,
+        gate: Gate,
+        by: &GraphRunner,
+    ) -> Result<Execution<Cancelled>, Refused<Gate, CommitError>> {
+        let id = gate.id();
+        if gate.expires_at().is_none_or(|at| at > self.now()) {
+            return Err(Refused::new(gate, CommitError::NotDue { id }));
+        }
+        let ended = gate.fork().timeout(by);
+        self.end_gate(gate, ended).await
+    }
+
+    /// Ends a gate that nobody needs to answer any more: WAITING to CANCELLED, and the execution behind it
+    /// with it.
+    ///
+    /// # Errors
+    ///
+    /// The unchanged gate, with [`CommitError::AlreadyDecided`].
+    pub async fn withdraw(
+        &self,
+        gate: Gate,
+        reason: &str,
+        by: &GraphRunner,
+    ) -> Result<Execution<Cancelled>, Refused<Gate, CommitError>> {
+        let reason = crate::contract::bounded(reason.to_owned());
+        let ended = gate.fork().cancel(reason, by);
+        self.end_gate(gate, ended).await
+    }
+
+    async fn end_gate(
+        &self,
+        gate: Gate,
+        ended: Execution<Cancelled>,
+    ) -> Result<Execution<Cancelled>, Refused<Gate, CommitError>> {
+        match self.advance(gate, ended).await {
+            Err(Refused { machine: gate, reason: reason @ CommitError::Conflict { .. } }) => {
+                let reason = self.decided_by_another(gate.id(), reason).await;
+                Err(Refused::new(gate, reason))
+            }
+            result => result,
+        }
+    }
+}
+
+/// What an answer to a gate depends on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// Why it can no longer be approved.
+    pub(crate) stale: Option<String>,
+    /// What to know before it is approved.
+    pub(crate) caution: Option<String>,
+}
+
+impl Store {
+    /// Whether a gate can still be approved, and what to know before.
+    pub(crate) async fn standing(&self, gate: &Gate) -> Result<Standing, LoadError> {
+        let stale = |error: CommitError| Standing { stale: Some(error.to_string()), caution: None };
+        if let Some(at) = gate.expires_at().filter(|at| *at <= self.now()) {
+            return Ok(stale(CommitError::GateExpired { id: gate.id(), at }));
+        }
+        match self.approvable(gate).await {
+            Ok((_, key)) => Ok(Standing { stale: None, caution: self.caution(key).await? }),
+            Err(CommitError::Unavailable(error)) => Err(error.into()),
+            Err(error) => Ok(stale(error)),
+        }
+    }
+
+    /// The gate with this id, if it waits for an answer that can still be given.
+    pub(crate) async fn open_gate(&self, id: Id) -> Result<Option<Gate>, LoadError> {
+        let gate = match self.gate(id).await {
+            Ok(gate) => gate,
+            Err(LoadError::Unavailable(error)) => return Err(error.into()),
+            Err(_) => return Ok(None),
+        };
+        Ok(self.standing(&gate).await?.stale.is_none().then_some(gate))
+    }
+
+    /// The execution behind a gate, if it is still the one that it asks for.
+    pub(crate) async fn behind(&self, gate: &Gate) -> Result<AnyExecution, CommitError> {
+        let (id, approval) = (gate.id(), gate.approval());
+        let changed = |reason: String| CommitError::GateChanged { id, reason };
+        let execution = approval.execution();
+        let behind: AnyExecution = match self.load(execution).await {
+            Ok(behind) => behind,
+            Err(LoadError::Unavailable(error)) => return Err(error.into()),
+            Err(error) => return Err(changed(error.to_string())),
+        };
+        if behind.context().behind() != Some(id) {
+            return Err(changed(format!("{execution} does not wait for it")));
+        }
+        if behind.context().action().digest() != approval.action() {
+            return Err(changed(format!("the action of {execution} is another one")));
+        }
+        if question(behind.context(), Extent::Short) != gate.question() {
+            return Err(changed("its question is not the one that its action makes".to_owned()));
+        }
+        if behind.status() != Status::Pending {
+            let label = &behind.status().definition().label;
+            return Err(changed(format!("{execution} is {label}")));
+        }
+        Ok(behind)
+    }
+
+    /// The execution behind a gate, if it can still be approved, and the state of its key. While another
+    /// execution holds the key, a person can approve: the action runs only if that one did not take place.
+    pub(crate) async fn approvable(
+        &self,
+        gate: &Gate,
+    ) -> Result<(AnyExecution, KeyState), CommitError> {
+        let (id, behind) = (gate.id(), self.behind(gate).await?);
+        let trusted = |error| not_trusted(id, error);
+        match self.key_for(&behind).await.map_err(trusted)? {
+            KeyState::Applied { by } => {
+                let done = self.done(by).await.map_err(trusted)?;
+                Err(CommitError::GateDone { id, done })
+            }
+            key => Ok((behind, key)),
+        }
+    }
+
+    /// Whether the approval that a gate gave can still be used.
+    pub(crate) fn is_in_time(&self, expires_at: Option<Millis>) -> bool {
+        expires_at.is_none_or(|at| at > self.now())
+    }
+}

@@ -1,0 +1,227 @@
+use std::{
+    any::TypeId,
+    collections::{HashMap, HashSet},
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+#[cfg(feature = "worker")]
+use crate::store::{backend::Batch, error::Unavailable};
+use crate::{
+    contract::{Action, AnyExecution, Callable, Contract, IdempotencyKey, Maker, visible},
+    id::{Id, shortened_to},
+};
+use crate::{
+    store::{
+        backend::Attempts,
+        error::{CommitError, LoadError},
+        handle::Store,
+        write::prepare::Prepared,
+    },
+    telemetry,
+};
+
+/// The attempts at the keys of tools with which this program has compared its own keys.
+#[derive(Debug, Default)]
+pub(crate) struct Identities(Mutex<HashMap<(TypeId, String), Compared>>);
+
+#[derive(Debug, Default)]
+struct Compared {
+    /// The token of the newest one.
+    upto: u64,
+    /// The tokens of later ones that this handle made itself.
+    own: HashSet<u64>,
+    /// One that was equal: the program may derive another key later.
+    witness: Option<Arc<(Id, Contract)>>,
+}
+
+impl Identities {
+    fn upto(&self, of: &(TypeId, String)) -> Option<u64> {
+        let compared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        compared.get(of).map(|compared| compared.upto)
+    }
+
+    /// Of these attempts, those that are not its own.
+    fn others(&self, of: &(TypeId, String), tokens: impl Iterator<Item = u64>) -> HashSet<u64> {
+        let compared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = compared.get(of).map(|compared| &compared.own);
+        tokens.filter(|token| own.is_none_or(|own| !own.contains(token))).collect()
+    }
+
+    fn compared(&self, of: (TypeId, String), upto: u64) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let compared = all.entry(of).or_default();
+        compared.upto = compared.upto.max(upto);
+        let upto = compared.upto;
+        compared.own.retain(|token| *token > upto);
+    }
+
+    fn made(&self, of: (TypeId, String), token: u64) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.entry(of).or_default().own.insert(token);
+    }
+
+    fn testifies(&self, of: (TypeId, String), id: Id, contract: &Contract) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let witness = &mut all.entry(of).or_default().witness;
+        witness.get_or_insert_with(|| Arc::new((id, contract.clone())));
+    }
+
+    fn witness(&self, of: &(TypeId, String)) -> Option<Arc<(Id, Contract)>> {
+        let compared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        compared.get(of).and_then(|compared| compared.witness.clone())
+    }
+}
+
+impl Store {
+    /// Makes these tools known as irreversible before their first use.
+    #[cfg(feature = "worker")]
+    pub(crate) async fn declare(&self, tools: &[String]) -> Result<(), Unavailable> {
+        if tools.is_empty() {
+            return Ok(());
+        }
+        let commit_id = i64::from_le_bytes(Id::random_bytes());
+        let batch = Batch { tools: tools.to_vec(), ..Batch::new(commit_id, self.now()) };
+        // Nothing in it can be rejected.
+        self.inner.backend.apply(batch).await.map(drop)
+    }
+
+    /// Checks that this program derives the keys of a tool that are stored.
+    #[cfg(feature = "worker")]
+    pub(crate) async fn compare_keys<T: Callable>(&self) -> Result<(), CommitError> {
+        match T::__tool().filter(|tool| tool.irreversible().is_some()) {
+            Some(tool) => self.compare_attempts(&tool.keys(), Maker::of::<T>()).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The same before an action is stored that this program made.
+    pub(crate) async fn trust_plan(&self, ready: &Prepared) -> Result<(), CommitError> {
+        let (row, index) = (&ready.write.row, &ready.index);
+        match (&row.key, index.maker) {
+            (Some(key), Some(maker)) if ready.write.expected.is_none() && index.exclusive => {
+                self.compare_attempts(tool_of(key), maker).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The same before an attempt.
+    pub(crate) async fn trust_identity<T: Callable>(
+        &self,
+        contract: &Contract,
+    ) -> Result<(), CommitError> {
+        match made::<T>(contract) {
+            Some((tool, maker)) => self.compare_attempts(tool, maker).await,
+            None => Ok(()),
+        }
+    }
+
+    /// This handle has made an attempt with this token.
+    pub(crate) fn made_attempt<T: Callable>(&self, id: Id, contract: &Contract, token: u64) {
+        if let Some((tool, maker)) = made::<T>(contract) {
+            let of = (maker.type_id(), tool.to_owned());
+            self.inner.identities.testifies(of.clone(), id, contract);
+            self.inner.identities.made(of, token);
+        }
+    }
+
+    /// Only those are compared that others have made since the last time: another program may have
+    /// started with an empty file, like this one.
+    async fn compare_attempts(&self, tool: &str, maker: Maker) -> Result<(), CommitError> {
+        let identities = &self.inner.identities;
+        let of = (maker.type_id(), tool.to_owned());
+        if let Some(witness) = identities.witness(&of) {
+            let (id, contract) = &*witness;
+            compare(*id, contract, maker)?;
+        }
+        let upto = identities.upto(&of).unwrap_or(0);
+        let attempts = self.inner.backend.attempts(Attempts::OfTool(of.1.clone(), upto)).await?;
+        // What was changed says nothing, and does not keep others from the tool.
+        let attempts: Vec<_> = attempts.into_iter().flatten().collect();
+        let newest = attempts.last().map_or(upto, |newest| newest.token);
+        let others = identities.others(&of, attempts.iter().map(|attempt| attempt.token));
+        let mut ids = Vec::with_capacity(others.len());
+        for attempt in attempts.iter().filter(|attempt| others.contains(&attempt.token)) {
+            if !ids.contains(&attempt.by) {
+                ids.push(attempt.by);
+            }
+        }
+        if !ids.is_empty() {
+            let rows = self.inner.backend.rows(ids).await?;
+            let rows: Vec<_> = (0..).zip(rows).collect();
+            let definitions = match self.definitions_of(&rows).await {
+                Ok(definitions) => definitions,
+                Err(LoadError::Unavailable(error)) => return Err(error.into()),
+                Err(_) => Arc::default(),
+            };
+            for (_, found) in rows {
+                match self.restore_safely::<AnyExecution>(found, &definitions) {
+                    Ok(execution) => {
+                        compare(execution.id(), execution.context(), maker)?;
+                        identities.testifies(of.clone(), execution.id(), execution.context());
+                    }
+                    Err(error) => telemetry::Skipped { error: error.class() }.emit(),
+                }
+            }
+        }
+        identities.compared(of, newest);
+        Ok(())
+    }
+}
+
+/// What the keys of the tool begin with, and how this program makes them, if it does.
+fn made<T: Callable>(contract: &Contract) -> Option<(&str, Maker)> {
+    let key = contract.idempotency_key().filter(|_| contract.is_irreversible())?;
+    contract.action().tool_name()?;
+    // An action of another program with an identity is taken as it is: only the type knows the identity.
+    let takes_all = || contract.action().identity().is_none().then(Maker::of::<T>);
+    let maker = match T::__tool() {
+        Some(_) => Some(Maker::of::<T>()),
+        None => contract.maker().or_else(takes_all),
+    };
+    maker.map(|maker| (tool_of(key.as_str()), maker))
+}
+
+/// The tool of a key, such as `email:send`: all of it but the digest.
+fn tool_of(key: &str) -> &str {
+    key.rsplit_once(':').map_or(key, |(tool, _)| tool)
+}
+
+/// Compares the key of an earlier execution with the one that this program makes.
+fn compare(id: Id, contract: &Contract, maker: Maker) -> Result<(), CommitError> {
+    let (Some(tool), Some(key)) = (contract.action().tool_name(), contract.idempotency_key())
+    else {
+        return Ok(());
+    };
+    // Arguments that this program cannot read say nothing, nor do those with which its code panics.
+    let remade = catch_unwind(AssertUnwindSafe(|| maker.remake(contract))).unwrap_or(Ok(None));
+    match remade.map_err(|source| CommitError::Contract { id, source })? {
+        Some(made) if made.key() != *key => Err(CommitError::OtherIdentity {
+            tool,
+            by: id,
+            stored: described(contract.action(), key),
+            made: described(&made, &made.key()),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// An identity and the key that it makes, for people.
+fn described(action: &Action, key: &IdempotencyKey) -> String {
+    if !action.secrets().is_empty() {
+        return format!("an identity that may have secrets, with the key {key}");
+    }
+    let identity = action.identity().map_or_else(
+        || "no identity (all arguments)".to_owned(),
+        |identity| {
+            let mut shown = String::new();
+            visible(&identity, &mut shown);
+            format!("the identity {}", shortened_to(&shown, LONGEST))
+        },
+    );
+    format!("{identity} with the key {key}")
+}
+
+/// The longest text of an identity in an error, in characters.
+const LONGEST: usize = 200;

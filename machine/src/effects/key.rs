@@ -1,0 +1,106 @@
+use std::collections::HashMap;
+
+use crate::{
+    contract::{AnyExecution, IdempotencyKey, execution},
+    id::Id,
+    store::{
+        backend::{Attempts, Found},
+        error::{CommitError, LoadError},
+        handle::Store,
+        read::query::Query,
+        write::attempt::{Attempt, CONTRACTS},
+    },
+    stored::{Durable, Hold},
+    telemetry,
+};
+
+/// How often a difference is looked at again, because another process committed in between.
+const LOOKS: usize = 20;
+
+impl Store {
+    /// Checks that the attempts at a key are all that its executions know of. Whether the key is free
+    /// is decided by the attempts alone, in the transaction that takes it; this shows whether
+    /// somebody removed one.
+    pub(crate) async fn trust_attempts(
+        &self,
+        id: Id,
+        key: &IdempotencyKey,
+    ) -> Result<(), CommitError> {
+        for _ in 0..LOOKS {
+            match self.difference(id, key).await {
+                Ok(None) => return Ok(()),
+                Ok(Some((by, version, reason))) => {
+                    // Rows and attempts change together: if the row is still the same, no commit came
+                    // between the two reads.
+                    let row = self.inner.backend.rows(vec![by]).await?.pop();
+                    if matches!(row, Some(Found::Row(row, _)) if row.version == version) {
+                        return Err(CommitError::BrokenAttempt { id, reason });
+                    }
+                }
+                Err(LoadError::Unavailable(error)) => return Err(error.into()),
+                Err(error) => {
+                    return Err(CommitError::BrokenAttempt { id, reason: error.to_string() });
+                }
+            }
+        }
+        // The key changes owners all the time. The transaction decides who gets it.
+        Ok(())
+    }
+
+    /// What an execution with this key, in this version, knows of itself and its attempt does not say.
+    async fn difference(
+        &self,
+        id: Id,
+        key: &IdempotencyKey,
+    ) -> Result<Option<(Id, u64, String)>, LoadError> {
+        let name = execution::DEFINITION.name.as_ref();
+        let mut query = Query::new().machine(name).key(key.as_str());
+        let mut holds: HashMap<Id, (Hold, u64)> = HashMap::new();
+        loop {
+            let (rows, next) = self.rows(&query, true).await?;
+            let definitions = self.definitions_of(&rows).await?;
+            for (_, found) in rows {
+                if matches!(&found, Found::Row(row, _) if row.id == id) {
+                    continue;
+                }
+                // A row that was changed says nothing, and does not keep others from the key.
+                let execution: AnyExecution = match self.restore(found, &definitions) {
+                    Ok(execution) => execution,
+                    Err(error) => {
+                        telemetry::Skipped { error: error.class() }.emit();
+                        continue;
+                    }
+                };
+                let summary = &execution.journal().stored().summary;
+                let folded = execution.__rules().__fold(&summary.context, &[]);
+                let hold = folded.map_or(Hold::Held, |folded| folded.after.hold);
+                if hold != Hold::Free {
+                    holds.insert(execution.id(), (hold, execution.journal().version()));
+                }
+            }
+            match next {
+                Some(next) => query = query.after(next),
+                None => break,
+            }
+        }
+        if holds.is_empty() {
+            return Ok(None);
+        }
+        let attempts = self.inner.backend.attempts(Attempts::OfKey(key.to_string())).await?;
+        let mut newest: HashMap<Id, Attempt> = HashMap::new();
+        for attempt in attempts {
+            let attempt = attempt.map_err(LoadError::from)?;
+            if attempt.space == CONTRACTS {
+                newest.insert(attempt.by, attempt);
+            }
+        }
+        let missing = holds
+            .into_iter()
+            .find(|(by, (hold, _))| newest.get(by).is_none_or(|attempt| attempt.hold != *hold));
+        Ok(missing.map(|(by, (hold, version))| {
+            let reason =
+                format!("{by} says `{hold:?}` of its key, and its attempt does not say so");
+            (by, version, reason)
+        }))
+    }
+}

@@ -1,0 +1,39 @@
+//! Calls of the outside world: permits, outcomes, gates, doubt. Its operations are methods of
+//! [`Store`](crate::store::Store); only they move an [`Execution`](crate::contract::Execution).
+
+mod accepted_call;
+mod acknowledge;
+pub(crate) mod batch;
+pub(crate) mod begin;
+mod cancel;
+mod change;
+pub(crate) mod decide;
+mod declined;
+pub(crate) mod done;
+mod doubt;
+mod gated;
+pub(crate) mod gates;
+pub(crate) mod identity;
+mod key;
+mod leave;
+pub(crate) mod perform;
+mod permit_check;
+mod question;
+pub(crate) mod recover;
+pub(crate) mod report;
+pub(crate) mod resume;
+pub(crate) mod retry;
+pub(crate) mod settle;
+mod superseded;
+
+pub use accepted_call::AcceptedCall;
+pub use batch::Batch;
+pub use begin::{Begin, Begun};
+pub use decide::Decide;
+pub use done::Done;
+pub(crate) use gates::Standing;
+pub use perform::{PerformError, Performing, ReadBackoff};
+pub use recover::Recovered;
+pub use report::{ReportError, Reported};
+pub use resume::{Resume, ResumeWarning, Resumed};
+pub use settle::Settle;

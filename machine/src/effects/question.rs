@@ -1,0 +1,98 @@
+use crate::{
+    actor::Human,
+    contract::{AnyExecution, CallFact, Progress, Question, bounded},
+    effects::{resume::at_position, retry::Retry},
+    id::Id,
+    store::{
+        error::{CommitError, LoadError},
+        handle::Store,
+    },
+    typed::Refused,
+    view::GraphPosition,
+};
+
+impl Store {
+    /// Loads an execution that waits with a question to a person.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::NotAQuestion`] if it does not wait, is a gate, is in doubt, or waits for the report of its service; and those of
+    /// [`load`](Self::load).
+    pub async fn question(&self, id: Id) -> Result<Question, LoadError> {
+        let any: AnyExecution = self.load(id).await?;
+        Question::narrow(any).map_err(|other| {
+            let _ = at_position(id, GraphPosition::ResumeBegins, other.status());
+            LoadError::NotAQuestion { id, found: not_a_question(&other) }
+        })
+    }
+
+    /// Stores a person's answer to a question. The execution still waits:
+    /// [`proceed`](Self::proceed) resumes it. Of a long answer the first 64 KiB are kept.
+    ///
+    /// # Errors
+    ///
+    /// The unchanged question, with [`CommitError::Refused`] if somebody has answered it, and
+    /// [`CommitError::Conflict`] if it was changed in the meantime.
+    ///
+    /// ```
+    /// use machine::actor::{Actors, Human};
+    /// use machine::contract::{AnyExecution, Contract, Execution};
+    /// use machine::store::Store;
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    /// # runtime.block_on(async {
+    /// # let store = Store::memory();
+    /// let actors = Actors::issue("assistant")?;
+    /// let asked = Contract::ecs_request("Which port?", &actors.reasoning_node)?;
+    /// let mut waiting = Execution::new(asked)
+    ///     .start(&actors.ecs_node)
+    ///     .suspend("Which port?".to_owned(), &actors.ecs_node);
+    /// store.create(&mut waiting).await?;
+    ///
+    /// let question = store.question(waiting.id()).await?;
+    /// let question = store.respond(question, "8080", &Human::new("ann")?).await?;
+    /// let done = store.proceed(question, &actors.graph_runner).await?;
+    /// let AnyExecution::Completed(done) = done else { panic!("it has its answer") };
+    /// assert_eq!(done.state().result, "8080");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub async fn respond(
+        &self,
+        question: Question,
+        response: &str,
+        by: &Human,
+    ) -> Result<Question, Refused<Question, CommitError>> {
+        let mut next = question.fork();
+        next.record(bounded(response.to_owned()), by, self.now());
+        match self.batch().commit(next.machine()).write_with(Retry::default()).await {
+            Ok(()) => Ok(next),
+            Err(reason) => Err(Refused::new(question, reason)),
+        }
+    }
+
+    /// The answer, which only the journal has.
+    pub(crate) async fn response(&self, id: Id) -> Result<Option<String>, LoadError> {
+        let history = self.history(id).await?;
+        let mut facts = history.entries.iter().rev().filter_map(CallFact::of);
+        Ok(facts.find_map(|fact| match fact {
+            CallFact::Answered { response, .. } => Some(response),
+            _ => None,
+        }))
+    }
+}
+
+/// What an execution is that waits for no answer.
+fn not_a_question(other: &AnyExecution) -> String {
+    match other {
+        AnyExecution::Waiting(gate) if gate.context().approves().is_some() => {
+            "a gate, which is approved or declined".to_owned()
+        }
+        waiting @ AnyExecution::Waiting(_) if Progress::of(waiting).awaits_report() => {
+            "waiting for the report of its service".to_owned()
+        }
+        AnyExecution::Waiting(_) => "in doubt, and must be confirmed".to_owned(),
+        other => other.status().definition().label.to_string(),
+    }
+}

@@ -1,0 +1,319 @@
+use std::collections::HashSet;
+
+use tracing::Instrument;
+
+use crate::{
+    __private::who,
+    actor::GraphRunner,
+    contract::{
+        AnyExecution, Execution, InDoubt, Liveness, Progress,
+        execution::{self, Running},
+    },
+    id::Id,
+    language::Phrase,
+    store::{
+        backend::Attempts,
+        error::{CommitError, LoadError, Unavailable},
+        handle::Store,
+        read::query::Query,
+        write::attempt::CONTRACTS,
+    },
+    telemetry,
+    typed::Refused,
+};
+
+/// What [`Store::recover`] found.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Recovered {
+    /// The executions in doubt, in the order in which they were begun.
+    pub in_doubt: Vec<InDoubt>,
+    /// Those that were in doubt, and whose worker has answered since, late: settled by its evidence.
+    pub settled: Vec<AnyExecution>,
+    /// Idempotent calls whose worker ended, or whose timeout has passed: [`Store::perform_again`] runs
+    /// them again.
+    pub interrupted: Vec<Execution<Running>>,
+    /// The executions that cannot be read, and why. The id is missing if that cannot be read either.
+    pub failed: Vec<(Option<Id>, LoadError)>,
+}
+
+impl Store {
+    /// Finds the executions whose worker ended or timed out. Call it when a program starts, and from
+    /// time to time.
+    ///
+    /// An irreversible execution without an answer is put in doubt if its worker has ended, nobody
+    /// knows whether it has, or its timeout has passed; and so is one whose service has accepted the call and has
+    /// not reported in time. The worker is fenced first (epoch + 1), so
+    /// that a late answer changes no state. Evidence that arrived late settles an execution in doubt.
+    /// Returns all executions in doubt, including those parked earlier. One that cannot be read does
+    /// not keep the others from being recovered.
+    ///
+    /// # Errors
+    ///
+    /// [`CommitError::Unavailable`] if the storage cannot do it now. Executions parked until then
+    /// stay parked.
+    pub async fn recover(&self) -> Result<Recovered, CommitError> {
+        let span = telemetry::Recover {}.span();
+        let result = self.recovered().instrument(span.clone()).await;
+        match &result {
+            Ok(recovered) => telemetry::recovered(&span, recovered),
+            Err(error) => telemetry::failed(&span, error.class()),
+        }
+        result
+    }
+
+    async fn recovered(&self) -> Result<Recovered, CommitError> {
+        let mut recovered = Recovered::default();
+        // Before the attempts are read: what these workers wrote is among them.
+        let worker = self.inner.worker.clone();
+        let ended = self.run(move || worker.ended()).await?;
+        // Their lock files are the only proof that they have ended.
+        let mut unobserved = HashSet::new();
+        for candidate in self.inner.backend.attempts(Attempts::Unanswered).await? {
+            let candidate = match candidate {
+                Ok(candidate) if candidate.space == CONTRACTS => candidate,
+                Ok(_) => continue,
+                Err(broken) => {
+                    recovered.failed.push((broken.id, broken.into()));
+                    continue;
+                }
+            };
+            match self.take_over(candidate.by).await? {
+                Ok(Found::InDoubt(doubt)) => {
+                    if doubt.progress().ended_at().is_none() {
+                        unobserved.extend(candidate.worker.clone());
+                    }
+                    recovered.in_doubt.push(doubt);
+                }
+                Ok(Found::Settled(settled)) => recovered.settled.push(settled),
+                Ok(Found::Running) => unobserved.extend(candidate.worker.clone()),
+                Ok(Found::Other) => {}
+                Err(error) => {
+                    unobserved.extend(candidate.worker.clone());
+                    recovered.failed.push((Some(candidate.by), error));
+                }
+            }
+        }
+        self.find_interrupted(&mut recovered, &mut unobserved).await?;
+        let worker = self.inner.worker.clone();
+        let swept = ended.into_iter().filter(move |name| !unobserved.contains(name));
+        self.run(move || worker.remove(swept)).await?;
+        Ok(recovered)
+    }
+
+    /// Parks an execution if its worker is gone or overdue, or if its service has not reported in time, and
+    /// settles it if one of them answered late.
+    pub(crate) async fn take_over(&self, id: Id) -> Result<Result<Found, LoadError>, CommitError> {
+        loop {
+            self.write_answers(id).await?;
+            let running = match self.load::<AnyExecution>(id).await {
+                Ok(AnyExecution::Running(running)) => running,
+                // Parked before, or settled in the meantime.
+                Ok(AnyExecution::Waiting(waiting)) if Progress::read(&waiting).awaits_report() => {
+                    if !self.is_overdue(&Progress::read(&waiting)) {
+                        return Ok(Ok(Found::Other));
+                    }
+                    let reason = "its service accepted it, and did not report in time";
+                    let mut doubt = self.unreported(waiting, reason, &GraphRunner::STORE);
+                    match self.commit(doubt.machine_mut()).await {
+                        Ok(()) => return Ok(Ok(Found::InDoubt(doubt))),
+                        // It reported, or another process parked it: retry.
+                        Err(CommitError::Conflict { .. }) => continue,
+                        Err(error @ CommitError::Unavailable(_)) => return Err(error),
+                        Err(error) => {
+                            return Ok(Err(LoadError::NotParked { id, source: Box::new(error) }));
+                        }
+                    }
+                }
+                Ok(other) => match InDoubt::narrow(other) {
+                    Ok(doubt) => match self.look_again(doubt).await? {
+                        Some(found) => return Ok(found),
+                        None => continue,
+                    },
+                    Err(_) => return Ok(Ok(Found::Other)),
+                },
+                Err(LoadError::Unavailable(error)) => return Err(error.into()),
+                Err(error) => return Ok(Err(error)),
+            };
+            let progress = Progress::read(&running);
+            let overdue = self.is_overdue(&progress);
+            let liveness = match self.liveness(&running).await {
+                Ok(liveness) => liveness,
+                Err(LoadError::Unavailable(error)) => return Err(error.into()),
+                Err(error) => return Ok(Err(error)),
+            };
+            // Evidence that came although the future of the call was gone.
+            let is_answered = progress.is_applied() || progress.is_refused();
+            if liveness == Liveness::Alive && !overdue && !is_answered {
+                return Ok(Ok(Found::Running));
+            }
+            let worker = progress.permit().map(|(worker, _)| worker);
+            let is_own = worker == Some(self.inner.worker.name());
+            let reason = match liveness {
+                _ if is_answered => Phrase::AnsweredAfterCutOff,
+                Liveness::Alive => Phrase::TimedOut,
+                Liveness::CutOff => Phrase::CutOffBeforeAnswer,
+                Liveness::Ended if is_own => Phrase::OutcomeDropped,
+                Liveness::Ended => Phrase::ProcessEnded,
+                Liveness::Unknown => Phrase::LockMissing,
+            };
+            let reason = reason.english();
+            let mut doubt = self.park(running, reason, liveness, &GraphRunner::STORE);
+            match self.commit(doubt.machine_mut()).await {
+                // Settled by it in the next round.
+                Ok(()) if is_answered || doubt.progress().is_refused() => {}
+                Ok(()) => return Ok(Ok(Found::InDoubt(doubt))),
+                // Its worker answered, or another process parked it: retry.
+                Err(CommitError::Conflict { .. }) => {}
+                Err(error @ CommitError::Unavailable(_)) => return Err(error),
+                Err(error) => {
+                    return Ok(Err(LoadError::NotParked { id, source: Box::new(error) }));
+                }
+            }
+        }
+    }
+
+    /// Writes what the calls of this process have answered, and what is not on disk yet.
+    pub(crate) async fn write_answers(&self, id: Id) -> Result<(), CommitError> {
+        let unwritten = self.inner.worker.unwritten(id);
+        if unwritten.is_empty() {
+            return Ok(());
+        }
+        let execution: AnyExecution = match self.load(id).await {
+            Ok(execution) => execution,
+            Err(LoadError::Unavailable(error)) => return Err(error.into()),
+            // `recover` reports it.
+            Err(_) => return Ok(()),
+        };
+        let epoch = Progress::of(&execution).permit().map_or(0, |(_, epoch)| epoch);
+        for (call, evidence) in unwritten {
+            self.keep_late(id, epoch, &evidence, &call, who(&GraphRunner::STORE)).await?;
+        }
+        Ok(())
+    }
+
+    /// The current state of an execution in doubt: its worker may have answered, or ended. `None` if another
+    /// commit came first.
+    async fn look_again(
+        &self,
+        doubt: InDoubt,
+    ) -> Result<Option<Result<Found, LoadError>>, CommitError> {
+        let id = doubt.execution().id();
+        let failed = |refused: Refused<InDoubt, CommitError>| match refused.reason {
+            CommitError::Conflict { .. } => Ok(None),
+            error @ CommitError::Unavailable(_) => Err(error),
+            error => Ok(Some(Err(LoadError::NotParked { id, source: Box::new(error) }))),
+        };
+        // A refusal that the service reported counts when the call has ended.
+        let observed = match self.by_late_evidence(doubt).await {
+            Ok(Ok(settled)) => return Ok(Some(Ok(Found::Settled(settled)))),
+            Ok(Err(doubt)) => self.observe(doubt).await,
+            Err(refused) => return failed(refused),
+        };
+        match observed {
+            Ok((doubt, _)) if doubt.progress().is_refused() => {
+                match self.by_late_evidence(doubt).await {
+                    Ok(Ok(settled)) => Ok(Some(Ok(Found::Settled(settled)))),
+                    Ok(Err(doubt)) => Ok(Some(Ok(Found::InDoubt(doubt)))),
+                    Err(refused) => failed(refused),
+                }
+            }
+            Ok((doubt, _)) => Ok(Some(Ok(Found::InDoubt(doubt)))),
+            Err(refused) => failed(refused),
+        }
+    }
+
+    /// Whether the timeout of a call has passed.
+    pub(crate) fn is_overdue(&self, progress: &Progress) -> bool {
+        progress.unanswered().is_some_and(|permit| permit.expires_at < self.now())
+    }
+
+    /// Idempotent calls have no attempt: they hold no key.
+    async fn find_interrupted(
+        &self,
+        recovered: &mut Recovered,
+        unobserved: &mut HashSet<String>,
+    ) -> Result<(), CommitError> {
+        let name = execution::DEFINITION.name.as_ref();
+        let mut query = Query::new().machine(name).status("running");
+        loop {
+            let page = match self.load_all::<AnyExecution>(&query).await {
+                Ok(page) => page,
+                Err(LoadError::Unavailable(error)) => return Err(error.into()),
+                Err(error) => {
+                    recovered.failed.push((None, error));
+                    return Ok(());
+                }
+            };
+            for found in page.items {
+                // One that cannot be read was reported above, if it is irreversible.
+                let Ok(AnyExecution::Running(running)) = found else { continue };
+                let progress = Progress::read(&running);
+                let Some((worker, _)) = progress.permit() else { continue };
+                if running.context().is_irreversible() {
+                    continue;
+                }
+                match self.liveness(&running).await {
+                    Ok(Liveness::Alive) if !self.is_overdue(&progress) => {
+                        unobserved.insert(worker.to_owned());
+                    }
+                    Ok(Liveness::Alive) => {
+                        unobserved.insert(worker.to_owned());
+                        recovered.interrupted.push(running);
+                    }
+                    Ok(_) => recovered.interrupted.push(running),
+                    Err(error) => recovered.failed.push((Some(running.id()), error)),
+                }
+            }
+            match page.next {
+                Some(next) => query = query.after(next),
+                None => return Ok(()),
+            }
+        }
+    }
+}
+
+impl Store {
+    /// Removes the lock files of workers that have ended, and that nothing refers to any more.
+    pub(crate) async fn remove_lock_files(&self) -> Result<(), Unavailable> {
+        let worker = self.inner.worker.clone();
+        // Before anything is read: what these workers wrote is among it.
+        let ended = self.run(move || worker.ended()).await?;
+        if ended.is_empty() {
+            return Ok(());
+        }
+        let mut needed: HashSet<String> = self.inner.backend.holders().await?.into_iter().collect();
+        let attempts = self.inner.backend.attempts(Attempts::Unanswered).await?;
+        needed.extend(attempts.into_iter().flatten().filter_map(|attempt| attempt.worker));
+        let name = execution::DEFINITION.name.as_ref();
+        let mut query = Query::new().machine(name).status("running");
+        loop {
+            let page = match self.load_all::<AnyExecution>(&query).await {
+                Ok(page) => page,
+                Err(LoadError::Unavailable(error)) => return Err(error),
+                Err(_) => return Ok(()),
+            };
+            for running in page.items.iter().flatten() {
+                needed.extend(Progress::of(running).permit().map(|(worker, _)| worker.to_owned()));
+            }
+            match page.next {
+                Some(next) => query = query.after(next),
+                None => break,
+            }
+        }
+        let worker = self.inner.worker.clone();
+        let unneeded = ended.into_iter().filter(move |name| !needed.contains(name));
+        self.run(move || worker.remove(unneeded)).await
+    }
+}
+
+/// The current state of an execution without an answer.
+#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
+pub(crate) enum Found {
+    InDoubt(InDoubt),
+    Settled(AnyExecution),
+    /// Its worker is alive, and in time.
+    Running,
+    /// It was settled in the meantime.
+    Other,
+}

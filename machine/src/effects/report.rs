@@ -1,0 +1,314 @@
+use crate::{
+    __private::Who,
+    actor::GraphRunner,
+    contract::{
+        Answer, Answered, AnyExecution, CallFact, Callable, CallbackToken, Evidence, Execution,
+        InDoubt, InvalidContract, Progress, Report, Reporter, append, execution::Waiting,
+    },
+    effects::{recover::Found, retry::Retry},
+    id::Id,
+    store::{
+        error::{CommitError, LoadError},
+        handle::Store,
+    },
+};
+
+/// The most evidence about one execution that reports add to. The first report of either kind is kept in any
+/// case, so that whoever has the token cannot fill the file.
+const MOST: usize = 16;
+
+impl Store {
+    /// Takes what a service reports about a call that it has accepted
+    /// ([`Call::accepted`](crate::contract::Call::accepted)), and settles the execution by it: COMPLETED, or FAILED with
+    /// the reason, and its key is free.
+    ///
+    /// A report is evidence whenever it comes. Before it is on disk that the service has accepted the call, a
+    /// receipt settles the execution, and "not applied" is kept until the call has ended. After the limit, it settles the
+    /// doubt. After the end of the execution it changes no state, and a receipt contradicts an end as not done. The
+    /// first report wins; the same one again is [known](Reported::Known).
+    ///
+    /// `by` is the token in the request of the service, or the
+    /// [`ToolNode`](crate::actor::ToolNode) of a program that knows in another way that the report is genuine.
+    ///
+    /// # Errors
+    ///
+    /// [`ReportError`]. If it is not on disk, report again.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use machine::actor::Actors;
+    /// use machine::contract::{
+    ///     Answer, AnswersLater, AnyExecution, Call, CallbackToken, Contract, Perform, Planned, Report,
+    ///     Settled, Tool,
+    /// };
+    /// use machine::effects::Reported;
+    /// use machine::store::Store;
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// #[derive(Debug, Serialize, Deserialize)]
+    /// struct Deploy {
+    ///     version: u32,
+    /// }
+    ///
+    /// impl Tool for Deploy {
+    ///     const SERVICE: &'static str = "cluster";
+    ///     const METHOD: &'static str = "deploy";
+    ///     type Effect = AnswersLater;
+    ///     type Receipt = String;
+    /// }
+    ///
+    /// struct Cluster;
+    ///
+    /// impl Perform<Deploy> for Cluster {
+    ///     async fn perform(&self, call: &Call<Deploy>) -> Answer {
+    ///         // A real one sends the path and the token with the request, and gets the reference.
+    ///         # TOKEN.set(call.callback_token().as_str().to_owned()).unwrap();
+    ///         let (_path, _token) = (call.report_path(), call.callback_token());
+    ///         call.accepted("rollout 12", Duration::from_mins(30))
+    ///     }
+    /// }
+    /// # static TOKEN: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    /// # let sent = || TOKEN.get().unwrap().clone();
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    /// # runtime.block_on(async {
+    /// let actors = Actors::issue("release")?;
+    /// let store = Store::memory();
+    /// let contract = Contract::of(&Deploy { version: 17 }, &actors.reasoning_node)?;
+    /// let mut deploy: Planned<Deploy> = Planned::new(contract)?;
+    /// store.plan(&mut deploy).await?;
+    /// let settled = store.perform(deploy, Cluster, &actors.tool_node).await?;
+    /// let Settled::Accepted(waiting) = settled else { panic!("{settled:?}") };
+    ///
+    /// // Later, in any process, with the token of the request:
+    /// let token = CallbackToken::new(sent());
+    /// let report = Report::Applied("version 17 is live".to_owned());
+    /// let reported = store.report::<Deploy>(waiting.id(), report, &token).await?;
+    /// let Reported::Settled(AnyExecution::Completed(done)) = reported else { panic!("{reported:?}") };
+    /// assert_eq!(done.state().result, "version 17 is live");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub async fn report<T: Callable>(
+        &self,
+        id: Id,
+        report: Report<T::Receipt>,
+        by: &impl Reporter,
+    ) -> Result<Reported, ReportError> {
+        let execution = match by.__token() {
+            Some(token) => self.call_of(id, token).await?,
+            None => self.load(id).await?,
+        };
+        T::__read(execution.context())
+            .map_err(|source| ReportError::Contract { id, source: Box::new(source) })?;
+        self.take_report(id, report, by).await
+    }
+
+    /// The execution of the call that this token is for. Why there is none is not said: whoever has no token
+    /// learns nothing.
+    pub(crate) async fn call_of(
+        &self,
+        id: Id,
+        token: &CallbackToken,
+    ) -> Result<AnyExecution, ReportError> {
+        let execution = match self.load::<AnyExecution>(id).await {
+            Ok(execution) => Some(execution),
+            Err(LoadError::Unavailable(error)) => return Err(LoadError::from(error).into()),
+            Err(_) => None,
+        };
+        let expected = execution.as_ref().and_then(|execution| Progress::of(execution).callback());
+        match execution {
+            Some(execution) if token.is(expected) => Ok(execution),
+            _ => {
+                // The same work without an execution.
+                token.is(None);
+                Err(ReportError::NoSuchCall { id })
+            }
+        }
+    }
+
+    /// Records a report, and settles by it what it settles.
+    pub(crate) async fn take_report<R: serde::Serialize>(
+        &self,
+        id: Id,
+        report: Report<R>,
+        by: &impl Reporter,
+    ) -> Result<Reported, ReportError> {
+        let evidence = Answered::of(Ok(Answer::from(report))).evidence;
+        let mut retry = Retry::patient();
+        loop {
+            let current: AnyExecution = self.load(id).await?;
+            let progress = Progress::of(&current);
+            let (Some((_, epoch)), Some(_)) = (progress.permit(), progress.callback()) else {
+                return Err(ReportError::NoCallback { id });
+            };
+            let known = self.evidence_of(id).await?;
+            if known.contains(&evidence) {
+                return Ok(Reported::Known(current));
+            }
+            let is_first = match &evidence {
+                Evidence::Applied(_) => !progress.is_applied(),
+                _ => progress.refused().is_none(),
+            };
+            if known.len() >= MOST && !is_first {
+                return Err(ReportError::TooMany { id });
+            }
+            let (mut next, settles) = reported(current, &evidence, epoch, by.__who());
+            match self.commit(&mut next).await {
+                Ok(()) if settles => return Ok(Reported::Settled(next)),
+                Ok(()) => return Ok(self.settled_by_report(next).await),
+                // The first one wins: look again.
+                Err(CommitError::Conflict { .. }) => {}
+                Err(error) => {
+                    if let Some(error) = retry.after(error) {
+                        return Err(error.into());
+                    }
+                }
+            }
+        }
+    }
+
+    /// An execution with a report that settles nothing by itself: it may settle a doubt.
+    async fn settled_by_report(&self, kept: AnyExecution) -> Reported {
+        if !Progress::of(&kept).is_in_doubt() {
+            return Reported::Kept(kept);
+        }
+        match self.take_over(kept.id()).await {
+            Ok(Ok(Found::Settled(settled))) => Reported::Settled(settled),
+            Ok(Ok(Found::InDoubt(doubt))) => Reported::Kept(doubt.into_execution().into()),
+            // It is on disk, and `recover` settles by it.
+            _ => Reported::Kept(kept),
+        }
+    }
+
+    /// The evidence about an execution, oldest first.
+    async fn evidence_of(&self, id: Id) -> Result<Vec<Evidence>, LoadError> {
+        let history = match self.history(id).await {
+            Ok(history) => history,
+            Err(LoadError::Unavailable(error)) => return Err(error.into()),
+            // A journal that cannot be read must not keep evidence away.
+            Err(_) => return Ok(Vec::new()),
+        };
+        let facts = history.entries.iter().filter_map(CallFact::of);
+        Ok(facts
+            .filter_map(|fact| match fact {
+                CallFact::Evidence { evidence, .. } => Some(evidence),
+                _ => None,
+            })
+            .collect())
+    }
+
+    /// Puts an execution in doubt whose service has accepted the call and has not reported.
+    pub(crate) fn unreported(
+        &self,
+        waiting: Execution<Waiting>,
+        reason: &str,
+        by: &GraphRunner,
+    ) -> InDoubt {
+        let epoch = Progress::read(&waiting).permit().map_or(0, |(_, epoch)| epoch);
+        InDoubt::unreported(waiting, epoch, reason, self.now(), by)
+    }
+}
+
+/// The execution with a report, not committed, and whether the report settles it.
+fn reported(
+    current: AnyExecution,
+    evidence: &Evidence,
+    epoch: u64,
+    by: Who<'_>,
+) -> (AnyExecution, bool) {
+    let library = &GraphRunner::STORE;
+    let fact = |late| CallFact::Evidence { epoch, evidence: evidence.clone(), late };
+    match (current, evidence) {
+        (AnyExecution::Running(mut running), Evidence::Applied(receipt)) => {
+            append(&mut running, by, fact(false));
+            (running.succeed(receipt.clone(), library).into(), true)
+        }
+        (AnyExecution::Waiting(mut waiting), evidence)
+            if Progress::read(&waiting).awaits_report() =>
+        {
+            append(&mut waiting, by, fact(false));
+            let running = waiting.resume(library);
+            let ended = match evidence {
+                Evidence::Applied(receipt) => running.succeed(receipt.clone(), library).into(),
+                Evidence::NotApplied(reason) | Evidence::Unknown(reason) => {
+                    running.fail(reason.clone(), library).into()
+                }
+            };
+            (ended, true)
+        }
+        (mut other, _) => {
+            append(&mut other, by, fact(true));
+            (other, false)
+        }
+    }
+}
+
+/// What came of a report.
+#[derive(Debug)]
+#[must_use = "a report that contradicts what is known changes no state"]
+pub enum Reported {
+    /// It settled the execution, which is COMPLETED or FAILED.
+    Settled(AnyExecution),
+    /// It was known before. Nothing was changed.
+    Known(AnyExecution),
+    /// It is kept as late evidence, and changes no state: the execution has ended, or its call is still running.
+    Kept(AnyExecution),
+}
+
+/// Why a report was not taken.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// No call has this id and this token.
+    #[error("no call with the id {id} has this token; send the id and the token of the call")]
+    NoSuchCall {
+        /// The id in the report.
+        id: Id,
+    },
+    /// The service of the execution does not report.
+    #[error(
+        "{id} has no call that a service reports about; that takes a tool whose effect is `AnswersLater`, and a \
+         call that has begun"
+    )]
+    NoCallback {
+        /// The execution.
+        id: Id,
+    },
+    /// The execution calls another tool.
+    #[error("{id}: {source}")]
+    Contract {
+        /// The execution.
+        id: Id,
+        /// Why not.
+        source: Box<InvalidContract>,
+    },
+    /// Too many different reports.
+    #[error(
+        "{id} has {MOST} different pieces of evidence already; this one adds nothing, and was not kept"
+    )]
+    TooMany {
+        /// The execution.
+        id: Id,
+    },
+    /// The execution cannot be read.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// It is not on disk.
+    #[error(transparent)]
+    Commit(#[from] CommitError),
+}
+
+impl ReportError {
+    /// The reason, if the storage cannot do it now.
+    #[must_use]
+    pub fn unavailable(&self) -> Option<&crate::store::Unavailable> {
+        match self {
+            Self::Load(LoadError::Unavailable(error))
+            | Self::Commit(CommitError::Unavailable(error)) => Some(error),
+            _ => None,
+        }
+    }
+}

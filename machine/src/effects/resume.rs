@@ -1,0 +1,335 @@
+use std::time::Duration;
+
+use tracing::field::display;
+
+use crate::{
+    actor::GraphRunner,
+    clock::Millis,
+    contract::{
+        ActionType, AnyExecution, Progress, Question,
+        execution::{self, Status},
+    },
+    definition::Definition,
+    id::Id,
+    store::{
+        error::{CommitError, LoadError},
+        handle::Store,
+        read::query::{Line, Query},
+    },
+    stored::{Durable, Index, Restore, VerifyError},
+    telemetry,
+    typed::{Refused, State},
+    view::{GraphPosition, Mismatch},
+};
+
+/// Optional checks before a waiting machine is resumed, in addition to the mandatory ones.
+///
+/// ```
+/// use std::time::Duration;
+/// use machine::effects::Resume;
+///
+/// let checks = Resume::default().max_age(Duration::from_secs(3600)).resuming(1);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Resume {
+    pub(crate) max_age: Option<Duration>,
+    pub(crate) resuming: Option<usize>,
+}
+
+impl Resume {
+    /// Refuses a machine that has waited longer than `limit`, counted from when it entered its state. An answer
+    /// that is stored does not start the time again.
+    #[must_use]
+    pub fn max_age(mut self, limit: Duration) -> Self {
+        self.max_age = Some(limit);
+        self
+    }
+
+    /// Declares how many machines of the session are being resumed. If that differs from the number that wait, it
+    /// is a warning: through `tracing`, and in [`Resumed`].
+    #[must_use]
+    pub fn resuming(mut self, count: usize) -> Self {
+        self.resuming = Some(count);
+        self
+    }
+}
+
+/// An execution that was resumed with its answer. See [`Store::proceed_with`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Resumed {
+    /// The execution now.
+    pub execution: AnyExecution,
+    /// How long it had waited, in milliseconds.
+    pub age_ms: u64,
+    /// What does not fit, and did not keep it from going on.
+    pub warnings: Vec<ResumeWarning>,
+}
+
+/// What does not fit when a machine is resumed. `tracing` has it, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResumeWarning {
+    /// Another number of machines waited than the program says it resumes.
+    #[error("the caller resumes {resuming} of the session, and {waiting} waited")]
+    Number {
+        /// The number that the program says it resumes.
+        resuming: usize,
+        /// The number that waited, with this one.
+        waiting: usize,
+    },
+    /// The execution is not where the graph is.
+    #[error(transparent)]
+    Position(Mismatch),
+}
+
+/// What the checks look at. Owned, because machines cannot be shared between threads.
+struct Waits {
+    id: Id,
+    definition: &'static Definition,
+    state: usize,
+    entered_at: Millis,
+    index: Index,
+    awaits_report: bool,
+}
+
+impl Waits {
+    fn of(machine: &impl Durable) -> Result<Self, VerifyError> {
+        let (journal, state) = (machine.journal(), machine.state_index());
+        let (id, summary) = (journal.id(), &journal.stored().summary);
+        let index = machine.__rules().__fold(&summary.context, &[]);
+        let index = index.map_err(|breach| VerifyError::Rules { id, breach })?.after;
+        let (definition, entered_at) = (machine.definition(), summary.entered_at);
+        let awaits_report = index.contract && Progress::part(&summary.context).awaits_report();
+        Ok(Self { id, definition, state, entered_at, index, awaits_report })
+    }
+}
+
+impl Store {
+    /// Loads a waiting machine to resume it. It must exist, pass verification, be in state `S`
+    /// and not in doubt, and no other execution may have completed its action; of a gate, that is the action
+    /// behind it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`load`](Self::load), [`LoadError::OtherState`], [`LoadError::InDoubt`],
+    /// [`LoadError::AwaitsReport`] and [`LoadError::AlreadyDone`].
+    pub async fn resume<S>(&self, id: Id) -> Result<S::Machine, LoadError>
+    where
+        S: State<Any: Restore>,
+    {
+        self.resume_with::<S>(id, Resume::default()).await
+    }
+
+    /// Like [`resume`](Self::resume), with further checks.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`resume`](Self::resume), and [`LoadError::Expired`].
+    pub async fn resume_with<S>(&self, id: Id, checks: Resume) -> Result<S::Machine, LoadError>
+    where
+        S: State<Any: Restore>,
+    {
+        let machine: S::Any = self.load(id).await?;
+        let definition = machine.definition();
+        let (found, wanted) = (machine.state_index(), S::INDEX);
+        if found != wanted {
+            is_resumed(id, definition, (found, wanted));
+            return Err(LoadError::OtherState {
+                id,
+                expected: &definition.states[wanted].label,
+                found: &definition.states[found].label,
+                legal: definition.legal_moves(found).to_string(),
+            });
+        }
+        let waits = Waits::of(&machine)?;
+        self.before_resume(&waits, checks).await?;
+        S::narrow(machine).map_err(|_| LoadError::NotFound { id })
+    }
+
+    /// Resumes a question with its stored answer. A [question to a
+    /// person](crate::contract::Contract::ecs_request) becomes COMPLETED, with the answer as its result;
+    /// any other execution becomes RUNNING, and its program goes on.
+    ///
+    /// # Errors
+    ///
+    /// The unchanged question, with [`CommitError::Unanswered`] if nobody has answered it,
+    /// [`CommitError::NotResumed`] if another execution has completed its action, and
+    /// [`CommitError::Conflict`] if it was changed in the meantime.
+    pub async fn proceed(
+        &self,
+        question: Question,
+        by: &GraphRunner,
+    ) -> Result<AnyExecution, Refused<Question, CommitError>> {
+        self.proceed_with(question, Resume::default(), by).await.map(|resumed| resumed.execution)
+    }
+
+    /// Like [`proceed`](Self::proceed), with further checks.
+    ///
+    /// ```
+    /// # use machine::{actor::GraphRunner, contract::Question, effects::Resume, store::Store};
+    /// # use std::time::Duration;
+    /// # async fn example(store: &Store, question: Question, by: &GraphRunner) {
+    /// let checks = Resume::default().max_age(Duration::from_secs(3600)).resuming(1);
+    /// match store.proceed_with(question, checks, by).await {
+    ///     Ok(resumed) => resumed.warnings.iter().for_each(|warning| eprintln!("{warning}")),
+    ///     Err(refused) => eprintln!("{}", refused.reason),
+    /// }
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`proceed`](Self::proceed), and [`CommitError::NotResumed`] if it has waited longer than the limit.
+    pub async fn proceed_with(
+        &self,
+        question: Question,
+        checks: Resume,
+        by: &GraphRunner,
+    ) -> Result<Resumed, Refused<Question, CommitError>> {
+        let id = question.id();
+        let waits = Waits::of(question.execution()).map_err(LoadError::from);
+        let is_answered = question.answered_by().is_some();
+        let checked = async {
+            if !is_answered {
+                return Err(CommitError::Unanswered { id });
+            }
+            let not_resumed = |error| match error {
+                LoadError::Unavailable(error) => CommitError::Unavailable(error),
+                source => CommitError::NotResumed { source: Box::new(source) },
+            };
+            let (age_ms, warnings) = self
+                .before_resume(&waits.map_err(not_resumed)?, checks)
+                .await
+                .map_err(not_resumed)?;
+            let response = self.response(id).await.map_err(not_resumed)?;
+            Ok((age_ms, warnings, response.ok_or(CommitError::Unanswered { id })?))
+        };
+        let (age_ms, mut warnings, response) = match checked.await {
+            Ok(checked) => checked,
+            Err(reason) => return Err(Refused::new(question, reason)),
+        };
+        let next = question.fork().proceed(response, by);
+        match self.advance(question, next).await {
+            Ok(execution) => {
+                // What a program suspended goes on; then the graph is not done yet.
+                if *execution.context().action().action_type() == ActionType::EcsRequest {
+                    let (ends, found) = (GraphPosition::ResumeEnds, execution.status());
+                    warnings.extend(at_position(id, ends, found));
+                }
+                Ok(Resumed { execution, age_ms, warnings })
+            }
+            Err(refused) => {
+                if let (CommitError::Conflict { .. }, Ok(now)) =
+                    (&refused.reason, self.load::<AnyExecution>(id).await)
+                {
+                    let _ = at_position(id, GraphPosition::ResumeBegins, now.status());
+                }
+                Err(refused)
+            }
+        }
+    }
+
+    /// Refuses a question that has waited for too long.
+    pub(crate) fn is_in_age(&self, question: &Question, checks: Resume) -> Result<(), LoadError> {
+        let entered_at = question.execution().journal().summary().entered_at;
+        self.age(question.id(), entered_at, checks).map(drop)
+    }
+
+    /// How long a machine has waited, in milliseconds, if that is not too long.
+    fn age(&self, id: Id, entered_at: Millis, checks: Resume) -> Result<u64, LoadError> {
+        // If the clock went back, the age is 0.
+        let age_ms = u64::try_from(self.now().saturating_sub(entered_at)).unwrap_or(0);
+        match checks.max_age {
+            Some(limit) if Duration::from_millis(age_ms) > limit => {
+                let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+                Err(LoadError::Expired { id, age_ms, limit_ms })
+            }
+            _ => Ok(age_ms),
+        }
+    }
+
+    /// Checks a machine that is about to be resumed. Returns how long it has waited, and what does not fit.
+    async fn before_resume(
+        &self,
+        waits: &Waits,
+        checks: Resume,
+    ) -> Result<(u64, Vec<ResumeWarning>), LoadError> {
+        let Waits { id, definition, state, entered_at, index, awaits_report } = waits;
+        let id = *id;
+        // An idempotent call that was interrupted may simply run again.
+        if index.permit.is_some() && index.exclusive {
+            return Err(if *awaits_report {
+                LoadError::AwaitsReport { id }
+            } else {
+                LoadError::InDoubt { id }
+            });
+        }
+        let age_ms = self.age(id, *entered_at, checks)?;
+        self.not_done(id, index).await?;
+        let mut warnings = Vec::new();
+        if let Some(resuming) = checks.resuming {
+            warnings.extend(self.compare_with_waiting(waits, resuming).await?);
+        }
+        // What does not wait is only loaded.
+        if definition.states[*state].stable {
+            telemetry::Resuming {
+                kind: definition.name(),
+                id: display(id),
+                state: &definition.states[*state].name,
+                age_ms,
+            }
+            .emit();
+        }
+        Ok((age_ms, warnings))
+    }
+
+    /// A warning if the number of machines that wait differs from that of the resumed ones.
+    async fn compare_with_waiting(
+        &self,
+        Waits { definition, state, index, .. }: &Waits,
+        resuming: usize,
+    ) -> Result<Option<ResumeWarning>, LoadError> {
+        let session = index.session.as_deref();
+        let kind = definition.name();
+        let mut query = Query::new().machine(kind).status(&*definition.states[*state].name);
+        if let Some(session) = session {
+            query = query.session(session);
+        }
+        let mut waiting = 0;
+        loop {
+            let page = self.list(&query).await?;
+            let of_session = |line: &&Line| line.session.as_deref() == session;
+            waiting += page.items.iter().flatten().filter(of_session).count();
+            match page.next {
+                Some(next) => query = query.after(next),
+                None => break,
+            }
+        }
+        if resuming == waiting {
+            return Ok(None);
+        }
+        let warning = ResumeWarning::Number { resuming, waiting };
+        let (resuming, waiting) = (resuming as u64, waiting as u64);
+        telemetry::ResumeMismatch { kind, resuming, waiting }.emit();
+        Ok(Some(warning))
+    }
+}
+
+/// An execution that is to be resumed should wait.
+fn is_resumed(id: Id, of: &Definition, (found, wanted): (usize, usize)) {
+    let is_waiting = of.states[wanted].name.parse() == Ok(Status::Waiting);
+    if let (true, true, Ok(found)) =
+        (of.name == execution::DEFINITION.name, is_waiting, of.states[found].name.parse())
+    {
+        let _ = at_position(id, GraphPosition::ResumeBegins, found);
+    }
+}
+
+/// A warning if an execution is not where the graph is.
+pub(crate) fn at_position(id: Id, position: GraphPosition, found: Status) -> Option<ResumeWarning> {
+    let mismatch = position.check(found).err()?;
+    let (position, state) = (position.name(), &*found.definition().name);
+    telemetry::PositionMismatch { id: display(id), position, state }.emit();
+    Some(ResumeWarning::Position(mismatch))
+}

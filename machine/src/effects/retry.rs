@@ -1,0 +1,37 @@
+use crate::store::error::{CommitError, Unavailable};
+
+/// How often a commit is tried.
+const MOST: usize = 6;
+
+/// Decides whether a commit is tried again. The same commit finds out by itself whether an earlier try
+/// succeeded.
+#[derive(Debug, Default)]
+pub(crate) struct Retry {
+    failed: usize,
+    /// Also while another process uses the file; each try waits for the busy timeout.
+    patient: bool,
+    /// The first error that left open whether the commit was written. It stays open until a try
+    /// succeeds or is rejected.
+    open: Option<Unavailable>,
+}
+
+impl Retry {
+    /// For evidence, which must not be lost.
+    pub(crate) fn patient() -> Self {
+        Self { patient: true, ..Self::default() }
+    }
+
+    /// `None` if the commit should be tried again after this error, otherwise what to say.
+    pub(crate) fn after(&mut self, error: CommitError) -> Option<CommitError> {
+        let CommitError::Unavailable(error) = error else { return Some(error) };
+        self.failed += 1;
+        let again = self.patient && error.is_busy() || error.is_indeterminate();
+        if error.is_indeterminate() {
+            self.open.get_or_insert(error.clone());
+        }
+        if again && self.failed < MOST {
+            return None;
+        }
+        Some(self.open.take().unwrap_or(error).into())
+    }
+}

@@ -1,0 +1,341 @@
+use std::sync::PoisonError;
+
+use crate::{
+    __private::{Who, who},
+    actor::ToolNode,
+    contract::{
+        AnyExecution, BoxFuture, CallFact, CallRecord, Evidence, Execution, InDoubt, LateCall,
+        Liveness, Outcome, Progress, Settled, accept, append, execution::Running, fork, record,
+    },
+    effects::{
+        begin::Approved,
+        change::{Change, Fork, finished},
+        retry::Retry,
+        superseded::Overtaken,
+    },
+    id::Id,
+    store::{
+        error::{CommitError, LoadError},
+        handle::Store,
+    },
+    stored::Durable,
+    typed::Refused,
+};
+
+impl Store {
+    /// Records the outcome of a permit: COMPLETED on a receipt, FAILED if nothing happened, WAITING if its service
+    /// reports later, in doubt if it is unknown. An idempotent action without a receipt is FAILED. Waits longer than other
+    /// operations for a file that another process uses.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not on disk, with the unchanged execution and outcome, so that no receipt is lost:
+    /// settle again. [`CommitError::Fenced`] if the worker was fenced; the evidence was kept as late,
+    /// and [`recover`](Self::recover) settles the execution by it.
+    /// [`CommitError::OtherOutcome`] if the outcome belongs to another execution.
+    pub async fn settle(
+        &self,
+        running: Execution<Running>,
+        outcome: Outcome,
+        by: &ToolNode,
+    ) -> Result<Settled, Refused<(Execution<Running>, Outcome), CommitError>> {
+        let (mut running, mut outcome) = (running, outcome);
+        // Another commit succeeded for each lost round, so this terminates.
+        loop {
+            let error = match self.settled_once(running, outcome, by).await {
+                Ok(settled) => return Ok(settled),
+                Err(refused) => {
+                    (running, outcome) = refused.machine;
+                    refused.reason
+                }
+            };
+            let id = running.id();
+            let reason = match error {
+                CommitError::Conflict { .. } => match self.overtaken(id, &outcome).await {
+                    Ok(Overtaken::Settled(settled)) => return Ok(settled),
+                    Ok(Overtaken::Reported(current)) => {
+                        running = current;
+                        continue;
+                    }
+                    Ok(Overtaken::Ended(current)) => match self.late(&mut outcome, by) {
+                        Some(late) => return Ok(Settled::Fenced(Box::new(current.into()), late)),
+                        None => return self.reported_first(current, running, outcome, by).await,
+                    },
+                    Ok(Overtaken::Fenced(current)) => match self.late(&mut outcome, by) {
+                        Some(late) => return Ok(Settled::Fenced(current, late)),
+                        None => return self.fenced(running, outcome, by).await,
+                    },
+                    Err(error) => unsettled(id, outcome.evidence(), error),
+                },
+                error @ CommitError::Unavailable(_) => unsettled(id, outcome.evidence(), error),
+                error => error,
+            };
+            return Err(Refused::new((running, outcome), reason));
+        }
+    }
+
+    async fn settled_once(
+        &self,
+        running: Execution<Running>,
+        outcome: Outcome,
+        by: &ToolNode,
+    ) -> Result<Settled, Refused<(Execution<Running>, Outcome), CommitError>> {
+        let mut settle = Settle::new(running, outcome, by);
+        let written = self.batch().settle(&mut settle).write_with(Retry::patient()).await;
+        finished(written, settle.finish())
+    }
+
+    /// Records evidence that arrived after the execution went on without it. It changes no state.
+    pub(crate) async fn keep_late(
+        &self,
+        id: Id,
+        epoch: u64,
+        evidence: &Evidence,
+        call: &CallRecord,
+        by: Who<'_>,
+    ) -> Result<(), CommitError> {
+        loop {
+            let mut current: AnyExecution = match self.load(id).await {
+                Ok(current) => current,
+                Err(LoadError::Unavailable(error)) => return Err(error.into()),
+                Err(error) => return Err(CommitError::Gate { id, source: Box::new(error) }),
+            };
+            if !self.has_evidence(id, epoch, evidence).await? {
+                let evidence = evidence.clone();
+                let fact = CallFact::Evidence { epoch, evidence, late: true };
+                append(&mut current, by, fact);
+            }
+            let (at, progress) = (self.now(), Progress::of(&current));
+            let liveness = call.liveness_after_answer();
+            match liveness {
+                Liveness::Ended if progress.ended_at().is_none() => {
+                    append(&mut current, by, CallFact::WorkerEnded { at });
+                }
+                Liveness::CutOff if progress.worker() != Liveness::CutOff => {
+                    append(&mut current, by, CallFact::CutOff { at });
+                }
+                _ => {}
+            }
+            if current.journal().uncommitted().is_empty() {
+                // Settled again after an answer that was lost.
+                return Ok(());
+            }
+            match self.commit(&mut current).await {
+                // Another commit succeeded for each lost round, so this terminates.
+                Err(CommitError::Conflict { .. }) => {}
+                Err(error) => return Err(error),
+                Ok(()) => {
+                    self.evidence_written(id, call, evidence, liveness);
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// The same, for as long as the file may be busy.
+    pub(crate) async fn keep_evidence(
+        &self,
+        id: Id,
+        epoch: u64,
+        evidence: &Evidence,
+        call: &CallRecord,
+        by: Who<'_>,
+    ) -> Result<(), CommitError> {
+        let mut retry = Retry::patient();
+        loop {
+            let Err(error) = self.keep_late(id, epoch, evidence, call, by).await else {
+                return Ok(());
+            };
+            if let Some(error) = retry.after(error) {
+                return Err(unsettled(id, evidence, error));
+            }
+        }
+    }
+
+    /// This evidence is on disk, with this liveness of its call.
+    pub(crate) fn evidence_written(
+        &self,
+        id: Id,
+        call: &CallRecord,
+        evidence: &Evidence,
+        liveness: Liveness,
+    ) {
+        call.written(evidence, liveness);
+        if !call.needs_proof() {
+            self.inner.worker.forget(id);
+        }
+    }
+
+    async fn has_evidence(
+        &self,
+        id: Id,
+        epoch: u64,
+        evidence: &Evidence,
+    ) -> Result<bool, CommitError> {
+        let is_this = |fact: CallFact| match fact {
+            CallFact::Evidence { epoch: of, evidence: known, .. } => {
+                of == epoch && known == *evidence
+            }
+            _ => false,
+        };
+        match self.history(id).await {
+            Ok(history) => Ok(history.entries.iter().filter_map(CallFact::of).any(is_this)),
+            Err(LoadError::Unavailable(error)) => Err(error.into()),
+            // A journal that cannot be read must not keep evidence away.
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Takes over a call that is still running after its timeout, if it is.
+    fn late(&self, outcome: &mut Outcome, by: &ToolNode) -> Option<LateCall> {
+        let running = outcome.late.get_mut().unwrap_or_else(PoisonError::into_inner).take()?;
+        let handle = outcome.handle.clone();
+        handle.is_late();
+        let (store, by) = (self.clone(), by.again());
+        Some(LateCall(Box::pin(async move {
+            let evidence = running.await;
+            let (id, epoch, call) = (handle.execution_id(), handle.epoch(), handle.record());
+            store.keep_evidence(id, epoch, &evidence, call, who(&by)).await?;
+            Ok(evidence)
+        })))
+    }
+}
+
+pub(crate) fn unsettled(id: Id, evidence: &Evidence, source: CommitError) -> CommitError {
+    let at_stake = match evidence {
+        Evidence::Applied(receipt) => format!("it took place, with the receipt {receipt:?}"),
+        Evidence::NotApplied(reason) => format!("it did not take place: {reason}"),
+        Evidence::Unknown(reason) => format!("it may have taken place: {reason}"),
+    };
+    CommitError::Unsettled { id, at_stake, source: Box::new(source) }
+}
+
+/// The outcome of a call, as a part of a [`Batch`](crate::effects::Batch). See [`Store::settle`].
+///
+/// ```
+/// # use machine::{actor::ToolNode, contract::{Execution, Outcome, Settled, execution::Running}};
+/// # use machine::{effects::Settle, store::{CommitError, Store}, stored::Durable};
+/// # async fn example(store: &Store, order: &mut dyn Durable, running: Execution<Running>, outcome: Outcome, by: &ToolNode) -> Result<(), CommitError> {
+/// let mut settle = Settle::new(running, outcome, by);
+/// store.batch().commit(order).settle(&mut settle).write().await?;
+/// if let Ok(Settled::Completed(sent)) = settle.finish() {
+///     println!("{}", sent.state().result);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Settle<'a> {
+    fork: Fork<(Execution<Running>, Outcome), Settled>,
+    /// The call, if it is still running after its timeout.
+    late: Option<LateCall>,
+    by: &'a ToolNode,
+}
+
+impl<'a> Settle<'a> {
+    /// Will record this outcome.
+    #[must_use]
+    pub fn new(running: Execution<Running>, outcome: Outcome, by: &'a ToolNode) -> Self {
+        Self { fork: Fork::new((running, outcome)), late: None, by }
+    }
+
+    /// The settled execution, if the batch was written.
+    ///
+    /// # Errors
+    ///
+    /// The execution and the outcome, if it was not.
+    #[allow(clippy::result_large_err, reason = "the receipt comes back")]
+    pub fn finish(self) -> Result<Settled, (Execution<Running>, Outcome)> {
+        self.fork.finish().map(|settled| match (settled, self.late) {
+            (Settled::InDoubt(doubt), Some(late)) => Settled::TimedOut(doubt, late),
+            (settled, _) => settled,
+        })
+    }
+}
+
+impl Change for Settle<'_> {
+    fn prepare<'a>(
+        &'a mut self,
+        store: &'a Store,
+        _: &'a [(Id, Approved)],
+    ) -> BoxFuture<'a, Result<(), CommitError>> {
+        Box::pin(async move {
+            let (running, outcome) = &self.fork.before;
+            let (id, of) = (running.id(), outcome.handle.execution_id());
+            if of != id {
+                return Err(CommitError::OtherOutcome { id, of });
+            }
+            if self.fork.next.is_none() {
+                self.fork.next = Some(settled(store, fork(running), outcome, self.by));
+            }
+            Ok(())
+        })
+    }
+
+    fn machine(&mut self) -> &mut dyn Durable {
+        match &mut self.fork.next {
+            None => &mut self.fork.before.0,
+            Some(Settled::Completed(machine)) => machine,
+            Some(Settled::Failed(machine)) => machine,
+            Some(Settled::Accepted(machine)) => machine,
+            Some(Settled::InDoubt(doubt) | Settled::TimedOut(doubt, _)) => doubt.machine_mut(),
+            Some(Settled::Fenced(machine, _)) => &mut **machine,
+        }
+    }
+
+    fn committed(&mut self, store: &Store, _: u64) {
+        let Some(settled) = self.fork.committed() else { return };
+        let worker = match settled {
+            Settled::InDoubt(doubt) => doubt.progress().worker(),
+            _ => Liveness::Ended,
+        };
+        let (_, outcome) = &mut self.fork.before;
+        self.late = store.late(outcome, self.by);
+        if self.late.is_none() {
+            let handle = &outcome.handle;
+            store.evidence_written(
+                handle.execution_id(),
+                handle.record(),
+                &outcome.evidence,
+                worker,
+            );
+        }
+    }
+
+    fn discard(&mut self) {
+        self.fork.discard();
+    }
+}
+
+/// Applies the outcome to the execution.
+fn settled(
+    store: &Store,
+    mut running: Execution<Running>,
+    outcome: &Outcome,
+    by: &ToolNode,
+) -> Settled {
+    let Outcome { evidence, accepted, handle, .. } = outcome;
+    let epoch = handle.epoch();
+    if let Some(accepted) = accepted {
+        // The service may have reported before this.
+        let Some(reason) = Progress::read(&running).refused().map(str::to_owned) else {
+            return Settled::Accepted(accept(running, epoch, accepted, store.now(), by));
+        };
+        record(&mut running, epoch, Evidence::NotApplied(reason.clone()), by);
+        return Settled::Failed(running.fail(reason, by));
+    }
+    match evidence {
+        Evidence::Unknown(reason) if running.context().is_irreversible() => {
+            let worker = handle.record().liveness_after_answer();
+            Settled::InDoubt(InDoubt::park(running, epoch, reason, (worker, store.now()), by))
+        }
+        Evidence::Applied(receipt) => {
+            record(&mut running, epoch, evidence.clone(), by);
+            Settled::Completed(running.succeed(receipt.clone(), by))
+        }
+        Evidence::NotApplied(reason) | Evidence::Unknown(reason) => {
+            record(&mut running, epoch, evidence.clone(), by);
+            Settled::Failed(running.fail(reason.clone(), by))
+        }
+    }
+}

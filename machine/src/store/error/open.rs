@@ -1,0 +1,126 @@
+use std::path::PathBuf;
+
+use crate::store::{error::Unavailable, integrity::check::Check};
+
+/// Why a store could not be opened. Nothing in the file was changed.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The file cannot be opened or created.
+    #[error("cannot open {path}: {reason}")]
+    CannotOpen {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
+    /// The file is not a SQLite database.
+    #[error("{path} is not a database; use another file, or move this one away")]
+    NotADatabase {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is a database of this library, but it is corrupt.
+    #[error("{path} is damaged; restore it from a backup")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Somebody has added a row that says which store it is.
+    #[error(
+        "the table `store` of {path} has more than one row, so that nothing says which store it is; \
+         delete the rows that were added, or restore the file from a backup"
+    )]
+    TwoIdentities {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is a database of another program.
+    #[error("{path} is a database of another program; use another file")]
+    OtherProgram {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file was written by an older version of this library, in an unsupported format.
+    #[error(
+        "{path} has format {found}, and this program supports only format {known}; use the older \
+         program that wrote it"
+    )]
+    TooOld {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: i64,
+        /// The oldest supported format.
+        known: i64,
+    },
+    /// The file does not exist or is empty, and a log of a database of that name does.
+    #[error(
+        "{path} does not exist, but its log {other} does: was the database moved without it? Put the \
+         database back, or move the log away"
+    )]
+    Leftover {
+        /// The file.
+        path: PathBuf,
+        /// The file that SQLite would overwrite.
+        other: PathBuf,
+    },
+    /// The file was created with another key of digests or without one, or what identifies the store
+    /// was changed.
+    #[error(
+        "{path} was created with another key, or without one, or its identity was changed; open it \
+         with the key that it was created with, or restore it from a backup"
+    )]
+    OtherKey {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file has machines that this program cannot read.
+    #[error("{path} has machines that this program cannot read; nothing was changed\n{check}")]
+    Incompatible {
+        /// The file.
+        path: PathBuf,
+        /// The incompatible machines and changes.
+        check: Box<Check>,
+    },
+    /// The file was written by a newer version of this library.
+    #[error(
+        "{path} has format {found}, and this program supports formats up to {known}; use the newer \
+         program that wrote it"
+    )]
+    TooNew {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: i64,
+        /// The newest supported format.
+        known: i64,
+    },
+    /// The file or its folder is not writable.
+    #[error("{path} is not writable; make the file and its folder writable")]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file has more than one name on disk. SQLite would keep a write-ahead log for each.
+    #[error("{path} has {links} hard links; remove all but one, or copy the file")]
+    HardLinked {
+        /// The file.
+        path: PathBuf,
+        /// The number of its names.
+        links: u64,
+    },
+    /// SQLite cannot provide the durability that the guarantees require.
+    #[error("{path} cannot be made durable: {setting} is {found}; use a local file system")]
+    NotDurable {
+        /// The file.
+        path: PathBuf,
+        /// The setting.
+        setting: &'static str,
+        /// The value that SQLite reports.
+        found: String,
+    },
+    /// Another process has the file locked, the disk is full, or the storage failed.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+}

@@ -1,0 +1,165 @@
+use std::fmt;
+
+/// The storage below a store could not do its work. Nothing was written, unless
+/// [`is_indeterminate`](Self::is_indeterminate).
+///
+/// ```
+/// # fn example(error: machine::store::Unavailable) {
+/// if error.is_busy() {
+///     println!("another process uses the file; try again");
+/// }
+/// # }
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Unavailable(Kind);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    Busy,
+    InUse,
+    Full,
+    Stopped,
+    ReadOnly,
+    Moved,
+    Indeterminate(String),
+    Format { found: i64, known: i64 },
+    Other(String),
+}
+
+impl Unavailable {
+    /// Another process kept the file locked for longer than the busy timeout.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        matches!(self.0, Kind::Busy | Kind::InUse)
+    }
+
+    /// The disk is full.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.0 == Kind::Full
+    }
+
+    /// The store was closed, or its thread has ended.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.0 == Kind::Stopped
+    }
+
+    /// The store was opened with [`OpenOptions::read_only`](crate::store::OpenOptions::read_only).
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.0 == Kind::ReadOnly
+    }
+
+    /// The database file or its write-ahead log was moved, deleted or replaced while it was open. What the
+    /// store has open is a file that nobody finds any more, so it is neither read nor written.
+    #[must_use]
+    pub fn is_moved(&self) -> bool {
+        self.0 == Kind::Moved
+    }
+
+    /// The commit may or may not be durable. Commit the same machines again: the store recognizes
+    /// the same commit and answers that it has succeeded, if it has.
+    #[must_use]
+    pub fn is_indeterminate(&self) -> bool {
+        matches!(self.0, Kind::Indeterminate(_))
+    }
+
+    /// The class, for `error.type`.
+    pub(crate) fn class(&self) -> &'static str {
+        match &self.0 {
+            Kind::Busy | Kind::InUse => "busy",
+            Kind::Full => "full",
+            Kind::Stopped => "stopped",
+            Kind::ReadOnly => "read_only",
+            Kind::Moved => "moved",
+            Kind::Indeterminate(_) => "indeterminate",
+            Kind::Format { .. } => "format",
+            Kind::Other(_) => "storage",
+        }
+    }
+
+    /// Another file has taken the place of the database, or none.
+    pub(crate) fn moved() -> Self {
+        Self(Kind::Moved)
+    }
+
+    pub(crate) fn busy() -> Self {
+        Self(Kind::Busy)
+    }
+
+    /// The store is closed, but somebody reads an older part of the write-ahead log.
+    pub(crate) fn in_use() -> Self {
+        Self(Kind::InUse)
+    }
+
+    pub(crate) fn full() -> Self {
+        Self(Kind::Full)
+    }
+
+    pub(crate) fn stopped() -> Self {
+        Self(Kind::Stopped)
+    }
+
+    pub(crate) fn read_only() -> Self {
+        Self(Kind::ReadOnly)
+    }
+
+    pub(crate) fn indeterminate(reason: impl fmt::Display) -> Self {
+        Self(Kind::Indeterminate(reason.to_string()))
+    }
+
+    /// Another program changed the format of the file while it was open.
+    pub(crate) fn format(found: i64, known: i64) -> Self {
+        Self(Kind::Format { found, known })
+    }
+
+    pub(crate) fn other(reason: impl fmt::Display) -> Self {
+        Self(Kind::Other(reason.to_string()))
+    }
+}
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Busy => f.write_str(
+                "another process has the database locked; nothing was written; try again later",
+            ),
+            Kind::InUse => f.write_str(
+                "the store is closed and everything is on disk, but another connection uses the file; \
+                 copy the file together with its write-ahead log",
+            ),
+            Kind::Full => {
+                f.write_str("the disk is full; nothing was written; free some space and try again")
+            }
+            Kind::Stopped => f.write_str("the store was closed, or its thread has ended; open it again"),
+            Kind::ReadOnly => f.write_str(
+                "the store was opened for reading only; nothing was written; open it with \
+                 `OpenOptions::sqlite` to write",
+            ),
+            Kind::Moved => f.write_str(
+                "the database file or its log was moved, deleted or replaced while it was open, so it is \
+                 neither read nor written any more; restart the programs that use it",
+            ),
+            Kind::Indeterminate(reason) => write!(
+                f,
+                "the commit failed and may or may not be on disk: {reason}; commit the same machines \
+                 again to find out"
+            ),
+            Kind::Format { found, known } => write!(
+                f,
+                "another program changed the file to format {found}, and this one supports only \
+                 format {known}; nothing was written; update this program"
+            ),
+            Kind::Other(reason) => {
+                write!(
+                    f,
+                    "the storage failed: {reason}; nothing was written; check the disk and that the \
+                     file is still in its place, then open the store again"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for Unavailable {}

@@ -1,0 +1,320 @@
+use std::{fmt, sync::Arc};
+
+use serde::Serialize;
+
+use crate::{
+    actor::{Actor, is_genuine, is_invisible},
+    clock::Millis,
+    id::{Id, shortened},
+    journal::{Digest, DigestKey, canonical},
+    store::inbox::protocol::{Cause, Fault, MessageStatus},
+};
+
+/// A message to a machine: one of its events, and the actor who sends it. [`Store::send`] keeps it
+/// until the machine is in a state that takes it.
+///
+/// ```
+/// use machine::actor::Human;
+/// use machine::store::Message;
+///
+/// let ann = Human::new("ann@example.com")?;
+/// let message = Message::new(&serde_json::json!({"trigger": "confirm", "amount": 3}), &ann)?
+///     .with_correlation("form-17")?;
+/// assert_eq!(message.correlation(), "form-17");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// [`Store::send`]: crate::store::Store::send
+#[derive(Debug, Clone)]
+pub struct Message(pub(crate) Arc<Outgoing>);
+
+/// What a message says.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Outgoing {
+    pub(crate) correlation: String,
+    /// The kind and the name of the actor.
+    pub(crate) actor: String,
+    pub(crate) name: Option<String>,
+    /// The event as JSON text.
+    pub(crate) body: String,
+    /// The number of transitions of the machine that the sender has seen, if it is for that state only.
+    pub(crate) seen: Option<u64>,
+}
+
+/// Why a message cannot be sent.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidMessage {
+    /// The event has no JSON form.
+    #[error("the event cannot be written as JSON: {0}")]
+    Event(serde_json::Error),
+    /// It is too long.
+    #[error(
+        "the message has {bytes} bytes, the limit is {}; store large data elsewhere and send a \
+         reference",
+        Message::MAX_BYTES
+    )]
+    TooLarge {
+        /// Its length.
+        bytes: usize,
+    },
+    /// The correlation id is unusable.
+    #[error(
+        "`{text}` is not a correlation id; use 1 to {} bytes without invisible characters; `machine:` at \
+         the start is reserved",
+        Message::MAX_CORRELATION_BYTES
+    )]
+    Correlation {
+        /// Its beginning.
+        text: String,
+    },
+    /// A type of another crate has a kind of this library.
+    #[error("the kind `{0}` belongs to an actor of the library; give your actor a kind of its own")]
+    Actor(&'static str),
+}
+
+impl Message {
+    /// The longest body: 1 MiB.
+    pub const MAX_BYTES: usize = 1024 * 1024;
+
+    /// The longest correlation id (bytes).
+    pub const MAX_CORRELATION_BYTES: usize = 256;
+
+    /// A message with this event, such as `order::Event::Confirm { .. }`. It has a new correlation
+    /// id; see [`with_correlation`](Self::with_correlation).
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidMessage`] if the event cannot be written as JSON or is too large.
+    pub fn new<A: Actor>(event: &impl Serialize, by: &A) -> Result<Self, InvalidMessage> {
+        let body = serde_json::to_string(event).map_err(InvalidMessage::Event)?;
+        Self::from_json(body, by)
+    }
+
+    /// The same with the event as JSON text, such as `{"trigger": "confirm", "amount": 3}`, from
+    /// where the type of the machine is not known. A text that is not an event of the machine is
+    /// set aside when a worker reads it.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidMessage`] if it is too large.
+    pub fn from_json<A: Actor>(body: impl Into<String>, by: &A) -> Result<Self, InvalidMessage> {
+        let body = body.into();
+        if body.len() > Self::MAX_BYTES {
+            return Err(InvalidMessage::TooLarge { bytes: body.len() });
+        }
+        if !is_genuine::<A>() {
+            return Err(InvalidMessage::Actor(A::KIND));
+        }
+        Ok(Self(Arc::new(Outgoing {
+            correlation: Id::fresh().to_string(),
+            actor: A::KIND.to_owned(),
+            name: by.name().map(str::to_owned),
+            body,
+            seen: None,
+        })))
+    }
+
+    /// With this correlation id, such as the id of the request that it answers. A machine takes one
+    /// message of each correlation id. The same message of the same sender, sent again, is a
+    /// [duplicate](crate::store::Sent::Duplicate); another one is refused, unless the first was set aside: then it
+    /// takes its place.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidMessage::Correlation`] if it is empty, too long, has invisible characters, or starts with
+    /// `machine:`, which is for messages of the library itself.
+    pub fn with_correlation(mut self, id: impl Into<String>) -> Result<Self, InvalidMessage> {
+        let id = id.into();
+        let is_valid = !id.is_empty()
+            && id.len() <= Self::MAX_CORRELATION_BYTES
+            && !id.starts_with(RESERVED)
+            && !id.chars().any(is_invisible);
+        if !is_valid {
+            return Err(InvalidMessage::Correlation { text: shortened(&id) });
+        }
+        Arc::make_mut(&mut self.0).correlation = id;
+        Ok(self)
+    }
+
+    /// Only for the state that the sender has seen: with the number of transitions that the machine had
+    /// then, such as [`Snapshot::transition_count`](crate::view::Snapshot::transition_count). Once the
+    /// machine has moved on, the message is set aside and never applied, so that a late answer, or a
+    /// second one, does not answer the next question.
+    ///
+    /// ```
+    /// use machine::actor::Human;
+    /// use machine::store::Message;
+    ///
+    /// let ann = Human::new("ann")?;
+    /// let answer = Message::from_json(r#"{"trigger": "resume"}"#, &ann)?.unless_moved(7);
+    /// # drop(answer);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn unless_moved(mut self, seen: u64) -> Self {
+        // No machine has made more.
+        Arc::make_mut(&mut self.0).seen = Some(seen.min(i64::MAX.unsigned_abs()));
+        self
+    }
+
+    /// The correlation id.
+    #[must_use]
+    pub fn correlation(&self) -> &str {
+        &self.0.correlation
+    }
+
+    /// What a machine that has ended sends to its children.
+    pub(crate) fn cancel(parent: Id) -> Outgoing {
+        let reason = format!("its parent {parent} has ended");
+        Outgoing {
+            correlation: format!("{RESERVED}cancel:{parent}"),
+            actor: crate::actor::GraphRunner::KIND.to_owned(),
+            name: None,
+            body: serde_json::json!({ "trigger": "cancel", "reason": reason }).to_string(),
+            seen: None,
+        }
+    }
+}
+
+/// How the correlation ids of the library begin, so that nobody can take one.
+const RESERVED: &str = "machine:";
+
+impl Outgoing {
+    /// Whether it says the same as another one of this correlation id, by the same sender. The order of
+    /// the fields of its event does not matter, because a program may write a map in any order.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let value = |body| serde_json::from_str::<serde_json::Value>(body).ok();
+        let same_body = || match (value(&self.body), value(&other.body)) {
+            (Some(one), Some(other)) => canonical(&one) == canonical(&other),
+            _ => false,
+        };
+        self.actor == other.actor
+            && self.name == other.name
+            && (self.body == other.body || same_body())
+    }
+
+    /// The trigger that it names, if any.
+    pub(crate) fn trigger(&self) -> Option<String> {
+        trigger(&self.body)
+    }
+
+    /// Covers what must not change.
+    pub(crate) fn seal(&self, key: &DigestKey, to: Id, sent_at: Millis) -> Digest {
+        key.digest(&[
+            b"message",
+            to.bytes(),
+            self.correlation.as_bytes(),
+            self.actor.as_bytes(),
+            &[u8::from(self.name.is_some())],
+            self.name.as_deref().unwrap_or_default().as_bytes(),
+            self.body.as_bytes(),
+            &sent_at.to_le_bytes(),
+            &[u8::from(self.seen.is_some())],
+            &self.seen.unwrap_or_default().to_le_bytes(),
+        ])
+    }
+}
+
+fn trigger(body: &str) -> Option<String> {
+    let value: serde_json::Value = serde_json::from_str(body).ok()?;
+    value.get("trigger")?.as_str().map(str::to_owned)
+}
+
+/// Covers where a message is on its way, so that an edit does not bring one back that was handled. `sent`
+/// is the seal of what was sent: another message may have had the same correlation id.
+pub(crate) fn seal_of_status(key: &DigestKey, sent: &[u8; 32], status: MessageStatus) -> Digest {
+    key.digest(&[b"status", sent, &[status as u8]])
+}
+
+/// What decides whether a state takes a queued message. It may be wrong, because only the body is what
+/// was sent: it is compared with the body before the message is applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Queued {
+    pub(crate) correlation: String,
+    pub(crate) actor: String,
+    pub(crate) trigger: Option<String>,
+    pub(crate) attempts: u32,
+    pub(crate) fault: Option<Fault>,
+    /// Its status is as it was written.
+    pub(crate) intact: bool,
+}
+
+/// Covers that one machine is the child of another one.
+pub(crate) fn seal_of_child(key: &DigestKey, child: Id, parent: Id) -> Digest {
+    key.digest(&[b"child", child.bytes(), parent.bytes()])
+}
+
+/// A message in the inbox of a machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Received {
+    /// The machine.
+    pub to: Id,
+    /// The correlation id.
+    pub correlation: String,
+    /// The kind of the actor who sent it, such as `human`.
+    pub actor: String,
+    /// The name of the actor.
+    pub name: Option<String>,
+    /// The event as JSON text.
+    pub body: String,
+    /// The number of transitions of the machine that the sender has seen, if it is for that state only: see
+    /// [`Message::unless_moved`].
+    pub seen: Option<u64>,
+    /// When it was sent (milliseconds since the Unix epoch).
+    pub sent_at: Millis,
+    /// Where it is on its way.
+    pub status: Delivery,
+    /// How often a worker tried it without an end.
+    pub attempts: u32,
+    /// Why it waits, or why it was set aside, in words that may repeat data.
+    pub error: Option<String>,
+    /// The same, without data.
+    pub cause: Option<Cause>,
+}
+
+impl Received {
+    /// The trigger that it names, if any.
+    pub(crate) fn trigger(&self) -> Option<String> {
+        trigger(&self.body)
+    }
+}
+
+/// Where a message is on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Delivery {
+    /// It waits for a state that takes it.
+    Queued,
+    /// It caused a transition.
+    Handled,
+    /// It cannot be handled; see [`Received::error`]. [`Store::requeue`](crate::store::Store::requeue) tries
+    /// it again.
+    SetAside,
+    /// It was set aside, and then a corrected message with its correlation id came. It is kept, and is
+    /// never tried again.
+    Replaced,
+}
+
+impl fmt::Display for Delivery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Queued => "queued",
+            Self::Handled => "handled",
+            Self::SetAside => "set aside",
+            Self::Replaced => "replaced",
+        })
+    }
+}
+
+impl From<MessageStatus> for Delivery {
+    fn from(status: MessageStatus) -> Self {
+        match status {
+            MessageStatus::Queued => Self::Queued,
+            MessageStatus::Handled => Self::Handled,
+            MessageStatus::SetAside => Self::SetAside,
+            MessageStatus::Replaced => Self::Replaced,
+        }
+    }
+}

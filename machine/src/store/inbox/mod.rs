@@ -1,0 +1,9 @@
+//! Messages to machines, leases, and who drives what.
+
+pub(crate) mod consumer;
+pub(crate) mod crew;
+pub(crate) mod lease;
+pub(crate) mod message;
+pub(crate) mod protocol;
+pub(crate) mod send;
+pub(crate) mod undriven;

@@ -1,0 +1,163 @@
+use std::sync::Arc;
+
+use super::Fault;
+use crate::{clock::Millis, store::inbox::message::Outgoing};
+
+/// What happens to one machine, as far as inbox and lease are concerned.
+#[derive(Debug, Clone)]
+pub(crate) enum Event {
+    /// Workers drive machines of its kind from now on.
+    Drive { now: Millis },
+    /// A message arrives.
+    Send { message: Arc<Outgoing>, now: Millis },
+    /// Somebody without the lease changed the machine (`moved`), or a machine that it waits for has
+    /// ended.
+    News { moved: bool, now: Millis },
+    /// It has reached a terminal state.
+    End,
+    /// A worker wants the lease, and says what it will do first.
+    Claim {
+        worker: String,
+        /// The token that the worker read.
+        token: u64,
+        now: Millis,
+        until: Millis,
+        /// The holder of the lease has ended for certain.
+        holder_ended: bool,
+        on: On,
+        /// How many attempts are allowed.
+        most: u32,
+    },
+    /// The holder is alive.
+    Renew { token: u64, until: Millis },
+    /// The holder writes a transition of the machine.
+    Moved {
+        token: u64,
+        /// The message that caused it.
+        handled: Option<String>,
+        /// Messages that can never be taken, with the reason.
+        refused: Vec<(String, String)>,
+        next: Next,
+        most: u32,
+    },
+    /// The holder changes nothing, and goes on with something else.
+    Turn {
+        token: u64,
+        /// What it had begun.
+        was: On,
+        on: On,
+        refused: Vec<(String, String)>,
+        /// Messages that stay queued, with the reason why the current state does not take them.
+        kept: Vec<(String, String)>,
+        most: u32,
+    },
+    /// The holder has nothing to do for the machine.
+    Park {
+        token: u64,
+        /// The news that it has seen.
+        news: u64,
+        now: Millis,
+        /// What it has done.
+        on: On,
+        /// The handler sends messages to its own machine, in the same batch.
+        sends_itself: bool,
+        /// When the handler wants to run again.
+        wake_at: Option<Millis>,
+        /// When the next deadline of the machine is due.
+        due_at: Option<Millis>,
+        refused: Vec<(String, String)>,
+        kept: Vec<(String, String)>,
+    },
+    /// What the holder did has failed.
+    Fail {
+        token: u64,
+        on: On,
+        fault: Fault,
+        /// The news that it has seen.
+        news: u64,
+        now: Millis,
+        /// When to try it again.
+        retry_at: Millis,
+        /// When the next deadline of the machine is due.
+        due_at: Option<Millis>,
+        most: u32,
+        /// It would fail again.
+        hopeless: bool,
+    },
+    /// The holder stops, and has not finished what it began.
+    HandBack { token: u64, on: On, now: Millis },
+    /// A person wants what was set aside to be tried again.
+    Requeue { now: Millis, messages: Vec<String> },
+}
+
+/// What a worker does with a machine. Each attempt at it is counted before it begins.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum On {
+    /// It only looks.
+    Look,
+    /// It calls the handler of the state.
+    State,
+    /// It fires a deadline.
+    Deadline,
+    /// It applies the message with this correlation id.
+    Message(String),
+}
+
+impl On {
+    /// Its name, without the message.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Look => "look",
+            Self::State => "state",
+            Self::Deadline => "deadline",
+            Self::Message(_) => "message",
+        }
+    }
+}
+
+/// What the holder does after a transition.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Next {
+    /// It goes on with this.
+    Go(On),
+    /// It gives others a chance, and comes back.
+    Yield { now: Millis },
+}
+
+impl Event {
+    /// The messages whose state [`step`](super::step) needs.
+    pub(crate) fn messages(&self) -> Vec<&str> {
+        fn firsts(pairs: &[(String, String)]) -> impl Iterator<Item = &str> {
+            pairs.iter().map(|(correlation, _)| correlation.as_str())
+        }
+        match self {
+            Self::Send { message, .. } => vec![&message.correlation],
+            Self::Claim { on: On::Message(correlation), .. }
+            | Self::Fail { on: On::Message(correlation), .. }
+            | Self::HandBack { on: On::Message(correlation), .. } => vec![correlation],
+            Self::Drive { .. }
+            | Self::News { .. }
+            | Self::End
+            | Self::Renew { .. }
+            | Self::Claim { .. }
+            | Self::Fail { .. }
+            | Self::HandBack { .. } => Vec::new(),
+            Self::Moved { handled, refused, next, .. } => {
+                let next = match next {
+                    Next::Go(On::Message(correlation)) => Some(correlation.as_str()),
+                    _ => None,
+                };
+                handled.as_deref().into_iter().chain(firsts(refused)).chain(next).collect()
+            }
+            Self::Turn { was, on, refused, kept, .. } => {
+                let both = [was, on].into_iter().filter_map(|on| match on {
+                    On::Message(correlation) => Some(correlation.as_str()),
+                    _ => None,
+                });
+                firsts(refused).chain(firsts(kept)).chain(both).collect()
+            }
+            Self::Park { refused, kept, .. } => firsts(refused).chain(firsts(kept)).collect(),
+            Self::Requeue { messages, .. } => messages.iter().map(String::as_str).collect(),
+        }
+    }
+}

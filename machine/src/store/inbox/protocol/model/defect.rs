@@ -1,0 +1,178 @@
+use crate::store::inbox::protocol::{
+    Change, Effects, Event, MessageStatus, On, Outcome, Refusal, State, step,
+};
+
+/// What is wrong with a protocol that the checker must reject.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Defect {
+    /// A former lease holder may write.
+    ChecksNoToken,
+    /// A takeover by time alone: the new holder gets the token of the old one.
+    KeepsTokenAtClaim,
+    /// A message is handled as soon as somebody takes it.
+    AcknowledgesAtClaim,
+    /// A holder may park whatever came since it looked.
+    ParksIgnoringNews,
+    /// A holder that fails lets the machine wait, whatever came since it looked.
+    FailsIgnoringNews,
+    /// Turning to something else resets the attempt count.
+    ForgivesAtTurn,
+    /// A message wakes nobody.
+    SendsWithoutWaking,
+    /// A crash in the middle of an attempt leaves no trace.
+    CountsAfterwards,
+    /// What was tried too often is dropped.
+    DropsPoison,
+    /// A crash sets a message aside, however often it may be tried.
+    GivesUpEarly,
+    /// A requeue brings back what was handled.
+    RequeuesHandled,
+    /// A machine that ends keeps its queue.
+    EndsWithQueue,
+    /// Nobody takes a lease over.
+    NeverReclaims,
+    /// Whatever comes under a known correlation id is a duplicate.
+    SuppressesOthers,
+    /// Whatever comes under a known correlation id takes it.
+    ReplacesAll,
+}
+
+/// The protocol: the real one, or a broken twin of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Protocol(pub(super) Option<Defect>);
+
+impl Protocol {
+    pub(super) fn step(self, state: &State, event: &Event) -> Result<Effects, Refusal> {
+        let Some(defect) = self.0 else { return step(state, event) };
+        let (mut state, mut event) = (state.clone(), event.clone());
+        defect.spoil_question(&mut state, &mut event);
+        if defect == Defect::NeverReclaims && is_takeover(&state, &event) {
+            return Err(Refusal::Taken);
+        }
+        let mut effects = step(&state, &event)?;
+        defect.spoil_answer(&state, &event, &mut effects);
+        Ok(effects)
+    }
+}
+
+impl Defect {
+    fn spoil_question(self, state: &mut State, event: &mut Event) {
+        let Some(work) = &state.work else { return };
+        match self {
+            Self::ChecksNoToken => {
+                if let Some(token) = event.held_token_mut() {
+                    *token = work.token;
+                }
+            }
+            Self::ParksIgnoringNews => {
+                if let Event::Park { news, .. } = event {
+                    *news = work.news;
+                }
+            }
+            Self::FailsIgnoringNews => {
+                if let Event::Fail { news, .. } = event {
+                    *news = work.news;
+                }
+            }
+            Self::GivesUpEarly => {
+                if let Event::Claim { most, .. } = event {
+                    *most = 1;
+                }
+            }
+            Self::SuppressesOthers => {
+                if let Event::Send { message, .. } = event
+                    && let Some(known) = state.messages.get_mut(&message.correlation)
+                {
+                    known.sent = Some(std::sync::Arc::clone(message));
+                }
+            }
+            Self::ReplacesAll => {
+                if let Event::Send { message, .. } = event
+                    && let Some(known) = state.messages.get_mut(&message.correlation)
+                {
+                    known.status = MessageStatus::SetAside;
+                }
+            }
+            Self::RequeuesHandled => {
+                if let Event::Requeue { messages, .. } = event {
+                    for name in messages {
+                        if let Some(message) = state.messages.get_mut(name) {
+                            message.status = MessageStatus::SetAside;
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn spoil_answer(self, state: &State, event: &Event, effects: &mut Effects) {
+        match (self, event) {
+            (Self::KeepsTokenAtClaim, Event::Claim { token, .. }) => {
+                if let Change::Set(work) = &mut effects.work {
+                    work.token = *token;
+                }
+                if let Outcome::Claimed { token: given, .. } = &mut effects.outcome {
+                    *given = *token;
+                }
+            }
+            (Self::AcknowledgesAtClaim, Event::Claim { on: On::Message(_), .. }) => {
+                for (_, message) in &mut effects.messages {
+                    message.status = MessageStatus::Handled;
+                }
+            }
+            (Self::ForgivesAtTurn, Event::Turn { .. }) => {
+                if let Change::Set(work) = &mut effects.work {
+                    work.handler.attempts = work.handler.attempts.min(1);
+                }
+            }
+            (Self::SendsWithoutWaking, Event::Send { .. }) => effects.work = Change::Keep,
+            (Self::CountsAfterwards, Event::Claim { .. }) => {
+                for (name, message) in &mut effects.messages {
+                    message.attempts = state.messages.get(name).map_or(0, |it| it.attempts);
+                }
+                if let (Change::Set(work), Some(before)) = (&mut effects.work, &state.work) {
+                    work.handler.attempts = before.handler.attempts;
+                    work.deadline.attempts = before.deadline.attempts;
+                }
+            }
+            (Self::DropsPoison, Event::Claim { .. }) if effects.outcome == Outcome::SetAside => {
+                for (_, message) in &mut effects.messages {
+                    message.status = MessageStatus::Handled;
+                }
+            }
+            (Self::EndsWithQueue, Event::End) => {
+                *effects = Effects { work: Change::Remove, ..Effects::default() };
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_takeover(state: &State, event: &Event) -> bool {
+    matches!(event, Event::Claim { .. }) && state.work.as_ref().is_some_and(|it| it.lease.is_some())
+}
+
+impl Event {
+    /// The token under which a holder acts.
+    pub(super) fn held_token(&self) -> Option<u64> {
+        self.clone().held_token_mut().copied()
+    }
+
+    fn held_token_mut(&mut self) -> Option<&mut u64> {
+        match self {
+            Self::Renew { token, .. }
+            | Self::Moved { token, .. }
+            | Self::Turn { token, .. }
+            | Self::Park { token, .. }
+            | Self::Fail { token, .. }
+            | Self::HandBack { token, .. } => Some(token),
+            Self::Drive { .. }
+            | Self::Send { .. }
+            | Self::News { .. }
+            | Self::End
+            | Self::Claim { .. }
+            | Self::Requeue { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,258 @@
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{
+    super::{Event, MessageState, MessageStatus, On, Outcome, State},
+    defect::Protocol,
+    seen::Seen,
+    worker::Worker,
+};
+use crate::{clock::Millis, store::inbox::message::Outgoing};
+
+/// The clock stands still. A tick brings everything that is to come nearer instead, so that time has
+/// no end and the number of states has one.
+pub(super) const NOW: Millis = 0;
+
+/// One machine that takes its first message, works, takes the second one, works, and so on, and ends;
+/// its inbox and its lease; and the workers.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct World {
+    pub(super) state: State,
+    /// Where the machine is: at an even place it waits for a message, at an odd one its handler moves it.
+    pub(super) place: usize,
+    /// When its deadline is due: of the first place only.
+    pub(super) due_at: Option<Millis>,
+    /// The number of its commits.
+    pub(super) version: u8,
+    /// In order: which worker is which does not matter.
+    pub(super) workers: Vec<Worker>,
+    /// How often what may happen rarely may still happen.
+    pub(super) left: Budget,
+    pub(super) facts: Facts,
+}
+
+/// How often something happens at most, so that the number of states is small.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub(super) struct Budget {
+    pub(super) claims: u8,
+    pub(super) crashes: u8,
+    pub(super) outsiders: u8,
+    pub(super) failures: u8,
+    pub(super) hand_backs: u8,
+    pub(super) refusals: u8,
+    pub(super) requeues: u8,
+    /// Other messages with the correlation id of the first one.
+    pub(super) others: u8,
+}
+
+/// What is true, but not stored.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(super) struct Facts {
+    /// The highest token that any worker was given.
+    pub(super) highest: u64,
+    /// The process that has the lease is gone for certain.
+    pub(super) holder_crashed: bool,
+    pub(super) sent: [bool; 2],
+    /// How often each message moved the machine.
+    pub(super) handled: [u8; 2],
+    /// How many workers each message has crashed since somebody said that it may be tried again.
+    pub(super) crashed_by: [u8; 2],
+    /// The same of the handler, and of the deadline.
+    pub(super) crashed_by_handler: u8,
+    pub(super) crashed_by_deadline: u8,
+    /// The news that the last worker that let the machine wait had seen, and the messages that it
+    /// passed.
+    pub(super) parked: Option<(u64, [bool; 2])>,
+    pub(super) fault: Option<Fault>,
+}
+
+/// What can only be seen at the moment at which it happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Fault {
+    /// Something was accepted under a token that is not the newest.
+    OldToken,
+    /// The holder was refused what it may do.
+    HolderRefused,
+    /// A token was given that is not higher than all before.
+    TokenAgain,
+    /// A sender was told that its message is known, and another one is.
+    Suppressed,
+    /// A message lost its correlation id to another one, and had not been set aside.
+    Displaced,
+}
+
+pub(super) fn name(message: usize) -> String {
+    ["a", "b"][message].to_owned()
+}
+
+pub(super) fn number(name: &str) -> usize {
+    usize::from(name != "a")
+}
+
+impl World {
+    pub(super) fn new(workers: usize, due_at: Option<Millis>, left: Budget) -> Self {
+        let workers = vec![Worker::Idle; workers];
+        let (state, facts) = (State::default(), Facts::default());
+        Self { state, place: 0, due_at, version: 0, workers, left, facts }
+    }
+
+    /// What happens to inbox and lease; `None` if it is refused.
+    pub(super) fn happens(&mut self, protocol: Protocol, event: &Event) -> Option<Outcome> {
+        let newest = event.held_token().is_none_or(|token| token == self.facts.highest);
+        let Ok(effects) = protocol.step(&self.state, event) else {
+            let work = self.state.work.as_ref();
+            let lease = work.filter(|work| work.lease.is_some()).map(|work| work.token);
+            if lease.is_some() && event.held_token() == lease {
+                self.facts.fault = Some(Fault::HolderRefused);
+            }
+            return None;
+        };
+        if !newest {
+            self.facts.fault = Some(Fault::OldToken);
+        }
+        self.state.apply(&effects);
+        self.forget_texts();
+        Some(effects.outcome)
+    }
+
+    /// Errors decide nothing, and neither does how long ago something was due.
+    fn forget_texts(&mut self) {
+        if let Some(work) = &mut self.state.work {
+            work.failed = None;
+            work.wake_at = work.wake_at.map(|at| at.max(NOW));
+        }
+        for message in self.state.messages.values_mut() {
+            message.fault = None;
+        }
+    }
+
+    pub(super) fn tick(&mut self) {
+        let nearer = |at: &mut Millis| *at = (*at - 1).max(NOW);
+        self.due_at.iter_mut().for_each(nearer);
+        for worker in &mut self.workers {
+            worker.seen_mut().and_then(|seen| seen.due_at.as_mut()).into_iter().for_each(nearer);
+        }
+        self.workers.sort();
+        if let Some(work) = &mut self.state.work {
+            work.lease.iter_mut().map(|lease| &mut lease.until).for_each(nearer);
+            let retries = [&mut work.handler.retry_at, &mut work.deadline.retry_at];
+            retries.into_iter().flatten().chain(&mut work.wake_at).for_each(nearer);
+        }
+        self.forget_texts();
+    }
+
+    pub(super) fn send(&mut self, protocol: Protocol, message: usize) {
+        self.arrives(protocol, message, "");
+        self.facts.sent[message] = true;
+    }
+
+    /// Another message with the same correlation id. What was done to the one before does not count for it.
+    pub(super) fn send_other(&mut self, protocol: Protocol) {
+        if self.arrives(protocol, 0, "other") {
+            self.facts.crashed_by[0] = 0;
+        }
+    }
+
+    /// Whether it was accepted.
+    fn arrives(&mut self, protocol: Protocol, message: usize, body: &str) -> bool {
+        let sent = Arc::new(Outgoing {
+            correlation: name(message),
+            actor: "human".to_owned(),
+            name: None,
+            body: body.to_owned(),
+            seen: None,
+        });
+        let before = self.message(message).cloned();
+        let event = Event::Send { message: Arc::clone(&sent), now: NOW };
+        let Some(outcome) = self.happens(protocol, &event) else { return false };
+        let is_other = before.as_ref().is_some_and(|it| it.sent.as_ref() != Some(&sent));
+        let was_set_aside = before.is_some_and(|it| it.status == MessageStatus::SetAside);
+        if outcome == Outcome::Duplicate {
+            if is_other {
+                self.facts.fault = Some(Fault::Suppressed);
+            }
+            return false;
+        }
+        if is_other && !was_set_aside {
+            self.facts.fault = Some(Fault::Displaced);
+        }
+        true
+    }
+
+    /// Somebody without the lease changes the machine, in a batch that the event belongs to.
+    pub(super) fn change(&mut self, protocol: Protocol) {
+        self.version += 1;
+        self.forgive();
+        self.happens(protocol, &Event::News { moved: true, now: NOW });
+    }
+
+    /// The machine moves on. That it has ended is part of the batch.
+    pub(super) fn moves(&mut self, protocol: Protocol, messages: usize) {
+        self.version += 1;
+        self.place += 1;
+        self.due_at = None;
+        self.forgive();
+        if self.place == 2 * messages {
+            self.happens(protocol, &Event::End);
+        }
+    }
+
+    pub(super) fn requeue(&mut self, protocol: Protocol) {
+        let messages = self.state.messages.keys().cloned().collect();
+        self.happens(protocol, &Event::Requeue { now: NOW, messages });
+        self.facts.crashed_by = [0; 2];
+        self.forgive();
+    }
+
+    /// What the handler and the deadline did before does not count any more.
+    fn forgive(&mut self) {
+        (self.facts.crashed_by_handler, self.facts.crashed_by_deadline) = (0, 0);
+    }
+
+    /// What a worker reads of it.
+    pub(super) fn read(&self) -> Option<(u64, Seen)> {
+        let work = self.state.work.as_ref()?;
+        let mut queued = [false; 2];
+        for (name, message) in &self.state.messages {
+            queued[number(name)] = message.status == MessageStatus::Queued;
+        }
+        let (place, version, news) = (self.place, self.version, work.news);
+        let (due_at, passed) = (self.due_at, [false; 2]);
+        let is_due = due_at.is_some_and(|at| at <= NOW);
+        let (handler_may, deadline_may) = (work.handler.may(NOW), work.deadline.may(NOW));
+        let seen = Seen {
+            place,
+            version,
+            news,
+            queued,
+            passed,
+            due_at,
+            is_due,
+            handler_may,
+            deadline_may,
+        };
+        Some((work.token, seen))
+    }
+
+    pub(super) fn message(&self, message: usize) -> Option<&MessageState> {
+        self.messages().get(&name(message))
+    }
+
+    fn messages(&self) -> &BTreeMap<String, MessageState> {
+        &self.state.messages
+    }
+
+    /// Whether nothing came that lets the handler and the deadline begin again.
+    pub(super) fn counts(&self, seen: &Seen) -> bool {
+        self.state.work.as_ref().is_some_and(|work| work.news == seen.news)
+    }
+
+    /// The attempt at this, as it is stored.
+    pub(super) fn attempts(&self, on: &On) -> Option<u32> {
+        match on {
+            On::Look => None,
+            On::State => self.state.work.as_ref().map(|work| work.handler.attempts),
+            On::Deadline => self.state.work.as_ref().map(|work| work.deadline.attempts),
+            On::Message(name) => self.messages().get(name).map(|message| message.attempts),
+        }
+    }
+}

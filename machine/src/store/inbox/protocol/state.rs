@@ -1,0 +1,148 @@
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{Cause, Change, Effects, Failed, Fault};
+use crate::{clock::Millis, store::inbox::message::Outgoing};
+
+/// What inbox and lease know of one machine: all that an event needs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(crate) struct State {
+    /// It is in a terminal state.
+    pub(crate) ended: bool,
+    /// `None` if no worker drives machines of its kind, and after the machine has ended.
+    pub(crate) work: Option<Work>,
+    /// The newest message of each correlation id; older ones were replaced. A backend reads only those
+    /// that the event names.
+    pub(crate) messages: BTreeMap<String, MessageState>,
+}
+
+/// Whose turn it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Work {
+    /// The fencing token: rises with each claim, and is never given back.
+    pub(crate) token: u64,
+    /// Who has it now.
+    pub(crate) lease: Option<Lease>,
+    /// When a worker should look at it, while nobody has it; `None` while there is nothing to do.
+    pub(crate) wake_at: Option<Millis>,
+    /// Rises with each message, and with each change by somebody who has no lease. A worker that has
+    /// seen all of it may wait; otherwise it must look again.
+    pub(crate) news: u64,
+    /// The attempts at the handler of this state. If it is set aside, messages and deadlines still move
+    /// the machine.
+    pub(crate) handler: Tries,
+    /// How often in a row the handler of this state sent messages to its own machine, and waited.
+    pub(crate) self_sends: u32,
+    /// The attempts at its due deadlines.
+    pub(crate) deadline: Tries,
+    /// What failed last, until it succeeds.
+    pub(crate) failed: Option<Failed>,
+}
+
+/// The attempts at one thing, without an end.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Tries {
+    /// How often it was begun.
+    pub(crate) attempts: u32,
+    /// When it may be tried again, after it has failed.
+    pub(crate) retry_at: Option<Millis>,
+    /// It was tried too often: not before somebody requeues the machine or changes its state.
+    pub(crate) set_aside: bool,
+}
+
+impl Tries {
+    /// Whether it may be tried now.
+    pub(crate) fn may(&self, now: Millis) -> bool {
+        !self.set_aside && self.retry_at.is_none_or(|at| at <= now)
+    }
+}
+
+impl Work {
+    /// When a worker has to look again, if nothing comes in between: at the next attempt of the handler,
+    /// or at a deadline.
+    pub(crate) fn wakes_at(&self, due_at: Option<Millis>) -> Option<Millis> {
+        let handler = self.handler.retry_at.filter(|_| !self.handler.set_aside);
+        let due_at = due_at.filter(|_| !self.deadline.set_aside);
+        let deadline = due_at.map(|at| at.max(self.deadline.retry_at.unwrap_or(at)));
+        [handler, deadline].into_iter().flatten().min()
+    }
+}
+
+/// A lease.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Lease {
+    /// The worker: an id that is new with each start of a process.
+    pub(crate) worker: String,
+    /// When others may take it over.
+    pub(crate) until: Millis,
+}
+
+/// Where a message is on its way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum MessageStatus {
+    /// It waits for a state that takes it.
+    #[default]
+    Queued = 0,
+    /// The machine made its transition, in the same batch.
+    Handled = 1,
+    /// It cannot be handled. It is kept, with the error.
+    SetAside = 2,
+    /// It was set aside, and another message took its correlation id. It is kept, and never tried again.
+    Replaced = 3,
+}
+
+impl MessageStatus {
+    pub(crate) fn from_number(number: i64) -> Option<Self> {
+        [Self::Queued, Self::Handled, Self::SetAside, Self::Replaced]
+            .into_iter()
+            .find(|status| *status as i64 == number)
+    }
+}
+
+/// What may change of a message.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(crate) struct MessageState {
+    pub(crate) status: MessageStatus,
+    /// How often it was tried.
+    pub(crate) attempts: u32,
+    /// Why it was not taken, or why it was set aside.
+    pub(crate) fault: Option<Fault>,
+    /// What was sent. A backend reads it only for the message that is sent.
+    pub(crate) sent: Option<Arc<Outgoing>>,
+}
+
+/// Why a message of an ended machine is set aside, and what was wrong with it before.
+pub(crate) fn ended(before: Option<&Fault>) -> Fault {
+    let before =
+        before.map(|before| format!("; before that: {}", before.error)).unwrap_or_default();
+    Fault::new(Cause::Ended, format!("the machine has ended{before}"))
+}
+
+impl State {
+    /// The same with these messages changed, one after the other.
+    pub(super) fn after(&self, messages: &[(String, MessageState)]) -> Self {
+        let mut after = self.clone();
+        after.messages.extend(messages.iter().cloned());
+        after
+    }
+
+    /// What is known after a step.
+    pub(crate) fn apply(&mut self, effects: &Effects) {
+        match &effects.work {
+            Change::Keep => {}
+            Change::Set(work) => self.work = Some(work.clone()),
+            Change::Remove => self.work = None,
+        }
+        for (correlation, message) in &effects.messages {
+            self.messages.insert(correlation.clone(), message.clone());
+        }
+        if effects.ends {
+            self.ended = true;
+            for message in self.messages.values_mut() {
+                if message.status == MessageStatus::Queued {
+                    message.status = MessageStatus::SetAside;
+                    message.fault = Some(ended(message.fault.as_ref()));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,234 @@
+use tracing::{Instrument, field::display};
+
+use crate::{
+    id::Id,
+    store::{
+        backend::{Batch, Child, Messages, Rejected},
+        error::{LoadError, Unavailable},
+        handle::Store,
+        inbox::{
+            message::{Message, Received},
+            protocol::{self, Event, Outcome},
+        },
+    },
+    telemetry,
+};
+
+/// The outcome of sending a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Sent {
+    /// It is in the inbox of the machine.
+    Queued,
+    /// The machine has this very message already: of the same sender, with the same correlation id and the
+    /// same event. Nothing was written.
+    Duplicate,
+}
+
+/// Why a message was not sent.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum SendError {
+    /// No machine has this id.
+    #[error("there is no machine {id} in this store; the message was not kept; check the id")]
+    NotFound {
+        /// The id.
+        id: Id,
+    },
+    /// The machine is in a terminal state. The message is on record, set aside.
+    #[error("{id} has ended, so the message will never be handled; it is kept, set aside")]
+    Ended {
+        /// The machine.
+        id: Id,
+    },
+    /// Another message has the correlation id: of another sender, or with another event. Nothing was
+    /// written.
+    #[error(
+        "{id} has another message with the correlation id `{correlation}`; this one was not kept; \
+         send it with another id"
+    )]
+    OtherMessage {
+        /// The machine.
+        id: Id,
+        /// The correlation id.
+        correlation: String,
+    },
+    /// The message to requeue is unknown.
+    #[error("{id} has no message `{correlation}`; `inbox` shows those that it has")]
+    NoMessage {
+        /// The machine.
+        id: Id,
+        /// The correlation id.
+        correlation: String,
+    },
+    /// The storage cannot do it now. Send the message again: it has the same correlation id, so it
+    /// is not taken twice.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+}
+
+/// What was set aside, and waits for a person.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SetAside {
+    /// Machines whose handler failed too often, with the last error.
+    pub machines: Vec<(Id, Option<String>)>,
+    /// Messages that cannot be handled, with the error.
+    pub messages: Vec<Received>,
+    /// What is wrong with messages that somebody edited, and the machine that they are for.
+    pub unreadable: Vec<(Option<Id>, String)>,
+}
+
+impl Store {
+    /// Sends a message to a machine: one of its events, to be made by a worker when the machine is in
+    /// a state that takes it. It is durable when this returns, waits for as long as it takes, and
+    /// causes at most one transition. To send it in one batch with other writes, see
+    /// [`Batch::send`](crate::effects::Batch::send).
+    ///
+    /// Of the messages with one correlation id the machine takes one. A corrected message is accepted after
+    /// the first one was set aside, and takes its place: the first one is kept, and never tried again.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::OtherMessage`], [`SendError::NotFound`], [`SendError::Ended`], and [`SendError::Unavailable`] if the storage
+    /// cannot do it now.
+    ///
+    /// ```
+    /// use machine::actor::Human;
+    /// use machine::store::{Message, Sent, Store};
+    /// # use machine::actor::Actors;
+    /// # use machine::contract::{Contract, Execution};
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    /// # runtime.block_on(async {
+    /// # let store = Store::memory();
+    /// # let actors = Actors::issue("assistant")?;
+    /// # let question = Contract::ecs_request("Which port?", &actors.reasoning_node)?;
+    /// # let mut waiting = Execution::new(question)
+    /// #     .start(&actors.ecs_node)
+    /// #     .suspend("Which port?".to_owned(), &actors.ecs_node);
+    /// # store.create(&mut waiting).await?;
+    /// # let id = waiting.id();
+    /// let answer = r#"{"trigger": "cancel", "reason": "not needed any more"}"#;
+    /// let message = Message::from_json(answer, &actors.graph_runner)?.with_correlation("form-17")?;
+    /// assert_eq!(store.send(id, &message).await?, Sent::Queued);
+    /// assert_eq!(store.send(id, &message).await?, Sent::Duplicate);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub async fn send(&self, to: Id, message: &Message) -> Result<Sent, SendError> {
+        let now = self.now();
+        let event = Event::Send { message: message.0.clone(), now };
+        let span = telemetry::Send { id: display(to) }.span();
+        let happened = self.happens(to, event).instrument(span.clone()).await;
+        let sent = match happened {
+            Ok(Ok(Outcome::Duplicate)) => Ok(Sent::Duplicate),
+            Ok(Ok(Outcome::Ended)) => Err(SendError::Ended { id: to }),
+            Ok(Ok(_)) => Ok(Sent::Queued),
+            Ok(Err(Rejected::OtherMessage { id, correlation })) => {
+                Err(SendError::OtherMessage { id, correlation })
+            }
+            Ok(Err(_)) => Err(SendError::NotFound { id: to }),
+            Err(error) => Err(error.into()),
+        };
+        if let Err(error) = &sent {
+            telemetry::failed(&span, error.class());
+        }
+        sent
+    }
+
+    /// The messages to a machine, oldest first, also those that were handled. One that is not as it
+    /// was sent is an error in its place.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Unavailable`] if the storage cannot be read now.
+    pub async fn inbox(&self, id: Id) -> Result<Vec<Result<Received, LoadError>>, LoadError> {
+        let found = self.inner.backend.messages(Messages::To(id)).await?;
+        Ok(found.into_iter().map(|found| found.map_err(LoadError::from)).collect())
+    }
+
+    /// What workers have set aside. [`requeue`](Self::requeue) tries it again.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Unavailable`] if the storage cannot be read now.
+    pub async fn set_aside(&self) -> Result<SetAside, LoadError> {
+        let failing = self.failing().await?.into_iter();
+        let machines =
+            failing.filter(|it| it.set_aside).map(|it| (it.id, Some(it.error))).collect();
+        let mut set_aside = SetAside { machines, ..SetAside::default() };
+        for message in self.inner.backend.messages(Messages::SetAside).await? {
+            match message {
+                Ok(message) => set_aside.messages.push(message),
+                Err(broken) => set_aside.unreadable.push((broken.id, broken.reason)),
+            }
+        }
+        Ok(set_aside)
+    }
+
+    /// Lets workers try again what was set aside: the handler of the machine, and these of its
+    /// messages.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::NotFound`], [`SendError::Ended`], and [`SendError::NoMessage`] if one of the
+    /// messages is unknown; then nothing is requeued.
+    pub async fn requeue(&self, id: Id, messages: &[&str]) -> Result<(), SendError> {
+        let messages: Vec<String> = messages.iter().map(|&it| it.to_owned()).collect();
+        let event = Event::Requeue { now: self.now(), messages: messages.clone() };
+        match self.happens(id, event).await? {
+            Ok(_) => {
+                let count = messages.len() as u64;
+                telemetry::Requeued { id: display(id), messages: count }.emit();
+                Ok(())
+            }
+            Err(Rejected::Refused { refusal: protocol::Refusal::NotQueued, .. }) => {
+                let known = self.inner.backend.messages(Messages::To(id)).await?;
+                let known: Vec<_> = known.into_iter().flatten().map(|it| it.correlation).collect();
+                let missing = messages.into_iter().find(|it| !known.contains(it));
+                Err(SendError::NoMessage { id, correlation: missing.unwrap_or_default() })
+            }
+            Err(Rejected::Refused { .. }) => Err(SendError::Ended { id }),
+            Err(_) => Err(SendError::NotFound { id }),
+        }
+    }
+
+    /// The children of a machine, in the order in which they were created. See
+    /// [`Batch::create_child`](crate::effects::Batch::create_child).
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Unavailable`] if the storage cannot be read now, and [`LoadError::Unreadable`] if
+    /// somebody edited the file.
+    pub async fn children(&self, parent: Id) -> Result<Vec<Child>, LoadError> {
+        let found = self.inner.backend.children(parent).await?;
+        found.into_iter().map(|found| found.map_err(LoadError::from)).collect()
+    }
+
+    /// The machine that this one is a child of; `None` if there is none, or it was pruned.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`children`](Self::children).
+    pub async fn parent(&self, child: Id) -> Result<Option<Id>, LoadError> {
+        Ok(self.inner.backend.parent(child).await??)
+    }
+
+    /// One event, in a batch of its own.
+    pub(crate) async fn happens(
+        &self,
+        id: Id,
+        event: Event,
+    ) -> Result<Result<Outcome, Rejected>, Unavailable> {
+        let commit_id = i64::from_le_bytes(Id::random_bytes());
+        let batch = Batch { events: vec![(id, event)], ..Batch::new(commit_id, self.now()) };
+        let sent = telemetry::sent(&batch.events);
+        let applied = self.inner.backend.apply(batch).await?;
+        if let Ok(applied) = &applied {
+            telemetry::sent_with(&sent, &applied.outcomes);
+        }
+        Ok(applied.map(|applied| applied.outcomes.first().copied().unwrap_or_default()))
+    }
+}

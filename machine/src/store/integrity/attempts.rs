@@ -1,0 +1,70 @@
+use std::collections::BTreeSet;
+
+use crate::{
+    id::Id,
+    store::{
+        backend::{Attempts, Found},
+        error::LoadError,
+        handle::Store,
+        integrity::{check::Named, verify::Report},
+    },
+    stored::Hold,
+};
+
+impl Store {
+    /// Verifies the attempts at all keys, among them those that pruned lines opened: of a machine that is
+    /// still there, its journal says what its attempt must be.
+    pub(crate) async fn verify_attempts(
+        &self,
+        mut opened: BTreeSet<u64>,
+        report: &mut Report,
+    ) -> Result<(), LoadError> {
+        let mut newest = 0;
+        for attempt in self.inner.backend.attempts(Attempts::All).await? {
+            match attempt {
+                Ok(attempt) => {
+                    if attempt.token <= newest {
+                        report.add(Some(attempt.by), "its attempt is not where it was written");
+                    }
+                    newest = attempt.token;
+                    opened.remove(&attempt.token);
+                }
+                Err(broken) => report.add(broken.id, broken.reason),
+            }
+        }
+        for seq in opened {
+            let reason = format!("the attempt that the pruned entry {seq} opened is missing");
+            report.add(None, reason);
+        }
+        Ok(())
+    }
+
+    /// How the attempt of a machine differs from what its row says, if it does.
+    pub(crate) async fn differing_attempt(
+        &self,
+        kind: &Named,
+        id: Id,
+        key: &str,
+    ) -> Result<Option<String>, LoadError> {
+        let mut difference = None;
+        // A commit may come between the two reads.
+        for _ in 0..5 {
+            let found = self.inner.backend.rows(vec![id]).await?.pop();
+            let found = found.unwrap_or(Found::Missing(id));
+            let definitions = self.definition_of(&found).await?;
+            // A row that cannot be read was reported before.
+            let Some(index) = (kind.index)(self, found, &definitions) else { return Ok(None) };
+            let hold = index.hold;
+            let attempts = self.inner.backend.attempts(Attempts::OfKey(key.to_owned())).await?;
+            let own = attempts.into_iter().flatten().filter(|attempt| attempt.by == id);
+            let newest = own.max_by_key(|attempt| attempt.token);
+            let says = newest.map_or(Hold::Free, |attempt| attempt.hold);
+            if hold == says {
+                return Ok(None);
+            }
+            difference =
+                Some(format!("its attempt at its key says `{says:?}`, its journal `{hold:?}`"));
+        }
+        Ok(difference)
+    }
+}

@@ -1,0 +1,98 @@
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use crate::{
+    id::Id,
+    store::{
+        backend::Found,
+        error::LoadError,
+        handle::Store,
+        read::{load::history, query::Query},
+    },
+};
+
+/// The rows of a look at the whole store that cannot be read, and until when nobody looks again.
+#[derive(Debug, Default)]
+pub(crate) struct Broken(Mutex<Option<(Duration, Rows)>>);
+
+/// Each with its id, if that can be read, and what is wrong.
+type Rows = Vec<(Option<Id>, String)>;
+
+/// The time for which a look at the whole store counts, as a multiple of the time that it takes: a view that is
+/// loaded again and again spends little time on what hardly ever changes.
+const REST: u32 = 10;
+
+/// The number of rows that are read at once.
+const PAGE: usize = 1000;
+
+impl Store {
+    /// The rows that cannot be read, wherever they are: no index has what somebody edited.
+    pub(crate) async fn broken_rows(&self) -> Result<Rows, LoadError> {
+        let known = self.inner.broken.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let began = self.uptime();
+        if let Some((until, rows)) = known
+            && began < until
+        {
+            return self.still_broken(rows).await;
+        }
+        let rows = self.look_at_all().await?;
+        let now = self.uptime();
+        let until = now + now.saturating_sub(began) * REST;
+        let known = Some((until, rows.clone()));
+        *self.inner.broken.0.lock().unwrap_or_else(PoisonError::into_inner) = known;
+        Ok(rows)
+    }
+
+    async fn look_at_all(&self) -> Result<Rows, LoadError> {
+        let definitions = self.definitions().await?;
+        let mut broken = Vec::new();
+        let mut query = Query::new().limit(PAGE);
+        loop {
+            let (rows, next) = self.rows(&query, true).await?;
+            for (_, found) in rows {
+                let (row, head) = match found {
+                    Found::Row(row, head) => (row, head),
+                    Found::Missing(_) => continue,
+                    Found::Broken(row) => {
+                        broken.push((row.id, LoadError::from(row).to_string()));
+                        continue;
+                    }
+                };
+                let id = row.id;
+                let written = definitions.iter().find(|known| known.fingerprint == row.definition);
+                let checked = match (self.intact(&row, head), written) {
+                    (Err(error), _) => Err(error),
+                    (Ok(_), None) => {
+                        Err(history(id, "its definition is missing in the file".to_owned()))
+                    }
+                    (Ok(_), Some(definition)) if definition.state(&row.status).is_none() => {
+                        let why = format!("its definition has no state `{}`", row.status);
+                        Err(history(id, why))
+                    }
+                    (Ok(_), Some(_)) => Ok(()),
+                };
+                broken.extend(checked.err().map(|error| (Some(id), error.to_string())));
+            }
+            match next {
+                Some(next) => query = query.after(next),
+                None => return Ok(broken),
+            }
+        }
+    }
+
+    /// Without those that somebody has restored or deleted since.
+    async fn still_broken(&self, mut rows: Rows) -> Result<Rows, LoadError> {
+        let mut readable = Vec::new();
+        for id in rows.iter().filter_map(|(id, _)| *id) {
+            match self.observed_one(id).await {
+                Err(LoadError::Unavailable(error)) => return Err(error.into()),
+                Ok(_) | Err(LoadError::NotFound { .. }) => readable.push(id),
+                Err(_) => {}
+            }
+        }
+        rows.retain(|(id, _)| id.is_none_or(|id| !readable.contains(&id)));
+        Ok(rows)
+    }
+}

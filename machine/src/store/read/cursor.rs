@@ -1,0 +1,72 @@
+use std::{fmt, str::FromStr};
+
+use crate::{clock::Millis, id::shortened};
+
+/// A place in the result of a [`Query`](crate::store::Query). It stays valid while machines are created and
+/// changed. It is for queries with the same order. As text, such as `oldest.42`, it can be a part of a URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cursor {
+    pub(crate) order: Order,
+    /// The number of the last machine of the page.
+    pub(crate) number: u64,
+}
+
+/// The order of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    Oldest,
+    Newest,
+    /// Most overdue first. With the deadline of the last machine of the page.
+    Due(Millis),
+}
+
+impl Cursor {
+    /// As the storage takes it. Only the order by deadlines has a time.
+    pub(crate) fn place(self) -> (Millis, u64) {
+        match self.order {
+            Order::Due(at) => (at, self.number),
+            Order::Oldest | Order::Newest => (Millis::MIN, self.number),
+        }
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.order {
+            Order::Oldest => write!(f, "oldest.{}", self.number),
+            Order::Newest => write!(f, "newest.{}", self.number),
+            Order::Due(at) => write!(f, "due.{at}.{}", self.number),
+        }
+    }
+}
+
+/// The text is not a cursor.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is not a cursor of this list; use the one that the previous page has, or none for the \
+     first page"
+)]
+pub struct InvalidCursor(pub(crate) String);
+
+impl FromStr for Cursor {
+    type Err = InvalidCursor;
+
+    fn from_str(text: &str) -> Result<Self, InvalidCursor> {
+        let read = || {
+            let (order, place) = text.split_once('.')?;
+            let (order, number) = match order {
+                "oldest" => (Order::Oldest, place),
+                "newest" => (Order::Newest, place),
+                "due" => {
+                    let (at, number) = place.split_once('.')?;
+                    (Order::Due(at.parse().ok()?), number)
+                }
+                _ => return None,
+            };
+            let cursor = Self { order, number: number.parse().ok()? };
+            // A number has other spellings, such as `+1`; a cursor has one.
+            (cursor.to_string() == text).then_some(cursor)
+        };
+        read().ok_or_else(|| InvalidCursor(shortened(text)))
+    }
+}

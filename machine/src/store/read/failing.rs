@@ -1,0 +1,77 @@
+use crate::{
+    clock::Millis,
+    id::Id,
+    store::{
+        error::LoadError,
+        handle::Store,
+        inbox::protocol::{Cause, Work},
+    },
+};
+
+/// A machine whose handler, or whose deadline, failed when it was last tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Failing {
+    /// The machine.
+    pub id: Id,
+    /// Why, without data.
+    pub cause: Cause,
+    /// The error, in the words of the program, which may repeat data.
+    pub error: String,
+    /// How often it was tried.
+    pub attempts: u32,
+    /// When it was last tried (milliseconds since the Unix epoch, by the clock of the store).
+    pub at: Millis,
+    /// It was tried too often, and is not tried again before a person [requeues](Store::requeue) it.
+    pub set_aside: bool,
+    /// When it is tried again.
+    pub retry_at: Option<Millis>,
+}
+
+impl Failing {
+    pub(crate) fn of(id: Id, work: &Work) -> Option<Self> {
+        let failed = work.failed.as_ref()?;
+        let tries = [&work.handler, &work.deadline];
+        Some(Self {
+            id,
+            cause: failed.fault.cause,
+            error: failed.fault.error.clone(),
+            attempts: failed.attempts,
+            at: failed.at,
+            set_aside: tries.iter().any(|tries| tries.set_aside),
+            retry_at: tries.iter().filter_map(|tries| tries.retry_at).min(),
+        })
+    }
+}
+
+impl Store {
+    /// The machines whose handler or deadline failed when it was last tried, oldest first: those that are tried
+    /// again, and those that are set aside. Other errors of workers are in [`set_aside`](Self::set_aside) and
+    /// in the [`inbox`](Self::inbox).
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Unavailable`] if the storage cannot be read now.
+    ///
+    /// ```
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    /// # runtime.block_on(async {
+    /// # let store = machine::store::Store::memory();
+    /// for failing in store.failing().await? {
+    ///     println!("{}: {}, attempt {}", failing.id, failing.cause, failing.attempts);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub async fn failing(&self) -> Result<Vec<Failing>, LoadError> {
+        let found = self.inner.backend.failing().await?;
+        Ok(found.iter().filter_map(|(id, work)| Failing::of(*id, work)).collect())
+    }
+
+    /// What failed last of one machine.
+    pub(crate) async fn failing_of(&self, id: Id) -> Result<Option<Failing>, LoadError> {
+        let (_, work, _) = self.inner.backend.task(id).await?;
+        Ok(work.and_then(|work| Failing::of(id, &work)))
+    }
+}

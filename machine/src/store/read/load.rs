@@ -1,0 +1,175 @@
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use crate::{
+    definition::{Definition, Fingerprint},
+    id::Id,
+    journal::{Digest, Fixed, Journal, Stored, Summary},
+    store::{
+        backend::{Broken, Found, Row},
+        error::LoadError,
+        handle::Store,
+        write::seal::seal,
+    },
+    stored::{Known, Restore, Verified, VerifyError, check_id, check_machine, fold, successor},
+};
+
+impl Store {
+    /// Loads a machine in any state. However long its history is, this reads its row and the digest of
+    /// its newest journal entry, and checks that the row is as it was written with that entry;
+    /// [`verify`](Self::verify) checks the whole history.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::NotFound`] if no machine has this id, [`LoadError::Unreadable`] if it is of
+    /// another kind, fails verification, or is incompatible with this program.
+    pub async fn load<M: Restore>(&self, id: Id) -> Result<M, LoadError> {
+        let mut rows = self.inner.backend.rows(vec![id]).await?;
+        let found = rows.pop().unwrap_or(Found::Missing(id));
+        let definitions = self.definition_of(&found).await?;
+        self.current(self.restore(found, &definitions)?).await
+    }
+
+    /// The definitions that some rows were written under.
+    pub(crate) async fn definitions_of(
+        &self,
+        rows: &[(u64, Found)],
+    ) -> Result<Arc<Vec<Arc<Definition>>>, LoadError> {
+        let wanted: Vec<Fingerprint> =
+            rows.iter().filter_map(|(_, found)| found.definition()).collect();
+        Ok(self.inner.definitions.with(&*self.inner.backend, &wanted).await?)
+    }
+
+    /// The definition that a row was written under, among others.
+    pub(crate) async fn definition_of(
+        &self,
+        found: &Found,
+    ) -> Result<Arc<Vec<Arc<Definition>>>, LoadError> {
+        let wanted: Vec<Fingerprint> = found.definition().into_iter().collect();
+        Ok(self.inner.definitions.with(&*self.inner.backend, &wanted).await?)
+    }
+
+    /// Makes a machine from a row. If the user's code panics, that concerns this machine only.
+    pub(crate) fn restore_safely<M: Restore>(
+        &self,
+        found: Found,
+        definitions: &[Arc<Definition>],
+    ) -> Result<M, LoadError> {
+        let id = match &found {
+            Found::Row(row, _) => row.id,
+            Found::Missing(id) => return Err(LoadError::NotFound { id: *id }),
+            Found::Broken(broken) => return Err(broken.clone().into()),
+        };
+        catch_unwind(AssertUnwindSafe(|| self.restore(found, definitions))).unwrap_or_else(|_| {
+            let reason = "reading it panicked; look at its `Deserialize` and its upgrade functions";
+            Err(history(id, reason.to_owned()).into())
+        })
+    }
+
+    /// Makes a machine from a row, if the row is as it was written.
+    pub(crate) fn restore<M: Restore>(
+        &self,
+        found: Found,
+        definitions: &[Arc<Definition>],
+    ) -> Result<M, LoadError> {
+        let own = M::DEFINITION;
+        let (row, head) = match found {
+            Found::Row(row, head) => (row, head),
+            Found::Missing(id) => return Err(LoadError::NotFound { id }),
+            Found::Broken(broken) => return Err(broken.into()),
+        };
+        let id = row.id;
+        check_machine(own, id, &row.machine)?;
+        let (context, head) = self.intact(&row, head)?;
+        let known = Known { own, older: definitions };
+        let Some(written) = known.get(row.definition) else {
+            let (machine, found) = (own.name(), row.definition);
+            return Err(VerifyError::UnknownDefinition { id, machine, found }.into());
+        };
+        let Some(state) = written.state(&row.status) else {
+            return Err(history(id, format!("its definition has no state `{}`", row.status)).into());
+        };
+        if written.states[state].terminal != row.ended {
+            let says = if row.ended { "has ended" } else { "has not ended" };
+            let reason = format!("its row says that it {says}, and its state says otherwise");
+            return Err(history(id, reason).into());
+        }
+        let (state, version) = successor(own, &known, id, row.definition, state)?;
+        let mut summary: Summary = serde_json::from_str(&row.summary)
+            .map_err(|error| history(id, format!("its summary cannot be read: {error}")))?;
+        (summary.created_at, summary.updated_at) = (row.created_at, row.updated_at);
+        let stored = Stored {
+            version: row.version,
+            epoch: row.epoch,
+            head,
+            summary,
+            store: Some(self.inner.identity.store),
+            context: version == own.version,
+            commit_id: None,
+            fixed: Some(Arc::new(Fixed { session: row.session, key: row.key, behind: row.behind })),
+            gate: row.gate,
+        };
+        let journal = Journal::of_stored(id, own.fingerprint, stored);
+        let verified =
+            Verified { journal, state, version, state_text: row.state, context_text: context };
+        let machine = M::__restore(verified).map_err(|unread| unread.of(id))?;
+        check_id(id, &machine)?;
+        Ok(machine)
+    }
+
+    /// The context of a row and the digest of its newest journal entry, if both are as the seal says.
+    pub(crate) fn intact(
+        &self,
+        row: &Row,
+        head: Option<Digest>,
+    ) -> Result<(Arc<str>, Digest), VerifyError> {
+        let id = row.id;
+        let head = head.ok_or_else(|| match row.version.checked_sub(1) {
+            Some(newest) => history(id, format!("entry {newest} of its journal is missing")),
+            None => history(id, "its row says that it has no journal".to_owned()),
+        })?;
+        let context = row.context.clone();
+        let context = context.ok_or_else(|| history(id, "its context is missing".to_owned()))?;
+        if row.seal != seal(&self.inner.key, self.inner.identity.store, row, &context, &head) {
+            let reason = "its row or its newest journal entry was changed: the seal does not match";
+            return Err(history(id, reason.to_owned()));
+        }
+        Ok((context, head))
+    }
+
+    /// The machine with a summary in the format of this program: one of another format is folded
+    /// again from the whole journal.
+    pub(crate) async fn current<M: Restore>(&self, mut machine: M) -> Result<M, LoadError> {
+        if is_current(&machine) {
+            return Ok(machine);
+        }
+        let stored = machine.journal().stored();
+        let id = machine.journal().id();
+        let history = self.history(id).await?;
+        let (summary, _) = fold(machine.__rules(), &Summary::NEW, &history.entries)
+            .map_err(|breach| VerifyError::Rules { id, breach })?;
+        let stored = Stored { summary, ..stored.clone() };
+        machine.__journal_mut(crate::journal::Pass::new()).mark_stored(stored);
+        Ok(machine)
+    }
+}
+
+/// Whether the summary has the format of this program.
+pub(crate) fn is_current<M: Restore>(machine: &M) -> bool {
+    machine.journal().stored().summary.format == machine.__rules().__format()
+}
+
+pub(crate) fn history(id: Id, reason: String) -> VerifyError {
+    VerifyError::History { id, reason }
+}
+
+impl From<Broken> for LoadError {
+    fn from(broken: Broken) -> Self {
+        match broken.id {
+            Some(id) => history(id, broken.reason).into(),
+            None => Self::BrokenRow { reason: broken.reason },
+        }
+    }
+}

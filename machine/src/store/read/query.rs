@@ -1,0 +1,353 @@
+use std::mem::discriminant;
+
+use crate::{
+    clock::Millis,
+    contract::{Release, execution},
+    definition::Fingerprint,
+    id::Id,
+    store::{
+        backend::{Filter, Found},
+        error::LoadError,
+        handle::Store,
+        read::cursor::{Cursor, Order},
+    },
+    stored::{Part, VerifyError},
+};
+
+/// Which machines to list. Without a condition, all of them, in the order in which they were created.
+///
+/// ```
+/// use machine::store::{Query, Store};
+///
+/// # async fn example(store: &Store) -> Result<(), machine::store::LoadError> {
+/// let mut query = Query::new().machine("execution").status("waiting").limit(50);
+/// loop {
+///     let page = store.list(&query).await?;
+///     for line in page.items.iter().flatten() {
+///         println!("{} waits since {}", line.id, line.updated_at);
+///     }
+///     let Some(next) = page.next else { break };
+///     query = query.after(next);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Query {
+    filter: Filter,
+    due: bool,
+    newest_first: bool,
+    unchanged_ms: Option<u64>,
+    limit: Option<usize>,
+    after: Option<Cursor>,
+}
+
+impl Query {
+    /// The default number of machines on a page.
+    pub const DEFAULT_LIMIT: usize = 100;
+
+    /// All machines.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Of this kind, such as `execution`.
+    #[must_use]
+    pub fn machine(mut self, name: impl Into<String>) -> Self {
+        self.filter.machine = Some(name.into());
+        self
+    }
+
+    /// Written under this definition.
+    #[must_use]
+    pub(crate) fn definition(mut self, fingerprint: Fingerprint) -> Self {
+        self.filter.definition = Some(fingerprint);
+        self
+    }
+
+    /// In the state with this name, such as `waiting`.
+    #[must_use]
+    pub fn status(mut self, name: impl Into<String>) -> Self {
+        self.filter.statuses = vec![name.into()];
+        self
+    }
+
+    /// In one of the states with these names.
+    #[must_use]
+    pub fn statuses(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.filter.statuses = names.into_iter().collect();
+        self
+    }
+
+    /// Of this session.
+    #[must_use]
+    pub fn session(mut self, session: impl Into<String>) -> Self {
+        self.filter.session = Some(session.into());
+        self
+    }
+
+    /// With this idempotency key, such as all attempts at one action.
+    #[must_use]
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.filter.key = Some(key.into());
+        self
+    }
+
+    /// That wait for this gate.
+    #[must_use]
+    pub fn behind(mut self, gate: Id) -> Self {
+        self.filter.behind = Some(gate);
+        self
+    }
+
+    /// Executions that are deferred by their gates, released, or refused.
+    ///
+    /// ```
+    /// use machine::contract::Release;
+    /// use machine::store::Query;
+    ///
+    /// let mails_that_wait = Query::new().release(Release::Deferred).session("trip");
+    /// ```
+    #[must_use]
+    pub fn release(mut self, release: Release) -> Self {
+        self.filter.release = Some(release);
+        self.machine(&*execution::DEFINITION.name)
+    }
+
+    /// That wait for any gate, or have waited for one.
+    #[must_use]
+    pub(crate) fn gated(mut self) -> Self {
+        self.filter.gated = true;
+        self
+    }
+
+    /// That have not ended.
+    #[must_use]
+    pub(crate) fn live(mut self) -> Self {
+        self.filter.live = true;
+        self
+    }
+
+    /// With a deadline that is due by the store's clock; most overdue first.
+    ///
+    /// Firing a deadline is a transition: load the machine, call `fire_deadline`, commit. A machine
+    /// stays due until that is committed, also if a guard refuses.
+    #[must_use]
+    pub fn due(mut self) -> Self {
+        self.due = true;
+        self
+    }
+
+    /// Unchanged for at least this time: the clock of the store now, against the time of the newest
+    /// journal entry, which is of the system clock.
+    #[must_use]
+    pub fn unchanged_for(mut self, time: std::time::Duration) -> Self {
+        self.unchanged_ms = Some(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        self
+    }
+
+    /// The newest machine first: the reverse of the order in which they were created. A machine that is
+    /// created between two pages is on neither. [`due`](Self::due) has an order of its own.
+    #[must_use]
+    pub fn newest_first(mut self) -> Self {
+        self.newest_first = true;
+        self
+    }
+
+    /// At most this many on a page, and at least one; by default
+    /// [`DEFAULT_LIMIT`](Self::DEFAULT_LIMIT).
+    #[must_use]
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+
+    /// The first page, oldest first.
+    pub(crate) fn without_place(mut self) -> Self {
+        self.after = None;
+        self.newest_first = false;
+        self
+    }
+
+    /// Only what is in this state of machines of this kind; `None` if this selects nothing.
+    pub(crate) fn in_state(mut self, machine: String, status: String) -> Option<Self> {
+        let Filter { machine: kind, statuses, .. } = &mut self.filter;
+        let is_selected = kind.as_ref().is_none_or(|kind| *kind == machine)
+            && (statuses.is_empty() || statuses.contains(&status));
+        (*kind, *statuses) = (Some(machine), vec![status]);
+        is_selected.then_some(self)
+    }
+
+    pub(crate) fn page_limit(&self) -> usize {
+        self.limit.unwrap_or(Self::DEFAULT_LIMIT).max(1)
+    }
+
+    fn conditions(&self, now: Millis) -> Filter {
+        let unchanged = |ms| now.saturating_sub(Millis::try_from(ms).unwrap_or(Millis::MAX));
+        Filter {
+            due_by: self.due.then_some(now),
+            unchanged_since: self.unchanged_ms.map(unchanged),
+            ..self.filter.clone()
+        }
+    }
+
+    /// The page after this cursor, which the previous page has as [`Page::next`]. One of a query with
+    /// another order is refused.
+    #[must_use]
+    pub fn after(mut self, cursor: Cursor) -> Self {
+        self.after = Some(cursor);
+        self
+    }
+}
+
+/// A part of what a [`Query`] selects, or of another list.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Page<T, C = Cursor> {
+    /// What was found.
+    pub items: Vec<T>,
+    /// Where the next page begins; `None` after the last one.
+    pub next: Option<C>,
+}
+
+/// One machine in a list, from its row alone. Not verified: [`Store::load`] does that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Line {
+    /// The machine's identity.
+    pub id: Id,
+    /// The definition's name, such as `execution`.
+    pub machine: String,
+    /// The state's name.
+    pub status: String,
+    /// The session of the machine.
+    pub session: Option<String>,
+    /// The idempotency key of the machine.
+    pub key: Option<String>,
+    /// The gate that must be approved before it may run.
+    pub behind: Option<Id>,
+    /// The number of its journal entries.
+    pub version: u64,
+    /// When it was created (milliseconds since the Unix epoch).
+    pub created_at: Millis,
+    /// When its last journal entry was made (milliseconds since the Unix epoch).
+    pub updated_at: Millis,
+    /// When its next deadline is due, if any (milliseconds since the Unix epoch).
+    pub due_at: Option<Millis>,
+}
+
+impl Store {
+    /// A page of the machines that a query selects. A row that cannot be read is an error in its
+    /// place and does not hide the others.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Unavailable`] if the storage cannot be read now.
+    pub async fn list(&self, query: &Query) -> Result<Page<Result<Line, LoadError>>, LoadError> {
+        let (rows, next) = self.rows(query, false).await?;
+        let items = rows.into_iter().map(|(_, found)| match found {
+            Found::Row(row, _) => Ok(Line {
+                id: row.id,
+                machine: row.machine,
+                status: row.status,
+                session: row.session,
+                key: row.key,
+                behind: row.behind,
+                version: row.version,
+                created_at: row.created_at,
+                updated_at: row.updated_at,
+                due_at: row.due_at,
+            }),
+            Found::Missing(id) => Err(LoadError::NotFound { id }),
+            Found::Broken(broken) => Err(broken.into()),
+        });
+        Ok(Page { items: items.collect(), next })
+    }
+
+    /// Those of some machines that a query selects, in the same order. With those that cannot be read,
+    /// because nobody knows whether it does; without those that are not there.
+    pub(crate) async fn selected(&self, query: &Query, ids: Vec<Id>) -> Result<Vec<Id>, LoadError> {
+        let conditions = query.conditions(self.now());
+        let rows = self.inner.backend.rows(ids.clone()).await?;
+        let is_selected = |found: &Found| match found {
+            Found::Row(row, _) => conditions.selects(row, row.gate.as_deref()),
+            Found::Broken(_) => true,
+            Found::Missing(_) => false,
+        };
+        let found = ids.into_iter().zip(rows).filter(|(_, found)| is_selected(found));
+        Ok(found.map(|(id, _)| id).collect())
+    }
+
+    /// The rows of a page, and where the next page begins.
+    pub(crate) async fn rows(
+        &self,
+        query: &Query,
+        whole: bool,
+    ) -> Result<(Vec<(u64, Found)>, Option<Cursor>), LoadError> {
+        let limit = query.page_limit();
+        let mut filter = query.conditions(self.now());
+        filter.newest_first = query.newest_first;
+        let order = |due_at: Option<Millis>| match (query.due, query.newest_first) {
+            (true, _) => Order::Due(due_at.unwrap_or(Millis::MIN)),
+            (false, true) => Order::Newest,
+            (false, false) => Order::Oldest,
+        };
+        filter.after = match query.after {
+            Some(cursor) if discriminant(&cursor.order) != discriminant(&order(None)) => {
+                return Err(LoadError::OtherOrder { cursor });
+            }
+            after => after.map(Cursor::place),
+        };
+        // One more, to know whether there is another page.
+        filter.limit = limit.saturating_add(1);
+        filter.whole = whole;
+        let mut rows = self.inner.backend.select(filter).await?;
+        let more = rows.len() > limit;
+        rows.truncate(limit);
+        let next = rows.last().filter(|_| more).map(|(number, found)| {
+            let due_at = match found {
+                Found::Row(row, _) => row.due_at,
+                Found::Broken(broken) => broken.due_at,
+                Found::Missing(_) => None,
+            };
+            Cursor { order: order(due_at), number: *number }
+        });
+        Ok((rows, next))
+    }
+
+    /// The stored data of a machine as plain JSON, whatever its kind: `id`, `machine`, `status`,
+    /// `version`, `state` and `context` as JSON, and the times. It is checked like a machine that is
+    /// loaded.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`load`](Self::load).
+    pub async fn json(&self, id: Id) -> Result<serde_json::Value, LoadError> {
+        let mut rows = self.inner.backend.rows(vec![id]).await?;
+        let (row, head) = match rows.pop().unwrap_or(Found::Missing(id)) {
+            Found::Row(row, head) => (row, head),
+            Found::Missing(id) => return Err(LoadError::NotFound { id }),
+            Found::Broken(broken) => return Err(broken.into()),
+        };
+        let (context, _) = self.intact(&row, head)?;
+        let value =
+            |part, text: &str| {
+                serde_json::from_str::<serde_json::Value>(text)
+                    .map_err(|source| VerifyError::Data { id, part, source })
+            };
+        Ok(serde_json::json!({
+            "id": row.id,
+            "machine": row.machine,
+            "status": row.status,
+            "version": row.version,
+            "epoch": row.epoch,
+            "session": row.session,
+            "created_at": row.created_at,
+            "updated_at": row.updated_at,
+            "due_at": row.due_at,
+            "state": value(Part::State, &row.state)?,
+            "context": value(Part::Context, &context)?,
+        }))
+    }
+}

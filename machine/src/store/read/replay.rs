@@ -1,0 +1,146 @@
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use crate::{
+    id::Id,
+    journal::{Digest, Entry, Summary},
+    store::{
+        backend::{Found, Row},
+        error::LoadError,
+        handle::Store,
+        integrity::check::Named,
+        read::{history::PAGE, load::history},
+    },
+    stored::{Known, Walk, check_machine},
+};
+
+/// A replay of the whole journal of a machine, a page at a time.
+struct Replay<'a> {
+    store: &'a Store,
+    found: &'a Found,
+    id: Id,
+    /// `None` if the program does not know it.
+    kind: Option<&'a Named>,
+    walk: Walk,
+    /// What is wrong with the first entry that is not legal.
+    walked: Result<(), String>,
+    /// What the entries so far add up to, or why the rules of the context did not take them.
+    summary: Result<Summary, LoadError>,
+}
+
+impl Store {
+    /// Replays the journal of a machine, and compares the result with its row. Of a kind that the program does not
+    /// know, the rules of its context are not known.
+    pub(crate) async fn replay(&self, found: Found, kind: Option<&Named>) -> Result<(), LoadError> {
+        let mut known = self.definition_of(&found).await?;
+        let (row, head) = match &found {
+            Found::Row(row, head) => (row, *head),
+            Found::Missing(id) => return Err(LoadError::NotFound { id: *id }),
+            Found::Broken(broken) => return Err(broken.clone().into()),
+        };
+        let id = row.id;
+        let written = Arc::clone(&known);
+        let written = written.iter().find(|known| known.fingerprint == row.definition);
+        let own = kind.map(|kind| kind.definition).or(written.map(|written| &**written));
+        let (walk, walked, summary) = (Walk::new(&row.machine), Ok(()), Ok(Summary::NEW));
+        let mut replay = Replay { store: self, found: &found, id, kind, walk, walked, summary };
+        let (mut read, mut digest) = (0, Digest::ZERO);
+        while read < row.version {
+            let mut entries;
+            (entries, known) = self.history_page(id, read, &mut digest).await?;
+            // A commit may have come in between.
+            entries.truncate(usize::try_from(row.version - read).unwrap_or(PAGE));
+            if entries.is_empty() {
+                break;
+            }
+            read += entries.len() as u64;
+            if let Some(own) = own {
+                replay.page(&Known { own, older: &known }, &entries, read == row.version);
+            }
+        }
+        if read == 0 && row.version > 0 {
+            return Err(history_error(id, "it has no journal".to_owned()));
+        }
+        // What is wrong with the row is reported before what is wrong with the moves.
+        self.refuse_more(row).await?;
+        self.intact(row, head)?;
+        if read < row.version {
+            return Err(history_error(id, format!("entry {read} of its journal is missing")));
+        }
+        if let Some(kind) = kind {
+            check_machine(kind.definition, id, &row.machine)?;
+        }
+        let own = own.ok_or_else(|| {
+            history_error(id, "it was written under an unknown definition".to_owned())
+        })?;
+        replay.finish(&Known { own, older: &known }, row, head)
+    }
+
+    /// Refuses a journal with more entries than the row says, unless the row has moved on, too.
+    async fn refuse_more(&self, row: &Row) -> Result<(), LoadError> {
+        let more = self.inner.backend.history(row.id, row.version, 1).await?;
+        if more.is_ok_and(|more| more.is_empty()) {
+            return Ok(());
+        }
+        match self.inner.backend.rows(vec![row.id]).await?.pop() {
+            Some(Found::Row(now, _)) if now.version > row.version => Ok(()),
+            _ => Err(more_entries(row.id)),
+        }
+    }
+}
+
+impl Replay<'_> {
+    /// Follows the next entries. After the last of them, the rules of the context must hold.
+    fn page(&mut self, known: &Known<'_>, entries: &[Entry], is_last: bool) {
+        let (id, key) = (self.id, &self.store.inner.key);
+        if self.walked.is_ok() {
+            self.walked = entries.iter().try_for_each(|entry| self.walk.step(known, entry, key));
+        }
+        let (Ok(()), Ok(summary)) = (&self.walked, &mut self.summary) else { return };
+        let Some(kind) = self.kind else {
+            for entry in entries {
+                summary.add(entry);
+            }
+            return;
+        };
+        let found = self.found.clone();
+        let fold = || (kind.fold)(self.store, found, known.older, summary, (entries, is_last));
+        // If the user's code panics, that concerns this machine only.
+        self.summary = catch_unwind(AssertUnwindSafe(fold))
+            .unwrap_or_else(|_| Err(history_error(id, "reading it panicked".to_owned())));
+    }
+
+    /// Compares the result with the row.
+    fn finish(self, known: &Known<'_>, row: &Row, head: Option<Digest>) -> Result<(), LoadError> {
+        let Self { id, walk, kind, summary, .. } = self;
+        let end = || walk.finish(known, row.definition, &row.status, row.epoch);
+        let walked = self.walked.and_then(|()| end());
+        let (_, newest) = walked.map_err(|reason| history_error(id, reason))?;
+        if head != Some(newest) {
+            return Err(more_entries(id));
+        }
+        let mut summary = summary?;
+        let mut stored: Summary = serde_json::from_str(&row.summary)
+            .map_err(|error| history_error(id, format!("its summary cannot be read: {error}")))?;
+        (stored.created_at, stored.updated_at) = (row.created_at, row.updated_at);
+        if kind.is_none() {
+            // The part of the context needs the program's own rules.
+            (summary.format, summary.context) = (stored.format, stored.context.clone());
+        }
+        // One of another format is folded again when the machine is loaded.
+        if stored.format == summary.format && stored != summary {
+            return Err(history_error(id, "its summary does not match its journal".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+fn more_entries(id: Id) -> LoadError {
+    history_error(id, "its journal has more entries than its row says".to_owned())
+}
+
+fn history_error(id: Id, reason: String) -> LoadError {
+    history(id, reason).into()
+}

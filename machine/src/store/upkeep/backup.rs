@@ -1,0 +1,143 @@
+use std::path::{Path, PathBuf};
+
+use crate::store::{error::Unavailable, handle::Store, read::subscribe::Position};
+
+/// A copy that [`Store::backup`] made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Backup {
+    /// The copy.
+    pub path: PathBuf,
+    /// Its size, in bytes.
+    pub bytes: u64,
+    /// The newest entry in it.
+    pub position: Position,
+}
+
+/// How far [`Store::backup`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BackupProgress {
+    /// How much was copied, in bytes.
+    pub bytes: u64,
+    /// The size of the copy, in bytes.
+    pub total_bytes: u64,
+}
+
+/// Why no backup was made. There is no file with the name of the copy, unless it was there before.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BackupError {
+    /// A file with this name exists.
+    #[error("{path} exists; a backup never replaces a file: give another name, or move it away")]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A name that SQLite gives to the files of a database.
+    #[error(
+        "{path} has a name that SQLite uses for files beside a database; give one that does not end in \
+         -wal, -journal or -shm"
+    )]
+    Reserved {
+        /// The copy that was to be made.
+        path: PathBuf,
+    },
+    /// A log of another database of that name exists, and SQLite would apply it to the copy.
+    #[error(
+        "{path} would take {other} for its log: was a database moved without it? Give another name, or \
+         move the log away"
+    )]
+    Leftover {
+        /// The copy that was to be made.
+        path: PathBuf,
+        /// The log.
+        other: PathBuf,
+    },
+    /// The copy cannot be written.
+    #[error("cannot write {path}: {reason}")]
+    CannotWrite {
+        /// The copy that was to be made.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
+    /// The disk with the copy is full.
+    #[error("there is no space left for {path}; free some, or give a path on another disk")]
+    Full {
+        /// The copy that was to be made.
+        path: PathBuf,
+    },
+    /// The store is in memory.
+    #[error("the store is in memory, so there is no file to copy; `export` writes single machines")]
+    InMemory,
+    /// The store cannot be read now.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+}
+
+impl Store {
+    /// Copies the whole store to a new file, while any number of processes write to it. The copy is of
+    /// one moment: it has every commit that was acknowledged before the call, and each one as a whole.
+    /// It is a store like any other, with the same key; [`verify_all`](Self::verify_all) checks it. The
+    /// first time it is opened for writing, it gets a new generation, higher than that of the original, so
+    /// that positions in the journal and fencing tokens of the two are never mistaken for each other.
+    ///
+    /// The copy gets its name when it is complete and on disk. Until then it is a file
+    /// `NAME-backup-ID.partial`; one that a process left when it was killed is removed by the next backup
+    /// to the same name. If the future is dropped, the backup ends.
+    ///
+    /// Writers are not held up, but the write-ahead log grows until the backup has ended. Lock files of
+    /// workers are not copied: whether a worker of the original has ended cannot be told from the copy.
+    ///
+    /// Calls `progress` from time to time.
+    ///
+    /// ```
+    /// use machine::store::{OpenOptions, Store};
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    /// # runtime.block_on(async {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let (file, copy) = (folder.path().join("agent.db"), folder.path().join("copy.db"));
+    /// let store = Store::sqlite(&file).await?;
+    /// let backup = store.backup(&copy, |progress| {
+    ///     eprintln!("{} of {} bytes", progress.bytes, progress.total_bytes);
+    /// }).await?;
+    ///
+    /// let copy = OpenOptions::new().read_only(&backup.path).await?;
+    /// assert!(copy.verify_all(|_| {}).await?.is_clean());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`BackupError`] if a file with that name exists, its folder does not, the disk is full, the store
+    /// is in memory or cannot be read.
+    pub async fn backup(
+        &self,
+        to: impl AsRef<Path>,
+        mut progress: impl FnMut(BackupProgress),
+    ) -> Result<Backup, BackupError> {
+        // One that nobody has looked at yet is replaced by the next one.
+        let (sender, steps) = async_channel::bounded(1);
+        let answer = self.inner.backend.backup(to.as_ref().to_owned(), sender);
+        // It ends when the copy is made or the backend gives up.
+        while let Ok(step) = steps.recv().await {
+            progress(step);
+        }
+        let Copied { path, bytes, newest } = answer.await??;
+        let position = Position { generation: self.inner.identity.generation, sequence: newest };
+        Ok(Backup { path, bytes, position })
+    }
+}
+
+/// What a backend has copied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Copied {
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: u64,
+    /// The sequence number of the newest line.
+    pub(crate) newest: u64,
+}

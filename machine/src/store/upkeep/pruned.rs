@@ -1,0 +1,78 @@
+use std::{collections::BTreeMap, fmt};
+
+use crate::{clock::Millis, store::integrity::verify::Problem};
+
+/// How far [`Store::prune`](crate::store::Store::prune) is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PruneProgress {
+    /// The number of machines that were looked at.
+    pub looked_at: u64,
+    /// The number of machines that were deleted.
+    pub machines: u64,
+    /// The number of their journal entries.
+    pub entries: u64,
+}
+
+/// What [`Store::prune`](crate::store::Store::prune) has deleted, or what it would delete.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Pruned {
+    /// The number of machines.
+    pub machines: u64,
+    /// The number of their journal entries.
+    pub entries: u64,
+    /// The number of machines that are old enough and were kept, by the reason.
+    pub kept: BTreeMap<Kept, u64>,
+    /// What is wrong with machines that failed verification. They were kept.
+    pub problems: Vec<Problem>,
+}
+
+/// Why a machine was not pruned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Kept {
+    /// A machine that waits for this gate has not ended.
+    Awaited,
+    /// Its parent, or one above it, has not ended.
+    HasParent,
+    /// One of its children, or of theirs, has not ended.
+    HasChildren,
+    /// Its call is unanswered: a late receipt may arrive.
+    Unanswered,
+    /// It ended as not done, and a receipt says that it was done. See
+    /// [`Prune::contradicted`](crate::store::Prune::contradicted).
+    Contradicted,
+    /// It is the newest machine, or has the newest journal entry. It can be pruned when there are others.
+    Newest,
+    /// It changed in the meantime.
+    Changed,
+}
+
+impl fmt::Display for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Awaited => "a machine that waits for it has not ended",
+            Self::HasParent => "its parent, or one above it, has not ended",
+            Self::HasChildren => "one of its children, or of theirs, has not ended",
+            Self::Unanswered => "its call is unanswered, and a late receipt may arrive",
+            Self::Contradicted => "it ended as not done, and a receipt says that it was done",
+            Self::Newest => "it is the newest machine, or has the newest journal entry",
+            Self::Changed => "it changed in the meantime",
+        })
+    }
+}
+
+/// A call of [`Store::prune`](crate::store::Store::prune) that deleted something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Pruning {
+    /// The name of the person.
+    pub by: String,
+    /// When it began, by the clock of the store (milliseconds since the Unix epoch).
+    pub at: Millis,
+    /// The number of machines that were deleted.
+    pub machines: u64,
+    /// The number of their journal entries.
+    pub entries: u64,
+}

@@ -1,0 +1,94 @@
+//! What pruning is for a backend: which machines, on whose behalf, and what is left of them.
+
+use crate::{
+    clock::Millis,
+    id::Id,
+    journal::{Digest, DigestKey},
+    store::backend::{Broken, Sequenced},
+};
+
+/// Machines to prune.
+#[derive(Debug, Clone)]
+pub(crate) struct Prune {
+    /// The call that asks for it; it may need several batches.
+    pub(crate) id: Id,
+    /// The name of the person.
+    pub(crate) human: String,
+    pub(crate) candidates: Vec<Candidate>,
+}
+
+/// A machine to prune, if it is still as it was when that was decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    pub(crate) id: Id,
+    /// The number of its journal lines.
+    pub(crate) version: u64,
+}
+
+/// A part of what the chain over the whole journal covers.
+#[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant, reason = "nearly every link is a line")]
+pub(crate) enum Link {
+    Line(Sequenced),
+    Pruned(u64, Result<PrunedLine, Broken>),
+}
+
+impl Link {
+    pub(crate) fn seq(&self) -> u64 {
+        match self {
+            Self::Line(line) => line.seq,
+            Self::Pruned(seq, _) => *seq,
+        }
+    }
+}
+
+/// What is left of a journal line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PrunedLine {
+    pub(crate) digest: Digest,
+    pub(crate) chain: Option<Digest>,
+    /// Who pruned it: see [`Pruning::id`].
+    pub(crate) prune: Id,
+    /// It opened an attempt, which is kept: the attempt's token is the sequence number of the line.
+    pub(crate) opened: bool,
+}
+
+impl PrunedLine {
+    /// Shows that the line was pruned by a store, and not removed by an edit.
+    pub(crate) fn seal(&self, key: &DigestKey, seq: u64) -> Digest {
+        let chain = self.chain.as_ref().map_or(&[][..], |chain| chain.bytes());
+        key.digest(&[
+            b"pruned",
+            self.prune.bytes(),
+            &seq.to_le_bytes(),
+            self.digest.bytes(),
+            chain,
+            &[u8::from(self.opened)],
+        ])
+    }
+}
+
+/// A call that pruned machines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pruning {
+    pub(crate) id: Id,
+    /// The name of the person.
+    pub(crate) human: String,
+    /// When it began.
+    pub(crate) at: Millis,
+    pub(crate) machines: u64,
+    pub(crate) entries: u64,
+}
+
+impl Pruning {
+    pub(crate) fn seal(&self, key: &DigestKey) -> Digest {
+        key.digest(&[
+            b"prune",
+            self.id.bytes(),
+            self.human.as_bytes(),
+            &self.at.to_le_bytes(),
+            &self.machines.to_le_bytes(),
+            &self.entries.to_le_bytes(),
+        ])
+    }
+}

@@ -1,0 +1,116 @@
+use crate::{
+    clock::Millis,
+    id::Id,
+    journal::{Digest, DigestKey},
+    store::backend::{Claim, Rejected, Wants},
+    stored::Hold,
+};
+
+/// One attempt at what a key protects. Attempts are never deleted, and only `hold`, `worker` and
+/// `expires_at` ever change: the state of a key is a fold of its attempts, so that no change of a
+/// machine's row can free it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Attempt {
+    pub(crate) key: String,
+    /// Who may use the key: [`CONTRACTS`], or `machine:` and the name of a user's machine.
+    pub(crate) space: String,
+    /// What the key stands for; a key belongs to one action.
+    pub(crate) action: Option<Digest>,
+    /// The machine that made the attempt.
+    pub(crate) by: Id,
+    /// The fencing token: the sequence number of the journal entry that opened the attempt, so that
+    /// it rises from attempt to attempt.
+    pub(crate) token: u64,
+    pub(crate) hold: Hold,
+    /// The worker whose permit is unanswered.
+    pub(crate) worker: Option<String>,
+    /// When that permit expires.
+    pub(crate) expires_at: Option<Millis>,
+}
+
+/// The space of the keys of execution contracts. No machine of a user can get into it.
+pub(crate) const CONTRACTS: &str = "contract";
+
+/// The state of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeyState {
+    Free,
+    Held {
+        by: Id,
+    },
+    /// What it protects took place.
+    Applied {
+        by: Id,
+    },
+}
+
+/// The state of a key in its space, apart from the attempts of one machine.
+pub(crate) fn key_state(attempts: &[Attempt], space: &str, but: Id) -> KeyState {
+    let others = attempts.iter().filter(|attempt| attempt.space == space && attempt.by != but);
+    let mut state = KeyState::Free;
+    for attempt in others {
+        match (attempt.hold, state) {
+            (Hold::Applied, _) => return KeyState::Applied { by: attempt.by },
+            (Hold::Held, KeyState::Free) => state = KeyState::Held { by: attempt.by },
+            _ => {}
+        }
+    }
+    state
+}
+
+/// A machine that uses the key for another action, or a user's machine that names a key of another
+/// space: the key is not the claimant's. A contract is never refused because of a foreign machine.
+pub(crate) fn reused_by(
+    attempts: &[Attempt],
+    space: &str,
+    action: Option<Digest>,
+    but: Id,
+) -> Option<Id> {
+    let foreign = |attempt: &&Attempt| {
+        if attempt.space == space { attempt.action != action } else { space != CONTRACTS }
+    };
+    attempts.iter().filter(|attempt| attempt.by != but).find(foreign).map(|attempt| attempt.by)
+}
+
+/// Why a key is not what a write wants it to be.
+pub(crate) fn refused(claim: &Claim, attempts: &[Attempt], id: Id) -> Option<Rejected> {
+    let Claim { key, space, action, wants } = claim;
+    if *wants == Wants::NeverUsed {
+        let mut used = attempts.iter().filter(|attempt| attempt.space == *space);
+        return used.next().map(|_| {
+            // The key ends with a digest, which says nothing to people.
+            let tool = key.rsplit_once(':').map_or(key.as_str(), |(tool, _)| tool);
+            let what = format!("this call of `{}`", tool.replace(':', "."));
+            Rejected::EffectLowered { id, what }
+        });
+    }
+    if let Some(by) = reused_by(attempts, space, *action, id) {
+        return Some(Rejected::KeyReused { id, by });
+    }
+    match key_state(attempts, space, id) {
+        KeyState::Applied { by } => Some(Rejected::AlreadyDone { id, by }),
+        KeyState::Held { by } if *wants == Wants::Free => Some(Rejected::KeyHeld { id, by }),
+        KeyState::Held { .. } | KeyState::Free => None,
+    }
+}
+
+impl Attempt {
+    /// Covers every field, so that an edited attempt is an error and not a free key.
+    pub(crate) fn seal(&self, key: &DigestKey) -> Digest {
+        key.digest(&[
+            self.key.as_bytes(),
+            self.space.as_bytes(),
+            &[u8::from(self.action.is_some()), u8::from(self.worker.is_some())],
+            self.action.as_ref().map_or(&[], |action| action.bytes().as_slice()),
+            self.by.to_string().as_bytes(),
+            &self.token.to_le_bytes(),
+            &[self.hold as u8],
+            self.worker.as_deref().unwrap_or_default().as_bytes(),
+            &self.expires_at.map_or([0; 9], |at| {
+                let mut bytes = [1; 9];
+                bytes[1..].copy_from_slice(&at.to_le_bytes());
+                bytes
+            }),
+        ])
+    }
+}

@@ -1,0 +1,249 @@
+use std::sync::Arc;
+
+use crate::{
+    contract::{ApprovalEnd, execution},
+    definition::Definition,
+    id::Id,
+    journal::{Digest, Fact, Fixed, Line, Stored},
+    store::{
+        backend::{AttemptChange, Claim, Row, Wants, Write},
+        error::CommitError,
+        handle::Store,
+        write::{attempt::CONTRACTS, seal::seal},
+    },
+    stored::{Breach, Durable, Hold, Index, ToolUse, fold},
+};
+
+/// One machine of a batch, ready to be written.
+pub(crate) struct Prepared {
+    pub(crate) write: Write,
+    /// The definitions that its row and lines refer to.
+    pub(crate) definitions: Vec<Arc<Definition>>,
+    /// What is on disk after the batch.
+    pub(crate) stored: Stored,
+    /// What the machine is after the batch, for the machines that wait for it.
+    pub(crate) index: Index,
+    /// The gate that must be approved, if the machine leaves its initial state.
+    pub(crate) gate: Option<Id>,
+    /// The end of the approval under which it leaves its initial state.
+    pub(crate) approval_end: Option<ApprovalEnd>,
+}
+
+impl Store {
+    /// Prepares a machine for a batch: folds its new entries, checks its rules, and makes the texts
+    /// that are stored, each once. `Ok(None)` if there is nothing to write.
+    pub(crate) fn prepare(
+        &self,
+        machine: &mut dyn Durable,
+        creates: bool,
+        commit_id: i64,
+    ) -> Result<Option<Prepared>, CommitError> {
+        let now = self.now();
+        let journal = machine.__journal_mut(crate::journal::Pass::new());
+        let id = journal.id();
+        journal.make_deadlines_absolute(now);
+        let journal = machine.journal();
+        let before = journal.stored();
+        if before.version > 0 && before.store != Some(self.inner.identity.store) {
+            return Err(CommitError::OtherStore { id });
+        }
+        match (creates, before.version) {
+            (true, 1..) => return Err(CommitError::AlreadyStored { id }),
+            (false, _) if journal.uncommitted().is_empty() => return Ok(None),
+            (false, 0) => return Err(CommitError::NeverStored { id }),
+            _ => {}
+        }
+        let unwritable = |reason: String| CommitError::Unwritable { id, reason };
+        if let Some(reason) = journal.unwritable() {
+            return Err(unwritable(reason.to_owned()));
+        }
+        let (summary, folded) = fold(machine.__rules(), &before.summary, journal.uncommitted())
+            .map_err(|breach| CommitError::Refused { id, breach })?;
+        let definition = machine.definition();
+        check_kind(definition, &folded.after)
+            .map_err(|breach| CommitError::Refused { id, breach })?;
+        if creates && machine.journal().is_imported() {
+            check_import(machine, &folded.after)?;
+        }
+        let lines = self.lines(machine).map_err(unwritable)?;
+        let head = lines.last().map_or(before.head, |line| line.digest);
+        let mut definitions = vec![self.inner.definitions.own(definition)];
+        definitions.extend_from_slice(journal.older());
+
+        let state = machine.__state_text().map_err(|error| unwritable(error.to_string()))?;
+        let context = machine.__context_text().map_err(|error| unwritable(error.to_string()))?;
+        let text =
+            serde_json::to_string(&summary).map_err(|error| unwritable(error.to_string()))?;
+        let fixed = fixed(id, before, &folded.after)?;
+        let mut row = Row {
+            id,
+            machine: definition.name.to_string(),
+            definition: definition.fingerprint,
+            status: definition.states[machine.state_index()].name.to_string(),
+            version: before.version + lines.len() as u64,
+            epoch: journal.epoch(),
+            created_at: summary.created_at,
+            updated_at: summary.updated_at,
+            ended: definition.states[machine.state_index()].terminal,
+            due_at: summary.due_at(),
+            session: fixed.session.clone(),
+            key: fixed.key.clone(),
+            behind: fixed.behind,
+            gate: None,
+            commit_id,
+            seal: Digest::ZERO,
+            state,
+            summary: text,
+            context: None,
+        };
+        row.seal = seal(&self.inner.key, self.inner.identity.store, &row, &context, &head);
+        row.context = (!before.context).then_some(context);
+        let stored = Stored {
+            version: row.version,
+            epoch: row.epoch,
+            head,
+            summary,
+            store: Some(self.inner.identity.store),
+            context: true,
+            commit_id: None,
+            fixed: Some(fixed),
+            gate: before.gate.clone(),
+        };
+        let begins = journal.uncommitted().iter().any(|entry| {
+            let initial = &definition.states[definition.initial].name;
+            matches!(&entry.fact, Fact::Moved { from, .. } if from == initial)
+        });
+        // Also one that is called again.
+        let of = |index: &Index| {
+            // A later limit is no other permit.
+            index.permit.as_ref().map(|permit| (permit.worker.clone(), permit.epoch))
+        };
+        let permits = folded.after.permit.is_some() && of(&folded.before) != of(&folded.after);
+        let (claim, attempt) = match &row.key {
+            Some(key) => {
+                let how = (creates, (begins || permits) && !folded.after.closed);
+                key_changes(key, &definition.name, how, &folded.before, &folded.after)
+            }
+            None => (None, None),
+        };
+        let gate = row.behind.filter(|_| begins && !folded.after.closed);
+        let approval_end = folded.after.approval_end.filter(|_| begins && !folded.after.closed);
+        let expected = (!creates).then_some(before.version);
+        let tool = folded
+            .after
+            .tool
+            .clone()
+            .filter(|_| (creates || begins || permits) && !folded.after.closed)
+            .map(|tool| ToolUse { begins: begins || permits, ..tool });
+        let write = Write { expected, row, lines, claim, attempt, tool };
+        Ok(Some(Prepared { write, definitions, stored, index: folded.after, gate, approval_end }))
+    }
+
+    /// The entries that are not stored yet, as lines.
+    fn lines(&self, machine: &dyn Durable) -> Result<Vec<Line>, String> {
+        let (journal, own) = (machine.journal(), machine.definition());
+        let mut head = journal.stored().head;
+        let mut lines = Vec::with_capacity(journal.uncommitted().len());
+        for entry in journal.uncommitted() {
+            let mut older = journal.older().iter();
+            let older = older.find(|older| older.fingerprint == entry.definition);
+            let line =
+                entry.to_line(older.map_or(own, |older| &**older), &self.inner.key, &head)?;
+            head = line.digest;
+            lines.push(line);
+        }
+        Ok(lines)
+    }
+}
+
+/// The name `execution` and contracts belong to the machine of this library: no other machine moves
+/// its executions.
+fn check_kind(definition: &Definition, after: &Index) -> Result<(), Breach> {
+    let is_own = definition.fingerprint == execution::DEFINITION.fingerprint;
+    if definition.name == execution::DEFINITION.name && !is_own {
+        return Err(Breach::new(
+            "the name `execution` belongs to the machine of this library; rename this one",
+        ));
+    }
+    if after.contract && !is_own {
+        return Err(Breach::new(
+            "a `Contract` is the context of the library's `Execution` only; give this machine a \
+             context of its own",
+        ));
+    }
+    Ok(())
+}
+
+/// Who reads an irreversible action from data may do so in several stores, and an answer that was read
+/// was given by nobody.
+fn check_import(machine: &dyn Durable, after: &Index) -> Result<(), CommitError> {
+    let has_ended = machine.definition().states[machine.state_index()].terminal;
+    let is_answered = after.approves.as_ref().is_some_and(|gate| gate.decision.is_some());
+    let is_approved = after.is_approved && !has_ended;
+    let is_open = after.exclusive && after.hold == Hold::Free && !after.closed;
+    if is_answered || is_approved || is_open {
+        return Err(CommitError::Imported { id: machine.journal().id() });
+    }
+    Ok(())
+}
+
+/// What identifies a machine. It is fixed at creation, even if a newer program would project something
+/// else.
+fn fixed(id: Id, before: &Stored, after: &Index) -> Result<Arc<Fixed>, CommitError> {
+    let Some(fixed) = &before.fixed else {
+        let Index { session, key, behind, .. } = after.clone();
+        return Ok(Arc::new(Fixed { session, key, behind }));
+    };
+    if fixed.key.is_none() && after.key.is_some() && after.hold != Hold::Free {
+        let breach = Breach::new(
+            "it holds a key, and it was created without one; a key is fixed at creation",
+        );
+        return Err(CommitError::Refused { id, breach });
+    }
+    Ok(Arc::clone(fixed))
+}
+
+/// What a batch requires of the key of a machine, and what happens to its attempt.
+fn key_changes(
+    key: &str,
+    machine: &str,
+    (creates, begins): (bool, bool),
+    before: &Index,
+    after: &Index,
+) -> (Option<Claim>, Option<AttemptChange>) {
+    let space = if after.contract { CONTRACTS.to_owned() } else { format!("machine:{machine}") };
+    // A machine that is created may bring a history with it.
+    let held = if creates { Hold::Free } else { before.hold };
+    let opens = matches!(
+        (held, after.hold),
+        (Hold::Free | Hold::Released, Hold::Held) | (Hold::Free, Hold::Applied | Hold::Released)
+    );
+    // Evidence is never refused, not even if another machine has taken the key in the meantime.
+    let takes = opens && after.hold != Hold::Released;
+    let wants = if takes {
+        Some(Wants::Free)
+    } else if creates && after.exclusive {
+        Some(Wants::NotApplied)
+    } else if begins && after.contract && !after.exclusive {
+        Some(Wants::NeverUsed)
+    } else {
+        None
+    };
+    let claim = wants.map(|wants| Claim {
+        key: key.to_owned(),
+        space: space.clone(),
+        action: after.action,
+        wants,
+    });
+    let changed = held != after.hold || before.permit != after.permit;
+    let attempt = (opens || changed && after.hold != Hold::Free).then(|| AttemptChange {
+        opens,
+        key: key.to_owned(),
+        space,
+        action: after.action,
+        hold: after.hold,
+        worker: after.permit.as_ref().map(|permit| permit.worker.clone()),
+        expires_at: after.permit.as_ref().map(|permit| permit.expires_at),
+    });
+    (claim, attempt)
+}

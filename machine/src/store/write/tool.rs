@@ -1,0 +1,40 @@
+use crate::{id::Id, store::backend::Rejected, stored::ToolUse};
+
+/// What a store knows of a tool that was irreversible once.
+///
+/// Whoever plans an action with an identity has the type of the tool, so the plan counts. One without
+/// may be a model's, so it counts only when it begins.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Tool {
+    /// Whether its keys are made from an identity; `None` if no action has shown that yet.
+    pub(crate) identity: Option<bool>,
+}
+
+impl Tool {
+    /// What is known of a tool after this use, by a machine with this id.
+    pub(crate) fn after(
+        known: Option<Self>,
+        used: &ToolUse,
+        id: Id,
+    ) -> Result<Option<Self>, Rejected> {
+        if !used.irreversible {
+            return match known {
+                Some(_) => {
+                    let what = format!("the tool `{}`", used.name);
+                    Err(Rejected::EffectLowered { id, what })
+                }
+                None => Ok(None),
+            };
+        }
+        match known.unwrap_or_default().identity {
+            Some(identity) if identity != used.identity => {
+                Err(Rejected::IdentityChanged { id, tool: used.name.clone(), identity })
+            }
+            Some(identity) => Ok(Some(Self { identity: Some(identity) })),
+            None => {
+                let shows = used.identity || used.begins;
+                Ok(Some(Self { identity: shows.then_some(used.identity) }))
+            }
+        }
+    }
+}
