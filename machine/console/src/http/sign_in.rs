@@ -22,7 +22,8 @@ use super::{
 /// One-time codes of an [`Http`](super::Http), for links that sign somebody in.
 ///
 /// ```
-/// # use machine::{actor::{Actors, Human}, http::{Access, Http}, store::Store};
+/// # use machine::{actor::{Actors, Human}, store::Store};
+/// # use machine_console::http::{Access, Http};
 /// # let store = Store::memory();
 /// let token = "3c7ad1f5-of-ann";
 /// let access = Access::new().operator(Human::new("ann")?, token)?;
