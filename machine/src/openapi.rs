@@ -22,7 +22,6 @@ impl ToSchema for Id {
     }
 }
 
-/// The step, with its command.
 impl PartialSchema for NextStep {
     fn schema() -> RefOr<Schema> {
         let text = || ObjectBuilder::new().schema_type(Type::String);
@@ -67,7 +66,12 @@ impl PartialSchema for NextStep {
                     "Of `requeue`: the correlation ids of the messages that were set aside.",
                 )),
             )
-            .property("command", text().description(Some("The same on the command line.")))
+            .property(
+                "command",
+                text().description(Some(
+                    "The same on the command line, without the program and its file.",
+                )),
+            )
             .required("command")
             .into()
     }

@@ -73,7 +73,11 @@ async fn a_child_is_not_tried_again_behind_its_parent() {
     tried.failed(1, &format!("`show {id}`"));
     assert_eq!(place.label(child).await, Label::Failed);
     let shown = place.json(&["show", &end(child)]);
-    assert_eq!(shown["next"], json!([{ "do": "show", "id": id }]), "{shown}");
+    assert_eq!(
+        shown["next"],
+        json!([{ "do": "show", "id": id, "command": format!("show {id}") }]),
+        "{shown}"
+    );
     let listed = place.json(&["list", "--machine", "execution"]);
     assert_eq!(listed["machines"].as_array().unwrap().len(), 2, "{listed}");
 }
@@ -116,5 +120,9 @@ async fn a_gate_for_what_was_done_is_not_offered() {
     refused.failed(1, "approved by ann");
     let shown = place.json(&["show", &end(id)]);
     assert!(shown["stale"].as_str().unwrap().contains("approved by ann"), "{shown}");
-    assert_eq!(shown["next"], json!([{ "do": "cancel", "id": id }]), "{shown}");
+    assert_eq!(
+        shown["next"],
+        json!([{ "do": "cancel", "id": id, "command": format!("cancel {id} --as NAME") }]),
+        "{shown}"
+    );
 }

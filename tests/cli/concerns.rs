@@ -32,7 +32,10 @@ async fn what_is_contradicted_is_acknowledged() {
     let id = contradicted(&place.store, "bob@example.com").await;
     let found = concern(&place);
     assert_eq!(found["reason"], "contradicted");
-    assert_eq!(found["next"], json!([{ "do": "acknowledge", "id": id }]));
+    assert_eq!(
+        found["next"],
+        json!([{ "do": "acknowledge", "id": id, "command": format!("acknowledge {id} --as NAME") }])
+    );
     place.run(&["acknowledge", &end(id)]).failed(2, "--as <NAME>");
     place.run(&["acknowledge", &end(id), "--as", "ann"]).done();
     let listed = place.json(&["list"]);

@@ -214,7 +214,11 @@ async fn a_question_is_answered_once() {
     assert!(!shown.out.contains("--as NAME"), "{shown:?}");
     let concerns = place.json(&["list", "--attention-only"])["attention"]["concerns"].clone();
     assert_eq!(concerns[0]["answered_with"], "confirm", "{concerns}");
-    assert_eq!(concerns[0]["next"], json!([{ "do": "show", "id": id }]), "{concerns}");
+    assert_eq!(
+        concerns[0]["next"],
+        json!([{ "do": "show", "id": id, "command": format!("show {id}") }]),
+        "{concerns}"
+    );
     let listed = place.run(&["list", "--attention-only"]);
     assert!(listed.done().contains("not applied yet"), "{listed:?}");
 

@@ -12,12 +12,13 @@ const DECLINE: &str = "/api/approvals/decline";
 async fn a_gate_is_listed_until_it_is_answered() {
     let place = Place::with(|http| http.command("machine --db agent.db")).await;
     let (gate, planned) = place.gate_of(mail("bob@example.com").session("s 1")).await;
+    assert_eq!(place.get("/api/health").await["command"], "machine --db agent.db");
     let listed = place.get("/api/approvals").await;
     let approval = &listed["approvals"][0];
     let since = &approval["waiting_since"];
     let step = |verb: &str| {
         json!({ "do": verb, "id": gate.id(),
-            "command": format!("machine --db agent.db {verb} {} --as NAME", gate.id()) })
+            "command": format!("{verb} {} --as NAME", gate.id()) })
     };
     let expected = json!({
         "gate": gate.id(), "execution": planned.id(), "question": gate.question(),

@@ -212,7 +212,7 @@ async fn a_timeline_has_pages() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn attention_is_most_urgent_first() {
-    let place = Place::with(|http| http.command("machine --db agent.db")).await;
+    let place = Place::new().await;
     let question = place.question().await;
     let doubt = place.doubt("bob@example.com").await;
     let mut pending = pending_mail("ann@example.com");
@@ -227,7 +227,7 @@ async fn attention_is_most_urgent_first() {
     assert_eq!(found, [("in_doubt", json!(doubt)), ("waits_for_person", json!(question))]);
     let step = &attention["concerns"][0]["next"][0];
     assert_eq!(step["do"], "confirm");
-    assert!(step["command"].as_str().unwrap().starts_with("machine --db agent.db confirm"));
+    assert!(step["command"].as_str().unwrap().starts_with("confirm "));
 }
 
 #[tokio::test(flavor = "multi_thread")]

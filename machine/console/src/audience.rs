@@ -1,3 +1,7 @@
+//! Views for an audience that is chosen at run time.
+
+use machine::view::{self, Diagnostic, Hidden, Human, Internal, Shown};
+
 /// Who a view is for, chosen at run time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
@@ -13,24 +17,63 @@ pub(crate) enum Audience {
     Internal,
 }
 
-/// Calls a method of `Observer`, or another function of an audience, and makes its answer a document.
-/// What the audience may not see is not in it.
+/// Evaluates an expression with the type `$A` of an audience. Each arm has its own types, so the expression must end in
+/// one that they share.
 macro_rules! for_audience {
-    ($audience:expr, $observer:expr, $method:ident($($argument:expr),*)) => {
+    ($audience:expr, $A:ident => $body:expr) => {
         match $audience {
             $crate::audience::Audience::Human => {
-                $observer.$method::<machine::view::Human>($($argument),*).await
-                    .map(|view| serde_json::to_value(&view))
+                type $A = machine::view::Human;
+                $body
             }
             $crate::audience::Audience::Diagnostic => {
-                $observer.$method::<machine::view::Diagnostic>($($argument),*).await
-                    .map(|view| serde_json::to_value(&view))
+                type $A = machine::view::Diagnostic;
+                $body
             }
             $crate::audience::Audience::Internal => {
-                $observer.$method::<machine::view::Internal>($($argument),*).await
-                    .map(|view| serde_json::to_value(&view))
+                type $A = machine::view::Internal;
+                $body
             }
         }
     };
 }
 pub(crate) use for_audience;
+
+/// Reads the restricted fields of views in code that is generic over the audience.
+pub(crate) trait Sees: view::Audience {
+    /// The field, if this audience sees it.
+    fn diagnostic<T: Shown>(field: &Self::Diagnostic<T>) -> Option<&T>;
+
+    /// The field, if this audience sees it.
+    fn internal<T: Shown>(field: &Self::Internal<T>) -> Option<&T>;
+}
+
+impl Sees for Human {
+    fn diagnostic<T: Shown>(_: &Hidden) -> Option<&T> {
+        None
+    }
+
+    fn internal<T: Shown>(_: &Hidden) -> Option<&T> {
+        None
+    }
+}
+
+impl Sees for Diagnostic {
+    fn diagnostic<T: Shown>(field: &T) -> Option<&T> {
+        Some(field)
+    }
+
+    fn internal<T: Shown>(_: &Hidden) -> Option<&T> {
+        None
+    }
+}
+
+impl Sees for Internal {
+    fn diagnostic<T: Shown>(field: &T) -> Option<&T> {
+        Some(field)
+    }
+
+    fn internal<T: Shown>(field: &T) -> Option<&T> {
+        Some(field)
+    }
+}

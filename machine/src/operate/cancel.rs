@@ -11,6 +11,7 @@ use crate::{
 /// A machine that was cancelled, or will be.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct Cancelled {
     /// The machine.
     pub id: Id,
@@ -75,6 +76,18 @@ impl Operator<'_> {
             Ok(cancelled)
         })
         .await
+    }
+
+    /// Cancels one machine.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]: nothing was changed.
+    pub async fn cancel_one(&self, id: Id, reason: Option<&str>) -> Result<Cancelled, Error> {
+        let reason = reason.unwrap_or(Phrase::Cancelled.english());
+        let plan = self.plan(id, reason).await;
+        let plan = self.checked("cancel", &[id], reason, plan).await?;
+        self.logged("cancel", &[id], reason, self.apply(plan, reason)).await
     }
 
     async fn plans(&self, ids: &[Id], reason: &str) -> Result<Vec<Plan>, Error> {

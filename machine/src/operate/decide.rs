@@ -12,6 +12,7 @@ use crate::{
 /// The answer to a gate, as it is on record.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct Decided {
     /// The gate.
     pub gate: Id,

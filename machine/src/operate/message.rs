@@ -38,6 +38,7 @@ pub struct Sending {
 /// A message that was sent; its machine's program applies it.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct Accepted {
     /// The correlation id of the message.
     pub correlation: String,

@@ -89,9 +89,9 @@ pub struct MessageView<A: Audience = Human> {
     /// The trigger.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trigger: Option<String>,
-    /// `queued`, `handled` or `set_aside`.
+    /// Where it is on its way.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub status: Option<String>,
+    pub status: Option<Delivery>,
     /// When it was sent (milliseconds since the Unix epoch).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sent_at: Option<i64>,
@@ -218,7 +218,7 @@ impl<A: Audience> MessageView<A> {
             unreadable,
             correlation: of.map(|message| message.correlation.clone()),
             trigger: body.as_ref().and_then(|body| body["trigger"].as_str()).map(str::to_owned),
-            status: of.map(|message| message.status.to_string().replace(' ', "_")),
+            status: of.map(|message| message.status),
             sent_at: of.map(|message| message.sent_at),
             moved_on: of
                 .filter(|it| matches!(it.status, Delivery::Queued | Delivery::SetAside))

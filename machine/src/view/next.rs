@@ -1,14 +1,14 @@
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Serialize, Serializer};
 
-use super::PayloadItem;
+use super::{PayloadItem, line::OneLine};
 use crate::id::Id;
 
-/// What a person can do about a machine. Its `Display` is the command of the command line, without the
-/// file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "do")]
+/// What a person can do about a machine. Its `Display` is the command of the command line, without the program and its
+/// file; as data, it has that command as a field.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "do", remote = "Self")]
 #[non_exhaustive]
 pub enum NextStep {
     /// Approve what a gate asks for.
@@ -51,7 +51,7 @@ pub enum NextStep {
         /// The machine.
         id: Id,
         /// The correlation ids of the messages to it that were set aside.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         messages: Vec<String>,
     },
     /// Answer a question, and let it go on.
@@ -67,11 +67,10 @@ pub enum NextStep {
         /// The trigger.
         trigger: String,
         /// What it takes.
-        #[serde(default)]
         payload: Vec<PayloadItem>,
         /// For a machine that waits: the number of its transitions, so that the answer is for the question
         /// that was shown.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         seen: Option<u64>,
     },
     /// Look at it.
@@ -98,6 +97,20 @@ impl NextStep {
             | Self::SendEvent { id, .. }
             | Self::Show { id } => *id,
         }
+    }
+}
+
+impl Serialize for NextStep {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct WithCommand<'a> {
+            #[serde(flatten, with = "NextStep")]
+            step: &'a NextStep,
+            command: String,
+        }
+
+        let command = OneLine(&self.to_string()).to_string();
+        WithCommand { step: self, command }.serialize(serializer)
     }
 }
 

@@ -1,4 +1,4 @@
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{
     Audience, Fields, Human,
@@ -121,7 +121,7 @@ pub struct LegalMove<A: Audience = Human> {
 }
 
 /// A value that a move takes, such as `amount: u32`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct PayloadItem {

@@ -1,7 +1,6 @@
-use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::{Context, Error, Exit, program::Program, terminal};
+use super::{Context, Error, Exit, terminal};
 
 /// `completions`: the script by which a shell completes these commands.
 #[derive(Debug, clap::Args)]
@@ -13,7 +12,11 @@ pub struct Completions {
 
 impl Completions {
     pub(super) fn run(&self, context: &Context) -> Result<Exit, Error> {
-        let mut program = context.program.clone().unwrap_or_else(Program::command);
+        let mut program = context.program.clone().ok_or_else(|| {
+            Error::refused(
+                "this program does not say what to complete; it does so with `Context::program`",
+            )
+        })?;
         let name = program.get_name().to_owned();
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut program, name, &mut script);

@@ -70,7 +70,7 @@ impl Context {
         self
     }
 
-    /// The command line of the whole program, for `completions`; by default that of `machine`.
+    /// The command line of the whole program, which `completions` needs.
     #[must_use]
     pub fn program(mut self, program: clap::Command) -> Self {
         self.program = Some(program);

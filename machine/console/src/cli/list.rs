@@ -3,25 +3,26 @@ use std::{
     fmt::{Display, Write},
 };
 
-use serde_json::{Value, json};
+use comfy_table::Color;
+use serde::Serialize;
 
 use super::{
     Context, Error, Exit,
-    answer::{Answer, Format},
+    answer::{Answer, Format, document},
     ids::{Ids, Short},
-    table::{Table, cell, label, lines, said},
+    table::{Table, cell, colored, label, lines},
     terminal::Terminal,
     time::{local, relative},
     watch::Watch,
 };
-use crate::audience::Audience;
+use crate::audience::{Audience, Sees, for_audience};
 use machine::{
     Id,
     contract::Release,
     operate::{Selection, Wanted},
     store::{Cursor, Query, Store},
     text::OneLine,
-    view::{NextStep, Observer, Phrase, Reason},
+    view::{Attention, Concern, NextStep, Observer, Overview, Phrase, Reason, Trouble},
 };
 
 /// `list`: what needs attention first, then the other machines.
@@ -110,32 +111,40 @@ impl List {
     async fn answer(&self, context: &Context, store: &Store) -> Result<Answer, Error> {
         let observer = context.observer(store);
         let selection = self.selection(&observer).await?;
+        for_audience!(self.audience, A => {
+            let found = self.find::<A>(&observer, &selection).await?;
+            let text = if self.format.json {
+                String::new()
+            } else {
+                self.text(context, store, &found).await?
+            };
+            Ok(Answer::new(document(&found)?, text))
+        })
+    }
+
+    async fn find<A: Sees>(
+        &self,
+        observer: &Observer,
+        selection: &Selection,
+    ) -> Result<Found<A>, Error> {
         let attention = match self.after {
-            None => match self.audience {
-                Audience::Human => super::answer::document(
-                    &selection.attention::<machine::view::Human>(&observer).await?,
-                )?,
-                Audience::Diagnostic => super::answer::document(
-                    &selection.attention::<machine::view::Diagnostic>(&observer).await?,
-                )?,
-                Audience::Internal => super::answer::document(
-                    &selection.attention::<machine::view::Internal>(&observer).await?,
-                )?,
-            },
-            Some(_) => Value::Null,
+            None => Some(selection.attention(observer).await?),
+            Some(_) => None,
         };
-        let mut document = json!({
-            "attention": attention, "machines": [], "unreadable": [], "next": null,
-        });
-        if !self.attention_only {
-            self.machines(&observer, &selection, &mut document).await?;
+        let mut found =
+            Found { attention, machines: Vec::new(), unreadable: Vec::new(), next: None };
+        if self.attention_only {
+            return Ok(found);
         }
-        let text = if self.format.json {
-            String::new()
-        } else {
-            self.text(context, store, &document).await?
-        };
-        Ok(Answer::new(document, text))
+        let page = selection.list::<A>(observer).await?;
+        for item in page.items {
+            match item {
+                Ok(overview) => found.machines.push(overview),
+                Err(error) => found.unreadable.push(error.to_string()),
+            }
+        }
+        found.next = page.next.map(|next| next.to_string());
+        Ok(found)
     }
 
     /// What is selected.
@@ -157,83 +166,24 @@ impl List {
         Ok(wanted.select(observer, query).await?)
     }
 
-    async fn machines(
-        &self,
-        observer: &Observer,
-        selection: &Selection,
-        document: &mut Value,
-    ) -> Result<(), Error> {
-        let (machines, unreadable, next) = match self.audience {
-            Audience::Human => page::<machine::view::Human>(observer, selection).await?,
-            Audience::Diagnostic => page::<machine::view::Diagnostic>(observer, selection).await?,
-            Audience::Internal => page::<machine::view::Internal>(observer, selection).await?,
-        };
-        document["machines"] = machines.into();
-        document["unreadable"] = unreadable.into();
-        document["next"] = next.map(|next| next.to_string()).into();
-        Ok(())
-    }
-
-    async fn text(
+    async fn text<A: Sees>(
         &self,
         context: &Context,
         store: &Store,
-        document: &Value,
+        found: &Found<A>,
     ) -> Result<String, Error> {
         let (terminal, now) = (context.terminal(), store.now());
-        let concerns = array(&document["attention"]["concerns"]);
-        let machines = array(&document["machines"]);
-        let shown = concerns.iter().chain(machines).filter_map(id);
-        let short = Ids::read(store).await?.short(shown);
-        let mut attention = Table::new(
-            terminal,
-            &[
-                Phrase::ColumnId,
-                Phrase::ColumnReason,
-                Phrase::ColumnSince,
-                Phrase::ColumnNext,
-                Phrase::ColumnAbout,
-            ],
-        );
-        let mut named = BTreeSet::new();
-        for concern in concerns {
-            named.extend(id(concern));
-            let steps: Vec<_> = array(&concern["next"]).iter().filter_map(command).collect();
-            let steps = steps.iter().map(|(id, step)| short.command(*id, step));
-            let reason = text(concern, "reason");
-            let words = words(terminal, reason);
-            attention.row([
-                short_id(&short, concern),
-                said(terminal, reason, words),
-                since(terminal, &concern["since"], now),
-                lines(&steps.collect::<Vec<_>>()),
-                cell(about(terminal, concern, now)),
-            ]);
-        }
-        let columns = [
-            Phrase::ColumnId,
-            Phrase::ColumnKind,
-            Phrase::ColumnState,
-            Phrase::ColumnSince,
-            Phrase::ColumnSession,
-            Phrase::ColumnAbout,
-        ];
-        let mut others = Table::new(terminal, &columns);
-        for machine in machines.iter().filter(|it| id(it).is_none_or(|id| !named.contains(&id))) {
-            others.row([
-                short_id(&short, machine),
-                cell(text(machine, "machine")),
-                label(terminal, text(machine, "label")),
-                since(terminal, &machine["entered_at"], now),
-                cell(text(machine, "session")),
-                cell(text(machine, "summary")),
-            ]);
-        }
+        let concerns = found.attention.as_ref().map_or(&[][..], |it| &it.concerns);
+        let named: BTreeSet<Id> = concerns.iter().filter_map(|concern| concern.id).collect();
+        let ids = named.iter().copied().chain(found.machines.iter().map(|machine| machine.id));
+        let short = Ids::read(store).await?.short(ids);
+        let others = found.machines.iter().filter(|machine| !named.contains(&machine.id));
+        let (attention, others) =
+            (attention(terminal, now, &short, concerns), machines(terminal, now, &short, others));
         let mut shown = String::new();
-        if !attention.is_empty() {
-            let _ =
-                write!(shown, "{}\n{}", terminal.title(Phrase::NeedsAttention), attention.text());
-            if document["attention"]["truncated"] == true {
+        if !concerns.is_empty() {
+            let _ = write!(shown, "{}\n{attention}", terminal.title(Phrase::NeedsAttention));
+            if found.attention.as_ref().is_some_and(|it| it.truncated) {
                 let _ = writeln!(shown, "{}", terminal.text(Phrase::MoreConcerns));
             }
         } else if self.attention_only {
@@ -243,14 +193,14 @@ impl List {
             if !shown.is_empty() {
                 shown.push('\n');
             }
-            let _ = write!(shown, "{}\n{}", terminal.title(Phrase::Machines), others.text());
+            let _ = write!(shown, "{}\n{others}", terminal.title(Phrase::Machines));
         }
-        for error in array(&document["unreadable"]) {
-            let error = OneLine(error.as_str().unwrap_or_default()).to_string();
+        for error in &found.unreadable {
+            let error = OneLine(error);
             let _ =
                 writeln!(shown, "{}", terminal.say(Phrase::FieldUnreadable, &[("error", &error)]));
         }
-        if let Some(next) = document["next"].as_str() {
+        if let Some(next) = &found.next {
             let order = if self.order == Order::Oldest { "--order=oldest " } else { "" };
             let options = format!("{order}--after={next}");
             let _ = writeln!(shown, "{}", terminal.say(Phrase::NextPage, &[("options", &options)]));
@@ -262,63 +212,114 @@ impl List {
     }
 }
 
-type Found = (Vec<Value>, Vec<String>, Option<Cursor>);
+/// The machines that were found.
+#[derive(Debug, Serialize)]
+#[serde(bound = "")]
+struct Found<A: Sees> {
+    /// `None` on later pages.
+    attention: Option<Attention<A>>,
+    machines: Vec<Overview<A>>,
+    unreadable: Vec<String>,
+    next: Option<String>,
+}
 
-async fn page<A: machine::view::Audience>(
-    observer: &Observer,
-    selection: &Selection,
-) -> Result<Found, Error> {
-    let page = selection.list::<A>(observer).await?;
-    let (mut machines, mut unreadable) = (Vec::new(), Vec::new());
-    for item in page.items {
-        match item {
-            Ok(overview) => machines.push(super::answer::document(&overview)?),
-            Err(error) => unreadable.push(error.to_string()),
-        }
+fn attention<A: Sees>(
+    terminal: Terminal,
+    now: i64,
+    short: &Short,
+    concerns: &[Concern<A>],
+) -> String {
+    let columns = [
+        Phrase::ColumnId,
+        Phrase::ColumnReason,
+        Phrase::ColumnSince,
+        Phrase::ColumnNext,
+        Phrase::ColumnAbout,
+    ];
+    let mut table = Table::new(terminal, &columns);
+    for concern in concerns {
+        let steps = concern.next.iter();
+        let steps: Vec<_> = steps.map(|step| short.command(step.id(), &command(step))).collect();
+        table.row([
+            cell(concern.id.map_or_else(|| "-".to_owned(), |id| short.of(id))),
+            colored(terminal, terminal.text(concern.reason.phrase()), color(concern.reason)),
+            cell(
+                concern
+                    .since
+                    .map_or_else(|| "-".to_owned(), |at| relative(at, now, terminal.language)),
+            ),
+            lines(&steps),
+            cell(about(terminal, concern, now)),
+        ]);
     }
-    Ok((machines, unreadable, page.next))
+    table.text()
 }
 
-fn id(document: &Value) -> Option<Id> {
-    document["id"].as_str()?.parse().ok()
+fn color(reason: Reason) -> Option<Color> {
+    match reason {
+        Reason::Contradicted | Reason::InDoubt | Reason::Unreadable => Some(Color::Red),
+        Reason::SetAside | Reason::Overdue => Some(Color::Magenta),
+        Reason::WaitsForPerson => Some(Color::Yellow),
+        _ => None,
+    }
 }
 
-fn short_id(short: &Short, document: &Value) -> comfy_table::Cell {
-    cell(id(document).map_or_else(|| "-".to_owned(), |id| short.of(id)))
-}
-
-/// The name of a reason, in words.
-fn words(terminal: Terminal, name: &str) -> &str {
-    let mut reasons = Reason::ALL.into_iter();
-    let reason = reasons.find(|reason| json!(reason) == name);
-    reason.map_or(name, |reason| terminal.text(reason.phrase()))
+/// Empty without machines.
+fn machines<'a, A: Sees>(
+    terminal: Terminal,
+    now: i64,
+    short: &Short,
+    machines: impl Iterator<Item = &'a Overview<A>>,
+) -> String {
+    let columns = [
+        Phrase::ColumnId,
+        Phrase::ColumnKind,
+        Phrase::ColumnState,
+        Phrase::ColumnSince,
+        Phrase::ColumnSession,
+        Phrase::ColumnAbout,
+    ];
+    let mut table = Table::new(terminal, &columns);
+    for machine in machines {
+        table.row([
+            cell(short.of(machine.id)),
+            cell(&machine.machine),
+            label(terminal, &machine.label),
+            cell(relative(machine.entered_at, now, terminal.language)),
+            cell(machine.session.as_deref().unwrap_or_default()),
+            cell(&machine.summary),
+        ]);
+    }
+    if table.is_empty() { String::new() } else { table.text() }
 }
 
 /// What a concern is about; what went wrong, where the audience may see it.
-fn about(terminal: Terminal, concern: &Value, now: i64) -> String {
-    let summary = text(concern, "summary");
-    let mut about = match (concern["error"].as_str(), &concern["trouble"]) {
-        (error, trouble) if trouble.is_object() => {
-            format!("{summary}: {}", failed(terminal, trouble, error, now))
+fn about<A: Sees>(terminal: Terminal, concern: &Concern<A>, now: i64) -> String {
+    let error = A::internal::<Option<String>>(&concern.error).and_then(Option::as_deref);
+    let reference = A::internal::<Option<String>>(&concern.reference).and_then(Option::as_ref);
+    let mut about = concern.summary.clone();
+    match (error, &concern.trouble) {
+        (error, Some(trouble)) => {
+            let _ = write!(about, ": {}", failed(terminal, trouble, error, now));
         }
-        (Some(error), _) => format!("{summary}: {error}"),
-        (None, _) => summary.to_owned(),
-    };
-    if let Some(missing) = concern["missing"].as_str() {
+        (Some(error), None) => {
+            let _ = write!(about, ": {error}");
+        }
+        (None, None) => {}
+    }
+    if let Some(missing) = &concern.missing {
         let _ = write!(about, ": {missing}");
     }
-    if let Some(cause) = concern["cause"].as_str() {
+    if let Some(cause) = &concern.cause {
         let _ = write!(about, "; {cause}");
     }
-    if let Some(reference) = concern["reference"].as_str() {
+    if let Some(reference) = reference {
         let _ = write!(about, "; its service accepted it as {reference}");
     }
-    let call = &concern["open_call"];
-    if let (Some(pid), Some(host)) =
-        (call["process"]["pid"].as_u64(), call["process"]["host"].as_str())
-    {
-        let process = terminal.say(Phrase::Process, &[("pid", &pid), ("host", &host)]);
-        let state = match call["cut_off_at"].as_i64() {
+    if let Some(call) = &concern.open_call {
+        let process = [("pid", &call.process.pid as &dyn Display), ("host", &call.process.host)];
+        let process = terminal.say(Phrase::Process, &process);
+        let state = match call.cut_off_at {
             Some(at) => {
                 let time = relative(at, now, terminal.language);
                 terminal.say(Phrase::CutOffIn, &[("time", &time), ("process", &process)])
@@ -327,34 +328,39 @@ fn about(terminal: Terminal, concern: &Value, now: i64) -> String {
         };
         let _ = write!(about, "; {state}");
     }
-    match concern["answered_with"].as_str() {
+    match &concern.answered_with {
         Some(trigger) => {
-            let values: [(_, &dyn Display); 2] = [("about", &about), ("trigger", &trigger)];
+            let values: [(_, &dyn Display); 2] = [("about", &about), ("trigger", trigger)];
             terminal.say(Phrase::AnsweredWithNote, &values)
         }
         None => about,
     }
 }
 
-/// What failed, how often and when. The error may repeat data, so not everybody sees it.
-pub(super) fn failed(terminal: Terminal, trouble: &Value, error: Option<&str>, now: i64) -> String {
-    let mut shown = text(trouble, "reason").to_owned();
+/// What failed, how often and when. The error may repeat data, so only some audiences see it.
+pub(super) fn failed(
+    terminal: Terminal,
+    trouble: &Trouble,
+    error: Option<&str>,
+    now: i64,
+) -> String {
+    let mut shown = trouble.reason.clone();
     let time = |at| relative(at, now, terminal.language);
-    match trouble["attempts"].as_u64() {
-        Some(1) => {
+    match trouble.attempts {
+        0 => {}
+        1 => {
             let _ = write!(shown, "; {}", terminal.text(Phrase::OneAttempt));
         }
-        Some(count) if count > 0 => {
+        count => {
             let _ = write!(shown, "; {}", terminal.say(Phrase::Attempts, &[("count", &count)]));
         }
-        _ => {}
     }
-    if let Some(at) = trouble["at"].as_i64() {
+    if let Some(at) = trouble.at {
         let _ = write!(shown, ", {}", terminal.say(Phrase::TheLast, &[("time", &time(at))]));
     }
-    if trouble["set_aside"] == true {
+    if trouble.set_aside {
         let _ = write!(shown, "; {}", terminal.text(Phrase::SetAside));
-    } else if let Some(at) = trouble["retry_at"].as_i64() {
+    } else if let Some(at) = trouble.retry_at {
         // No worker has tried it since, so perhaps none runs.
         let due = if at <= now {
             terminal.say(Phrase::DueSince, &[("time", &local(at))])
@@ -369,21 +375,7 @@ pub(super) fn failed(terminal: Terminal, trouble: &Value, error: Option<&str>, n
     }
 }
 
-fn since(terminal: Terminal, at: &Value, now: i64) -> comfy_table::Cell {
-    let time = |at| relative(at, now, terminal.language);
-    cell(at.as_i64().map_or_else(|| "-".to_owned(), time))
-}
-
-/// The id and the command of a next step.
-pub(super) fn command(step: &Value) -> Option<(Id, String)> {
-    let step: NextStep = serde_json::from_value(step.clone()).ok()?;
-    Some((step.id(), OneLine(&step.to_string()).to_string()))
-}
-
-pub(super) fn array(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
-}
-
-pub(super) fn text<'a>(value: &'a Value, name: &str) -> &'a str {
-    value[name].as_str().unwrap_or_default()
+/// The command of a next step, on one line.
+pub(super) fn command(step: &NextStep) -> String {
+    OneLine(&step.to_string()).to_string()
 }

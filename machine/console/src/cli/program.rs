@@ -4,7 +4,7 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{ColorChoice, Parser};
+use clap::{ColorChoice, CommandFactory, Parser};
 
 use super::{Command, Context, Error, command::run, exit::CODES};
 use machine::{actor::Actors, store::OpenOptions, text::OneLine, view::Language};
@@ -57,8 +57,11 @@ impl Program {
             options = options.key(key(file)?);
         }
         let actors = Actors::issue("machine").map_err(|error| Error::refused(error.to_string()))?;
-        let context =
-            Context::new(db, actors).options(options).language(self.lang).color(self.color);
+        let context = Context::new(db, actors)
+            .options(options)
+            .language(self.lang)
+            .color(self.color)
+            .program(Self::command());
         Ok((self.command, context))
     }
 }

@@ -48,7 +48,7 @@ impl Send {
         let operator = self.person.operates(context, &store);
         let Self { correlation, seen, early, .. } = self;
         let sending = Sending { correlation, seen, early };
-        let Accepted { correlation, warning } =
+        let Accepted { correlation, warning, .. } =
             operator.send(id, &self.trigger, payload, sending).await?;
         let more = warning.as_deref().map(|warning| format!("; {warning}")).unwrap_or_default();
         let text = format!("{id}: sent{more}\n");

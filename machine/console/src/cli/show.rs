@@ -1,19 +1,26 @@
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 use serde_json::{Map, Value};
 
 use super::{
     Context, Error, Exit,
-    answer::{Answer, Format},
+    answer::{Answer, Format, document},
     ids::Ids,
-    list::{array, text},
-    table::{Table, cell, label, said},
+    list::{command, failed},
+    table::{Table, cell, colored, label},
     terminal::Terminal,
     time::{local, relative},
     watch::Watch,
 };
-use crate::audience::{Audience, for_audience};
-use machine::{Id, store::Store, text::OneLine, view::Phrase};
+use crate::audience::{Audience, Sees, for_audience};
+use comfy_table::Color;
+use machine::{
+    store::Delivery,
+    text::OneLine,
+    view::{
+        ChildView, Detail, ExecutionSnapshot, Fields, MessageView, OpenChild, Phrase, Snapshot,
+    },
+};
 
 /// `show`: one machine, what it waits for, and what to do next.
 #[derive(Debug, clap::Args)]
@@ -33,140 +40,183 @@ impl Show {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, Error> {
         let store = context.read().await?;
         let id = Ids::read(&store).await?.find(&self.id)?;
-        let answer = async || shown(context, &store, id, self.audience).await;
+        let (observer, terminal) = (context.observer(&store), context.terminal());
+        let answer = async || {
+            for_audience!(self.audience, A => {
+                let detail = observer.detail::<A>(id).await?;
+                Ok(Answer::new(document(&detail)?, text(terminal, store.now(), &detail)))
+            })
+        };
         self.watch.show(context, &store, self.format, answer).await
     }
 }
 
-/// A machine as `show` shows it.
-pub(super) async fn shown(
-    context: &Context,
-    store: &Store,
-    id: Id,
-    audience: Audience,
-) -> Result<Answer, Error> {
-    let observer = context.observer(store);
-    let document = for_audience!(audience, observer, detail(id))??;
-    let text = written(context, store.now(), &document);
-    Ok(Answer::new(document, text))
+/// The lines at the top, each with a name.
+struct Lines {
+    terminal: Terminal,
+    now: i64,
+    shown: String,
 }
 
-/// What a view has only for some audiences.
-const RESTRICTED: [(&str, Phrase); 8] = [
-    ("last_actor", Phrase::FieldLastActor),
-    ("idempotency_key", Phrase::FieldKey),
-    ("timeout_seconds", Phrase::FieldTimeout),
-    ("reference", Phrase::FieldReference),
-    ("action_detail", Phrase::FieldAction),
-    ("metadata", Phrase::FieldMetadata),
-    ("epoch", Phrase::FieldEpoch),
-    ("version", Phrase::FieldVersion),
-];
+impl Lines {
+    fn line(&mut self, name: Phrase, value: impl AsRef<str>) {
+        self.shown.push_str(&self.terminal.field(name, OneLine(value.as_ref())));
+    }
 
-fn written(context: &Context, now: i64, document: &Value) -> String {
-    let (terminal, machine) = (context.terminal(), &document["machine"]);
-    let execution = &document["execution"];
-    let is_execution = execution.is_object();
-    let view = if is_execution { execution } else { machine };
-    let mut shown = String::new();
-    let line = |shown: &mut String, name: Phrase, value: &str| {
-        shown.push_str(&terminal.field(name, OneLine(value)));
-    };
-    line(&mut shown, Phrase::FieldId, text(machine, "id"));
-    line(&mut shown, Phrase::FieldKind, text(machine, "machine"));
-    line(&mut shown, Phrase::FieldState, text(view, "label"));
-    if is_execution {
-        line(&mut shown, Phrase::FieldAbout, text(execution, "action_summary"));
-    }
-    let times = [
-        (Phrase::FieldCreated, "created_at"),
-        (Phrase::FieldSince, "entered_at"),
-        (Phrase::FieldDue, "due_at"),
-    ];
-    for (name, field) in times {
-        if let Some(at) = machine[field].as_i64() {
-            let ago = relative(at, now, terminal.language);
-            line(&mut shown, name, &format!("{} ({ago})", local(at)));
+    fn optional(&mut self, name: Phrase, value: Option<impl AsRef<str>>) {
+        if let Some(value) = value {
+            self.line(name, value);
         }
     }
-    if let Some(session) = machine["session"].as_str() {
-        line(&mut shown, Phrase::FieldSession, session);
+
+    fn time(&mut self, name: Phrase, at: i64) {
+        let text = self.moment(at);
+        self.line(name, text);
     }
-    if execution["irreversible"] == true {
-        line(&mut shown, Phrase::FieldIrreversible, terminal.text(Phrase::CannotBeTakenBack));
+
+    /// A time, and how long ago it is.
+    fn moment(&self, at: i64) -> String {
+        format!("{} ({})", local(at), relative(at, self.now, self.terminal.language))
     }
-    let by = |name: &str| terminal.say(Phrase::By, &[("name", &name)]);
-    if execution["human_confirmed"] == true {
-        let name = execution["approved_by"].as_str().unwrap_or(terminal.text(Phrase::APerson));
-        line(&mut shown, Phrase::FieldApproved, &by(name));
+
+    fn by(&self, name: &str) -> String {
+        self.terminal.say(Phrase::By, &[("name", &name)])
     }
-    if let Some(name) = execution["answered_by"].as_str() {
-        line(&mut shown, Phrase::FieldAnswered, &by(name));
-    }
-    if execution["acknowledged"] == true {
-        line(&mut shown, Phrase::FieldAcknowledged, terminal.text(Phrase::Acknowledged));
-    }
-    for (field, name) in [("result", Phrase::FieldResult), ("error_message", Phrase::FieldError)] {
-        execution[field].as_str().into_iter().for_each(|value| line(&mut shown, name, value));
-    }
-    for (name, field) in RESTRICTED {
-        let value = if execution[name].is_null() { &machine[name] } else { &execution[name] };
-        if !value.is_null() {
-            line(&mut shown, field, &plain(value));
+}
+
+fn text<A: Sees>(terminal: Terminal, now: i64, detail: &Detail<A>) -> String {
+    let (machine, execution) = (&detail.machine, detail.execution.as_ref());
+    let mut lines = Lines { terminal, now, shown: String::new() };
+    lines.line(Phrase::FieldId, machine.id.to_string());
+    lines.line(Phrase::FieldKind, &machine.machine);
+    match execution {
+        Some(execution) => {
+            lines.line(Phrase::FieldState, execution.label.as_str());
+            lines.line(Phrase::FieldAbout, &execution.action_summary);
         }
+        None => lines.line(Phrase::FieldState, &machine.label),
     }
-    if document["trouble"].is_object() {
-        let error = document["error"].as_str();
-        let failed = super::list::failed(terminal, &document["trouble"], error, now);
-        line(&mut shown, Phrase::FieldFailed, &failed);
+    lines.time(Phrase::FieldCreated, machine.created_at);
+    lines.time(Phrase::FieldSince, machine.entered_at);
+    if let Some(at) = machine.due_at {
+        lines.time(Phrase::FieldDue, at);
     }
-    for what in waits(terminal, document, now) {
-        line(&mut shown, Phrase::FieldWaitsFor, &what);
+    lines.optional(Phrase::FieldSession, machine.session.as_ref());
+    if let Some(execution) = execution {
+        about(&mut lines, execution);
     }
-    let gate = &document["gate"];
-    let about = [
-        (Phrase::FieldStale, "stale"),
-        (Phrase::FieldCaution, "caution"),
-        (Phrase::FieldParent, "parent"),
-    ];
-    for (name, field) in about {
-        if let Some(value) = document[field].as_str() {
-            line(&mut shown, name, value);
-        }
+    restricted(&mut lines, machine, execution);
+    if let Some(trouble) = &detail.trouble {
+        let error = A::internal::<Option<String>>(&detail.error).and_then(Option::as_deref);
+        lines.line(Phrase::FieldFailed, failed(terminal, trouble, error, now));
     }
-    if let Some(trigger) = document["answered_with"].as_str() {
-        let answered = terminal.say(Phrase::AnsweredWith, &[("trigger", &trigger)]);
-        line(&mut shown, Phrase::FieldAnswered, &answered);
+    waits(&mut lines, detail);
+    lines.optional(Phrase::FieldStale, detail.stale.as_ref());
+    lines.optional(Phrase::FieldCaution, detail.caution.as_ref());
+    lines.optional(Phrase::FieldParent, detail.parent.map(|id| id.to_string()));
+    if let Some(trigger) = &detail.answered_with {
+        let answered = terminal.say(Phrase::AnsweredWith, &[("trigger", trigger)]);
+        lines.line(Phrase::FieldAnswered, answered);
     }
-    if let Some(question) = execution["question"].as_str().or(gate["question"].as_str()) {
+    let mut shown = lines.shown;
+    let of_gate = detail.gate.as_ref().map(|gate| &gate.question);
+    if let Some(question) = execution.and_then(|it| it.question.as_ref()).or(of_gate) {
         // It was made from the action, and what cannot be seen is escaped in it.
         let _ = writeln!(shown, "\n{}", terminal.title(Phrase::Question));
         let _ = writeln!(shown, "{}", super::terminal::question(question));
     }
-    let data = [(Phrase::Context, &machine["context"]), (Phrase::State, &machine["state"])];
-    for (title, fields) in data {
-        if let Some(fields) = fields.as_object().filter(|it| !it.is_empty() && !is_execution) {
-            let _ = writeln!(shown, "\n{}", terminal.title(title));
-            object(fields, &mut shown);
-        }
+    if execution.is_none() {
+        fields(terminal, Phrase::Context, &machine.context, &mut shown);
+        fields(terminal, Phrase::State, &machine.state, &mut shown);
     }
-    messages(terminal, array(&document["messages"]), now, &mut shown);
-    let children = array(&document["children"]);
-    family(terminal, children, &mut shown);
-    let of_children = children.iter().flat_map(|child| array(&child["open"]["next"]));
-    let next: Vec<_> = array(&document["next"]).iter().chain(of_children).collect();
-    if !next.is_empty() {
+    messages(terminal, &detail.messages, now, &mut shown);
+    family(terminal, &detail.children, &mut shown);
+    let of_children = detail.children.iter().filter_map(|child| child.open.as_ref());
+    let of_children = of_children.flat_map(|open| &open.next);
+    let mut next = detail.next.iter().chain(of_children).peekable();
+    if next.peek().is_some() {
         let _ = writeln!(shown, "\n{}", terminal.title(Phrase::NextSteps));
-        for step in next {
-            if let Some((_, command)) = super::list::command(step) {
-                let _ = writeln!(shown, "  {command}");
-            }
-        }
+    }
+    for step in next {
+        let _ = writeln!(shown, "  {}", command(step));
     }
     shown
 }
 
-fn family(terminal: Terminal, children: &[Value], shown: &mut String) {
+/// The lines that only executions have.
+fn about<A: Sees>(lines: &mut Lines, execution: &ExecutionSnapshot<A>) {
+    let terminal = lines.terminal;
+    if execution.irreversible {
+        lines.line(Phrase::FieldIrreversible, terminal.text(Phrase::CannotBeTakenBack));
+    }
+    if execution.human_confirmed {
+        let name = execution.approved_by.as_deref().unwrap_or(terminal.text(Phrase::APerson));
+        let by = lines.by(name);
+        lines.line(Phrase::FieldApproved, by);
+    }
+    let answered = execution.answered_by.as_deref().map(|name| lines.by(name));
+    lines.optional(Phrase::FieldAnswered, answered);
+    if execution.acknowledged {
+        lines.line(Phrase::FieldAcknowledged, terminal.text(Phrase::Acknowledged));
+    }
+    lines.optional(Phrase::FieldResult, execution.result.as_ref());
+    lines.optional(Phrase::FieldError, execution.error_message.as_ref());
+}
+
+/// The lines that only some audiences see.
+fn restricted<A: Sees>(
+    lines: &mut Lines,
+    machine: &Snapshot<A>,
+    execution: Option<&ExecutionSnapshot<A>>,
+) {
+    let actor = A::diagnostic::<Option<String>>(&machine.last_actor);
+    lines.optional(Phrase::FieldLastActor, actor.and_then(Option::as_ref));
+    if let Some(execution) = execution {
+        let key = A::diagnostic::<Option<String>>(&execution.idempotency_key);
+        lines.optional(Phrase::FieldKey, key.and_then(Option::as_ref));
+        let timeout = A::diagnostic::<Option<f64>>(&execution.timeout_seconds).copied().flatten();
+        lines.optional(Phrase::FieldTimeout, timeout.map(|seconds| format!("{seconds:?}")));
+        let reference = A::internal::<Option<String>>(&execution.reference);
+        lines.optional(Phrase::FieldReference, reference.and_then(Option::as_ref));
+        let object = |object: &Map<String, Value>| Value::Object(object.clone()).to_string();
+        let action = A::internal::<Map<String, Value>>(&execution.action_detail);
+        lines.optional(Phrase::FieldAction, action.map(object));
+        let metadata = A::internal::<Map<String, Value>>(&execution.metadata);
+        lines.optional(Phrase::FieldMetadata, metadata.map(object));
+    }
+    let number = |number: &u64| number.to_string();
+    lines.optional(Phrase::FieldEpoch, A::diagnostic::<u64>(&machine.epoch).map(number));
+    lines.optional(Phrase::FieldVersion, A::diagnostic::<u64>(&machine.version).map(number));
+}
+
+/// What a machine waits for, if that is not its question.
+fn waits<A: Sees>(lines: &mut Lines, detail: &Detail<A>) {
+    let terminal = lines.terminal;
+    lines.optional(Phrase::FieldWaitsFor, detail.missing.as_ref());
+    if let Some(execution) = detail.execution.as_ref().filter(|it| it.waits_for_service) {
+        let service = match execution.answer_by {
+            Some(at) => terminal.say(Phrase::WaitsForServiceUntil, &[("time", &lines.moment(at))]),
+            None => terminal.text(Phrase::WaitsForService).to_owned(),
+        };
+        lines.line(Phrase::FieldWaitsFor, service);
+    }
+    if let Some(gate) = &detail.gate {
+        let gate = terminal.say(Phrase::WaitsForGate, &[("gate", &gate.id)]);
+        lines.line(Phrase::FieldWaitsFor, gate);
+    }
+}
+
+fn fields<A: Sees>(terminal: Terminal, title: Phrase, fields: &Fields<A>, shown: &mut String) {
+    if fields.is_empty() {
+        return;
+    }
+    let _ = writeln!(shown, "\n{}", terminal.title(title));
+    for (name, value) in fields.iter() {
+        let _ = writeln!(shown, "  {}: {}", OneLine(name), OneLine(&plain(value)));
+    }
+}
+
+fn family(terminal: Terminal, children: &[ChildView], shown: &mut String) {
     if children.is_empty() {
         return;
     }
@@ -180,49 +230,34 @@ fn family(terminal: Terminal, children: &[Value], shown: &mut String) {
     ];
     let mut table = Table::new(terminal, &columns);
     for child in children {
-        let open = &child["open"];
-        let state = open["label"].as_str().unwrap_or_else(|| text(child, "status"));
+        let open = child.open.as_ref();
         table.row([
-            cell(text(child, "id")),
-            cell(text(child, "machine")),
-            label(terminal, state),
-            cell(text(open, "summary")),
-            cell(waits_for(terminal, open)),
+            cell(child.id.to_string()),
+            cell(&child.machine),
+            label(terminal, open.map_or(&child.status, |open| &open.label)),
+            cell(open.map_or("", |open| &open.summary)),
+            cell(open.map(|open| waits_for(terminal, open)).unwrap_or_default()),
         ]);
     }
     shown.push_str(&table.text());
 }
 
 /// What a child waits for.
-fn waits_for(terminal: Terminal, open: &Value) -> String {
-    match (open["gate"].as_str(), open["question"].as_str(), open["missing"].as_str()) {
-        (_, _, Some(missing)) => missing.to_owned(),
-        (Some(gate), ..) => terminal.say(Phrase::WaitsForGate, &[("gate", &gate)]),
-        (None, Some(question), _) => question.to_owned(),
+fn waits_for(terminal: Terminal, open: &OpenChild) -> String {
+    match (&open.missing, &open.gate, &open.question) {
+        (Some(missing), ..) => missing.clone(),
+        (None, Some(gate), _) => terminal.say(Phrase::WaitsForGate, &[("gate", gate)]),
+        (None, None, Some(question)) => question.clone(),
         (None, None, None) => String::new(),
     }
 }
 
-/// What a machine waits for, if that is not its question.
-fn waits(terminal: Terminal, document: &Value, now: i64) -> Vec<String> {
-    let (execution, gate) = (&document["execution"], &document["gate"]);
-    let mut waits: Vec<_> = document["missing"].as_str().map(str::to_owned).into_iter().collect();
-    if execution["waits_for_service"] == true {
-        waits.push(match execution["answer_by"].as_i64() {
-            Some(at) => {
-                let time = format!("{} ({})", local(at), relative(at, now, terminal.language));
-                terminal.say(Phrase::WaitsForServiceUntil, &[("time", &time)])
-            }
-            None => terminal.text(Phrase::WaitsForService).to_owned(),
-        });
-    }
-    if gate.is_object() {
-        waits.push(terminal.say(Phrase::WaitsForGate, &[("gate", &text(gate, "id"))]));
-    }
-    waits
-}
-
-fn messages(terminal: Terminal, messages: &[Value], now: i64, shown: &mut String) {
+fn messages<A: Sees>(
+    terminal: Terminal,
+    messages: &[MessageView<A>],
+    now: i64,
+    shown: &mut String,
+) {
     if messages.is_empty() {
         return;
     }
@@ -237,46 +272,64 @@ fn messages(terminal: Terminal, messages: &[Value], now: i64, shown: &mut String
     ];
     let mut table = Table::new(terminal, &columns);
     for message in messages {
-        let more = ["unreadable", "why", "actor", "actor_name", "error", "body"];
-        let more = more.iter().filter(|name| !message[**name].is_null());
-        let mut more: Vec<_> =
-            more.map(|name| format!("{name}: {}", plain(&message[*name]))).collect();
-        if let (Some(person), true) = (message["person"].as_str(), message["actor_name"].is_null())
-        {
-            more.insert(0, terminal.say(Phrase::By, &[("name", &person)]));
-        }
-        if let (Some(reason), true) = (message["reason"].as_str(), message["error"].is_null()) {
-            more.push(format!("{reason}; {}", terminal.text(Phrase::InternalShowsError)));
-        }
-        let has_moved = message["moved_on"] == true;
-        if has_moved {
-            more.insert(0, terminal.text(Phrase::MovedOn).to_owned());
-        }
-        let status = if has_moved { "not_applied" } else { text(message, "status") };
-        let words = match status {
-            "not_applied" => terminal.text(Phrase::MessageNotApplied),
-            "queued" => terminal.text(Phrase::Queued),
-            "handled" => terminal.text(Phrase::Handled),
-            "set_aside" => terminal.text(Phrase::SetAside),
-            other => other,
-        };
-        let sent = message["sent_at"].as_i64();
+        let (words, color) = status(terminal, message);
+        let sent = message.sent_at.map(|at| relative(at, now, terminal.language));
         table.row([
-            said(terminal, status, words),
-            cell(sent.map(|at| relative(at, now, terminal.language)).unwrap_or_default()),
-            cell(plain(&message["attempts"])),
-            cell(text(message, "trigger")),
-            cell(text(message, "correlation")),
-            cell(more.join(", ")),
+            colored(terminal, words, color),
+            cell(sent.unwrap_or_default()),
+            cell(message.attempts.map(|count| count.to_string()).unwrap_or_default()),
+            cell(message.trigger.as_deref().unwrap_or_default()),
+            cell(message.correlation.as_deref().unwrap_or_default()),
+            cell(more(terminal, message)),
         ]);
     }
     shown.push_str(&table.text());
 }
 
-fn object(fields: &Map<String, Value>, shown: &mut String) {
-    for (name, value) in fields {
-        let _ = writeln!(shown, "  {}: {}", OneLine(name), OneLine(&plain(value)));
+fn status<A: Sees>(terminal: Terminal, message: &MessageView<A>) -> (&'static str, Option<Color>) {
+    let (phrase, color) = match message.status {
+        _ if has_moved(message) => (Phrase::MessageNotApplied, None),
+        None => return ("", None),
+        Some(Delivery::Queued) => (Phrase::Queued, None),
+        Some(Delivery::Handled) => (Phrase::Handled, None),
+        Some(Delivery::SetAside) => (Phrase::SetAside, Some(Color::Magenta)),
+        // A later version may have other states.
+        Some(_) => return ("replaced", None),
+    };
+    (terminal.text(phrase), color)
+}
+
+fn has_moved<A: Sees>(message: &MessageView<A>) -> bool {
+    message.moved_on == Some(true)
+}
+
+/// The last column of a message.
+fn more<A: Sees>(terminal: Terminal, message: &MessageView<A>) -> String {
+    let actor = A::diagnostic::<Option<String>>(&message.actor).and_then(Option::as_ref);
+    let name = A::diagnostic::<Option<String>>(&message.actor_name).and_then(Option::as_ref);
+    let error = A::internal::<Option<String>>(&message.error).and_then(Option::as_ref);
+    let body = A::internal::<Value>(&message.body).filter(|body| !body.is_null()).map(plain);
+    let mut more = Vec::new();
+    if has_moved(message) {
+        more.push(terminal.text(Phrase::MovedOn).to_owned());
     }
+    if let (Some(person), None) = (&message.person, name) {
+        more.push(terminal.say(Phrase::By, &[("name", person)]));
+    }
+    let fields: [(&str, Option<&dyn Display>); 5] = [
+        ("unreadable", message.unreadable.as_ref().map(|it| it as _)),
+        ("actor", actor.map(|it| it as _)),
+        ("actor_name", name.map(|it| it as _)),
+        ("error", error.map(|it| it as _)),
+        ("body", body.as_ref().map(|it| it as _)),
+    ];
+    for (name, value) in fields {
+        more.extend(value.map(|value| format!("{name}: {value}")));
+    }
+    if let (Some(reason), None) = (&message.reason, error) {
+        more.push(format!("{reason}; {}", terminal.text(Phrase::InternalShowsError)));
+    }
+    more.join(", ")
 }
 
 /// A text without quotation marks, and anything else as JSON.

@@ -68,20 +68,22 @@ pub(super) fn lines(lines: &[String]) -> Cell {
 
 /// A cell with the label of a state.
 pub(super) fn label(terminal: Terminal, label: &str) -> Cell {
-    said(terminal, label, label)
+    let color = match label {
+        "CONTRADICTED" | "IN_DOUBT" => Some(Color::Red),
+        "FAILED" | "REJECTED" => Some(Color::Magenta),
+        "WAITING" => Some(Color::Yellow),
+        "SUCCESS" => Some(Color::Green),
+        _ => None,
+    };
+    colored(terminal, label, color)
 }
 
-/// A cell with the words for a label, or for a name such as `set_aside`.
-pub(super) fn said(terminal: Terminal, label: &str, words: &str) -> Cell {
-    let color = match label {
-        _ if !terminal.is_colored => return cell(words),
-        "CONTRADICTED" | "contradicted" | "IN_DOUBT" | "in_doubt" | "unreadable" => Color::Red,
-        "FAILED" | "REJECTED" | "set_aside" | "overdue" => Color::Magenta,
-        "WAITING" | "waits_for_person" => Color::Yellow,
-        "SUCCESS" => Color::Green,
-        _ => return cell(words),
-    };
-    cell(words).fg(color)
+/// A cell with text from outside, coloured if the output is.
+pub(super) fn colored(terminal: Terminal, text: &str, color: Option<Color>) -> Cell {
+    match color.filter(|_| terminal.is_colored) {
+        Some(color) => cell(text).fg(color),
+        None => cell(text),
+    }
 }
 
 fn flat(text: &str) -> String {

@@ -1,20 +1,28 @@
-use std::fmt::Write;
+use std::{fmt::Write, sync::Arc};
 
 use serde_json::Value;
 
 use super::{
     Context, Error, Exit,
-    answer::{Answer, Format},
+    answer::{Answer, Format, document},
     ids::Ids,
-    list::{array, text},
     show::plain,
     table::{Table, cell, label},
     terminal::Terminal,
     time::{local, relative},
     watch::Watch,
 };
-use crate::audience::{Audience, for_audience};
-use machine::{Id, clock::length, operate::has_session, store::Store, text::OneLine, view::Phrase};
+use crate::audience::{Audience, Sees, for_audience};
+use machine::{
+    Id,
+    actor::Category,
+    clock::length,
+    definition::Text,
+    operate::has_session,
+    store::Store,
+    text::OneLine,
+    view::{ExecutionSnapshot, ExecutionTimeline, Phrase, TimelineEvent, TransitionRecord},
+};
 
 /// `timeline`: the history of one machine, or the executions of a session.
 #[derive(Debug, clap::Args)]
@@ -57,10 +65,11 @@ impl Timeline {
     }
 
     async fn of_machine(&self, context: &Context, store: &Store, id: Id) -> Result<Answer, Error> {
-        let observer = context.observer(store);
-        let timeline = for_audience!(self.audience, observer, timeline(id))??;
-        let text = format!("{id}\n{}", events(context.terminal(), array(&timeline["events"])));
-        Ok(Answer::new(timeline, text))
+        for_audience!(self.audience, A => {
+            let timeline = context.observer(store).timeline::<A>(id).await?;
+            let text = format!("{id}\n{}", events(context.terminal(), &timeline.events));
+            Ok(Answer::new(document(&timeline)?, text))
+        })
     }
 
     async fn of_session(
@@ -69,139 +78,128 @@ impl Timeline {
         store: &Store,
         session: &str,
     ) -> Result<Answer, Error> {
-        let observer = context.observer(store);
-        let timeline = for_audience!(self.audience, observer, session(session))??;
-        let text = Self::session_text(context.terminal(), store.now(), &timeline);
-        Ok(Answer::new(timeline, text))
-    }
-
-    fn session_text(terminal: Terminal, now: i64, timeline: &Value) -> String {
-        // People get their number, others also what is wrong with them.
-        let errors = array(&timeline["unreadable"]);
-        let unreadable = timeline["unreadable"].as_u64().unwrap_or(errors.len() as u64);
-        let mut shown = terminal.say(
-            Phrase::SessionLine,
-            &[
-                ("session", &OneLine(text(timeline, "session_id"))),
-                ("total", &timeline["total_contracts"]),
-                ("ended", &timeline["terminal_contracts"]),
-                ("open", &timeline["active_contracts"]),
-            ],
-        );
-        shown.push('\n');
-        if unreadable > 0 {
-            let more = terminal.say(Phrase::MoreUnreadable, &[("count", &unreadable)]);
-            let _ = writeln!(shown, "{more}");
-        }
-        let mut table = Table::new(
-            terminal,
-            &[
-                Phrase::ColumnId,
-                Phrase::ColumnState,
-                Phrase::ColumnSince,
-                Phrase::ColumnTook,
-                Phrase::ColumnAbout,
-                Phrase::ColumnOutcome,
-            ],
-        );
-        for execution in array(&timeline["contracts"]) {
-            let (created, entered) = (&execution["created_at"], &execution["entered_at"]);
-            let (created, entered) =
-                (created.as_i64().unwrap_or_default(), entered.as_i64().unwrap_or_default());
-            let took = length(entered.abs_diff(created), terminal.language);
-            let outcome = [text(execution, "result"), text(execution, "error_message")];
-            table.row([
-                cell(text(execution, "execution_id")),
-                label(terminal, text(execution, "label")),
-                cell(relative(entered, now, terminal.language)),
-                cell(if execution["is_terminal"] == true { &took } else { "" }),
-                cell(text(execution, "action_summary")),
-                cell(outcome.join("")),
-            ]);
-        }
-        if !table.is_empty() {
-            shown.push_str(&table.text());
-        }
-        let mut table = Table::new(
-            terminal,
-            &[
-                Phrase::ColumnAt,
-                Phrase::ColumnExecution,
-                Phrase::ColumnTransition,
-                Phrase::ColumnBy,
-            ],
-        );
-        for step in array(&timeline["transitions"]) {
-            let transition = format!(
-                "{} → {} ({})",
-                text(step, "from_status"),
-                text(step, "to_status"),
-                text(step, "trigger")
-            );
-            table.row([
-                cell(at(&step["timestamp"])),
-                cell(text(step, "execution_id")),
-                cell(transition),
-                cell(who(terminal, step)),
-            ]);
-        }
-        if !table.is_empty() {
-            let _ = write!(shown, "\n{}\n{}", terminal.title(Phrase::Transitions), table.text());
-        }
-        for attempts in array(&timeline["attempts"]) {
-            let ids: Vec<_> = array(attempts).iter().filter_map(Value::as_str).collect();
-            let ids = ids.join(", ");
-            let _ = writeln!(shown, "{}", terminal.say(Phrase::SameAction, &[("ids", &ids)]));
-        }
-        for error in errors {
-            let error = OneLine(error.as_str().unwrap_or_default());
-            let _ =
-                writeln!(shown, "{}", terminal.say(Phrase::FieldUnreadable, &[("error", &error)]));
-        }
-        shown
+        for_audience!(self.audience, A => {
+            let timeline = context.observer(store).session::<A>(session).await?;
+            let text = session_text(context.terminal(), store.now(), &timeline);
+            Ok(Answer::new(document(&timeline)?, text))
+        })
     }
 }
 
-fn events(terminal: Terminal, events: &[Value]) -> String {
-    let mut table = Table::new(
-        terminal,
-        &[Phrase::ColumnAt, Phrase::ColumnBy, Phrase::ColumnWhat, Phrase::ColumnWith],
+fn session_text<A: Sees>(terminal: Terminal, now: i64, timeline: &ExecutionTimeline<A>) -> String {
+    let mut shown = terminal.say(
+        Phrase::SessionLine,
+        &[
+            ("session", &OneLine(&timeline.session_id)),
+            ("total", &timeline.total_contracts),
+            ("ended", &timeline.terminal_contracts),
+            ("open", &timeline.active_contracts),
+        ],
     );
-    for event in events {
-        let mut with: Vec<String> = Vec::new();
-        if let Some(payload) = event["payload"].as_object() {
-            with.extend(payload.iter().map(|(name, value)| format!("{name}: {}", plain(value))));
-        }
-        if !event["fact"].is_null() {
-            with.push(format!("fact: {}", event["fact"]));
-        }
+    shown.push('\n');
+    if timeline.unreadable > 0 {
+        let more = terminal.say(Phrase::MoreUnreadable, &[("count", &timeline.unreadable)]);
+        let _ = writeln!(shown, "{more}");
+    }
+    shown.push_str(&executions(terminal, now, &timeline.contracts));
+    let transitions = transitions(terminal, &timeline.transitions);
+    if !transitions.is_empty() {
+        let _ = write!(shown, "\n{}\n{transitions}", terminal.title(Phrase::Transitions));
+    }
+    for attempts in &timeline.attempts {
+        let ids: Vec<_> = attempts.iter().map(ToString::to_string).collect();
+        let ids = ids.join(", ");
+        let _ = writeln!(shown, "{}", terminal.say(Phrase::SameAction, &[("ids", &ids)]));
+    }
+    // People get their number, others also what is wrong with them.
+    for error in A::internal::<Vec<String>>(&timeline.errors).into_iter().flatten() {
+        let error = OneLine(error);
+        let _ = writeln!(shown, "{}", terminal.say(Phrase::FieldUnreadable, &[("error", &error)]));
+    }
+    shown
+}
+
+fn executions<A: Sees>(
+    terminal: Terminal,
+    now: i64,
+    executions: &[ExecutionSnapshot<A>],
+) -> String {
+    let columns = [
+        Phrase::ColumnId,
+        Phrase::ColumnState,
+        Phrase::ColumnSince,
+        Phrase::ColumnTook,
+        Phrase::ColumnAbout,
+        Phrase::ColumnOutcome,
+    ];
+    let mut table = Table::new(terminal, &columns);
+    for execution in executions {
+        let (created, entered) = (execution.created_at, execution.entered_at);
+        let took = length(entered.abs_diff(created), terminal.language);
+        let outcome = [&execution.result, &execution.error_message];
+        let outcome = outcome.map(|text| text.as_deref().unwrap_or_default()).concat();
         table.row([
-            cell(at(&event["at"])),
-            cell(who(terminal, event)),
-            cell(text(event, "text")),
+            cell(execution.execution_id.to_string()),
+            label(terminal, execution.label.as_str()),
+            cell(relative(entered, now, terminal.language)),
+            cell(if execution.is_terminal { &took } else { "" }),
+            cell(&execution.action_summary),
+            cell(outcome),
+        ]);
+    }
+    if table.is_empty() { String::new() } else { table.text() }
+}
+
+fn transitions<A: Sees>(terminal: Terminal, transitions: &[TransitionRecord<A>]) -> String {
+    let columns =
+        [Phrase::ColumnAt, Phrase::ColumnExecution, Phrase::ColumnTransition, Phrase::ColumnBy];
+    let mut table = Table::new(terminal, &columns);
+    for step in transitions {
+        let transition = format!("{} → {} ({})", step.from_status, step.to_status, step.trigger);
+        let kind = A::diagnostic::<Option<Text>>(&step.actor).and_then(Option::as_deref);
+        let name = A::diagnostic::<Option<Arc<str>>>(&step.actor_name).and_then(Option::as_deref);
+        let name = name.or(step.person.as_deref());
+        table.row([
+            cell(local(step.timestamp)),
+            cell(step.execution_id.to_string()),
+            cell(transition),
+            cell(who(terminal, step.actor_category, kind, name)),
+        ]);
+    }
+    if table.is_empty() { String::new() } else { table.text() }
+}
+
+fn events<A: Sees>(terminal: Terminal, events: &[TimelineEvent<A>]) -> String {
+    let columns = [Phrase::ColumnAt, Phrase::ColumnBy, Phrase::ColumnWhat, Phrase::ColumnWith];
+    let mut table = Table::new(terminal, &columns);
+    for event in events {
+        let payload = event.payload.iter();
+        let mut with: Vec<_> =
+            payload.map(|(name, value)| format!("{name}: {}", plain(value))).collect();
+        let fact = A::internal::<Value>(&event.fact).filter(|fact| !fact.is_null());
+        with.extend(fact.map(|fact| format!("fact: {fact}")));
+        let kind = A::diagnostic::<Option<String>>(&event.actor).and_then(Option::as_deref);
+        let name = A::diagnostic::<Option<String>>(&event.actor_name).and_then(Option::as_deref);
+        let name = name.or(event.person.as_deref());
+        table.row([
+            cell(local(event.at)),
+            cell(who(terminal, event.actor_category, kind, name)),
+            cell(&event.text),
             cell(with.join(", ")),
         ]);
     }
     table.text()
 }
 
-fn at(value: &Value) -> String {
-    value.as_i64().map(local).unwrap_or_default()
-}
-
-/// The category of the actor, and the name of a person; kind and any name, where the audience may see them.
-fn who(terminal: Terminal, step: &Value) -> String {
-    let mut who = match text(step, "actor_category") {
-        "agent" => terminal.text(Phrase::Agent),
-        "tool" => terminal.text(Phrase::ToolCategory),
-        "human" => terminal.text(Phrase::Human),
-        "system" => terminal.text(Phrase::System),
-        other => other,
-    }
-    .to_owned();
-    let name = step["actor_name"].as_str().or(step["person"].as_str());
-    for more in step["actor"].as_str().into_iter().chain(name) {
-        let _ = write!(who, " {more}");
-    }
-    who
+/// The category of an actor, with its kind and its name where the audience sees them.
+fn who(terminal: Terminal, category: Category, kind: Option<&str>, name: Option<&str>) -> String {
+    let words = terminal.text(match category {
+        Category::Agent => Phrase::Agent,
+        Category::Tool => Phrase::ToolCategory,
+        Category::Human => Phrase::Human,
+        // It is the category of every unknown kind, too.
+        _ => Phrase::System,
+    });
+    let words = [Some(words), kind, name].into_iter().flatten();
+    words.collect::<Vec<_>>().join(" ")
 }

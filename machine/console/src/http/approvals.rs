@@ -2,23 +2,22 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use utoipa::IntoParams;
 
-use super::json::Json;
 use super::{
     access::Role,
+    act::act,
     caller::{Caller, Writer},
     extract::{Body, OfMachine, Query, limit, parsed},
+    json::Json,
     problem::Problem,
-    router::Shared,
-    steps::with_commands,
+    state::Shared,
 };
 use machine::{
     Id,
-    contract::WholeQuestion,
+    contract::{WholeQuestion, without_arguments},
     journal::Digest,
-    operate::{self, Decided},
+    operate::Decided,
     store::{self, Cursor, LoadError},
     stored::VerifyError,
     view::{Approval, Phrase},
@@ -56,19 +55,24 @@ pub(super) struct Approvals {
 )]
 pub(super) async fn list(
     State(http): State<Shared>,
-    _: Caller,
+    caller: Caller,
     Query(most): Query<Most>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<Approvals>, Problem> {
     let limit = limit(most.limit, 100)?;
     let mut query = store::Query::new().limit(limit);
     if let Some(after) = parsed::<Cursor>("after", most.after.as_deref())? {
         query = query.after(after);
     }
-    let page = http.observer.approvals(&query).await?;
-    let found = Approvals { approvals: page.items, next: page.next.map(|next| next.to_string()) };
-    let mut found = serde_json::to_value(&found)?;
-    with_commands(&mut found, &http.command);
-    Ok(Json(found))
+    let mut page = http.observer.approvals(&query).await?;
+    if caller.role == Role::Local {
+        for approval in &mut page.items {
+            if without_arguments(&approval.question, http.language).is_some() {
+                // Its arguments are withheld, and an approval is for what was shown.
+                approval.digest = None;
+            }
+        }
+    }
+    Ok(Json(Approvals { approvals: page.items, next: page.next.map(|next| next.to_string()) }))
 }
 
 /// The whole question of a gate that waits for an answer.
@@ -142,75 +146,42 @@ pub(super) struct Decisions {
     decided: Vec<Decided>,
 }
 
-/// What these gates ask for may run, once. All of them, or none.
-#[utoipa::path(
-    operation_id = "approve",
-    post, path = "/api/approvals/approve", tag = "approvals", request_body = Approve,
-    security(("bearer" = [])),
-    responses(
-        (status = 200, description = "The answers, as they are on record.", body = Decisions),
-        (status = 409, description = "One of them cannot be approved, so none was.", body = Problem,
-            content_type = "application/problem+json"),
-    )
-)]
-pub(super) async fn approve(
-    State(http): State<Shared>,
-    writer: Writer,
-    Body(Approve { gates }): Body<Approve>,
-) -> Result<Json<Decisions>, Problem> {
-    let operator = writer.operates(&http);
-    let digests: BTreeMap<Id, Digest> = gates.iter().map(|it| (it.id, it.digest)).collect();
-    let ids = each_once(gates.into_iter().map(|it| it.id).collect())?;
-    let decided = async {
-        let gates = operator.gates("approve", &ids).await?.into_iter();
-        let shown = gates.map(|gate| {
-            let digest = digests.get(&gate.id()).copied();
-            (gate, digest)
-        });
-        let approved = operator.approve(shown.collect()).await;
-        approved.map_err(|error| match error.not_shown() {
-            Some(id) => error.hint(format_args!("`api/approvals/{id}` has both")),
-            None => error,
-        })
-    };
-    decided_or_refused(&http, &ids, decided.await).await
+act! {
+    /// What these gates ask for may run, once. All of them, or none.
+    #[post("/api/approvals/approve", "approvals", "approve")]
+    #[answers(200, "The answers, as they are on record.")]
+    async fn approve(http, operator, shown: Approve) -> Decisions {
+        let digests: BTreeMap<Id, Digest> = shown.gates.iter().map(|it| (it.id, it.digest)).collect();
+        let ids = each_once(shown.gates.into_iter().map(|it| it.id).collect())?;
+        let act = async {
+            let gates = operator.gates("approve", &ids).await?.into_iter();
+            let shown = gates.map(|gate| {
+                let digest = digests.get(&gate.id()).copied();
+                (gate, digest)
+            });
+            let decided = operator.approve(shown.collect()).await;
+            let decided = decided.map_err(|error| match error.not_shown() {
+                Some(id) => error.hint(format_args!("`api/approvals/{id}` has both")),
+                None => error,
+            })?;
+            Ok(Decisions { decided })
+        };
+        http.answer(&ids, act).await
+    }
 }
 
-/// What these gates ask for never runs. All of them, or none.
-#[utoipa::path(
-    operation_id = "decline",
-    post, path = "/api/approvals/decline", tag = "approvals", request_body = Decline,
-    security(("bearer" = [])),
-    responses(
-        (status = 200, description = "The answers, as they are on record.", body = Decisions),
-        (status = 409, description = "One of them cannot be declined, so none was.", body = Problem,
-            content_type = "application/problem+json"),
-    )
-)]
-pub(super) async fn decline(
-    State(http): State<Shared>,
-    writer: Writer,
-    Body(Decline { gates, reason }): Body<Decline>,
-) -> Result<Json<Decisions>, Problem> {
-    let operator = writer.operates(&http);
-    let ids = each_once(gates)?;
-    let decided = async {
-        let gates = operator.gates("decline", &ids).await?;
-        operator.decline(gates, reason.as_deref()).await
-    };
-    decided_or_refused(&http, &ids, decided.await).await
-}
-
-/// A refusal of one gate has its legal moves; with several it is not known which of them was refused.
-async fn decided_or_refused(
-    http: &Shared,
-    ids: &[Id],
-    decided: Result<Vec<Decided>, operate::Error>,
-) -> Result<Json<Decisions>, Problem> {
-    match (decided, ids) {
-        (Ok(decided), _) => Ok(Json(Decisions { decided })),
-        (Err(error), [id]) => Err(http.refused(*id, error).await),
-        (Err(error), _) => Err(error.into()),
+act! {
+    /// What these gates ask for never runs. All of them, or none.
+    #[post("/api/approvals/decline", "approvals", "decline")]
+    #[answers(200, "The answers, as they are on record.")]
+    async fn decline(http, operator, declined: Decline) -> Decisions {
+        let Decline { gates, reason } = declined;
+        let ids = each_once(gates)?;
+        let act = async {
+            let gates = operator.gates("decline", &ids).await?;
+            Ok(Decisions { decided: operator.decline(gates, reason.as_deref()).await? })
+        };
+        http.answer(&ids, act).await
     }
 }
 

@@ -9,13 +9,13 @@ use axum::{
 
 use super::{
     access::Role,
-    guard,
+    host,
     problem::Problem,
-    router::{Http, Shared},
+    state::{Http, Shared},
     withhold::withhold,
 };
 use crate::audience::Audience;
-use machine::{actor::Human, operate::Operator};
+use machine::{actor::Human, operate::Operator, store::LoadError};
 
 /// Who sent a request.
 #[derive(Debug, Clone)]
@@ -41,6 +41,18 @@ impl Caller {
             Audience::Internal => "the audience `internal` needs the token of an operator",
             _ => "the audience `diagnostic` needs a token",
         }))
+    }
+}
+
+impl Caller {
+    /// The problem that a machine cannot be read, with the reason if this caller sees everything.
+    pub(super) fn unreadable(&self, error: LoadError) -> Problem {
+        let reason = error.to_string();
+        let problem = Problem::from(error);
+        match self.may_see(Some(Audience::Internal)) {
+            Ok(_) => problem.with_reason(&reason),
+            Err(_) => problem,
+        }
     }
 }
 
@@ -138,5 +150,5 @@ fn is_local(request: &Request) -> bool {
         && !is_forwarded
         // Browsers do not send it, and proxies do, by default.
         && request.version() > axum::http::Version::HTTP_10
-        && guard::host(request).as_ref().is_some_and(guard::is_loopback)
+        && host::host(request).as_ref().is_some_and(host::is_loopback)
 }

@@ -12,7 +12,7 @@ use super::{
     caller::Caller,
     extract::{Named, name},
     problem::Problem,
-    router::Shared,
+    state::Shared,
 };
 use machine::{
     definition::Definition,

@@ -18,7 +18,7 @@ use super::{
     extract::{Query, parsed},
     feed::Reader,
     problem::Problem,
-    router::Shared,
+    state::Shared,
 };
 use machine::{Id, store::Position};
 

@@ -1,6 +1,8 @@
-use axum::extract::State;
+use axum::{
+    extract::State,
+    response::{IntoResponse, Response},
+};
 use serde::Deserialize;
-use serde_json::Value;
 use utoipa::IntoParams;
 
 use super::json::Json;
@@ -8,7 +10,7 @@ use super::{
     caller::Caller,
     extract::{Named, OfMachine, Query, name},
     problem::Problem,
-    router::Shared,
+    state::Shared,
 };
 use crate::audience::{Audience, for_audience};
 use machine::{
@@ -44,14 +46,16 @@ pub(super) async fn timeline(
     caller: Caller,
     Named(session): Named,
     Query(shown): Query<For>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Response, Problem> {
     let audience = caller.may_see(shown.audience)?;
     let session = name(&session)?;
-    let timeline = for_audience!(audience, http.observer, session(session))??;
-    if timeline["total_contracts"] == 0 && timeline["unreadable"] == 0 {
-        return Err(Problem::not_found("no execution has this session; see api/sessions"));
-    }
-    Ok(Json(timeline))
+    for_audience!(audience, A => {
+        let timeline = http.observer.session::<A>(session).await?;
+        if timeline.total_contracts == 0 && timeline.unreadable == 0 {
+            return Err(Problem::not_found("no execution has this session; see api/sessions"));
+        }
+        Ok(Json(timeline).into_response())
+    })
 }
 
 /// An execution.
@@ -70,16 +74,18 @@ pub(super) async fn snapshot(
     caller: Caller,
     OfMachine(id): OfMachine,
     Query(shown): Query<For>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Response, Problem> {
     let audience = caller.may_see(shown.audience)?;
-    let snapshot = for_audience!(audience, http.observer, execution(id));
-    let snapshot = snapshot.map_err(|error| match error {
+    let not_execution = |error| match error {
         LoadError::Unreadable(VerifyError::OtherMachine { .. }) => {
             Problem::not_found("this is not an execution; see api/machines/{id}")
         }
         error => error.into(),
-    })?;
-    Ok(Json(snapshot?))
+    };
+    for_audience!(audience, A => {
+        let snapshot = http.observer.execution::<A>(id).await.map_err(not_execution)?;
+        Ok(Json(snapshot).into_response())
+    })
 }
 
 /// The states and moves of executions.

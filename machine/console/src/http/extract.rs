@@ -10,7 +10,7 @@ use axum::{
     },
     http::{header, request::Parts},
 };
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, de::DeserializeOwned};
 
 use super::problem::Problem;
 use machine::{
@@ -136,4 +136,17 @@ pub(super) fn name(text: &str) -> Result<&str, Problem> {
         return Err(Problem::malformed(format!("`{}` is too long", shortened(text))));
     }
     Ok(text)
+}
+
+/// A whole number. In JSON, `7.0` is one, too.
+pub(super) fn whole<'de, D: serde::Deserializer<'de>>(number: D) -> Result<Option<u64>, D::Error> {
+    use serde::de::Error as _;
+
+    let Some(number) = Option::<serde_json::Number>::deserialize(number)? else { return Ok(None) };
+    let text = number.to_string();
+    let digits = text.strip_suffix(".0").unwrap_or(&text);
+    let digits = if digits == "-0" { "0" } else { digits };
+    digits.parse().map(Some).map_err(|_| {
+        D::Error::custom(format!("`{}` is not a whole number", machine::text::shortened(&text)))
+    })
 }

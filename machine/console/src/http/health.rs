@@ -2,7 +2,7 @@ use axum::extract::State;
 use serde::Serialize;
 
 use super::json::Json;
-use super::{access::Role, caller::Caller, problem::Problem, router::Shared};
+use super::{access::Role, caller::Caller, problem::Problem, state::Shared};
 use machine::actor::Actor;
 
 /// Whether the store can be read, and what the caller may do.

@@ -1,6 +1,8 @@
-use axum::extract::State;
+use axum::{
+    extract::State,
+    response::{IntoResponse, Response},
+};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use utoipa::IntoParams;
 
 use super::json::Json;
@@ -8,15 +10,14 @@ use super::{
     caller::Caller,
     extract::{OfMachine, Query, limit, name, parsed},
     problem::Problem,
-    router::Shared,
-    steps::with_commands,
+    state::Shared,
 };
 use crate::audience::{Audience, for_audience};
 use machine::{
     contract::Release,
     operate::{Selection, Wanted},
-    store,
-    store::{Cursor, LoadError, Page},
+    store::{self, Cursor},
+    text::OneLine,
     view::{self, Attention, Detail, Internal, Observer, Overview, Timeline},
 };
 
@@ -55,12 +56,12 @@ pub(super) async fn attention(
     State(http): State<Shared>,
     caller: Caller,
     Query(some): Query<Urgent>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Response, Problem> {
     let audience = caller.may_see(some.audience)?;
     let query = store::Query::new().limit(limit(some.limit, 100)?);
-    let mut attention = for_audience!(audience, http.observer, attention(&query))??;
-    with_commands(&mut attention, &http.command);
-    Ok(Json(attention))
+    for_audience!(audience, A => {
+        Ok(Json(http.observer.attention::<A>(&query).await?).into_response())
+    })
 }
 
 /// Which machines.
@@ -103,10 +104,12 @@ pub(super) enum Order {
 
 /// A page of machines.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-#[allow(dead_code, clippy::struct_field_names, reason = "it describes what `list` answers")]
-pub(super) struct Machines {
+#[serde(bound = "")]
+#[schema(bound = "A: view::Audience + utoipa::ToSchema")]
+#[allow(clippy::struct_field_names, reason = "they are the names in the document")]
+pub(super) struct Machines<A: view::Audience> {
     /// The machines.
-    machines: Vec<Overview<Internal>>,
+    machines: Vec<Overview<A>>,
     /// What is wrong with those of the page that cannot be read.
     unreadable: Vec<String>,
     /// Where the next page begins.
@@ -118,7 +121,7 @@ pub(super) struct Machines {
     operation_id = "list_machines",
     get, path = "/api/machines", tag = "machines", params(Which),
     responses(
-        (status = 200, description = "A page of machines.", body = Machines),
+        (status = 200, description = "A page of machines.", body = Machines<Internal>),
         (status = 404, description = "There is no such kind, state or session; `detail` has those that there are.",
             body = Problem, content_type = "application/problem+json"),
     )
@@ -127,7 +130,7 @@ pub(super) async fn list(
     State(http): State<Shared>,
     caller: Caller,
     Query(which): Query<Which>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Response, Problem> {
     let audience = caller.may_see(which.audience)?;
     let mut query = store::Query::new().limit(limit(which.limit, 50)?);
     if which.order.unwrap_or_default() == Order::Newest {
@@ -147,14 +150,10 @@ pub(super) async fn list(
         key: named(which.key.as_deref())?,
         release: which.release,
     };
-    let observer = &http.observer;
-    let selection = wanted.select(observer, query).await?;
-    let found = match audience {
-        Audience::Human => page::<view::Human>(observer, &selection).await?,
-        Audience::Diagnostic => page::<view::Diagnostic>(observer, &selection).await?,
-        Audience::Internal => page::<view::Internal>(observer, &selection).await?,
-    };
-    Ok(Json(found))
+    let selection = wanted.select(&http.observer, query).await?;
+    for_audience!(audience, A => {
+        Ok(Json(page::<A>(&http.observer, &selection).await?).into_response())
+    })
 }
 
 fn named(text: Option<&str>) -> Result<Option<&str>, Problem> {
@@ -164,22 +163,20 @@ fn named(text: Option<&str>) -> Result<Option<&str>, Problem> {
 async fn page<A: view::Audience>(
     observer: &Observer,
     selection: &Selection,
-) -> Result<Value, Problem> {
-    let Page { items, next, .. }: Page<Result<Overview<A>, LoadError>> =
-        selection.list(observer).await?;
+) -> Result<Machines<A>, Problem> {
+    let page = selection.list::<A>(observer).await?;
     let (mut machines, mut unreadable) = (Vec::new(), Vec::new());
-    for item in items {
+    for item in page.items {
         match item {
-            Ok(overview) => machines.push(serde_json::to_value(&overview)?),
+            Ok(overview) => machines.push(overview),
             // The words of an error may repeat data.
             Err(_) if A::LEVEL != <Internal as view::Audience>::LEVEL => {
                 unreadable.push("a machine cannot be read; `machine check` names it".to_owned());
             }
-            Err(error) => unreadable.push(machine::text::OneLine(&error.to_string()).to_string()),
+            Err(error) => unreadable.push(OneLine(&error.to_string()).to_string()),
         }
     }
-    let next = next.map(|next| next.to_string());
-    Ok(json!({ "machines": machines, "unreadable": unreadable, "next": next }))
+    Ok(Machines { machines, unreadable, next: page.next.map(|next| next.to_string()) })
 }
 
 /// A machine, what it waits for, and what to do next.
@@ -200,12 +197,12 @@ pub(super) async fn show(
     caller: Caller,
     OfMachine(id): OfMachine,
     Query(shown): Query<For>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Response, Problem> {
     let audience = caller.may_see(shown.audience)?;
-    let detail = for_audience!(audience, http.observer, detail(id));
-    let mut detail = detail.map_err(|error| Problem::of_unreadable(error, &caller))??;
-    with_commands(&mut detail, &http.command);
-    Ok(Json(detail))
+    for_audience!(audience, A => {
+        let detail = http.observer.detail::<A>(id).await;
+        Ok(Json(detail.map_err(|error| caller.unreadable(error))?).into_response())
+    })
 }
 
 /// Which part of a history.
@@ -226,10 +223,11 @@ pub(super) struct Part {
 
 /// A part of the history of a machine.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-#[allow(dead_code, reason = "it describes what `timeline` answers")]
-pub(super) struct TimelinePart {
+#[serde(bound = "")]
+#[schema(bound = "A: view::Audience + utoipa::ToSchema")]
+pub(super) struct TimelinePart<A: view::Audience> {
     #[serde(flatten)]
-    timeline: Timeline<Internal>,
+    timeline: Timeline<A>,
     /// For `after`, if there are more events.
     next: Option<u64>,
 }
@@ -240,7 +238,7 @@ pub(super) struct TimelinePart {
     get, path = "/api/machines/{id}/timeline", tag = "machines",
     params(("id" = machine::Id, Path), Part),
     responses(
-        (status = 200, description = "A part of the history.", body = TimelinePart),
+        (status = 200, description = "A part of the history.", body = TimelinePart<Internal>),
         (status = 404, description = "No machine has this id.", body = Problem,
             content_type = "application/problem+json"),
         (status = 409, description = "The stored data of the machine cannot be read.", body = Problem,
@@ -252,7 +250,7 @@ pub(super) async fn timeline(
     caller: Caller,
     OfMachine(id): OfMachine,
     Query(part): Query<Part>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Response, Problem> {
     let audience = caller.may_see(part.audience)?;
     let limit = limit(part.limit, 1000)?;
     // Larger numbers are not the same in every reader of JSON.
@@ -260,11 +258,11 @@ pub(super) async fn timeline(
         return Err(Problem::malformed("`after` is at most 9007199254740991"));
     }
     let from = part.after.map_or(0, |after| after.saturating_add(1));
-    let timeline = for_audience!(audience, http.observer, timeline_part(id, from, limit));
-    let mut timeline = timeline.map_err(|error| Problem::of_unreadable(error, &caller))??;
-    let last = timeline["events"].as_array().and_then(|events| events.last());
-    let last = last.and_then(|event| event["number"].as_u64());
-    let total = timeline["total"].as_u64().unwrap_or_default();
-    timeline["next"] = last.filter(|last| last.saturating_add(1) < total).into();
-    Ok(Json(timeline))
+    for_audience!(audience, A => {
+        let timeline = http.observer.timeline_part::<A>(id, from, limit).await;
+        let timeline = timeline.map_err(|error| caller.unreadable(error))?;
+        let last = timeline.events.last().map(|event| event.number);
+        let next = last.filter(|last| last.saturating_add(1) < timeline.total);
+        Ok(Json(TimelinePart { timeline, next }).into_response())
+    })
 }

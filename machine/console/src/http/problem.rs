@@ -3,15 +3,13 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde::Serialize;
-use serde_json::Value;
 
-use super::{caller::Caller, json::Json};
-use crate::audience::Audience;
+use crate::json::line;
 use machine::{
-    Id, operate,
+    operate,
     store::LoadError,
     text::OneLine,
-    view::{Human, LegalMove, NextStep, Observer},
+    view::{Human, LegalMove, NextStep},
 };
 
 /// Why a request was not carried out (RFC 9457). Nothing was changed, unless `detail` says what was.
@@ -29,12 +27,10 @@ pub(super) struct Problem {
     detail: String,
     /// For a refused move: the moves that are legal in the state of the machine.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Vec<LegalMove<Human>>>)]
-    legal_moves: Option<Box<Value>>,
+    pub(super) legal_moves: Option<Vec<LegalMove<Human>>>,
     /// For a refused move: what a person can do now.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Vec<NextStep>>)]
-    next: Option<Box<Value>>,
+    pub(super) next: Option<Vec<NextStep>>,
 }
 
 /// The kind of a machine that cannot be read.
@@ -113,35 +109,19 @@ impl Problem {
         Self::new(status, "payload", title, detail)
     }
 
-    /// A machine that cannot be read. The reason may quote data, so it is for those who see all of them.
-    pub(super) fn of_unreadable(error: LoadError, caller: &Caller) -> Self {
-        let reason = OneLine(&error.to_string()).to_string();
-        let mut problem = Self::from(error);
-        if problem.kind == UNREADABLE && caller.may_see(Some(Audience::Internal)).is_ok() {
-            problem.detail = reason;
-        }
-        problem
-    }
-
-    /// A refusal, with what can be done instead.
-    pub(super) async fn of_machine(error: operate::Error, id: Id, observer: &Observer) -> Self {
-        let mut problem = Self::from(error);
-        if [StatusCode::CONFLICT, StatusCode::UNPROCESSABLE_ENTITY]
+    /// The machine exists and refuses: what it allows is worth telling.
+    pub(super) fn is_about_the_machine(&self) -> bool {
+        [StatusCode::CONFLICT, StatusCode::UNPROCESSABLE_ENTITY]
             .iter()
-            .any(|it| problem.status == *it)
-        {
-            if let Ok(snapshot) = observer.snapshot::<Human>(id).await {
-                problem.legal_moves = serde_json::to_value(&snapshot.moves).ok().map(Box::new);
-            }
-            if let Ok(next) = observer.next(id).await {
-                problem.next = serde_json::to_value(&next).ok().map(Box::new);
-            }
-        }
-        problem
+            .any(|status| self.status == *status)
     }
 
-    pub(super) fn next_mut(&mut self) -> Option<&mut Value> {
-        self.next.as_deref_mut()
+    /// With the reason why a machine cannot be read. It may quote data, so it is for callers who see all of them.
+    pub(super) fn with_reason(mut self, reason: &str) -> Self {
+        if self.kind == UNREADABLE {
+            self.detail = OneLine(reason).to_string();
+        }
+        self
     }
 }
 
@@ -192,7 +172,8 @@ impl From<serde_json::Error> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = (status, Json(self)).into_response();
+        // Texts and numbers can always be written.
+        let mut response = (status, line(&self).unwrap_or_default()).into_response();
         let headers = response.headers_mut();
         let json = HeaderValue::from_static("application/problem+json");
         headers.insert(header::CONTENT_TYPE, json);

@@ -1,12 +1,10 @@
 //! Reports of services about the calls that they have accepted.
 
-use std::collections::BTreeMap;
-
 use axum::{
     extract::{FromRequestParts, State},
     http::request::Parts,
 };
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
@@ -14,34 +12,13 @@ use super::{
     extract::{Body, OfMachine},
     json::Json,
     problem::Problem,
-    router::Shared,
+    state::Shared,
 };
 use machine::{
     Id,
-    contract::{CallbackToken, Report, Tool},
+    contract::{CallbackToken, Report},
     effects::{AcceptedCall, ReportError, Reported},
 };
-
-/// Checks that a receipt has the type of its tool.
-pub(super) type Check = fn(&Value) -> Result<(), serde_json::Error>;
-
-/// The tools whose receipts are checked, by name.
-#[derive(Default)]
-pub(super) struct Receipts(BTreeMap<String, Check>);
-
-impl Receipts {
-    pub(super) fn add<T: Tool>(&mut self) {
-        self.0.insert(format!("{}.{}", T::SERVICE, T::METHOD), is_of::<T::Receipt>);
-    }
-
-    fn check(&self, tool: Option<&str>, receipt: &Value) -> Result<(), serde_json::Error> {
-        tool.and_then(|tool| self.0.get(tool)).map_or(Ok(()), |check| check(receipt))
-    }
-}
-
-fn is_of<R: DeserializeOwned>(receipt: &Value) -> Result<(), serde_json::Error> {
-    R::deserialize(receipt).map(drop)
-}
 
 /// A service that has the token of a call. The first part of a request that is looked at: without the token,
 /// nothing is learned about the rest.

@@ -7,7 +7,7 @@ use super::{
     caller::Caller,
     extract::{Query, limit, parsed},
     problem::Problem,
-    router::Shared,
+    state::Shared,
 };
 use machine::store::{SessionCursor, SessionLine};
 

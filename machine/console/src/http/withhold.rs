@@ -13,8 +13,8 @@ use machine::{
     view::{Language, Phrase},
 };
 
-/// The response with the first line of each question, and with how to see the rest. It is done with the whole
-/// document, so that no route can forget it.
+/// The response with the first line of each question, and with how to see the rest. Every text of the document is
+/// looked at, so that no route can forget it.
 pub(super) async fn withhold(response: Response, language: Language) -> Response {
     let kind = response.headers().get(header::CONTENT_TYPE);
     if kind.is_none_or(|kind| kind != "application/json") {
@@ -52,18 +52,10 @@ fn cut(value: &mut Value, language: Language) -> bool {
         Value::Array(items) => {
             items.iter_mut().map(|item| cut(item, language)).fold(false, |one, other| one | other)
         }
-        Value::Object(members) => {
-            let mut is_cut = false;
-            for member in members.values_mut() {
-                is_cut |= cut(member, language);
-            }
-            let asks = members.contains_key("question") && members.contains_key("gate");
-            if let Some(digest) = members.get_mut("digest").filter(|_| is_cut && asks) {
-                // Nobody approves what was not shown.
-                *digest = Value::Null;
-            }
-            is_cut
-        }
+        Value::Object(members) => members
+            .values_mut()
+            .map(|item| cut(item, language))
+            .fold(false, |one, other| one | other),
         _ => false,
     }
 }

@@ -282,7 +282,9 @@ impl Received {
 }
 
 /// Where a message is on its way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Delivery {
     /// It waits for a state that takes it.

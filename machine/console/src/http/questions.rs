@@ -1,0 +1,104 @@
+//! Answers to questions that are not gates.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    act::act,
+    caller::Writer,
+    extract::{Body, whole},
+    json::Json,
+    problem::Problem,
+    state::Shared,
+};
+use machine::{Id, effects::Resume};
+
+/// An answer.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Respond {
+    /// The execution that asks.
+    execution_id: Id,
+    /// The answer; of a long one, the first 64 KiB are kept.
+    #[schema(min_length = 1)]
+    response: String,
+}
+
+/// What goes on.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Continue {
+    /// The execution whose question was answered.
+    execution_id: Id,
+    /// It does not go on if it has waited longer, in milliseconds from when it began to wait.
+    #[serde(default, deserialize_with = "whole")]
+    #[schema(maximum = 9_007_199_254_740_991_u64)]
+    max_age_ms: Option<u64>,
+    /// How many of the session are continued; another number than that of those that wait is a warning.
+    #[serde(default, deserialize_with = "whole")]
+    #[schema(maximum = 9_007_199_254_740_991_u64)]
+    resuming: Option<u64>,
+}
+
+/// The execution goes on.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(super) struct Continued {
+    /// The execution.
+    execution_id: Id,
+    /// The state's name.
+    status: String,
+    /// How long it had waited, in milliseconds.
+    age_ms: u64,
+    /// What does not fit, and did not keep it from going on.
+    warnings: Vec<String>,
+}
+
+/// The execution now.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(super) struct Now {
+    /// The execution.
+    execution_id: Id,
+    /// The state's name.
+    status: String,
+}
+
+act! {
+    /// Stores the answer to a question. The execution still waits, until it is continued.
+    #[post("/ecs/respond", "questions", "respond")]
+    #[answers(200, "The execution now.")]
+    async fn respond(http, operator, answer: Respond) -> Now {
+        let Respond { execution_id, response } = answer;
+        let act = async {
+            let question = operator.question(execution_id).await?;
+            drop(operator.respond(question, &response).await?);
+            Ok(Now { execution_id, status: "waiting".to_owned() })
+        };
+        http.answer(&[execution_id], act).await
+    }
+}
+
+act! {
+    /// Resumes a question with its stored answer.
+    #[post("/ecs/continue", "questions", "continue")]
+    #[answers(200, "The execution now.")]
+    async fn proceed(http, operator, wanted: Continue) -> Continued {
+        let Continue { execution_id, max_age_ms, resuming } = wanted;
+        let mut checks = Resume::default();
+        if let Some(limit) = max_age_ms {
+            checks = checks.max_age(Duration::from_millis(limit));
+        }
+        if let Some(count) = resuming {
+            checks = checks.resuming(usize::try_from(count).unwrap_or(usize::MAX));
+        }
+        let act = async {
+            let question = operator.question(execution_id).await?;
+            let resumed = operator.proceed(question, checks).await?;
+            let status = resumed.execution.status().definition().name.to_string();
+            let warnings = resumed.warnings.iter().map(ToString::to_string).collect();
+            Ok(Continued { execution_id, status, age_ms: resumed.age_ms, warnings })
+        };
+        http.answer(&[execution_id], act).await
+    }
+}
