@@ -78,7 +78,10 @@ fn terminal_is_never_left(graph: &Graph<'_>, errors: &mut Errors) {
         let state = &graph.states[step.from];
         if state.written.terminal {
             let trigger = graph.triggers[step.trigger].name;
-            errors.at(step.span, message::exit_from_terminal(state.name(), trigger));
+            errors.at(
+                step.written.trigger.span(),
+                message::exit_from_terminal(state.name(), trigger),
+            );
         }
     }
 }

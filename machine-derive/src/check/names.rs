@@ -20,7 +20,9 @@ pub(super) fn was_is_unique(graph: &Graph<'_>, errors: &mut Errors) {
     let triggers = graph.triggers.iter().enumerate().map(|(index, trigger)| {
         // A trigger may leave several states; one of its transitions says its old names.
         let mut moves = graph.moves.iter().filter(|step| step.trigger == index);
-        let was = moves.find(|step| !step.was.is_empty()).map_or(&[][..], |step| step.was);
+        let was = moves
+            .find(|step| !step.written.was.is_empty())
+            .map_or(&[][..], |step| &step.written.was);
         (bare(trigger.name), was)
     });
     names.unique("trigger", &triggers.collect::<Vec<_>>(), str::to_owned);

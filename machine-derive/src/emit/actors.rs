@@ -25,11 +25,11 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         let name = bare(trigger.name);
         let moves = || {
             let moves = graph.moves.iter().filter(move |step| step.trigger == index);
-            moves.filter(|step| !step.by.is_empty())
+            moves.filter(|step| !step.written.by.is_empty())
         };
         let who: Vec<String> = moves()
             .map(|step| {
-                let who: Vec<String> = step.by.iter().map(names::path_text).collect();
+                let who: Vec<String> = step.written.by.iter().map(names::path_text).collect();
                 format!("from {}: {}", graph.states[step.from].label, who.join(", "))
             })
             .collect();
@@ -48,7 +48,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 }
                 None => None,
             };
-            let rows = step.by.iter().map(|actor| {
+            let rows = step.written.by.iter().map(|actor| {
                 let place = actors.iter().position(|known| *known == actor).map(names::index);
                 let kind = names
                     .durable

@@ -1,11 +1,14 @@
 //! The work of a move: what the user's expressions see, the choice, the next state, the journal.
 
+use std::slice::Iter;
+
 use super::{
     names::{self, Names},
     start,
 };
 use crate::{
-    model::{Graph, Leads, Move, Same, Source, State, Target, Way, names_in},
+    model::{Graph, Move, Same, Source, State, Target, Way, names_in},
+    parse::Branch,
     text::bare,
 };
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
@@ -41,7 +44,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Tok
     });
     let scope = Scope::of(graph, step);
     let bindings = scope.bindings(graph, names);
-    let leads = leads(graph, names, step, &scope, &step.leads);
+    let leads = leads(graph, names, &scope, &step.written.leads, &mut step.leads.iter());
     hygienic!(#journal #bindings #leads)
 }
 
@@ -52,8 +55,7 @@ pub(super) fn lints(step: &Move<'_>) -> Option<TokenStream> {
 
 /// Whether a target or a condition takes anything from the source.
 pub(super) fn uses_source(step: &Move<'_>) -> bool {
-    let targets = step.leads.targets();
-    let mut fields = targets.iter().flat_map(|target| &target.fields);
+    let mut fields = step.leads.iter().flat_map(|target| &target.fields);
     step.is_choice() || fields.any(|(_, source)| !matches!(source, Source::Brought(_)))
 }
 
@@ -87,7 +89,7 @@ struct Scope<'a> {
 impl<'a> Scope<'a> {
     fn of(graph: &'a Graph<'a>, step: &'a Move<'a>) -> Self {
         let from = &graph.states[step.from];
-        let expressions = step.expressions();
+        let expressions = step.written.expressions();
         let tokens = expressions.iter().map(ToTokens::to_token_stream);
         let used: Vec<Ident> = tokens.flat_map(names_in).collect();
         let fields = from.written.fields.iter().map(|field| &field.name);
@@ -145,27 +147,32 @@ impl<'a> Scope<'a> {
 fn leads(
     graph: &Graph<'_>,
     names: &Names<'_>,
-    step: &Move<'_>,
     scope: &Scope<'_>,
-    written: &Leads<'_>,
+    branch: &Branch,
+    targets: &mut Iter<'_, Target<'_>>,
 ) -> TokenStream {
-    match written {
-        Leads::To(to) => target(graph, names, step, scope, to),
-        Leads::If { token, condition, then, otherwise } => {
-            let condition = condition.to_token_stream();
-            let then = leads(graph, names, step, scope, then);
-            let otherwise = leads(graph, names, step, scope, otherwise);
-            hygienic!(#token #condition { #then } else { #otherwise })
+    match branch {
+        Branch::To(_) => {
+            targets.map(|to| target(graph, names, scope, to)).next().unwrap_or_default()
         }
-        Leads::Match { token, on, arms } => {
+        Branch::If { token, condition, then, otherwise } => {
+            let condition = condition.to_token_stream();
+            let then = leads(graph, names, scope, then, targets);
+            let otherwise = otherwise.as_ref().map(|branch| {
+                let otherwise = leads(graph, names, scope, branch, targets);
+                hygienic!(else { #otherwise })
+            });
+            hygienic!(#token #condition { #then } #otherwise)
+        }
+        Branch::Match { token, on, arms } => {
             let on = on.to_token_stream();
             let arms = arms.iter().map(|arm| {
-                let pattern = arm.pattern;
-                let guard = arm.guard.map(|guard| {
+                let pattern = &arm.pattern;
+                let guard = arm.guard.as_ref().map(|guard| {
                     let guard = guard.to_token_stream();
                     hygienic!(if #guard)
                 });
-                let leads = leads(graph, names, step, scope, &arm.leads);
+                let leads = leads(graph, names, scope, &arm.branch, targets);
                 // Rustc suggests further arms behind the last one, so that is where it is written.
                 let mut body = Group::new(Delimiter::Brace, leads);
                 body.set_span(Span::mixed_site().located_at(arm.end));
@@ -180,11 +187,10 @@ fn leads(
 fn target(
     graph: &Graph<'_>,
     names: &Names<'_>,
-    step: &Move<'_>,
     scope: &Scope<'_>,
     target: &Target<'_>,
 ) -> TokenStream {
-    let typed = &names.typed;
+    let (typed, step) = (&names.typed, scope.step);
     // Computed fields come first: they may look at fields that are then carried away.
     let computed = target.fields.iter().filter_map(|(field, source)| match source {
         Source::Computed(value) => {

@@ -27,7 +27,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 
 /// The one place where the user's `after` is evaluated.
 fn function(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
-    let after = step.after?;
+    let after = step.written.after.as_ref()?;
     let state = &graph.states[step.from];
     let function = names::deadline(step);
     let here = names.state_type(state);
@@ -162,7 +162,7 @@ fn arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let from = graph.states[step.from].name();
     let text = bare(graph.triggers[step.trigger].name);
     let function = names::step(step);
-    let by = step.by;
+    let by = &step.written.by;
     let actor = transitions::actor_value(
         names,
         step,

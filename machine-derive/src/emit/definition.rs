@@ -114,7 +114,7 @@ fn states(graph: &Graph<'_>) -> impl Iterator<Item = TokenStream> {
 /// The rows of a move: one, or one for each target of a choice.
 fn edges(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
     let trigger = &graph.triggers[step.trigger];
-    let (name, from, by) = (bare(trigger.name), index(step.from), step.by);
+    let (name, from, by) = (bare(trigger.name), index(step.from), &step.written.by);
     let payload = trigger.brought.iter().map(|Brought { name, ty, was, audience }| {
         row(&bare(name), ty, (is_option(ty), *audience), was)
     });
@@ -126,7 +126,7 @@ fn edges(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
         let path = names::path_text(&guard.written.path);
         quote!(guard: ::core::option::Option::Some(#path),)
     });
-    let deadline = step.after.map(|after| {
+    let deadline = step.written.after.as_ref().map(|after| {
         let after = text::of_expression(after.to_token_stream());
         let groups = graph.groups();
         let group = groups.iter().position(|(group, _)| Some(*group) == step.group).map(index);
@@ -136,7 +136,7 @@ fn edges(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
         );
         quote!(deadline: ::core::option::Option::Some((#after, #group)),)
     });
-    let was = step.was;
+    let was = &step.written.was;
     let was = (!was.is_empty()).then(|| quote!(was: const { &[#(__row::text(#was)),*] },));
     let conditions = step.conditions();
     step.targets
@@ -169,7 +169,7 @@ fn computed(graph: &Graph<'_>, step: &Move<'_>, to: usize) -> Vec<String> {
         let by_state = state.converts() || !graph.derives("Serialize");
         durable && (by_state || field.converts())
     };
-    let targets = step.leads.targets().into_iter().filter(|target| target.to == to);
+    let targets = step.leads.iter().filter(|target| target.to == to);
     let computed: Vec<&Ident> = targets
         .flat_map(|target| &target.fields)
         .filter(|(_, source)| matches!(source, Source::Computed(_)))

@@ -196,7 +196,7 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let result = quote! {
         ::core::result::Result<#ty, __machine::__private::serde_json::Error>
     };
-    let fires = graph.moves.iter().any(|step| step.after.is_some()).then(|| {
+    let fires = graph.moves.iter().any(|step| step.written.after.is_some()).then(|| {
         quote! {
             fn __fire_deadline(
                 self,

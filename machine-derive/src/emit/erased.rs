@@ -310,7 +310,7 @@ fn arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let any = &names.any;
     let from_name = graph.states[step.from].name();
     let trigger = &graph.triggers[step.trigger];
-    let by = step.by;
+    let by = &step.written.by;
     let allowed = (!by.is_empty()).then(|| hygienic!(if #(__machine::__private::is::<#by>(by))||*));
     let (pattern, made) = (pattern(graph, names, step), made(graph, names, step));
     let made = if step.guard.is_none() {
@@ -363,7 +363,7 @@ fn guard_arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<To
 
 /// The guard's error, spanned at its declared type: that type must implement `Display`.
 fn reason(step: &Move<'_>) -> TokenStream {
-    let place = step.guard.map_or(step.span, |guard| guard.written.error.span());
+    let place = step.guard.map_or(step.written.trigger.span(), |guard| guard.written.error.span());
     quote_spanned!(Span::mixed_site().located_at(place)=> &reason)
 }
 

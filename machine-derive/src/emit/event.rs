@@ -50,7 +50,9 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         });
         let text = bare(trigger.name);
         let mut moves = graph.moves.iter().filter(|step| step.trigger == index);
-        let was = moves.find(|step| !step.was.is_empty()).map_or(&[][..], |step| step.was);
+        let was = moves
+            .find(|step| !step.written.was.is_empty())
+            .map_or(&[][..], |step| &step.written.was);
         let rename = serde.is_some().then(|| quote!(#[serde(rename = #text #(, alias = #was)*)]));
         quote!(#[doc = #about] #rename #name #body)
     });

@@ -108,15 +108,15 @@ impl Group<'_> {
         let result =
             |state: &TokenStream| transitions::result(graph, names, step, &hygienic!(Self), state);
         let errors = step.guard.map(|_| transitions::errors());
-        let stays = step.leads.targets().iter().any(|target| target.stays);
+        let stays = step.leads.iter().any(|target| target.stays);
         let to =
             if stays && !step.is_choice() { "itself".to_owned() } else { graph.targets_text(step) };
         let about = format!("From each state of [`{}`] to {to}.", bare(group));
-        let actors = step.by;
+        let actors = &step.written.by;
         let mentioned = result(&hygienic!(Self));
         let state = names::free_in(&quote!(#group #(#params)* #mentioned #(#actors)*));
         let result = result(&quote!(#state));
-        let by = (!step.by.is_empty()).then(|| {
+        let by = (!step.written.by.is_empty()).then(|| {
             let may = names::may(trigger);
             hygienic!(by: &impl #may<#state>)
         });

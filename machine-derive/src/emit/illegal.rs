@@ -112,7 +112,7 @@ fn stub(
     let types = trigger.brought.iter().map(|brought| brought.ty);
     // If some state allows any actor, the method takes no actor argument.
     let mut moves = graph.moves.iter().filter(|step| step.trigger == index);
-    let restricted = moves.all(|step| !step.by.is_empty());
+    let restricted = moves.all(|step| !step.written.by.is_empty());
     let by = restricted.then(|| quote!(_: &impl ::core::marker::Sized));
     quote! {
         #[doc(hidden)]

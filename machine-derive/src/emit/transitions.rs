@@ -40,7 +40,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 
 /// Whether the method itself is all that the erased machine needs.
 pub(super) fn is_the_method(graph: &Graph<'_>, step: &Move<'_>) -> bool {
-    step.by.is_empty() && step.guard.is_none() && graph.group_of(step).is_none()
+    step.written.by.is_empty() && step.guard.is_none() && graph.group_of(step).is_none()
 }
 
 fn method(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
@@ -52,7 +52,7 @@ fn method(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream 
     let errors = step.guard.map(|_| errors());
     let about = format!("{} to {}.", from.label, graph.targets_text(step));
 
-    let restricted = !step.by.is_empty();
+    let restricted = !step.written.by.is_empty();
     // No type parameter: it would hide a state or a type of the user's that has its name.
     let by = restricted.then(|| {
         let (may, from) = (names::may(trigger), names.state_type(from));
@@ -114,7 +114,7 @@ pub(super) fn fallible(
 
 /// The type that the method of an unguarded move returns.
 fn next(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>, state: &TokenStream) -> TokenStream {
-    match step.leads.targets().as_slice() {
+    match step.leads.as_slice() {
         _ if step.is_choice() => names.after_type(&graph.triggers[step.trigger], state.clone()),
         [target] if !target.stays => names.typed_in(&graph.states[target.to]),
         _ => names.typed_with(state.clone()),
@@ -229,7 +229,7 @@ pub(super) fn actor_value(
     kind: impl FnOnce() -> TokenStream,
 ) -> Option<TokenStream> {
     names.durable.then(|| {
-        if step.by.is_empty() {
+        if step.written.by.is_empty() {
             hygienic!(::core::option::Option::None)
         } else {
             let kind = kind();

@@ -190,7 +190,7 @@ fn transition_table(graph: &Graph<'_>) -> String {
     let rows = graph.moves.iter().flat_map(|step| {
         let from = &graph.states[step.from].label;
         let trigger = bare(graph.triggers[step.trigger].name);
-        let by = step.by.iter().map(|actor| format!("`{}`", names::path_text(actor)));
+        let by = step.written.by.iter().map(|actor| format!("`{}`", names::path_text(actor)));
         let by: Vec<String> = by.collect();
         let by = if by.is_empty() { "anyone".to_owned() } else { by.join(", ") };
         let conditions = step.conditions();

@@ -4,7 +4,7 @@ use proc_macro2::Span;
 use quote::{ToTokens, format_ident};
 use syn::{Ident, Type};
 
-use super::{Arm, Brought, Graph, Leads, Source, Target, same, scope};
+use super::{Brought, Graph, Source, Target, same, scope};
 use crate::{
     errors::Errors,
     message::{self, Message},
@@ -22,42 +22,43 @@ pub(super) struct Branches<'g, 'a> {
     pub(super) errors: &'g mut Errors,
     /// An item of the payload has a wrong name: fields without a source are not reported.
     pub(super) misnamed: bool,
+    pub(super) targets: Vec<Target<'a>>,
+    /// Whether each target could be resolved.
+    pub(super) is_whole: bool,
 }
 
 impl<'a> Branches<'_, 'a> {
-    pub(super) fn leads(&mut self, branch: &'a Branch) -> Option<Leads<'a>> {
+    /// Adds the targets of a branch, and reports its mistakes.
+    pub(super) fn leads(&mut self, branch: &'a Branch) {
         match branch {
-            Branch::To(target) => self.target(target).map(Leads::To),
+            Branch::To(written) => match self.target(written) {
+                Some(target) => self.targets.push(target),
+                None => self.is_whole = false,
+            },
             Branch::If { token, condition, then, otherwise } => {
-                let bound = self.bound.len();
-                self.bind(scope::bound_by(condition));
-                let then = self.leads(then);
-                self.bound.truncate(bound);
-                let Some(otherwise) = otherwise else {
-                    self.errors.at(token.span, message::choice_without_else());
-                    return None;
-                };
-                let (then, otherwise) = (Box::new(then?), Box::new(self.leads(otherwise)?));
-                Some(Leads::If { token, condition, then, otherwise })
+                self.leads_where(scope::bound_by(condition), then);
+                match otherwise {
+                    Some(otherwise) => self.leads(otherwise),
+                    None => self.errors.at(token.span, message::choice_without_else()),
+                }
             }
-            Branch::Match { token, on, arms } => {
+            Branch::Match { token, arms, .. } => {
                 if arms.is_empty() {
                     self.errors.at(token.span, message::match_without_arms());
-                    return None;
                 }
-                let mut resolved = Vec::new();
                 for arm in arms {
-                    let bound = self.bound.len();
-                    self.bind(scope::names(arm.pattern.to_token_stream()));
-                    let leads = self.leads(&arm.branch);
-                    self.bound.truncate(bound);
-                    let (pattern, guard) = (&arm.pattern, arm.guard.as_ref());
-                    resolved.extend(leads.map(|leads| Arm { pattern, guard, leads, end: arm.end }));
+                    self.leads_where(scope::names(arm.pattern.to_token_stream()), &arm.branch);
                 }
-                let whole = resolved.len() == arms.len();
-                whole.then_some(Leads::Match { token, on, arms: resolved })
             }
         }
+    }
+
+    /// The same for a branch behind a pattern that binds these names.
+    fn leads_where(&mut self, names: Vec<Ident>, branch: &'a Branch) {
+        let before = self.bound.len();
+        self.bind(names);
+        self.leads(branch);
+        self.bound.truncate(before);
     }
 
     /// A pattern binds these names for its branch.

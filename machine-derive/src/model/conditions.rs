@@ -1,8 +1,10 @@
+use std::slice::Iter;
+
 use quote::ToTokens;
 use syn::Expr;
 
-use super::{Leads, Move};
-use crate::text;
+use super::{Move, Target};
+use crate::{parse::Branch, text};
 
 impl Move<'_> {
     /// For each target of a choice, when it is chosen; nothing for any other move.
@@ -11,7 +13,7 @@ impl Move<'_> {
             return Vec::new();
         }
         let mut ways: Vec<(usize, String)> = Vec::new();
-        walk(&self.leads, &[], &mut ways);
+        walk(&self.written.leads, &mut self.leads.iter(), &[], &mut ways);
         let of = |to: &usize| {
             let mine = ways.iter().filter(|(target, _)| target == to);
             match mine.map(|(_, when)| when.as_str()).collect::<Vec<_>>().as_slice() {
@@ -23,21 +25,27 @@ impl Move<'_> {
     }
 }
 
-fn walk(leads: &Leads<'_>, path: &[String], ways: &mut Vec<(usize, String)>) {
+/// Collects each target with the conditions on the way to it.
+fn walk(
+    branch: &Branch,
+    targets: &mut Iter<'_, Target<'_>>,
+    path: &[String],
+    ways: &mut Vec<(usize, String)>,
+) {
     let and = |condition: String| {
         let mut path = path.to_vec();
         path.push(condition);
         path
     };
-    match leads {
-        Leads::To(target) => {
+    match branch {
+        Branch::To(_) => {
             // A chain of `else if` ends in `else`; the conditions before it go without saying.
             let said: Vec<&str> =
                 path.iter().map(String::as_str).skip_while(|part| *part == "else").collect();
             let when = if said.is_empty() { "else".to_owned() } else { said.join(" and ") };
-            ways.push((target.to, when));
+            ways.extend(targets.next().map(|target| (target.to, when)));
         }
-        Leads::If { condition, then, otherwise, .. } => {
+        Branch::If { condition, then, otherwise, .. } => {
             let text = match condition {
                 Expr::Let(bound) => {
                     let value = text::of_expression(bound.expr.to_token_stream());
@@ -45,21 +53,24 @@ fn walk(leads: &Leads<'_>, path: &[String], ways: &mut Vec<(usize, String)>) {
                 }
                 condition => text::of_expression(condition.to_token_stream()),
             };
-            walk(then, &and(text), ways);
-            walk(otherwise, &and("else".to_owned()), ways);
+            walk(then, targets, &and(text), ways);
+            if let Some(otherwise) = otherwise {
+                walk(otherwise, targets, &and("else".to_owned()), ways);
+            }
         }
-        Leads::Match { on, arms, .. } => {
+        Branch::Match { on, arms, .. } => {
             let on = text::of_expression(on.to_token_stream());
             for arm in arms {
                 let pattern = text::of_expression(arm.pattern.to_token_stream());
-                let guard = arm.guard.map(|guard| text::of_expression(guard.to_token_stream()));
+                let guard =
+                    arm.guard.as_ref().map(|guard| text::of_expression(guard.to_token_stream()));
                 let condition = match (pattern.as_str(), guard) {
                     ("_", None) => "else".to_owned(),
                     ("_", Some(guard)) => guard,
                     (pattern, None) => format!("{on} is {pattern}"),
                     (pattern, Some(guard)) => format!("{on} is {pattern} and {guard}"),
                 };
-                walk(&arm.leads, &and(condition), ways);
+                walk(&arm.branch, targets, &and(condition), ways);
             }
         }
     }

@@ -2,12 +2,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use heck::{ToShoutySnakeCase, ToSnakeCase};
 use proc_macro2::Span;
-use syn::{Expr, Ident, LitStr, Pat, Path, Type, token};
+use syn::{Expr, Ident, LitStr, Path, Type};
 
 use crate::{
     message::Message,
     parse::Audience,
-    parse::{self, Declaration, Field},
+    parse::{self, Declaration, Field, Transition},
     text::bare,
 };
 
@@ -66,19 +66,16 @@ pub(crate) enum Way {
 pub(crate) struct Move<'a> {
     pub(crate) from: usize,
     pub(crate) trigger: usize,
-    pub(crate) leads: Leads<'a>,
+    pub(crate) written: &'a Transition,
+    /// Where it can lead, one target for each that is written.
+    pub(crate) leads: Vec<Target<'a>>,
     /// The states that it can lead to, each once; its edges in the table.
     pub(crate) targets: Vec<usize>,
     /// The index of its first edge in the table.
     pub(crate) first_edge: usize,
-    pub(crate) by: &'a [Path],
     pub(crate) guard: Option<Guard<'a>>,
-    /// When it is due, counted from entering the state or the group.
-    pub(crate) after: Option<&'a Expr>,
     /// The group for whose states it was declared.
     pub(crate) group: Option<&'a Ident>,
-    pub(crate) was: &'a [LitStr],
-    pub(crate) span: Span,
 }
 
 /// What may still refuse a move.
@@ -87,31 +84,6 @@ pub(crate) struct Guard<'a> {
     pub(crate) written: &'a parse::Guard,
     /// See [`Graph::same`]: the type that it refuses with is written in another way elsewhere.
     pub(crate) same: Option<usize>,
-}
-
-/// Where a move leads.
-pub(crate) enum Leads<'a> {
-    To(Target<'a>),
-    If {
-        token: &'a token::If,
-        condition: &'a Expr,
-        then: Box<Leads<'a>>,
-        otherwise: Box<Leads<'a>>,
-    },
-    Match {
-        token: &'a token::Match,
-        on: &'a Expr,
-        arms: Vec<Arm<'a>>,
-    },
-}
-
-/// An arm of a `match`.
-pub(crate) struct Arm<'a> {
-    pub(crate) pattern: &'a Pat,
-    pub(crate) guard: Option<&'a Expr>,
-    pub(crate) leads: Leads<'a>,
-    /// Where it ends.
-    pub(crate) end: Span,
 }
 
 /// A state that a move can lead to.
@@ -143,56 +115,15 @@ pub(crate) struct Same<'a> {
     pub(crate) alone: bool,
 }
 
-impl<'a> Leads<'a> {
-    /// The targets, in declaration order.
-    pub(crate) fn targets(&self) -> Vec<&Target<'a>> {
-        match self {
-            Self::To(target) => vec![target],
-            Self::If { then, otherwise, .. } => {
-                then.targets().into_iter().chain(otherwise.targets()).collect()
-            }
-            Self::Match { arms, .. } => arms.iter().flat_map(|arm| arm.leads.targets()).collect(),
-        }
-    }
-
-    /// Every expression of the choice itself.
-    pub(crate) fn conditions(&self) -> Vec<&'a Expr> {
-        match self {
-            Self::To(_) => Vec::new(),
-            Self::If { condition, then, otherwise, .. } => {
-                let inner = then.conditions().into_iter().chain(otherwise.conditions());
-                std::iter::once(*condition).chain(inner).collect()
-            }
-            Self::Match { on, arms, .. } => {
-                let inner =
-                    arms.iter().flat_map(|arm| arm.guard.into_iter().chain(arm.leads.conditions()));
-                std::iter::once(*on).chain(inner).collect()
-            }
-        }
-    }
-}
-
-impl<'a> Move<'a> {
+impl Move<'_> {
     /// Whether data decide where it leads.
     pub(crate) fn is_choice(&self) -> bool {
-        !matches!(self.leads, Leads::To(_))
+        self.written.leads.is_choice()
     }
 
     /// The edge of the table that leads to this state, which is one of the targets.
     pub(crate) fn edge(&self, to: usize) -> usize {
         self.first_edge + self.targets.iter().position(|target| *target == to).unwrap_or(0)
-    }
-
-    /// Every expression that is evaluated when the move is made.
-    pub(crate) fn expressions(&self) -> Vec<&'a Expr> {
-        let mut all = self.leads.conditions();
-        for target in self.leads.targets() {
-            all.extend(target.fields.iter().filter_map(|(_, source)| match source {
-                Source::Computed(value) => Some(*value),
-                Source::Brought(_) | Source::Carried(_) => None,
-            }));
-        }
-        all
     }
 }
 
@@ -216,7 +147,7 @@ impl<'a> Graph<'a> {
     /// The actors that some move names, each once, in the order in which they are written.
     pub(crate) fn actors(&self) -> Vec<&'a Path> {
         let mut actors = Vec::new();
-        for actor in self.moves.iter().flat_map(|step| step.by) {
+        for actor in self.moves.iter().flat_map(|step| &step.written.by) {
             if !actors.contains(&actor) {
                 actors.push(actor);
             }
@@ -249,7 +180,7 @@ impl<'a> Graph<'a> {
 
     /// Whether some state lets only certain actors take this trigger.
     pub(crate) fn is_restricted(&self, trigger: usize) -> bool {
-        self.moves.iter().any(|step| step.trigger == trigger && !step.by.is_empty())
+        self.moves.iter().any(|step| step.trigger == trigger && !step.written.by.is_empty())
     }
 
     /// The states that can be reached from `start`, itself included.
@@ -378,6 +309,6 @@ impl<'a> Graph<'a> {
 
     /// The moves out of a state that have a deadline.
     pub(crate) fn deadlines(&self, state: usize) -> impl Iterator<Item = &Move<'a>> {
-        self.leaving(state).filter(|step| step.after.is_some())
+        self.leaving(state).filter(|step| step.written.after.is_some())
     }
 }

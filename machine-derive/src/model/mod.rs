@@ -12,9 +12,7 @@ mod resolve;
 mod same;
 mod scope;
 
-pub(crate) use graph::{
-    Arm, Brought, Graph, Guard, Leads, Move, Same, Source, State, Target, Trigger, Way,
-};
+pub(crate) use graph::{Brought, Graph, Guard, Move, Same, Source, State, Target, Trigger, Way};
 pub(crate) use guess::Guess;
 pub(crate) use resolve::{is_reserved_state, resolve};
 pub(crate) use scope::names as names_in;

@@ -2,7 +2,7 @@
 
 use syn::Ident;
 
-use super::{Brought, Graph, Leads, branches::Branches, clarity};
+use super::{Brought, Graph, Target, branches::Branches, clarity};
 use crate::{
     errors::Errors,
     message,
@@ -16,7 +16,7 @@ pub(super) fn resolve<'a>(
     from: usize,
     transition: &'a Transition,
     errors: &mut Errors,
-) -> Option<(Vec<Brought<'a>>, Leads<'a>)> {
+) -> Option<(Vec<Brought<'a>>, Vec<Target<'a>>)> {
     let before = errors.len();
     let mut noted = Vec::new();
     let brought = brought(graph, from, transition, &mut noted, errors);
@@ -30,10 +30,13 @@ pub(super) fn resolve<'a>(
         bound: Vec::new(),
         errors,
         misnamed,
+        targets: Vec::new(),
+        is_whole: true,
     };
-    let leads = branches.leads(&transition.leads);
+    branches.leads(&transition.leads);
+    let (leads, is_whole) = (branches.targets, branches.is_whole);
     clarity::check(graph, from, transition, &brought, &noted, errors);
-    leads.filter(|_| errors.len() == before).map(|leads| (brought, leads))
+    (is_whole && errors.len() == before).then_some((brought, leads))
 }
 
 /// What the caller brings.

@@ -2,9 +2,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use heck::ToPascalCase;
 use quote::{ToTokens, format_ident};
-use syn::{Expr, Ident, Path, spanned::Spanned};
+use syn::{Expr, Ident, spanned::Spanned};
 
-use super::{Brought, Graph, Guard, Leads, Move, State, Trigger, Way, hidden, payload, same};
+use super::{Brought, Graph, Guard, Move, State, Target, Trigger, Way, hidden, payload, same};
 use crate::{
     errors::Errors,
     message,
@@ -193,7 +193,7 @@ fn resolve_move<'a>(
     let Some(trigger) = resolve_trigger(graph, from, name, brought, errors) else {
         return;
     };
-    let by: &'a [Path] = &transition.by;
+    let by = &transition.by;
     for (position, actor) in by.iter().enumerate() {
         if by[..position].contains(actor) {
             let actor_text = text::of_type(actor.to_token_stream());
@@ -201,7 +201,7 @@ fn resolve_move<'a>(
             return;
         }
     }
-    let choice = leads_to(&leads, transition.leads.is_choice());
+    let choice = transition.leads.is_choice().then(|| ways(&leads));
     if !same_everywhere(graph, trigger, name, transition, choice.as_deref(), errors) {
         return;
     }
@@ -210,7 +210,7 @@ fn resolve_move<'a>(
         deadline_needs_no_caller(graph, trigger, transition, after, errors);
     }
     let mut targets = Vec::new();
-    for target in leads.targets() {
+    for target in &leads {
         if !targets.contains(&target.to) {
             targets.push(target.to);
         }
@@ -221,28 +221,25 @@ fn resolve_move<'a>(
     graph.moves.push(Move {
         from,
         trigger,
+        written: transition,
         leads,
         targets,
         first_edge: graph.moves.last().map_or(0, |last| last.first_edge + last.targets.len()),
-        by,
         guard,
-        after: transition.after.as_ref(),
         group,
-        was: &transition.was,
-        span: name.span(),
     });
 }
 
-/// The ways that a choice can go, in declaration order; `None` if it is not a choice.
-fn leads_to(leads: &Leads<'_>, is_choice: bool) -> Option<Vec<Way>> {
+/// The ways that a choice can go, in declaration order.
+fn ways(leads: &[Target<'_>]) -> Vec<Way> {
     let mut ways = Vec::new();
-    for target in leads.targets() {
+    for target in leads {
         let way = if target.stays { Way::Same } else { Way::To(target.to) };
         if !ways.contains(&way) {
             ways.push(way);
         }
     }
-    is_choice.then_some(ways)
+    ways
 }
 
 /// What a trigger returns is the same from every state: guarded or not, a choice between the same
