@@ -46,7 +46,7 @@ fn durable_is_of_one_type(graph: &Graph<'_>, errors: &mut Errors) {
 /// An upgrade leads from an older version, and there is one from each.
 fn upgrades_fit_the_version(graph: &Graph<'_>, errors: &mut Errors) {
     let options = &graph.declaration.options;
-    let version = options.version.map_or(1, |(version, _)| version);
+    let version = options.version.unwrap_or(1);
     let mut check = |upgrades: &[Upgrade]| {
         for (position, upgrade) in upgrades.iter().enumerate() {
             let from = upgrade.from;

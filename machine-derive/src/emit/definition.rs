@@ -71,7 +71,7 @@ fn list(rows: impl Iterator<Item = TokenStream>) -> TokenStream {
 
 /// The version of the stored data, as it is written.
 pub(super) fn version(graph: &Graph<'_>) -> proc_macro2::Literal {
-    let version = graph.declaration.options.version.map_or(1, |(version, _)| version);
+    let version = graph.declaration.options.version.unwrap_or(1);
     proc_macro2::Literal::u32_unsuffixed(version)
 }
 

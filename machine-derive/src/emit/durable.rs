@@ -4,7 +4,7 @@ use syn::spanned::Spanned;
 
 use super::{
     names::{self, Names},
-    storable,
+    serde, storable,
 };
 use crate::{
     model::{Graph, State},
@@ -57,6 +57,23 @@ fn states(graph: &Graph<'_>) -> TokenStream {
 
 fn typed(names: &Names<'_>) -> TokenStream {
     let Names { typed, any, context, state, .. } = names;
+    let durable = Durable {
+        state_index: quote!(#state::INDEX),
+        journal: quote!(self.core.__journal()),
+        rules: quote! {
+            <#context as __machine::__private::Context>::__as_dyn(self.core.__context())
+        },
+        journal_mut: quote!(self.core.__journal_mut(pass)),
+        state_text: quote!(self.state.__text()),
+        context_text: quote! {
+            use __machine::__private::Unstorable as _;
+            __machine::__private::Value(&*self.core).context()
+        },
+    };
+    let bounds = quote! {
+        where #state: __machine::typed::State<Any = #any> + __stored::State + ::core::marker::Send,
+    };
+    let durable = durable.implemented(&quote!(<#state>), &quote!(#typed<#state>), &bounds);
     quote! {
         impl<#state> #typed<#state> {
             // For the library alone, which moves a copy and commits it.
@@ -72,54 +89,30 @@ fn typed(names: &Names<'_>) -> TokenStream {
             }
         }
 
-        impl<#state> __machine::__private::Durable for #typed<#state>
-        where
-            #state: __machine::typed::State<Any = #any> + __stored::State + ::core::marker::Send,
-        {
-            fn definition(&self) -> &'static __machine::definition::Definition {
-                DEFINITION
-            }
-
-            fn state_index(&self) -> usize {
-                #state::INDEX
-            }
-
-            fn journal(&self) -> &__machine::__private::Journal {
-                self.core.__journal()
-            }
-
-            fn __rules(&self) -> &dyn __machine::__private::Rules {
-                <#context as __machine::__private::Context>::__as_dyn(self.core.__context())
-            }
-
-            fn __journal_mut(
-                &mut self,
-                pass: __machine::__private::Pass,
-            ) -> &mut __machine::__private::Journal {
-                self.core.__journal_mut(pass)
-            }
-
-            fn __state_text(&self) -> ::core::result::Result<
-                ::std::string::String,
-                __machine::__private::serde_json::Error,
-            > {
-                self.state.__text()
-            }
-
-            fn __context_text(&self) -> ::core::result::Result<
-                ::std::sync::Arc<str>,
-                __machine::__private::serde_json::Error,
-            > {
-                use __machine::__private::Unstorable as _;
-                __machine::__private::Value(&*self.core).context()
-            }
-        }
+        #durable
     }
 }
 
 fn erased(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let any = &names.any;
     let all: Vec<_> = graph.states.iter().map(State::name).collect();
+    let durable = Durable {
+        state_index: quote!(self.status() as usize),
+        journal: quote!(self.durable().journal()),
+        rules: quote!(self.durable().__rules()),
+        journal_mut: quote! {
+            match self { #(Self::#all(machine) => machine.core.__journal_mut(pass)),* }
+        },
+        state_text: quote!(self.durable().__state_text()),
+        context_text: quote!(self.durable().__context_text()),
+    };
+    let durable = durable.implemented(&quote!(), &quote!(#any), &quote!());
+    let body = quote! {
+        let claim = __machine::__private::Unverified::of(self)
+            .map_err(__machine::__private::serde::ser::Error::custom)?;
+        __machine::__private::serde::Serialize::serialize(&claim, serializer)
+    };
+    let serialize = serde::serialize(&quote!(#any), &quote!(), &body);
     quote! {
         impl #any {
             fn durable(&self) -> &dyn __machine::__private::Durable {
@@ -127,53 +120,67 @@ fn erased(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             }
         }
 
-        impl __machine::__private::Durable for #any {
-            fn definition(&self) -> &'static __machine::definition::Definition {
-                DEFINITION
-            }
+        #durable
+        #serialize
+    }
+}
 
-            fn state_index(&self) -> usize {
-                self.status() as usize
-            }
+/// The bodies of an implementation of `Durable`.
+struct Durable {
+    state_index: TokenStream,
+    journal: TokenStream,
+    rules: TokenStream,
+    journal_mut: TokenStream,
+    state_text: TokenStream,
+    context_text: TokenStream,
+}
 
-            fn journal(&self) -> &__machine::__private::Journal {
-                self.durable().journal()
-            }
+impl Durable {
+    fn implemented(
+        &self,
+        generics: &TokenStream,
+        ty: &TokenStream,
+        bounds: &TokenStream,
+    ) -> TokenStream {
+        let Self { state_index, journal, rules, journal_mut, state_text, context_text } = self;
+        quote! {
+            impl #generics __machine::__private::Durable for #ty #bounds {
+                fn definition(&self) -> &'static __machine::definition::Definition {
+                    DEFINITION
+                }
 
-            fn __rules(&self) -> &dyn __machine::__private::Rules {
-                self.durable().__rules()
-            }
+                fn state_index(&self) -> usize {
+                    #state_index
+                }
 
-            fn __journal_mut(
-                &mut self,
-                pass: __machine::__private::Pass,
-            ) -> &mut __machine::__private::Journal {
-                match self { #(Self::#all(machine) => machine.core.__journal_mut(pass)),* }
-            }
+                fn journal(&self) -> &__machine::__private::Journal {
+                    #journal
+                }
 
-            fn __state_text(&self) -> ::core::result::Result<
-                ::std::string::String,
-                __machine::__private::serde_json::Error,
-            > {
-                self.durable().__state_text()
-            }
+                fn __rules(&self) -> &dyn __machine::__private::Rules {
+                    #rules
+                }
 
-            fn __context_text(&self) -> ::core::result::Result<
-                ::std::sync::Arc<str>,
-                __machine::__private::serde_json::Error,
-            > {
-                self.durable().__context_text()
-            }
-        }
+                fn __journal_mut(
+                    &mut self,
+                    pass: __machine::__private::Pass,
+                ) -> &mut __machine::__private::Journal {
+                    #journal_mut
+                }
 
-        impl __machine::__private::serde::Serialize for #any {
-            fn serialize<S: __machine::__private::serde::Serializer>(
-                &self,
-                serializer: S,
-            ) -> ::core::result::Result<S::Ok, S::Error> {
-                let claim = __machine::__private::Unverified::of(self)
-                    .map_err(__machine::__private::serde::ser::Error::custom)?;
-                __machine::__private::serde::Serialize::serialize(&claim, serializer)
+                fn __state_text(&self) -> ::core::result::Result<
+                    ::std::string::String,
+                    __machine::__private::serde_json::Error,
+                > {
+                    #state_text
+                }
+
+                fn __context_text(&self) -> ::core::result::Result<
+                    ::std::sync::Arc<str>,
+                    __machine::__private::serde_json::Error,
+                > {
+                    #context_text
+                }
             }
         }
     }
@@ -239,30 +246,12 @@ fn never_read(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     if !graph.derives("Deserialize") {
         return TokenStream::new();
     }
-    let body = quote! {
-        fn deserialize<__D: __machine::__private::serde::Deserializer<'de>>(
-            _: __D,
-        ) -> ::core::result::Result<Self, __D::Error> {
-            loop {}
-        }
-    };
-    quote! {
-        #[doc(hidden)]
-        impl<'de> __machine::__private::serde::Deserialize<'de> for #any
-        where
-            for<'__> (): __machine::stored::ReadFromData<#any>,
-        {
-            #body
-        }
-
-        #[doc(hidden)]
-        impl<'de, #state> __machine::__private::serde::Deserialize<'de> for #typed<#state>
-        where
-            for<'__> (): __machine::stored::ReadFromData<#typed<#state>>,
-        {
-            #body
-        }
-    }
+    let (any, typed) = (quote!(#any), quote!(#typed<#state>));
+    let all = [(None, any), (Some(state), typed)].map(|(param, ty)| {
+        let never = quote!(where for<'__> (): __machine::stored::ReadFromData<#ty>);
+        serde::deserialize(param, &ty, &never, &quote!(loop {}))
+    });
+    quote!(#(#[doc(hidden)] #all)*)
 }
 
 /// The value of `text`, if the type can be read.

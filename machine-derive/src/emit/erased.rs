@@ -4,7 +4,7 @@ use syn::spanned::Spanned;
 
 use super::{
     names::{self, Names},
-    transitions,
+    serde, transitions,
 };
 use crate::{
     model::{Graph, Move, State},
@@ -22,7 +22,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 }
 
 fn item(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    let Names { typed, any, context, .. } = names;
+    let Names { typed, any, .. } = names;
     let about = format!("A [`{typed}`] whose state is known only at run time.");
     let debug = names.debug(graph).then(|| quote!(#[derive(Debug)]));
     let all: Vec<_> = graph.states.iter().map(State::name).collect();
@@ -30,30 +30,11 @@ fn item(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         let (name, docs, typed) = (state.name(), &state.written.docs, names.typed_in(state));
         quote!(#(#docs)* #name(#typed))
     });
-    let context_getter = Names::has_context(graph).then(|| {
-        quote! {
-            /// The context, fixed at creation.
-            #[must_use]
-            pub fn context(&self) -> &#context {
-                match self { #(Self::#all(machine) => machine.context()),* }
-            }
-        }
-    });
-    let journal_getters = names.durable.then(|| {
-        quote! {
-            /// The machine's identity.
-            #[must_use]
-            pub fn id(&self) -> __machine::Id {
-                self.journal().id()
-            }
-
-            /// The machine's journal: a summary of what is stored, and the entries since then.
-            #[must_use]
-            pub fn journal(&self) -> &__machine::__private::Journal {
-                match self { #(Self::#all(machine) => machine.journal()),* }
-            }
-        }
-    });
+    let getters = names.getters(
+        graph,
+        &quote!(match self { #(Self::#all(machine) => machine.context()),* }),
+        &quote!(match self { #(Self::#all(machine) => machine.journal()),* }),
+    );
     let defined = names.params.define(&[], &names.params.every());
     let (generics, predicates) = names.for_all();
     let any_type = names.any_type();
@@ -73,8 +54,7 @@ fn item(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 match self { #(Self::#all(_) => Status::#all),* }
             }
 
-            #context_getter
-            #journal_getters
+            #getters
         }
     }
 }
@@ -381,14 +361,5 @@ fn serialize(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             )
         }
     });
-    quote! {
-        impl __machine::__private::serde::Serialize for #any {
-            fn serialize<S: __machine::__private::serde::Serializer>(
-                &self,
-                serializer: S,
-            ) -> ::core::result::Result<S::Ok, S::Error> {
-                match self { #(#arms),* }
-            }
-        }
-    }
+    serde::serialize(&quote!(#any), &quote!(), &quote!(match self { #(#arms),* }))
 }

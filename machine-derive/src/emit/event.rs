@@ -4,7 +4,7 @@ use syn::Path;
 
 use super::{
     names::{self, Names},
-    storable,
+    serde, storable,
 };
 use crate::{model::Graph, text::bare};
 
@@ -88,29 +88,16 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 /// The implementations of serde's traits for the events of a durable machine.
 fn serde_impls(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let bounds = storable::of_events(graph, names);
-    let serialize = graph.derives("Serialize").then(|| {
-        quote! {
-            impl __machine::__private::serde::Serialize for Event #bounds {
-                fn serialize<S: __machine::__private::serde::Serializer>(
-                    &self,
-                    serializer: S,
-                ) -> ::core::result::Result<S::Ok, S::Error> {
-                    Self::serialize(self, serializer)
-                }
-            }
-        }
-    });
+    let ty = quote!(Event);
+    let serialize = graph
+        .derives("Serialize")
+        .then(|| serde::serialize(&ty, &bounds, &quote!(Self::serialize(self, serializer))));
     let deserialize = graph.derives("Deserialize").then(|| {
-        quote! {
-            impl<'de> __machine::__private::serde::Deserialize<'de> for Event #bounds {
-                fn deserialize<D: __machine::__private::serde::Deserializer<'de>>(
-                    deserializer: D,
-                ) -> ::core::result::Result<Self, D::Error> {
-                    let value = __machine::__private::plain_value(deserializer)?;
-                    Self::deserialize(value).map_err(__machine::__private::serde::de::Error::custom)
-                }
-            }
-        }
+        let body = quote! {
+            let value = __machine::__private::plain_value(deserializer)?;
+            Self::deserialize(value).map_err(__machine::__private::serde::de::Error::custom)
+        };
+        serde::deserialize(None, &ty, &bounds, &body)
     });
     quote!(#serialize #deserialize)
 }

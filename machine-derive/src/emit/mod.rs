@@ -24,6 +24,7 @@ mod imports;
 mod names;
 mod params;
 mod same;
+mod serde;
 mod start;
 mod states;
 mod status;

@@ -124,6 +124,41 @@ impl<'a> Names<'a> {
         self.durable || Self::has_context(graph)
     }
 
+    /// The getters of the machine, typed or erased, given their bodies.
+    pub(super) fn getters(
+        &self,
+        graph: &Graph<'_>,
+        context: &TokenStream,
+        journal: &TokenStream,
+    ) -> TokenStream {
+        let ty = &self.context;
+        let context = Self::has_context(graph).then(|| {
+            quote! {
+                /// The context, fixed at creation.
+                #[must_use]
+                pub fn context(&self) -> &#ty {
+                    #context
+                }
+            }
+        });
+        let journal = self.durable.then(|| {
+            quote! {
+                /// The machine's identity.
+                #[must_use]
+                pub fn id(&self) -> __machine::Id {
+                    self.journal().id()
+                }
+
+                /// The machine's journal: a summary of what is stored, and the entries since then.
+                #[must_use]
+                pub fn journal(&self) -> &__machine::__private::Journal {
+                    #journal
+                }
+            }
+        });
+        quote!(#context #journal)
+    }
+
     /// The parameters that a state mentions.
     pub(super) fn used_by(&self, state: &State<'_>) -> Used {
         self.params.in_types(state.written.fields.iter().map(|field| &field.ty))

@@ -1,7 +1,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::names::Names;
+use super::{names::Names, serde};
 use crate::model::{Graph, State};
 
 /// The fieldless enum of the states.
@@ -13,30 +13,17 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         quote!(#(#docs)* #name)
     });
     let all: Vec<_> = graph.states.iter().map(State::name).collect();
-    let serde = graph.derives("Serialize").then(|| {
-        quote! {
-            impl __machine::__private::serde::Serialize for Status {
-                fn serialize<S: __machine::__private::serde::Serializer>(
-                    &self,
-                    serializer: S,
-                ) -> ::core::result::Result<S::Ok, S::Error> {
-                    serializer.serialize_str(self.as_str())
-                }
-            }
-        }
+    let ty = quote!(Status);
+    let serialize = graph.derives("Serialize").then(|| {
+        serde::serialize(&ty, &quote!(), &quote!(serializer.serialize_str(self.as_str())))
     });
     let deserialize = graph.derives("Deserialize").then(|| {
-        quote! {
-            impl<'de> __machine::__private::serde::Deserialize<'de> for Status {
-                fn deserialize<D: __machine::__private::serde::Deserializer<'de>>(
-                    deserializer: D,
-                ) -> ::core::result::Result<Self, D::Error> {
-                    let text = <::std::string::String as
-                        __machine::__private::serde::Deserialize>::deserialize(deserializer)?;
-                    text.parse().map_err(__machine::__private::serde::de::Error::custom)
-                }
-            }
-        }
+        let body = quote! {
+            let text = <::std::string::String as
+                __machine::__private::serde::Deserialize>::deserialize(deserializer)?;
+            text.parse().map_err(__machine::__private::serde::de::Error::custom)
+        };
+        serde::deserialize(None, &ty, &quote!(), &body)
     });
     quote! {
         #[doc = #about]
@@ -86,7 +73,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             }
         }
 
-        #serde
+        #serialize
         #deserialize
     }
 }

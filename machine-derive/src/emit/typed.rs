@@ -100,33 +100,9 @@ fn constructor(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 }
 
 fn getters(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    let Names { context, state, .. } = names;
-    let context_path =
-        if names.durable { quote!(self.core.__context()) } else { quote!(&self.context) };
-    let context_getter = Names::has_context(graph).then(|| {
-        quote! {
-            /// The context, fixed at creation.
-            #[must_use]
-            pub fn context(&self) -> &#context {
-                #context_path
-            }
-        }
-    });
-    let journal_getters = names.durable.then(|| {
-        quote! {
-            /// The machine's identity.
-            #[must_use]
-            pub fn id(&self) -> __machine::Id {
-                self.core.__journal().id()
-            }
-
-            /// The machine's journal: a summary of what is stored, and the entries since then.
-            #[must_use]
-            pub fn journal(&self) -> &__machine::__private::Journal {
-                self.core.__journal()
-            }
-        }
-    });
+    let state = &names.state;
+    let context = if names.durable { quote!(self.core.__context()) } else { quote!(&self.context) };
+    let getters = names.getters(graph, &context, &quote!(self.core.__journal()));
     let typed = names.typed_with(quote!(#state));
     let (generics, predicates) = names.for_all_and_state(&quote!());
     quote! {
@@ -137,8 +113,7 @@ fn getters(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 &self.state
             }
 
-            #context_getter
-            #journal_getters
+            #getters
         }
     }
 }

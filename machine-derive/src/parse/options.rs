@@ -1,9 +1,12 @@
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{
-    Ident, LitInt, Path, Token, Type, parenthesized,
-    parse::{Parse, ParseStream, Parser},
+    Ident, LitInt, Path, Token, Type,
+    ext::IdentExt,
+    parenthesized,
+    parse::{ParseStream, Parser},
     punctuated::Punctuated,
+    token::Paren,
 };
 
 use super::{Transition, Upgrade, transition};
@@ -16,7 +19,7 @@ pub(crate) struct Options {
     pub(crate) durable: Option<Span>,
     pub(crate) context: Option<Type>,
     /// The version of the stored data, where it is given.
-    pub(crate) version: Option<(u32, Span)>,
+    pub(crate) version: Option<u32>,
     /// How contexts of older versions become those of this one.
     pub(crate) upgrades: Vec<Upgrade>,
     /// The path of the library, where it has another name.
@@ -27,67 +30,129 @@ pub(crate) struct Options {
     pub(crate) unreadable: Vec<Transition>,
 }
 
-enum Word {
-    Durable(Span),
-    Context(Span, Box<Type>),
-    Version(Span, LitInt),
-    NoVersion(Span, TokenStream),
-    Upgrade(Punctuated<Upgrade, Token![,]>),
-    NoUpgrade(syn::Error),
-    Crate(Span, Path),
-    On(Box<Transition>),
-    Unreadable(syn::Error, Option<Box<Transition>>),
-    Unknown(TokenStream),
-}
-
 impl Options {
     pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut options = Self::default();
-        match Punctuated::<Word, Token![,]>::parse_terminated.parse2(tokens) {
-            Ok(words) => words.into_iter().for_each(|word| options.take(word, errors)),
-            Err(problem) => errors.at(problem.span(), message::malformed_options(&problem)),
+        let read = |input: ParseStream<'_>| {
+            while !input.is_empty() {
+                options.read(input, errors)?;
+                if !input.is_empty() {
+                    input.parse::<Token![,]>()?;
+                }
+            }
+            Ok(())
+        };
+        if let Err(problem) = read.parse2(tokens) {
+            errors.at(problem.span(), message::malformed_options(&problem));
         }
         options
     }
 
-    fn take(&mut self, word: Word, errors: &mut Errors) {
-        match word {
-            Word::Durable(span) => once(&mut self.durable, span, "durable", span, errors),
-            Word::Context(span, context) => {
-                once(&mut self.context, *context, "context", span, errors);
+    fn read(&mut self, input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<()> {
+        let ahead = input.fork();
+        let name = ahead.call(Ident::parse_any).map(|name| name.to_string()).unwrap_or_default();
+        match name.as_str() {
+            "durable" if at_end(&ahead) => {
+                let span = input.parse::<Ident>()?.span();
+                once(&mut self.durable, span, "durable", span, errors);
             }
-            Word::Crate(span, path) => once(&mut self.krate, path, "crate", span, errors),
-            Word::Version(span, number) => match number.base10_parse() {
-                Ok(0) | Err(_) => errors.on(&number, message::malformed_version()),
-                Ok(version) => {
-                    once(&mut self.version, (version, number.span()), "version", span, errors);
+            "crate" | "context" | "version" if ahead.peek(Token![=]) => {
+                let span = input.call(Ident::parse_any)?.span();
+                input.parse::<Token![=]>()?;
+                self.read_value(&name, span, input, errors)?;
+            }
+            "upgrade" if ahead.peek(Paren) => {
+                input.parse::<Ident>()?;
+                let upgrades;
+                parenthesized!(upgrades in input);
+                match Punctuated::<Upgrade, Token![,]>::parse_terminated(&upgrades) {
+                    Ok(upgrades) => self.upgrades.extend(upgrades),
+                    Err(problem) => {
+                        upgrades.parse::<TokenStream>()?;
+                        errors.at(problem.span(), message::malformed_upgrade(&problem));
+                    }
                 }
-            },
-            Word::NoVersion(span, wrong) if wrong.is_empty() => {
-                errors.at(span, message::malformed_version());
             }
-            Word::NoVersion(_, wrong) => errors.on(wrong, message::malformed_version()),
-            Word::NoUpgrade(problem) => {
-                errors.at(problem.span(), message::malformed_upgrade(&problem));
+            "on" if ahead.peek(Paren) => {
+                input.parse::<Ident>()?;
+                let transition;
+                parenthesized!(transition in input);
+                self.read_on(&transition, errors)?;
             }
-            Word::Upgrade(upgrades) => self.upgrades.extend(upgrades),
-            Word::On(mut transition) => {
+            _ => {
+                let option = until_comma(input)?;
+                errors.on(&option, message::unknown_option(&option));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what follows `crate =`, `context =` or `version =`.
+    fn read_value(
+        &mut self,
+        name: &str,
+        span: Span,
+        input: ParseStream<'_>,
+        errors: &mut Errors,
+    ) -> syn::Result<()> {
+        match name {
+            "crate" => {
+                let path = input.call(Path::parse_mod_style)?;
+                once(&mut self.krate, path, "crate", span, errors);
+            }
+            "context" => {
+                let missing = |_| syn::Error::new(span, "`context` needs a type");
+                let context = input.parse().map_err(missing)?;
+                once(&mut self.context, context, "context", span, errors);
+            }
+            _ => {
+                let value = until_comma(input)?;
+                match syn::parse2(value.clone()).and_then(|number: LitInt| number.base10_parse()) {
+                    Ok(version) if version > 0 => {
+                        once(&mut self.version, version, "version", span, errors);
+                    }
+                    _ if value.is_empty() => errors.at(span, message::malformed_version()),
+                    _ => errors.on(value, message::malformed_version()),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a transition of a group.
+    fn read_on(&mut self, input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<()> {
+        let guess = transition::guess(&input.fork(), None).ok();
+        match input.parse::<Transition>() {
+            Ok(mut transition) => {
                 transition.report(errors);
                 let name = &transition.trigger;
                 if let Some(group) = transition.from.take() {
-                    self.from_groups.push((group, *transition));
+                    self.from_groups.push((group, transition));
                 } else {
                     errors.at(name.span(), message::group_missing(name));
-                    self.unreadable.push(*transition);
+                    self.unreadable.push(transition);
                 }
             }
-            Word::Unreadable(problem, guess) => {
+            Err(problem) => {
+                input.parse::<TokenStream>()?;
                 errors.at(problem.span(), message::malformed_group_on(&problem));
-                self.unreadable.extend(guess.map(|guess| *guess));
+                self.unreadable.extend(guess);
             }
-            Word::Unknown(word) => errors.on(&word, message::unknown_option(&word)),
         }
+        Ok(())
     }
+}
+
+fn at_end(input: ParseStream<'_>) -> bool {
+    input.is_empty() || input.peek(Token![,])
+}
+
+fn until_comma(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    let mut tokens = TokenStream::new();
+    while !at_end(input) {
+        input.parse::<TokenTree>()?.to_tokens(&mut tokens);
+    }
+    Ok(tokens)
 }
 
 /// Keeps the first of two, and reports the second.
@@ -96,71 +161,5 @@ fn once<T>(kept: &mut Option<T>, given: T, name: &'static str, span: Span, error
         errors.at(span, message::repeated_option(&name));
     } else {
         *kept = Some(given);
-    }
-}
-
-impl Parse for Word {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let at_end = |input: ParseStream<'_>| input.is_empty() || input.peek(Token![,]);
-        if input.peek(Token![crate]) && input.peek2(Token![=]) {
-            let span = input.parse::<Token![crate]>()?.span;
-            input.parse::<Token![=]>()?;
-            return Ok(Self::Crate(span, input.call(Path::parse_mod_style)?));
-        }
-        let ahead = input.fork();
-        if let Ok(name) = ahead.parse::<Ident>() {
-            if name == "durable" && at_end(&ahead) {
-                input.parse::<Ident>()?;
-                return Ok(Self::Durable(name.span()));
-            }
-            if name == "context" && ahead.peek(Token![=]) {
-                input.parse::<Ident>()?;
-                input.parse::<Token![=]>()?;
-                let missing = |_| syn::Error::new(name.span(), "`context` needs a type");
-                return Ok(Self::Context(name.span(), Box::new(input.parse().map_err(missing)?)));
-            }
-            if name == "version" && ahead.peek(Token![=]) {
-                input.parse::<Ident>()?;
-                input.parse::<Token![=]>()?;
-                if input.peek(LitInt) {
-                    return Ok(Self::Version(name.span(), input.parse()?));
-                }
-                let mut wrong = TokenStream::new();
-                while !at_end(input) {
-                    input.parse::<TokenTree>()?.to_tokens(&mut wrong);
-                }
-                return Ok(Self::NoVersion(name.span(), wrong));
-            }
-            if name == "upgrade" && ahead.peek(syn::token::Paren) {
-                input.parse::<Ident>()?;
-                let upgrades;
-                parenthesized!(upgrades in input);
-                return Ok(match Punctuated::parse_terminated(&upgrades) {
-                    Ok(upgrades) => Self::Upgrade(upgrades),
-                    Err(problem) => {
-                        upgrades.parse::<TokenStream>()?;
-                        Self::NoUpgrade(problem)
-                    }
-                });
-            }
-            if name == "on" && ahead.peek(syn::token::Paren) {
-                input.parse::<Ident>()?;
-                let transition;
-                parenthesized!(transition in input);
-                let guess = transition::guess(&transition.fork(), None).ok().map(Box::new);
-                return Ok(match transition.parse() {
-                    Ok(transition) => Self::On(Box::new(transition)),
-                    Err(problem) => {
-                        transition.parse::<TokenStream>()?;
-                        Self::Unreadable(problem, guess)
-                    }
-                });
-            }
-        }
-        let mut word = TokenStream::new();
-        while !at_end(input) {
-            input.parse::<TokenTree>()?.to_tokens(&mut word);
-        }
-        Ok(Self::Unknown(word))
     }
 }
