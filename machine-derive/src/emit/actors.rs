@@ -2,13 +2,17 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::names::{self, Names};
-use crate::{model::Graph, text::bare};
+use crate::text::bare;
 
 /// One trait per restricted trigger, implemented for the actors that may use it.
-pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    let restricted =
-        graph.triggers.iter().enumerate().filter(|(index, _)| graph.is_restricted(*index));
-    let actors = graph.actors();
+pub(super) fn emit(names: &Names<'_>) -> TokenStream {
+    let restricted = names
+        .graph
+        .triggers
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| names.graph.is_restricted(*index));
+    let actors = names.graph.actors();
     // The journal takes the actor's name from the table. Only the table requires `Actor`, so that
     // one mistake makes one error.
     let (kind_type, who_method) = if names.durable {
@@ -24,13 +28,13 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         let may = names::may(trigger);
         let name = bare(trigger.name);
         let moves = || {
-            let moves = graph.moves.iter().filter(move |step| step.trigger == index);
+            let moves = names.graph.moves.iter().filter(move |step| step.trigger == index);
             moves.filter(|step| !step.written.by.is_empty())
         };
         let who: Vec<String> = moves()
             .map(|step| {
                 let who: Vec<String> = step.written.by.iter().map(names::path_text).collect();
-                format!("from {}: {}", graph.states[step.from].label, who.join(", "))
+                format!("from {}: {}", names.graph.states[step.from].label, who.join(", "))
             })
             .collect();
         let message = format!("`{{Self}}` may not `{name}`");
@@ -39,7 +43,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         let about = format!("Actors that may `{name}`, by source state.");
         let mut groups = Vec::new();
         let impls = moves().flat_map(|step| {
-            let of_group = match graph.group_of(step) {
+            let of_group = match names.graph.group_of(step) {
                 // One impl for the whole group, so that code generic over its states can use it.
                 Some(group) if groups.contains(&group) => return Vec::new(),
                 Some(group) => {
@@ -57,7 +61,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                     let from = names::free_in(&quote!(#group #actor));
                     (quote!(<#from: #group>), quote!(#from), quote!())
                 } else {
-                    let state = &graph.states[step.from];
+                    let state = &names.graph.states[step.from];
                     let used = names.used_by(state);
                     let generics = names.params.declare(&[], &used);
                     (generics, names.state_type(state), names.params.where_clause(&used))
@@ -92,7 +96,8 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             #(#impls)*
         }
     });
-    let asked = graph.groups().iter().any(|(group, _)| !graph.triggers_of(group).is_empty());
+    let asked =
+        names.graph.groups().iter().any(|(group, _)| !names.graph.triggers_of(group).is_empty());
     let asked = asked.then(|| {
         quote! {
             // Only the generated methods can make one, after they checked the actor.

@@ -15,11 +15,11 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
 
 /// The body, given `machine`, what is brought and, where there is a journal, `actor`.
-pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
-    let from = &graph.states[step.from];
+pub(super) fn emit(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
+    let from = &names.graph.states[step.from];
     // What is brought goes into the journal as it is, before anything takes it apart.
     let journal = names.durable.then(|| {
-        let items = graph.triggers[step.trigger].brought.iter().map(|brought| {
+        let items = names.graph.triggers[step.trigger].brought.iter().map(|brought| {
             let (name, text) = (local(from, brought.name), bare(brought.name));
             hygienic!(let payload = __machine::__private::Value(&#name).add_to(payload, #text);)
         });
@@ -42,9 +42,9 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Tok
             };
         }
     });
-    let scope = Scope::of(graph, step);
-    let bindings = scope.bindings(graph, names);
-    let leads = leads(graph, names, &scope, &step.written.leads, &mut step.leads.iter());
+    let scope = Scope::of(names.graph, step);
+    let bindings = scope.bindings(names);
+    let leads = leads(names, &scope, &step.written.leads, &mut step.leads.iter());
     hygienic!(#journal #bindings #leads)
 }
 
@@ -101,7 +101,7 @@ impl<'a> Scope<'a> {
         self.used.iter().find(|used| *used == name)
     }
 
-    fn bindings(&self, graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+    fn bindings(&self, names: &Names<'_>) -> TokenStream {
         let name = self.from.name();
         let fields = self.from.written.fields.iter().map(|field| &field.name);
         let source = match self.use_of("source") {
@@ -116,14 +116,14 @@ impl<'a> Scope<'a> {
             }
             None => TokenStream::new(),
         };
-        let context = self.use_of("context").filter(|_| Names::has_context(graph)).map(|context| {
+        let context = self.use_of("context").filter(|_| names.has_context()).map(|context| {
             if names.durable {
                 hygienic!(let #context = core.__context();)
             } else {
                 hygienic!(let #context = &machine.context;)
             }
         });
-        let status = self.use_of("status").filter(|_| !self.is_shadowed(graph, "status"));
+        let status = self.use_of("status").filter(|_| !self.is_shadowed(names.graph, "status"));
         let status = status.map(|status| hygienic!(let #status = Status::#name;));
         hygienic!(#context #source #status)
     }
@@ -145,21 +145,18 @@ impl<'a> Scope<'a> {
 }
 
 fn leads(
-    graph: &Graph<'_>,
     names: &Names<'_>,
     scope: &Scope<'_>,
     branch: &Branch,
     targets: &mut Iter<'_, Target<'_>>,
 ) -> TokenStream {
     match branch {
-        Branch::To(_) => {
-            targets.map(|to| target(graph, names, scope, to)).next().unwrap_or_default()
-        }
+        Branch::To(_) => targets.map(|to| target(names, scope, to)).next().unwrap_or_default(),
         Branch::If { token, condition, then, otherwise } => {
             let condition = condition.to_token_stream();
-            let then = leads(graph, names, scope, then, targets);
+            let then = leads(names, scope, then, targets);
             let otherwise = otherwise.as_ref().map(|branch| {
-                let otherwise = leads(graph, names, scope, branch, targets);
+                let otherwise = leads(names, scope, branch, targets);
                 hygienic!(else { #otherwise })
             });
             hygienic!(#token #condition { #then } #otherwise)
@@ -172,7 +169,7 @@ fn leads(
                     let guard = guard.to_token_stream();
                     hygienic!(if #guard)
                 });
-                let leads = leads(graph, names, scope, &arm.branch, targets);
+                let leads = leads(names, scope, &arm.branch, targets);
                 // Rustc suggests further arms behind the last one, so that is where it is written.
                 let mut body = Group::new(Delimiter::Brace, leads);
                 body.set_span(Span::mixed_site().located_at(arm.end));
@@ -184,12 +181,7 @@ fn leads(
 }
 
 /// The machine in the state that this branch leads to.
-fn target(
-    graph: &Graph<'_>,
-    names: &Names<'_>,
-    scope: &Scope<'_>,
-    target: &Target<'_>,
-) -> TokenStream {
+fn target(names: &Names<'_>, scope: &Scope<'_>, target: &Target<'_>) -> TokenStream {
     let (typed, step) = (&names.typed, scope.step);
     // Computed fields come first: they may look at fields that are then carried away.
     let computed = target.fields.iter().filter_map(|(field, source)| match source {
@@ -199,10 +191,10 @@ fn target(
         }
         Source::Brought(_) | Source::Carried(_) => None,
     });
-    let state = next_state(graph, scope, target);
+    let state = next_state(names.graph, scope, target);
     let (bound, state) = if names.durable {
         let edge = names::index(step.edge(target.to));
-        let started = start::on_entry(graph, names, step.from, target.to);
+        let started = start::on_entry(names, step.from, target.to);
         (
             hygienic! {
                 let state = #state;
@@ -213,14 +205,14 @@ fn target(
     } else {
         (TokenStream::new(), hygienic!(state: #state))
     };
-    let kept = match (names.durable, Names::has_context(graph)) {
+    let kept = match (names.durable, names.has_context()) {
         (true, _) => hygienic!(core,),
         (false, true) => hygienic!(context: machine.context,),
         (false, false) => hygienic!(),
     };
     let marker = names.params.marker().map(|_| hygienic!(marker: ::core::marker::PhantomData,));
     let next = hygienic!(#typed { #kept #marker #state });
-    let next = if step.is_choice() { wrap(graph, step, target, &next) } else { next };
+    let next = if step.is_choice() { wrap(names.graph, step, target, &next) } else { next };
     hygienic!(#(#computed)* #bound #next)
 }
 

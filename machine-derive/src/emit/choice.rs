@@ -5,30 +5,25 @@ use quote::quote;
 
 use super::names::{self, Names};
 use crate::{
-    model::{Graph, Trigger, Way},
+    model::{Trigger, Way},
     text::bare,
 };
 
-pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    let triggers = graph.triggers.iter().enumerate();
+pub(super) fn emit(names: &Names<'_>) -> TokenStream {
+    let triggers = names.graph.triggers.iter().enumerate();
     let choices = triggers.filter_map(|(index, trigger)| {
         let ways = trigger.choice.as_deref()?;
-        Some(one(graph, names, (index, trigger), ways))
+        Some(one(names, (index, trigger), ways))
     });
     quote!(#(#choices)*)
 }
 
-fn one(
-    graph: &Graph<'_>,
-    names: &Names<'_>,
-    (index, trigger): (usize, &Trigger<'_>),
-    ways: &[Way],
-) -> TokenStream {
+fn one(names: &Names<'_>, (index, trigger): (usize, &Trigger<'_>), ways: &[Way]) -> TokenStream {
     let (name, any, state) = (names::after(trigger), names.any_type(), &names.state);
     let text = bare(trigger.name);
     let about = format!("The outcome of `{text}`.");
     let must_use = format!("`{text}` is a choice: the outcome holds the machine in its next state");
-    let debug = names.debug(graph).then(|| quote!(#[derive(Debug)]));
+    let debug = names.debug().then(|| quote!(#[derive(Debug)]));
     let every = names.params.every();
     let same = ways.contains(&Way::Same);
     let extra = if same { vec![quote!(#state)] } else { Vec::new() };
@@ -36,7 +31,7 @@ fn one(
     let predicates = names.params.where_clause(&every);
     let variants = ways.iter().map(|way| match way {
         Way::To(to) => {
-            let to = &graph.states[*to];
+            let to = &names.graph.states[*to];
             let (name, docs, typed) = (to.name(), &to.written.docs, names.typed_in(to));
             quote!(#(#docs)* #name(#typed))
         }
@@ -49,14 +44,14 @@ fn one(
         }
     });
     // One conversion for all states or, where the enum knows the state that was left, one for each.
-    let moves = graph.moves.iter().filter(|step| step.trigger == index);
+    let moves = names.graph.moves.iter().filter(|step| step.trigger == index);
     let mut sources: Vec<usize> =
         moves.map(|step| step.from).take(if same { usize::MAX } else { 1 }).collect();
     if names.stub {
-        sources = vec![graph.initial];
+        sources = vec![names.graph.initial];
     }
     let conversions = sources.into_iter().map(|from| {
-        let from = &graph.states[from];
+        let from = &names.graph.states[from];
         let (generics, here) = if names.stub && same {
             (names.for_all_and_state(&quote!()).0, quote!(#state))
         } else {
@@ -65,10 +60,10 @@ fn one(
         let after = names.after_type(trigger, here);
         let arms = ways.iter().map(|way| {
             let to = match way {
-                Way::To(to) => graph.states[*to].name(),
+                Way::To(to) => names.graph.states[*to].name(),
                 Way::Same => from.name(),
             };
-            let variant = graph.variant(*way);
+            let variant = names.graph.variant(*way);
             let any = &names.any;
             quote!(#name::#variant(machine) => #any::#to(machine))
         });

@@ -9,26 +9,27 @@ use super::{
     start, transitions,
 };
 use crate::{
-    model::{Graph, Move, State, names_in},
+    model::{Move, State, names_in},
     text::bare,
 };
 
-pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    let most = (0..graph.states.len()).map(|state| graph.deadlines(state).count()).max();
-    let written = || graph.declaration.all_transitions().any(|step| step.after.is_some());
+pub(super) fn emit(names: &Names<'_>) -> TokenStream {
+    let most =
+        (0..names.graph.states.len()).map(|state| names.graph.deadlines(state).count()).max();
+    let written = || names.graph.declaration.all_transitions().any(|step| step.after.is_some());
     let is_any = |most: &usize| *most > 0 || names.stub && written();
     let Some(most) = most.filter(is_any) else { return TokenStream::new() };
-    let functions = graph.moves.iter().filter_map(|step| function(graph, names, step));
-    let states = graph.states.iter().enumerate();
-    let of_states = states.map(|(index, state)| of_state(graph, names, (index, state), most));
-    let erased = erased(graph, names);
+    let functions = names.graph.moves.iter().filter_map(|step| function(names, step));
+    let states = names.graph.states.iter().enumerate();
+    let of_states = states.map(|(index, state)| of_state(names, (index, state), most));
+    let erased = erased(names);
     quote!(#(#functions)* #(#of_states)* #erased)
 }
 
 /// The one place where the user's `after` is evaluated.
-fn function(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
+fn function(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     let after = step.written.after.as_ref()?;
-    let state = &graph.states[step.from];
+    let state = &names.graph.states[step.from];
     let function = names::deadline(step);
     let here = names.state_type(state);
     let (generics, predicates) = names.for_all();
@@ -46,7 +47,7 @@ fn function(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<Tok
     let fields: Vec<_> = fields.collect();
     let source = use_of("source").map(|source| hygienic!(let #source = state;));
     let context = &names.context;
-    let param = Names::has_context(graph).then(|| hygienic!(context: &#context));
+    let param = names.has_context().then(|| hygienic!(context: &#context));
     let given = use_of("context").filter(|_| param.is_some());
     let given = given.map(|given| hygienic!(let #given = context;));
     let status = use_of("status").map(|status| {
@@ -55,7 +56,7 @@ fn function(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<Tok
     });
     let status =
         status.filter(|_| !state.written.fields.iter().any(|field| field.name == "status"));
-    let text = bare(graph.triggers[step.trigger].name);
+    let text = bare(names.graph.triggers[step.trigger].name);
     let span = proc_macro2::Span::mixed_site().located_at(after.span());
     let value = quote_spanned!(span=> __machine::__private::after(#text, #after));
     Some(hygienic! {
@@ -73,18 +74,12 @@ fn function(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<Tok
 }
 
 /// What a typed machine says of its deadlines.
-fn of_state(
-    graph: &Graph<'_>,
-    names: &Names<'_>,
-    (index, state): (usize, &State<'_>),
-    most: usize,
-) -> TokenStream {
+fn of_state(names: &Names<'_>, (index, state): (usize, &State<'_>), most: usize) -> TokenStream {
     let (typed, (generics, predicates)) = (names.typed_in(state), names.for_all());
-    let calls: Vec<_> = graph
+    let calls: Vec<_> = names
+        .graph
         .deadlines(index)
-        .map(|step| {
-            start::call(graph, names, step, &hygienic!(&self.state), &hygienic!(self.context()))
-        })
+        .map(|step| start::call(names, step, &hygienic!(&self.state), &hygienic!(self.context())))
         .collect();
     let none = (calls.len()..most).map(|_| hygienic!(::core::option::Option::None));
     let size = names::index(most);
@@ -108,12 +103,12 @@ fn of_state(
 }
 
 /// What the erased machine says of its deadlines, and the move that a deadline makes.
-fn erased(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+fn erased(names: &Names<'_>) -> TokenStream {
     let any_type = names.any_type();
     let (generics, predicates) = names.for_all();
-    let all = graph.states.iter().map(State::name);
-    let fired = (0..graph.states.len()).flat_map(|state| graph.deadlines(state));
-    let fired = fired.map(|step| arm(graph, names, step));
+    let all = names.graph.states.iter().map(State::name);
+    let fired = (0..names.graph.states.len()).flat_map(|state| names.graph.deadlines(state));
+    let fired = fired.map(|step| arm(names, step));
     let now = names.durable.then(|| hygienic!(now: __machine::clock::Millis,));
     let about = if names.durable {
         "Makes the move of a deadline that is due at `now` (milliseconds since the Unix epoch, by the \
@@ -157,10 +152,10 @@ fn erased(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 }
 
 /// A deadline of one state: fired, or the machine and why not.
-fn arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
+fn arm(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let any = &names.any;
-    let from = graph.states[step.from].name();
-    let text = bare(graph.triggers[step.trigger].name);
+    let from = names.graph.states[step.from].name();
+    let text = bare(names.graph.triggers[step.trigger].name);
     let function = names::step(step);
     let by = &step.written.by;
     let actor = transitions::actor_value(
@@ -171,7 +166,7 @@ fn arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let made = hygienic!(#function(machine, #actor));
     let made = match step.targets.as_slice() {
         [to] if !step.is_choice() => {
-            let to = graph.states[*to].name();
+            let to = names.graph.states[*to].name();
             hygienic!(#any::#to(#made))
         }
         _ => hygienic!(::core::convert::From::from(#made)),

@@ -13,18 +13,18 @@ use crate::{
 
 /// The implementations that let a store write the machine, and restore it after replaying its
 /// journal.
-pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     // A generic durable machine was reported.
     if !names.durable || !names.params.is_empty() {
         return TokenStream::new();
     }
     let parts = [
-        if names.stub { TokenStream::new() } else { storable::asked(graph, names) },
-        states(graph),
+        if names.stub { TokenStream::new() } else { storable::asked(names) },
+        states(names.graph),
         typed(names),
-        erased(graph, names),
-        restore(graph, names),
-        never_read(graph, names),
+        erased(names),
+        restore(names),
+        never_read(names),
     ];
     quote!(#(#parts)*)
 }
@@ -93,9 +93,9 @@ fn typed(names: &Names<'_>) -> TokenStream {
     }
 }
 
-fn erased(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+fn erased(names: &Names<'_>) -> TokenStream {
     let any = &names.any;
-    let all: Vec<_> = graph.states.iter().map(State::name).collect();
+    let all: Vec<_> = names.graph.states.iter().map(State::name).collect();
     let durable = Durable {
         state_index: quote!(self.status() as usize),
         journal: quote!(self.durable().journal()),
@@ -186,9 +186,9 @@ impl Durable {
     }
 }
 
-fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+fn restore(names: &Names<'_>) -> TokenStream {
     let Names { typed, any, .. } = names;
-    let states = graph.states.iter().enumerate().map(|(index, state)| {
+    let states = names.graph.states.iter().enumerate().map(|(index, state)| {
         let (name, index) = (state.name(), names::index(index));
         let read = read(&quote!(#name));
         let data = upgraded(&state.written.upgrades, &quote!(#name), &read);
@@ -203,7 +203,7 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let result = quote! {
         ::core::result::Result<#ty, __machine::__private::serde_json::Error>
     };
-    let fires = graph.moves.iter().any(|step| step.written.after.is_some()).then(|| {
+    let fires = names.graph.moves.iter().any(|step| step.written.after.is_some()).then(|| {
         quote! {
             fn __fire_deadline(
                 self,
@@ -214,7 +214,7 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
             }
         }
     });
-    let upgrades = &graph.declaration.options.upgrades;
+    let upgrades = &names.graph.declaration.options.upgrades;
     let context = upgraded(upgrades, ty, &read(ty));
     quote! {
         impl __machine::__private::Restore for #any {
@@ -241,9 +241,9 @@ fn restore(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 }
 
 /// A machine is not read from data; without these implementations, serde would advise a derive.
-fn never_read(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+fn never_read(names: &Names<'_>) -> TokenStream {
     let Names { typed, any, state, .. } = names;
-    if !graph.derives("Deserialize") {
+    if !names.graph.derives("Deserialize") {
         return TokenStream::new();
     }
     let (any, typed) = (quote!(#any), quote!(#typed<#state>));

@@ -7,31 +7,30 @@ use super::{
     serde, transitions,
 };
 use crate::{
-    model::{Graph, Move, State},
+    model::{Move, State},
     text::bare,
 };
 
 /// The erased machine, whose state is known only at run time: same rules, errors as values.
-pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    let mut parts = vec![item(graph, names), moves(graph, names), conversions(graph, names)];
+pub(super) fn emit(names: &Names<'_>) -> TokenStream {
+    let mut parts = vec![item(names), moves(names), conversions(names)];
     // A generic machine would need bounds that only its author knows.
-    if !names.durable && names.params.is_empty() && graph.derives("Serialize") {
-        parts.push(serialize(graph, names));
+    if !names.durable && names.params.is_empty() && names.graph.derives("Serialize") {
+        parts.push(serialize(names));
     }
     quote!(#(#parts)*)
 }
 
-fn item(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+fn item(names: &Names<'_>) -> TokenStream {
     let Names { typed, any, .. } = names;
     let about = format!("A [`{typed}`] whose state is known only at run time.");
-    let debug = names.debug(graph).then(|| quote!(#[derive(Debug)]));
-    let all: Vec<_> = graph.states.iter().map(State::name).collect();
-    let variants = graph.states.iter().map(|state| {
+    let debug = names.debug().then(|| quote!(#[derive(Debug)]));
+    let all: Vec<_> = names.graph.states.iter().map(State::name).collect();
+    let variants = names.graph.states.iter().map(|state| {
         let (name, docs, typed) = (state.name(), &state.written.docs, names.typed_in(state));
         quote!(#(#docs)* #name(#typed))
     });
     let getters = names.getters(
-        graph,
         &quote!(match self { #(Self::#all(machine) => machine.context()),* }),
         &quote!(match self { #(Self::#all(machine) => machine.journal()),* }),
     );
@@ -60,10 +59,10 @@ fn item(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 }
 
 /// The moves, and the queries about them.
-fn moves(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    let arms = graph.moves.iter().map(|step| arm(graph, names, step));
+fn moves(names: &Names<'_>) -> TokenStream {
+    let arms = names.graph.moves.iter().map(|step| arm(names, step));
     let guards: Vec<_> =
-        graph.moves.iter().filter_map(|step| guard_arm(graph, names, step)).collect();
+        names.graph.moves.iter().filter_map(|step| guard_arm(names, step)).collect();
     let guards = (!guards.is_empty()).then(|| {
         hygienic! {
             .or_else(|| match (self, event) {
@@ -73,8 +72,8 @@ fn moves(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         }
     });
     let (generics, predicates) = names.for_all();
-    let (any, event) = (names.any_type(), names.event_type(graph));
-    let admitted = guards.is_some().then(|| admitted(graph, names));
+    let (any, event) = (names.any_type(), names.event_type());
+    let admitted = guards.is_some().then(|| admitted(names));
     let admit = if guards.is_some() { hygienic!(__admitted) } else { hygienic!(apply) };
     hygienic! {
         impl #generics #any #predicates {
@@ -172,7 +171,7 @@ fn moves(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 }
 
 /// Conversions between the typed and the erased machine.
-fn conversions(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+fn conversions(names: &Names<'_>) -> TokenStream {
     let (any, any_type) = (&names.any, names.any_type());
     if names.params.is_empty() || names.stub {
         // `State` has the conversions, so one implementation serves all states.
@@ -198,7 +197,7 @@ fn conversions(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         };
     }
     let (generics, predicates) = names.for_all();
-    let all = graph.states.iter().map(|state| {
+    let all = names.graph.states.iter().map(|state| {
         let (name, typed) = (state.name(), names.typed_in(state));
         let narrow = narrow(names, state);
         quote! {
@@ -232,11 +231,11 @@ pub(super) fn narrow(names: &Names<'_>, state: &State<'_>) -> TokenStream {
 }
 
 /// The same for a move whose guard has admitted it: it is not asked again.
-fn admitted(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    let event = names.event_type(graph);
-    let guarded = graph.moves.iter().filter(|step| step.guard.is_some());
+fn admitted(names: &Names<'_>) -> TokenStream {
+    let event = names.event_type();
+    let guarded = names.graph.moves.iter().filter(|step| step.guard.is_some());
     let arms = guarded.map(|step| {
-        let (pattern, made) = (pattern(graph, names, step), made(graph, names, step));
+        let (pattern, made) = (pattern(names, step), made(names, step));
         hygienic!(#pattern => ::core::result::Result::Ok(#made),)
     });
     hygienic! {
@@ -255,9 +254,9 @@ fn admitted(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 }
 
 /// The state that a move leaves and its event, with what is needed to make it.
-fn pattern(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
-    let (any, from) = (&names.any, graph.states[step.from].name());
-    let trigger = &graph.triggers[step.trigger];
+fn pattern(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
+    let (any, from) = (&names.any, names.graph.states[step.from].name());
+    let trigger = &names.graph.triggers[step.trigger];
     let event = names::event(trigger);
     let items: Vec<_> = trigger.brought.iter().map(|brought| brought.name).collect();
     let items = (!items.is_empty()).then(|| hygienic!({ #(#items),* }));
@@ -265,13 +264,13 @@ fn pattern(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream
 }
 
 /// The erased machine in its next state; no guard is asked.
-fn made(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
+fn made(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let any = &names.any;
-    let trigger = &graph.triggers[step.trigger];
+    let trigger = &names.graph.triggers[step.trigger];
     let function = names::step(step);
     let items: Vec<_> = trigger.brought.iter().map(|brought| brought.name).collect();
     let actor = transitions::actor_value(names, step, || hygienic!(__machine::__private::who(by)));
-    let made = if transitions::is_the_method(graph, step) {
+    let made = if transitions::is_the_method(names.graph, step) {
         let name = trigger.name;
         hygienic!(machine.#name(#(#items),*))
     } else {
@@ -279,20 +278,20 @@ fn made(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     };
     match step.targets.as_slice() {
         [to] if !step.is_choice() => {
-            let to = graph.states[*to].name();
+            let to = names.graph.states[*to].name();
             hygienic!(#any::#to(#made))
         }
         _ => hygienic!(::core::convert::From::from(#made)),
     }
 }
 
-fn arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
+fn arm(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let any = &names.any;
-    let from_name = graph.states[step.from].name();
-    let trigger = &graph.triggers[step.trigger];
+    let from_name = names.graph.states[step.from].name();
+    let trigger = &names.graph.triggers[step.trigger];
     let by = &step.written.by;
     let allowed = (!by.is_empty()).then(|| hygienic!(if #(__machine::__private::is::<#by>(by))||*));
-    let (pattern, made) = (pattern(graph, names, step), made(graph, names, step));
+    let (pattern, made) = (pattern(names, step), made(names, step));
     let made = if step.guard.is_none() {
         made
     } else {
@@ -320,11 +319,11 @@ fn arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
 }
 
 /// The refusal of a guard, for a move that is otherwise legal.
-fn guard_arm(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
+fn guard_arm(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     step.guard?;
     let any = &names.any;
-    let from = graph.states[step.from].name();
-    let trigger = &graph.triggers[step.trigger];
+    let from = names.graph.states[step.from].name();
+    let trigger = &names.graph.triggers[step.trigger];
     let event = names::event(trigger);
     let items: Vec<_> = trigger.brought.iter().map(|brought| brought.name).collect();
     let pattern = (!items.is_empty()).then(|| hygienic!({ #(#items),* }));
@@ -349,10 +348,10 @@ fn reason(step: &Move<'_>) -> TokenStream {
 
 /// A plain machine serializes as its state. It has no `Deserialize`: without a journal, nothing
 /// could verify it.
-fn serialize(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+fn serialize(names: &Names<'_>) -> TokenStream {
     let any = &names.any;
     let any_text = any.to_string();
-    let arms = graph.states.iter().enumerate().map(|(index, state)| {
+    let arms = names.graph.states.iter().enumerate().map(|(index, state)| {
         let (name, stored) = (state.name(), &state.stored);
         let index = u32::try_from(index).unwrap_or(u32::MAX);
         quote! {

@@ -13,11 +13,11 @@ const SENSIBLE: [&str; 8] =
     ["Debug", "Clone", "PartialEq", "Eq", "Hash", "Serialize", "Deserialize", "JsonSchema"];
 
 /// The triggers with their payloads, for events that arrive at run time.
-pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    let derived = derived(graph);
+pub(super) fn emit(names: &Names<'_>) -> TokenStream {
+    let derived = derived(names.graph);
     let typed = &names.typed;
     let about = format!("The events of a [`{typed}`]: its triggers with their payloads.");
-    let serde = graph.derives("Serialize") || graph.derives("Deserialize");
+    let serde = names.graph.derives("Serialize") || names.graph.derives("Deserialize");
     let serde = (serde && !names.stub).then(|| {
         // The derive for a tagged enum buffers its input, and numbers do not survive that if any
         // crate of the program enables `arbitrary_precision` of `serde_json`. So the derive makes
@@ -25,16 +25,17 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         let remote = names.durable.then(|| quote!(#[serde(remote = "Self")]));
         quote!(#[serde(tag = "trigger")] #remote)
     });
-    let serde_impls = (names.durable && !names.stub).then(|| serde_impls(graph, names));
-    let variants = graph.triggers.iter().enumerate().map(|(index, trigger)| {
+    let serde_impls = (names.durable && !names.stub).then(|| serde_impls(names));
+    let variants = names.graph.triggers.iter().enumerate().map(|(index, trigger)| {
         let name = names::event(trigger);
-        let moves: Vec<String> = graph
+        let moves: Vec<String> = names
+            .graph
             .moves
             .iter()
             .filter(|step| step.trigger == index)
             .map(|step| {
-                let targets = graph.targets_text(step);
-                format!("{} to {targets}", graph.states[step.from].label)
+                let targets = names.graph.targets_text(step);
+                format!("{} to {targets}", names.graph.states[step.from].label)
             })
             .collect();
         let about = format!("{}.", moves.join(", "));
@@ -43,26 +44,30 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                 let (name, ty) = (brought.name, brought.ty);
                 let about = format!("Payload of `{}`.", trigger.name);
                 let was = brought.was.iter().filter(|_| serde.is_some());
-                let bound = storable::attribute(graph, names, ty, &[]);
+                let bound = storable::attribute(names, ty, &[]);
                 quote!(#[doc = #about] #bound #(#[serde(alias = #was)])* #name: #ty)
             });
             quote!({ #(#fields),* })
         });
         let text = bare(trigger.name);
-        let mut moves = graph.moves.iter().filter(|step| step.trigger == index);
+        let mut moves = names.graph.moves.iter().filter(|step| step.trigger == index);
         let was = moves
             .find(|step| !step.written.was.is_empty())
             .map_or(&[][..], |step| &step.written.was);
         let rename = serde.is_some().then(|| quote!(#[serde(rename = #text #(, alias = #was)*)]));
         quote!(#[doc = #about] #rename #name #body)
     });
-    let (events, texts): (Vec<_>, Vec<_>) =
-        graph.triggers.iter().map(|trigger| (names::event(trigger), bare(trigger.name))).unzip();
-    let used = names.used_by_events(graph);
+    let (events, texts): (Vec<_>, Vec<_>) = names
+        .graph
+        .triggers
+        .iter()
+        .map(|trigger| (names::event(trigger), bare(trigger.name)))
+        .unzip();
+    let used = names.used_by_events();
     let generics = names.params.declare(&[], &used);
     let defined = names.params.define(&[], &used);
     let predicates = names.params.where_clause(&used);
-    let event = names.event_type(graph);
+    let event = names.event_type();
     quote! {
         #[doc = #about]
         #[derive(#(#derived),*)]
@@ -86,13 +91,14 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 }
 
 /// The implementations of serde's traits for the events of a durable machine.
-fn serde_impls(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    let bounds = storable::of_events(graph, names);
+fn serde_impls(names: &Names<'_>) -> TokenStream {
+    let bounds = storable::of_events(names);
     let ty = quote!(Event);
-    let serialize = graph
+    let serialize = names
+        .graph
         .derives("Serialize")
         .then(|| serde::serialize(&ty, &bounds, &quote!(Self::serialize(self, serializer))));
-    let deserialize = graph.derives("Deserialize").then(|| {
+    let deserialize = names.graph.derives("Deserialize").then(|| {
         let body = quote! {
             let value = __machine::__private::plain_value(deserializer)?;
             Self::deserialize(value).map_err(__machine::__private::serde::de::Error::custom)

@@ -14,8 +14,8 @@ use crate::{
 
 /// One sealed trait per group, for code that is generic over its states, and the moves that such
 /// code can make: those declared for the group.
-pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    let groups = graph.groups();
+pub(super) fn emit(names: &Names<'_>) -> TokenStream {
+    let groups = names.graph.groups();
     if groups.is_empty() {
         return TokenStream::new();
     }
@@ -25,11 +25,11 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         let group = Group {
             name,
             seal: format_ident!("{}Seal", bare(name)),
-            states: members.iter().map(|state| &graph.states[*state]).collect(),
-            triggers: graph.triggers_of(name),
+            states: members.iter().map(|state| &names.graph.states[*state]).collect(),
+            triggers: names.graph.triggers_of(name),
         };
-        seals.extend(group.seal(graph, names));
-        traits.extend(group.public(graph, names));
+        seals.extend(group.seal(names));
+        traits.extend(group.public(names));
     }
     quote! {
         // Seals the groups: only the declaration assigns states to them.
@@ -53,14 +53,14 @@ struct Group<'a> {
 
 impl Group<'_> {
     /// The sealing trait, with the moves of the group.
-    fn seal(&self, graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+    fn seal(&self, names: &Names<'_>) -> TokenStream {
         let (seal, refusal) = (&self.seal, self.refusal());
         let any_state = names.params.is_empty().then(|| {
             let Names { any, typed, .. } = names;
             quote!(: __machine::typed::State<Any = #any, Machine = #typed<Self>>)
         });
-        let methods = self.moves(graph).map(|step| {
-            let signature = signature(graph, names, step, &quote!(Self));
+        let methods = self.moves(names.graph).map(|step| {
+            let signature = signature(names, step, &quote!(Self));
             // The seals are in a submodule.
             one_level_down(hygienic!(#signature;))
         });
@@ -73,7 +73,7 @@ impl Group<'_> {
     }
 
     /// The public trait, its implementations, and the methods of all states of the group.
-    fn public(&self, graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+    fn public(&self, names: &Names<'_>) -> TokenStream {
         let (name, seal, refusal) = (self.name, &self.seal, self.refusal());
         let about = format!("The states of the group: {}.", self.labels());
         let members = self.states.iter().map(|state| {
@@ -81,14 +81,14 @@ impl Group<'_> {
             let generics = names.params.declare(&[], &used);
             let predicates = names.params.where_clause(&used);
             let ty = names.state_type(state);
-            let moves = self.moves_of(graph, state);
-            let methods = moves.map(|step| member(graph, names, step));
+            let moves = self.moves_of(names.graph, state);
+            let methods = moves.map(|step| member(names, step));
             quote! {
                 impl #generics __groups::#seal for #ty #predicates { #(#methods)* }
                 impl #generics #name for #ty #predicates {}
             }
         });
-        let methods = self.moves(graph).map(|step| self.method(graph, names, step));
+        let methods = self.moves(names.graph).map(|step| self.method(names, step));
         quote! {
             #[doc = #about]
             #refusal
@@ -99,18 +99,21 @@ impl Group<'_> {
     }
 
     /// The method of a machine in any state of the group.
-    fn method(&self, graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
+    fn method(&self, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
         let (group, seal, typed) = (self.name, &self.seal, &names.typed);
-        let trigger = &graph.triggers[step.trigger];
+        let trigger = &names.graph.triggers[step.trigger];
         let name = trigger.name;
         let items: Vec<_> = trigger.brought.iter().map(|brought| brought.name).collect();
-        let params = transitions::params(graph, step);
+        let params = transitions::params(names.graph, step);
         let result =
-            |state: &TokenStream| transitions::result(graph, names, step, &hygienic!(Self), state);
+            |state: &TokenStream| transitions::result(names, step, &hygienic!(Self), state);
         let errors = step.guard.map(|_| transitions::errors());
         let stays = step.leads.iter().any(|target| target.stays);
-        let to =
-            if stays && !step.is_choice() { "itself".to_owned() } else { graph.targets_text(step) };
+        let to = if stays && !step.is_choice() {
+            "itself".to_owned()
+        } else {
+            names.graph.targets_text(step)
+        };
         let about = format!("From each state of [`{}`] to {to}.", bare(group));
         let actors = &step.written.by;
         let mentioned = result(&hygienic!(Self));
@@ -173,17 +176,12 @@ impl Group<'_> {
 }
 
 /// The signature of the trait function behind the method.
-fn signature(
-    graph: &Graph<'_>,
-    names: &Names<'_>,
-    step: &Move<'_>,
-    from: &TokenStream,
-) -> TokenStream {
+fn signature(names: &Names<'_>, step: &Move<'_>, from: &TokenStream) -> TokenStream {
     let typed = &names.typed;
     let here = quote!(#typed<#from>);
-    let name = graph.triggers[step.trigger].name;
-    let params = transitions::params(graph, step);
-    let result = transitions::result(graph, names, step, &here, from);
+    let name = names.graph.triggers[step.trigger].name;
+    let params = transitions::params(names.graph, step);
+    let result = transitions::result(names, step, &here, from);
     let actor = names
         .durable
         .then(|| hygienic!(actor: ::core::option::Option<__machine::__private::Who<'_>>));
@@ -191,10 +189,10 @@ fn signature(
 }
 
 /// The implementation of that function for one state.
-fn member(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
-    let from = names.state_type(&graph.states[step.from]);
-    let signature = signature(graph, names, step, &from);
+fn member(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
+    let from = names.state_type(&names.graph.states[step.from]);
+    let signature = signature(names, step, &from);
     let actor = names.durable.then(|| hygienic!(actor));
-    let body = transitions::step_of(graph, step, &hygienic!(machine), actor.as_ref());
+    let body = transitions::step_of(names.graph, step, &hygienic!(machine), actor.as_ref());
     hygienic!(#signature { #body })
 }

@@ -8,7 +8,7 @@ use super::{
     transitions,
 };
 use crate::{
-    model::{Graph, State, Trigger},
+    model::{State, Trigger},
     text::bare,
 };
 
@@ -23,21 +23,22 @@ const MOST: usize = 150;
 /// one trait per move, because the message must name the trigger, and a type parameter would be
 /// shown with its full path. The moves out of a terminal state share one trait: its message does
 /// not name the trigger.
-pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     // Their number grows with states times triggers, and the build time must not. Above the limit,
     // rustc names the states that have the method, which is good enough.
-    if graph.states.len() * graph.triggers.len() - graph.moves.len() > MOST {
+    if names.graph.states.len() * names.graph.triggers.len() - names.graph.moves.len() > MOST {
         return TokenStream::new();
     }
     let mut traits = TokenStream::new();
     let mut impls = TokenStream::new();
     let mut bounds = BTreeSet::new();
-    for (index, state) in graph.states.iter().enumerate() {
-        let illegal: Vec<(usize, &Trigger<'_>)> = graph
+    for (index, state) in names.graph.states.iter().enumerate() {
+        let illegal: Vec<(usize, &Trigger<'_>)> = names
+            .graph
             .triggers
             .iter()
             .enumerate()
-            .filter(|(trigger, _)| graph.leaving(index).all(|step| step.trigger != *trigger))
+            .filter(|(trigger, _)| names.graph.leaving(index).all(|step| step.trigger != *trigger))
             .collect();
         if illegal.is_empty() {
             continue;
@@ -61,10 +62,10 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
                     bound = format_ident!("{}{}", bound, index);
                 }
                 let message = format!("{label} cannot `{}`", bare(trigger.name));
-                traits.extend(illegal_trait(&bound, &message, &graph.legal_moves(index)));
+                traits.extend(illegal_trait(&bound, &message, &names.graph.legal_moves(index)));
                 bound
             };
-            stubs.extend(stub(graph, names, state, trigger_index, &bound));
+            stubs.extend(stub(names, state, trigger_index, &bound));
         }
         let typed = names.typed_in(state);
         let (generics, predicates) = names.for_all();
@@ -94,24 +95,18 @@ fn illegal_trait(name: &Ident, message: &str, label: &str) -> TokenStream {
     }
 }
 
-fn stub(
-    graph: &Graph<'_>,
-    names: &Names<'_>,
-    state: &State<'_>,
-    index: usize,
-    bound: &Ident,
-) -> TokenStream {
-    let trigger = &graph.triggers[index];
+fn stub(names: &Names<'_>, state: &State<'_>, index: usize, bound: &Ident) -> TokenStream {
+    let trigger = &names.graph.triggers[index];
     // A known trigger has at least one move.
-    let Some(step) = graph.moves.iter().find(|step| step.trigger == index) else {
+    let Some(step) = names.graph.moves.iter().find(|step| step.trigger == index) else {
         return TokenStream::new();
     };
     let name = trigger.name;
     // A trigger returns the same type from every state.
-    let next = transitions::result(graph, names, step, &quote!(Self), &names.state_type(state));
+    let next = transitions::result(names, step, &quote!(Self), &names.state_type(state));
     let types = trigger.brought.iter().map(|brought| brought.ty);
     // If some state allows any actor, the method takes no actor argument.
-    let mut moves = graph.moves.iter().filter(|step| step.trigger == index);
+    let mut moves = names.graph.moves.iter().filter(|step| step.trigger == index);
     let restricted = moves.all(|step| !step.written.by.is_empty());
     let by = restricted.then(|| quote!(_: &impl ::core::marker::Sized));
     quote! {

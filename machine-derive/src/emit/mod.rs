@@ -51,19 +51,19 @@ pub(crate) fn machine(graph: &Graph<'_>) -> TokenStream {
     let names = Names::of(graph);
     let parts = [
         definition::emit(graph),
-        typed::emit(graph, &names),
-        states::emit(graph, &names),
-        actors::emit(graph, &names),
-        same::emit(graph, &names),
-        choice::emit(graph, &names),
-        transitions::emit(graph, &names),
-        deadlines::emit(graph, &names),
-        groups::emit(graph, &names),
-        illegal::emit(graph, &names),
-        status::emit(graph, &names),
-        event::emit(graph, &names),
-        erased::emit(graph, &names),
-        durable::emit(graph, &names),
+        typed::emit(&names),
+        states::emit(&names),
+        actors::emit(&names),
+        same::emit(&names),
+        choice::emit(&names),
+        transitions::emit(&names),
+        deadlines::emit(&names),
+        groups::emit(&names),
+        illegal::emit(&names),
+        status::emit(&names),
+        event::emit(&names),
+        erased::emit(&names),
+        durable::emit(&names),
     ];
-    names.module(graph, &quote!(#(#parts)*))
+    names.module(&quote!(#(#parts)*))
 }

@@ -11,6 +11,7 @@ use crate::{
 
 /// The names of the generated items.
 pub(super) struct Names<'a> {
+    pub(super) graph: &'a Graph<'a>,
     /// `Execution`
     pub(super) typed: Ident,
     /// `AnyExecution`
@@ -30,11 +31,12 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    pub(super) fn of(graph: &Graph<'a>) -> Self {
+    pub(super) fn of(graph: &'a Graph<'a>) -> Self {
         let typed = graph.declaration.name.clone();
         let options = &graph.declaration.options;
         let params = Params::of(&graph.declaration.generics);
         Self {
+            graph,
             any: format_ident!("Any{}", typed),
             module: keyword_safe(&graph.stored(), &typed),
             state: params.free(&{
@@ -58,27 +60,22 @@ impl<'a> Names<'a> {
     }
 
     /// The names of stubs, which nothing stores.
-    pub(super) fn of_stubs(graph: &Graph<'a>) -> Self {
+    pub(super) fn of_stubs(graph: &'a Graph<'a>) -> Self {
         Self { data: Vec::new(), stub: true, ..Self::of(graph) }
     }
 
     /// Wraps the items in the machine's module and re-exports the two that users need most.
-    pub(super) fn module(&self, graph: &Graph<'_>, items: &TokenStream) -> TokenStream {
+    pub(super) fn module(&self, items: &TokenStream) -> TokenStream {
         let Self { typed, any, .. } = self;
-        self.module_with(graph, items, &[any, typed])
+        self.module_with(items, &[any, typed])
     }
 
     /// The same with the items that are re-exported.
-    pub(super) fn module_with(
-        &self,
-        graph: &Graph<'_>,
-        items: &TokenStream,
-        exported: &[&Ident],
-    ) -> TokenStream {
+    pub(super) fn module_with(&self, items: &TokenStream, exported: &[&Ident]) -> TokenStream {
         let Self { typed, module, .. } = self;
-        let vis = &graph.declaration.vis;
-        let others = &graph.declaration.others;
-        let krate = graph.declaration.options.krate.as_ref();
+        let vis = &self.graph.declaration.vis;
+        let others = &self.graph.declaration.others;
+        let krate = self.graph.declaration.options.krate.as_ref();
         let krate = krate.map_or_else(|| quote!(::machine), ToTokens::to_token_stream);
         let about = format!("The states of [`{typed}`], its events, and who may move it.");
         quote! {
@@ -110,29 +107,24 @@ impl<'a> Names<'a> {
     }
 
     /// Whether the machine keeps a context.
-    pub(super) fn has_context(graph: &Graph<'_>) -> bool {
-        graph.declaration.options.context.is_some()
+    pub(super) fn has_context(&self) -> bool {
+        self.graph.declaration.options.context.is_some()
     }
 
     /// Whether the machine can be printed. After a mistake, the derives may be in another place.
-    pub(super) fn debug(&self, graph: &Graph<'_>) -> bool {
-        self.stub || graph.derives("Debug")
+    pub(super) fn debug(&self) -> bool {
+        self.stub || self.graph.derives("Debug")
     }
 
     /// Whether the machine keeps more than its state.
-    pub(super) fn keeps(&self, graph: &Graph<'_>) -> bool {
-        self.durable || Self::has_context(graph)
+    pub(super) fn keeps(&self) -> bool {
+        self.durable || self.has_context()
     }
 
     /// The getters of the machine, typed or erased, given their bodies.
-    pub(super) fn getters(
-        &self,
-        graph: &Graph<'_>,
-        context: &TokenStream,
-        journal: &TokenStream,
-    ) -> TokenStream {
+    pub(super) fn getters(&self, context: &TokenStream, journal: &TokenStream) -> TokenStream {
         let ty = &self.context;
-        let context = Self::has_context(graph).then(|| {
+        let context = self.has_context().then(|| {
             quote! {
                 /// The context, fixed at creation.
                 #[must_use]
@@ -200,14 +192,14 @@ impl<'a> Names<'a> {
     }
 
     /// `Event<T>`
-    pub(super) fn event_type(&self, graph: &Graph<'_>) -> TokenStream {
-        let args = self.params.apply(&[], &self.used_by_events(graph));
+    pub(super) fn event_type(&self) -> TokenStream {
+        let args = self.params.apply(&[], &self.used_by_events());
         quote!(Event #args)
     }
 
     /// The parameters that some payload mentions.
-    pub(super) fn used_by_events(&self, graph: &Graph<'_>) -> Used {
-        let brought = graph.triggers.iter().flat_map(|trigger| &trigger.brought);
+    pub(super) fn used_by_events(&self) -> Used {
+        let brought = self.graph.triggers.iter().flat_map(|trigger| &trigger.brought);
         self.params.in_types(brought.map(|brought| brought.ty))
     }
 

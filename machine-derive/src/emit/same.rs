@@ -2,15 +2,14 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::names::Names;
-use crate::model::Graph;
 
 /// A trait for each pair of types that must be the same and are written differently. It holds for
 /// one type and itself, so the compiler decides, and its message names what does not fit.
-pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    if graph.same.is_empty() {
+pub(super) fn emit(names: &Names<'_>) -> TokenStream {
+    if names.graph.same.is_empty() {
         return TokenStream::new();
     }
-    let traits = graph.same.iter().map(|same| {
+    let traits = names.graph.same.iter().map(|same| {
         let name = &same.name;
         let (message, note) = same.message.of_a_bound();
         quote! {
@@ -32,7 +31,7 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
         }
     });
     let (generics, predicates) = names.for_all();
-    let alone = graph.same.iter().filter(|same| same.alone).map(|same| {
+    let alone = names.graph.same.iter().filter(|same| same.alone).map(|same| {
         let (name, found, expected) = (&same.name, same.found, same.expected);
         let span = Span::mixed_site().located_at(same.span);
         let asked = quote_spanned!(span=> <#found as same::#name<#expected>>::same);

@@ -6,15 +6,15 @@ use super::{
     names::{self, Names},
     storable,
 };
-use crate::model::{Graph, State};
+use crate::model::State;
 
 /// One struct per state, and the implementations that make it a state of this machine.
-pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    let derives = &graph.declaration.derives;
-    let states = graph.states.iter().enumerate();
-    let states = states.filter(|(_, state)| !names.stub || !graph.is_taken(state));
+pub(super) fn emit(names: &Names<'_>) -> TokenStream {
+    let derives = &names.graph.declaration.derives;
+    let states = names.graph.states.iter().enumerate();
+    let states = states.filter(|(_, state)| !names.stub || !names.graph.is_taken(state));
     let states = states.map(|(index, state)| {
-        let item = item(graph, names, state);
+        let item = item(names, state);
         let marks = marks(names, state, index);
         quote! {
             #[derive(#(#derives),*)]
@@ -26,8 +26,8 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 }
 
 /// The struct itself.
-pub(super) fn item(graph: &Graph<'_>, names: &Names<'_>, state: &State<'_>) -> TokenStream {
-    let reads = graph.derives("Deserialize");
+pub(super) fn item(names: &Names<'_>, state: &State<'_>) -> TokenStream {
+    let reads = names.graph.derives("Deserialize");
     let name = state.name();
     let written = state.written;
     let (docs, others) = (&written.docs, &written.others);
@@ -41,7 +41,7 @@ pub(super) fn item(graph: &Graph<'_>, names: &Names<'_>, state: &State<'_>) -> T
             let (attrs, name, ty) = (&field.attrs, &field.name, &field.ty);
             // Data written under an old name are read under the new one.
             let was = field.was.iter().filter(|_| reads);
-            let bound = storable::attribute(graph, names, ty, others.iter().chain(attrs));
+            let bound = storable::attribute(names, ty, others.iter().chain(attrs));
             quote!(#(#attrs)* #bound #(#[serde(alias = #was)])* pub #name: #ty)
         });
         quote!(#predicates { #(#fields),* })

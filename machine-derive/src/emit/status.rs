@@ -2,22 +2,22 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::{names::Names, serde};
-use crate::model::{Graph, State};
+use crate::model::State;
 
 /// The fieldless enum of the states.
-pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     let typed = &names.typed;
     let about = format!("The state of a [`{typed}`], without its data.");
-    let variants = graph.states.iter().map(|state| {
+    let variants = names.graph.states.iter().map(|state| {
         let (docs, name) = (&state.written.docs, state.name());
         quote!(#(#docs)* #name)
     });
-    let all: Vec<_> = graph.states.iter().map(State::name).collect();
+    let all: Vec<_> = names.graph.states.iter().map(State::name).collect();
     let ty = quote!(Status);
-    let serialize = graph.derives("Serialize").then(|| {
+    let serialize = names.graph.derives("Serialize").then(|| {
         serde::serialize(&ty, &quote!(), &quote!(serializer.serialize_str(self.as_str())))
     });
-    let deserialize = graph.derives("Deserialize").then(|| {
+    let deserialize = names.graph.derives("Deserialize").then(|| {
         let body = quote! {
             let text = <::std::string::String as
                 __machine::__private::serde::Deserialize>::deserialize(deserializer)?;

@@ -9,19 +9,18 @@ use syn::{Attribute, Type, spanned::Spanned};
 
 use super::names::Names;
 use crate::{
-    model::{Brought, Graph, State},
+    model::{Brought, State},
     parse::Field,
     text,
 };
 
 /// The attribute for a field or a payload item of this type, if it needs one.
 pub(super) fn attribute<'a>(
-    graph: &Graph<'_>,
     names: &Names<'_>,
     ty: &Type,
     attributes: impl IntoIterator<Item = &'a Attribute>,
 ) -> Option<TokenStream> {
-    let bound = bound(graph, names, ty, attributes)?;
+    let bound = bound(names, ty, attributes)?;
     // The bound is text: the name of an alias in it resolves, where the type may not.
     let mut text = Literal::string(&bound.to_string());
     text.set_span(Span::mixed_site().located_at(ty.span()));
@@ -29,16 +28,16 @@ pub(super) fn attribute<'a>(
 }
 
 /// The bounds of all payloads, for implementations that call the derived ones.
-pub(super) fn of_events(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    let items = graph.triggers.iter().flat_map(|trigger| &trigger.brought);
-    let bounds = items.filter_map(|Brought { ty, .. }| bound(graph, names, ty, &[]));
+pub(super) fn of_events(names: &Names<'_>) -> TokenStream {
+    let items = names.graph.triggers.iter().flat_map(|trigger| &trigger.brought);
+    let bounds = items.filter_map(|Brought { ty, .. }| bound(names, ty, &[]));
     let bounds: Vec<TokenStream> = bounds.collect();
     if bounds.is_empty() { TokenStream::new() } else { quote!(where #(#bounds),*) }
 }
 
 /// Requires the types of fields and payload items, and the context, to be data: each once.
-pub(super) fn asked(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    let types = if names.durable { graph.plain_types() } else { Vec::new() };
+pub(super) fn asked(names: &Names<'_>) -> TokenStream {
+    let types = if names.durable { names.graph.plain_types() } else { Vec::new() };
     let aliases = types.iter().filter_map(|ty| {
         let alias = alias(names, ty)?;
         Some(quote!(type #alias = #ty;))
@@ -51,17 +50,16 @@ pub(super) fn asked(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     let is_bound = |state: &&State<'_>| {
         let others = &state.written.others;
         let mut fields = state.written.fields.iter();
-        let is_bound = |field: &Field| {
-            bound(graph, names, &field.ty, others.iter().chain(&field.attrs)).is_some()
-        };
+        let is_bound =
+            |field: &Field| bound(names, &field.ty, others.iter().chain(&field.attrs)).is_some();
         fields.len() > 0 && fields.all(is_bound)
     };
-    let states = graph.states.iter().filter(|state| !is_bound(state)).map(|state| {
+    let states = names.graph.states.iter().filter(|state| !is_bound(state)).map(|state| {
         let name = state.name();
         let span = Span::mixed_site().located_at(name.span());
         quote_spanned!(span=> stored::<#name>)
     });
-    let context = Names::has_context(graph).then(|| {
+    let context = names.has_context().then(|| {
         let ty = &names.context;
         let span = Span::mixed_site().located_at(ty.span());
         quote_spanned!(span=> let _ = data::<#ty>;)
@@ -87,11 +85,10 @@ fn alias(names: &Names<'_>, ty: &Type) -> Option<Ident> {
 
 /// The bound as tokens. Rustc does not check one with a `for` where it is declared.
 fn bound<'a>(
-    graph: &Graph<'_>,
     names: &Names<'_>,
     ty: &Type,
     attributes: impl IntoIterator<Item = &'a Attribute>,
 ) -> Option<TokenStream> {
-    let alias = alias(names, ty).filter(|_| graph.is_plain(attributes))?;
+    let alias = alias(names, ty).filter(|_| names.graph.is_plain(attributes))?;
     Some(quote!(for<'__> #alias: __machine::stored::Stored))
 }

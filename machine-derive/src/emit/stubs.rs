@@ -20,16 +20,15 @@ use crate::{
 };
 
 pub(crate) fn stubs(declaration: &Declaration) -> TokenStream {
-    let mut guess = Guess::of(declaration);
+    let guess = Guess::of(declaration);
     let names = Names::of_stubs(&guess.graph);
-    let items = items(&mut guess, &names);
-    names.module(&guess.graph, &items)
+    names.module(&items(&guess, &names))
 }
 
 /// The stubs, and the enum in the place of the typed machine, for what was derived for it. It has the
 /// constructor, which leads into the stubs.
 pub(crate) fn stubs_beside_the_enum(declaration: &Declaration, mut item: ItemEnum) -> TokenStream {
-    let mut guess = Guess::of(declaration);
+    let guess = Guess::of(declaration);
     let names = Names::of_stubs(&guess.graph);
     item.attrs.clear();
     for variant in &mut item.variants {
@@ -39,7 +38,7 @@ pub(crate) fn stubs_beside_the_enum(declaration: &Declaration, mut item: ItemEnu
     let typed = &names.typed;
     let initial = &guess.graph.states[guess.graph.initial];
     let constructor = names.params.is_empty().then(|| {
-        let context = Names::has_context(&guess.graph).then_some(&names.context).into_iter();
+        let context = names.has_context().then_some(&names.context).into_iter();
         let fields = initial.written.fields.iter().map(|field| &field.ty);
         let made = names.typed_in(initial);
         quote! {
@@ -50,8 +49,8 @@ pub(crate) fn stubs_beside_the_enum(declaration: &Declaration, mut item: ItemEnu
             }
         }
     });
-    let items = items(&mut guess, &names);
-    let module = names.module_with(&guess.graph, &quote!(#items #constructor), &[&names.any]);
+    let items = items(&guess, &names);
+    let module = names.module_with(&quote!(#items #constructor), &[&names.any]);
     quote! {
         #[allow(dead_code)]
         #item
@@ -59,19 +58,17 @@ pub(crate) fn stubs_beside_the_enum(declaration: &Declaration, mut item: ItemEnu
     }
 }
 
-fn items(guess: &mut Guess<'_>, names: &Names<'_>) -> TokenStream {
-    let methods = methods(guess, names);
-    guess.remove_duplicates();
-    let graph = &guess.graph;
+fn items(guess: &Guess<'_>, names: &Names<'_>) -> TokenStream {
+    let (graph, methods) = (&guess.graph, methods(guess, names));
     let emitted = [
-        typed::emit(graph, names),
-        states::emit(graph, names),
-        choice::emit(graph, names),
-        deadlines::emit(graph, names),
-        status::emit(graph, names),
-        event::emit(graph, names),
-        erased::emit(graph, names),
-        durable::emit(graph, names),
+        typed::emit(names),
+        states::emit(names),
+        choice::emit(names),
+        deadlines::emit(names),
+        status::emit(names),
+        event::emit(names),
+        erased::emit(names),
+        durable::emit(names),
     ];
     let emitted = without_bodies(quote!(#(#emitted)*));
     let (definition, actors, groups) = (definition(graph), actors(graph), groups(graph));
@@ -135,7 +132,7 @@ fn definition(graph: &Graph<'_>) -> TokenStream {
 fn methods(guess: &Guess<'_>, names: &Names<'_>) -> TokenStream {
     let graph = &guess.graph;
     let state = names.state.to_token_stream();
-    let methods = graph.triggers.iter().zip(&guess.first).map(|(trigger, transition)| {
+    let methods = guess.methods.iter().map(|(trigger, transition)| {
         let name = trigger.name;
         let restricted = guess.transitions(trigger).any(|other| !other.by.is_empty());
         let by = restricted.then(|| quote!(_: &impl ::core::marker::Sized));

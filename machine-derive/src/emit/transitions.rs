@@ -15,19 +15,19 @@ use crate::model::{Graph, Move, State, Trigger};
 /// have the span of the macro, so that a payload may be called `payload`, or `by`.
 ///
 /// A move that was declared for a whole group is a method of the group; see `groups`.
-pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     let (generics, predicates) = names.for_all();
-    let mut moves = graph.moves.iter().peekable();
-    let states = graph.states.iter().enumerate().map(|(index, state)| {
+    let mut moves = names.graph.moves.iter().peekable();
+    let states = names.graph.states.iter().enumerate().map(|(index, state)| {
         let mut methods = TokenStream::new();
         let mut functions = TokenStream::new();
         while let Some(step) = moves.next_if(|step| step.from == index) {
-            if graph.group_of(step).is_none() {
-                methods.extend(method(graph, names, step));
+            if names.graph.group_of(step).is_none() {
+                methods.extend(method(names, step));
             }
-            functions.extend(guard(graph, names, step));
-            if !is_the_method(graph, step) {
-                functions.extend(function(graph, names, step));
+            functions.extend(guard(names, step));
+            if !is_the_method(names.graph, step) {
+                functions.extend(function(names, step));
             }
         }
         let here = names.typed_in(state);
@@ -43,14 +43,14 @@ pub(super) fn is_the_method(graph: &Graph<'_>, step: &Move<'_>) -> bool {
     step.written.by.is_empty() && step.guard.is_none() && graph.group_of(step).is_none()
 }
 
-fn method(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
-    let from = &graph.states[step.from];
-    let trigger = &graph.triggers[step.trigger];
+fn method(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
+    let from = &names.graph.states[step.from];
+    let trigger = &names.graph.triggers[step.trigger];
     let name = trigger.name;
-    let params = params(graph, step);
-    let result = result(graph, names, step, &hygienic!(Self), &names.state_type(from));
+    let params = params(names.graph, step);
+    let result = result(names, step, &hygienic!(Self), &names.state_type(from));
     let errors = step.guard.map(|_| errors());
-    let about = format!("{} to {}.", from.label, graph.targets_text(step));
+    let about = format!("{} to {}.", from.label, names.graph.targets_text(step));
 
     let restricted = !step.written.by.is_empty();
     // No type parameter: it would hide a state or a type of the user's that has its name.
@@ -59,20 +59,20 @@ fn method(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream 
         hygienic!(by: &impl #may<#from>)
     });
     let lints = body::lints(step);
-    let body = if is_the_method(graph, step) {
+    let body = if is_the_method(names.graph, step) {
         let renamed = trigger.brought.iter().filter_map(|brought| {
             let (name, local) = (brought.name, body::local(from, brought.name));
             (local != *name).then(|| hygienic!(let #local = #name;))
         });
         let actor = names.durable.then(|| hygienic!(let actor = ::core::option::Option::None;));
-        let body = body::emit(graph, names, step);
+        let body = body::emit(names, step);
         // A machine that keeps nothing is not looked at.
         let machine =
-            (names.keeps(graph) || body::uses_source(step)).then(|| hygienic!(let machine = self;));
+            (names.keeps() || body::uses_source(step)).then(|| hygienic!(let machine = self;));
         hygienic!(#machine #(#renamed)* #actor #body)
     } else {
         let actor = actor_by_permission(names, trigger, step);
-        step_of(graph, step, &hygienic!(self), actor.as_ref())
+        step_of(names.graph, step, &hygienic!(self), actor.as_ref())
     };
     hygienic! {
         #[doc = #about]
@@ -88,14 +88,13 @@ fn method(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream 
 /// guard may refuse, in a result. `machine` is the type of the machine that is moved, and `state`
 /// that of its state.
 pub(super) fn result(
-    graph: &Graph<'_>,
     names: &Names<'_>,
     step: &Move<'_>,
     machine: &TokenStream,
     state: &TokenStream,
 ) -> TokenStream {
-    let refusal = graph.triggers[step.trigger].refusal.filter(|_| step.guard.is_some());
-    fallible(refusal, &next(graph, names, step, state), machine)
+    let refusal = names.graph.triggers[step.trigger].refusal.filter(|_| step.guard.is_some());
+    fallible(refusal, &next(names, step, state), machine)
 }
 
 /// The same, given the type without a guard and what the guard refuses with, if there is one.
@@ -113,10 +112,12 @@ pub(super) fn fallible(
 }
 
 /// The type that the method of an unguarded move returns.
-fn next(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>, state: &TokenStream) -> TokenStream {
+fn next(names: &Names<'_>, step: &Move<'_>, state: &TokenStream) -> TokenStream {
     match step.leads.as_slice() {
-        _ if step.is_choice() => names.after_type(&graph.triggers[step.trigger], state.clone()),
-        [target] if !target.stays => names.typed_in(&graph.states[target.to]),
+        _ if step.is_choice() => {
+            names.after_type(&names.graph.triggers[step.trigger], state.clone())
+        }
+        [target] if !target.stays => names.typed_in(&names.graph.states[target.to]),
         _ => names.typed_with(state.clone()),
     }
 }
@@ -164,14 +165,14 @@ pub(super) fn guarded(
 }
 
 /// The one place where the user's guard is called; what does not fit is reported at its path.
-fn guard(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
+fn guard(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     let guard = step.guard?;
     let path = &guard.written.path;
-    let trigger = &graph.triggers[step.trigger];
+    let trigger = &names.graph.triggers[step.trigger];
     // Every guard of a trigger refuses with the type of the first.
     let error = trigger.refusal?;
     let function = names::guard(step);
-    let here = names.typed_in(&graph.states[step.from]);
+    let here = names.typed_in(&names.graph.states[step.from]);
     let (generics, predicates) = names.for_all();
     let items = trigger.brought.iter().map(|brought| {
         let mut item: Ident = brought.name.clone();
@@ -185,7 +186,7 @@ fn guard(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<TokenS
     });
     let span = Span::mixed_site().located_at(path.span());
     let machine = quote_spanned!(span=> machine);
-    let context = Names::has_context(graph).then(|| quote_spanned!(span=> #machine.context(),));
+    let context = names.has_context().then(|| quote_spanned!(span=> #machine.context(),));
     let called = quote_spanned!(span=> guard);
     let call = quote_spanned!(span=> #called(#machine.state(), #context #(#items),*));
     // Asks for the signature before the call, because rustc would suggest changes to the call, which
@@ -206,7 +207,7 @@ fn guard(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> Option<TokenS
     let verdict = match guard.same {
         None => verdict,
         Some(same) => {
-            let convert = body::convert(&graph.same[same]);
+            let convert = body::convert(&names.graph.same[same]);
             hygienic!(#verdict.map_err(|error| #convert(error)))
         }
     };
@@ -261,13 +262,13 @@ pub(super) fn params(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
         .collect()
 }
 
-fn function(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
-    let from: &State<'_> = &graph.states[step.from];
+fn function(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
+    let from: &State<'_> = &names.graph.states[step.from];
     let here = names.typed_in(from);
-    let next = next(graph, names, step, &names.state_type(from));
+    let next = next(names, step, &names.state_type(from));
     let (generics, predicates) = names.for_all();
     let function = names::step(step);
-    let params = graph.triggers[step.trigger].brought.iter().map(|brought| {
+    let params = names.graph.triggers[step.trigger].brought.iter().map(|brought| {
         let (name, ty) = (body::local(from, brought.name), brought.ty);
         hygienic!(#name: #ty)
     });
@@ -275,7 +276,7 @@ fn function(graph: &Graph<'_>, names: &Names<'_>, step: &Move<'_>) -> TokenStrea
         .durable
         .then(|| hygienic!(actor: ::core::option::Option<__machine::__private::Who<'_>>));
     let lints = body::lints(step);
-    let body = body::emit(graph, names, step);
+    let body = body::emit(names, step);
     hygienic! {
         #lints
         fn #function #generics (machine: #here, #(#params,)* #actor) -> #next #predicates {

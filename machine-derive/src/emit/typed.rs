@@ -10,29 +10,24 @@ use crate::diagram;
 use crate::{model::Graph, text::bare};
 
 /// The typed machine: its struct, its constructor, and the getters of every state.
-pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     let Names { typed, context, state, params, .. } = names;
-    let docs = &graph.declaration.docs;
-    let table = transition_table(graph);
+    let docs = &names.graph.declaration.docs;
+    let table = transition_table(names.graph);
     #[cfg(feature = "diagram")]
-    let drawing = diagram::attribute(graph);
+    let drawing = diagram::attribute(names.graph);
     #[cfg(not(feature = "diagram"))]
     let drawing = TokenStream::new();
     let every = params.every();
     let declared = params.define(&[quote!(#state)], &every);
     let predicates = params.where_clause(&every);
     let marker = params.marker().map(|ty| quote!(marker: #ty,));
-    let kept = match (names.durable, Names::has_context(graph)) {
+    let kept = match (names.durable, names.has_context()) {
         (true, _) => quote!(core: ::std::boxed::Box<__machine::__private::Core<#context>>,),
         (false, true) => quote!(context: #context,),
         (false, false) => quote!(),
     };
-    let parts = [
-        constructor(graph, names),
-        getters(graph, names),
-        never_cloned(graph, names),
-        debug(graph, names),
-    ];
+    let parts = [constructor(names), getters(names), never_cloned(names), debug(names)];
     quote! {
         #(#docs)*
         #drawing
@@ -48,9 +43,9 @@ pub(super) fn emit(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     }
 }
 
-fn constructor(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+fn constructor(names: &Names<'_>) -> TokenStream {
     let context = &names.context;
-    let initial = &graph.states[graph.initial];
+    let initial = &names.graph.states[names.graph.initial];
     let initial_name = initial.name();
     let (field_names, field_types): (Vec<_>, Vec<_>) =
         initial.written.fields.iter().map(|field| (&field.name, &field.ty)).unzip();
@@ -59,10 +54,10 @@ fn constructor(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     } else {
         quote!(#initial_name { #(#field_names),* })
     };
-    let has_context = Names::has_context(graph);
+    let has_context = names.has_context();
     // Hygienic, because a field of the initial state may also be called `context`.
     let context_param = has_context.then(|| hygienic!(context: #context,));
-    let started = start::at_creation(graph, names);
+    let started = start::at_creation(names);
     let due = (names.durable && !started.is_empty())
         .then(|| hygienic!(core.__created(DEFINITION, &[#(#started),*]);));
     let mutable = due.is_some().then(|| quote!(mut));
@@ -99,10 +94,10 @@ fn constructor(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     }
 }
 
-fn getters(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
+fn getters(names: &Names<'_>) -> TokenStream {
     let state = &names.state;
     let context = if names.durable { quote!(self.core.__context()) } else { quote!(&self.context) };
-    let getters = names.getters(graph, &context, &quote!(self.core.__journal()));
+    let getters = names.getters(&context, &quote!(self.core.__journal()));
     let typed = names.typed_with(quote!(#state));
     let (generics, predicates) = names.for_all_and_state(&quote!());
     quote! {
@@ -119,8 +114,8 @@ fn getters(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
 }
 
 /// A machine has no `Clone`; without these methods, rustc would advise to implement it.
-fn never_cloned(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    if graph.triggers.iter().any(|trigger| bare(trigger.name) == "clone") {
+fn never_cloned(names: &Names<'_>) -> TokenStream {
+    if names.graph.triggers.iter().any(|trigger| bare(trigger.name) == "clone") {
         return TokenStream::new();
     }
     let state = &names.state;
@@ -142,8 +137,8 @@ fn never_cloned(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
     }
 }
 
-fn debug(graph: &Graph<'_>, names: &Names<'_>) -> TokenStream {
-    if !names.debug(graph) {
+fn debug(names: &Names<'_>) -> TokenStream {
+    if !names.debug() {
         return TokenStream::new();
     }
     let bound = if names.stub { quote!() } else { quote!(: ::core::fmt::Debug) };

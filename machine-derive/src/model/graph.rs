@@ -36,6 +36,7 @@ pub(crate) struct State<'a> {
 }
 
 /// A trigger, whichever states it leaves.
+#[derive(Clone)]
 pub(crate) struct Trigger<'a> {
     pub(crate) name: &'a Ident,
     pub(crate) brought: Vec<Brought<'a>>,

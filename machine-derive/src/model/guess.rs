@@ -19,33 +19,29 @@ use crate::{
 /// A graph without moves, whose states and triggers are known as far as they could be parsed.
 pub(crate) struct Guess<'a> {
     pub(crate) graph: Graph<'a>,
-    /// The first transition of each trigger, in the order of the triggers.
-    pub(crate) first: Vec<&'a Transition>,
+    /// The triggers that make methods, each with its first transition.
+    pub(crate) methods: Vec<(Trigger<'a>, &'a Transition)>,
 }
 
 impl<'a> Guess<'a> {
     pub(crate) fn of(declaration: &'a Declaration) -> Self {
-        let mut guess = Self { graph: graph(declaration), first: Vec::new() };
-        let mut seen = BTreeSet::new();
+        let mut guess = Self { graph: graph(declaration), methods: Vec::new() };
+        let (mut triggers, mut events) = (BTreeSet::new(), BTreeSet::new());
         for transition in declaration.all_transitions() {
-            let name = &transition.trigger;
-            if !is_reserved(name) && seen.insert(bare(name)) {
-                let trigger = guess.trigger(transition);
+            let name = bare(&transition.trigger);
+            if is_reserved(&transition.trigger) || !triggers.insert(name.clone()) {
+                continue;
+            }
+            let mut trigger = guess.trigger(transition);
+            guess.methods.push((trigger.clone(), transition));
+            // Events of one name, and items of one name, were reported.
+            if events.insert(name.to_pascal_case()) {
+                let mut seen = BTreeSet::new();
+                trigger.brought.retain(|item| seen.insert(item.name));
                 guess.graph.triggers.push(trigger);
-                guess.first.push(transition);
             }
         }
         guess
-    }
-
-    /// Removes triggers whose events have one name, and items of one name; they were reported.
-    pub(crate) fn remove_duplicates(&mut self) {
-        let mut seen = BTreeSet::new();
-        self.graph.triggers.retain(|trigger| seen.insert(bare(trigger.name).to_pascal_case()));
-        for trigger in &mut self.graph.triggers {
-            let mut seen = BTreeSet::new();
-            trigger.brought.retain(|item| seen.insert(item.name));
-        }
     }
 
     /// Every transition of a trigger.
