@@ -16,6 +16,7 @@ mod pipeline;
 #[cfg(all(test, feature = "diagram"))]
 mod snapshot;
 mod text;
+mod tokens;
 
 /// See the `machine` crate.
 #[proc_macro_attribute]

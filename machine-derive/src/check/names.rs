@@ -17,14 +17,11 @@ pub(super) fn was_is_unique(graph: &Graph<'_>, errors: &mut Errors) {
         let fields = state.written.fields.iter().map(|field| (bare(&field.name), &*field.was));
         names.unique("field", &fields.collect::<Vec<_>>(), str::to_owned);
     }
-    let triggers = graph.triggers.iter().enumerate().map(|(index, trigger)| {
-        // A trigger may leave several states; one of its transitions says its old names.
-        let mut moves = graph.moves.iter().filter(|step| step.trigger == index);
-        let was = moves
-            .find(|step| !step.written.was.is_empty())
-            .map_or(&[][..], |step| &step.written.was);
-        (bare(trigger.name), was)
-    });
+    let triggers = graph
+        .triggers
+        .iter()
+        .enumerate()
+        .map(|(index, trigger)| (bare(trigger.name), graph.was_of(index)));
     names.unique("trigger", &triggers.collect::<Vec<_>>(), str::to_owned);
     for trigger in &graph.triggers {
         let items = trigger.brought.iter().map(|item| (bare(item.name), item.was));

@@ -44,7 +44,7 @@ fn one(names: &Names<'_>, (index, trigger): (usize, &Trigger<'_>), ways: &[Way])
         }
     });
     // One conversion for all states or, where the enum knows the state that was left, one for each.
-    let moves = names.graph.moves.iter().filter(|step| step.trigger == index);
+    let moves = names.graph.moves_of(index);
     let mut sources: Vec<usize> =
         moves.map(|step| step.from).take(if same { usize::MAX } else { 1 }).collect();
     if names.stub {

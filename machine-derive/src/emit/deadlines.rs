@@ -5,6 +5,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use super::{
+    erased,
     names::{self, Names},
     start, transitions,
 };
@@ -22,7 +23,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     let functions = names.graph.moves.iter().filter_map(|step| function(names, step));
     let states = names.graph.states.iter().enumerate();
     let of_states = states.map(|(index, state)| of_state(names, (index, state), most));
-    let erased = erased(names);
+    let erased = erased_machine(names);
     quote!(#(#functions)* #(#of_states)* #erased)
 }
 
@@ -103,7 +104,7 @@ fn of_state(names: &Names<'_>, (index, state): (usize, &State<'_>), most: usize)
 }
 
 /// What the erased machine says of its deadlines, and the move that a deadline makes.
-fn erased(names: &Names<'_>) -> TokenStream {
+fn erased_machine(names: &Names<'_>) -> TokenStream {
     let any_type = names.any_type();
     let (generics, predicates) = names.for_all();
     let all = names.graph.states.iter().map(State::name);
@@ -164,13 +165,7 @@ fn arm(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
         || hygienic!(#(__machine::__private::unnamed(<#by as __machine::actor::Actor>::KIND))*),
     );
     let made = hygienic!(#function(machine, #actor));
-    let made = match step.targets.as_slice() {
-        [to] if !step.is_choice() => {
-            let to = names.graph.states[*to].name();
-            hygienic!(#any::#to(#made))
-        }
-        _ => hygienic!(::core::convert::From::from(#made)),
-    };
+    let made = erased::widened(names, step, &made);
     let made = hygienic!(return ::core::result::Result::Ok(#made));
     let asked = if step.guard.is_some() {
         let guard = transitions::guarded(step, &hygienic!(&machine), &[]);

@@ -258,17 +258,16 @@ fn pattern(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let (any, from) = (&names.any, names.graph.states[step.from].name());
     let trigger = &names.graph.triggers[step.trigger];
     let event = names::event(trigger);
-    let items: Vec<_> = trigger.brought.iter().map(|brought| brought.name).collect();
+    let items = trigger.items();
     let items = (!items.is_empty()).then(|| hygienic!({ #(#items),* }));
     hygienic!((#any::#from(machine), Event::#event #items))
 }
 
 /// The erased machine in its next state; no guard is asked.
 fn made(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
-    let any = &names.any;
     let trigger = &names.graph.triggers[step.trigger];
     let function = names::step(step);
-    let items: Vec<_> = trigger.brought.iter().map(|brought| brought.name).collect();
+    let items = trigger.items();
     let actor = transitions::actor_value(names, step, || hygienic!(__machine::__private::who(by)));
     let made = if transitions::is_the_method(names.graph, step) {
         let name = trigger.name;
@@ -276,6 +275,12 @@ fn made(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     } else {
         hygienic!(#function(machine, #(#items,)* #actor))
     };
+    widened(names, step, &made)
+}
+
+/// The machine in its next state, or what a choice returns, as the erased machine.
+pub(super) fn widened(names: &Names<'_>, step: &Move<'_>, made: &TokenStream) -> TokenStream {
+    let any = &names.any;
     match step.targets.as_slice() {
         [to] if !step.is_choice() => {
             let to = names.graph.states[*to].name();
@@ -325,7 +330,7 @@ fn guard_arm(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     let from = names.graph.states[step.from].name();
     let trigger = &names.graph.triggers[step.trigger];
     let event = names::event(trigger);
-    let items: Vec<_> = trigger.brought.iter().map(|brought| brought.name).collect();
+    let items = trigger.items();
     let pattern = (!items.is_empty()).then(|| hygienic!({ #(#items),* }));
     let items: Vec<_> = items.iter().map(|item| hygienic!(#item)).collect();
     let guard = transitions::guarded(step, &hygienic!(machine), &items);

@@ -30,9 +30,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
         let name = names::event(trigger);
         let moves: Vec<String> = names
             .graph
-            .moves
-            .iter()
-            .filter(|step| step.trigger == index)
+            .moves_of(index)
             .map(|step| {
                 let targets = names.graph.targets_text(step);
                 format!("{} to {targets}", names.graph.states[step.from].label)
@@ -50,10 +48,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
             quote!({ #(#fields),* })
         });
         let text = bare(trigger.name);
-        let mut moves = names.graph.moves.iter().filter(|step| step.trigger == index);
-        let was = moves
-            .find(|step| !step.written.was.is_empty())
-            .map_or(&[][..], |step| &step.written.was);
+        let was = names.graph.was_of(index);
         let rename = serde.is_some().then(|| quote!(#[serde(rename = #text #(, alias = #was)*)]));
         quote!(#[doc = #about] #rename #name #body)
     });

@@ -103,7 +103,7 @@ impl Group<'_> {
         let (group, seal, typed) = (self.name, &self.seal, &names.typed);
         let trigger = &names.graph.triggers[step.trigger];
         let name = trigger.name;
-        let items: Vec<_> = trigger.brought.iter().map(|brought| brought.name).collect();
+        let items = trigger.items();
         let params = transitions::params(names.graph, step);
         let result =
             |state: &TokenStream| transitions::result(names, step, &hygienic!(Self), state);
@@ -140,7 +140,7 @@ impl Group<'_> {
     /// One move per trigger of the group. States outside may have moves of the same name.
     fn moves<'g>(&'g self, graph: &'g Graph<'_>) -> impl Iterator<Item = &'g Move<'g>> {
         self.triggers.iter().filter_map(|trigger| {
-            let mut moves = graph.moves.iter().filter(|step| step.trigger == *trigger);
+            let mut moves = graph.moves_of(*trigger);
             moves.find(|step| graph.group_of(step) == Some(self.name))
         })
     }

@@ -98,7 +98,7 @@ fn illegal_trait(name: &Ident, message: &str, label: &str) -> TokenStream {
 fn stub(names: &Names<'_>, state: &State<'_>, index: usize, bound: &Ident) -> TokenStream {
     let trigger = &names.graph.triggers[index];
     // A known trigger has at least one move.
-    let Some(step) = names.graph.moves.iter().find(|step| step.trigger == index) else {
+    let Some(step) = names.graph.moves_of(index).next() else {
         return TokenStream::new();
     };
     let name = trigger.name;
@@ -106,7 +106,7 @@ fn stub(names: &Names<'_>, state: &State<'_>, index: usize, bound: &Ident) -> To
     let next = transitions::result(names, step, &quote!(Self), &names.state_type(state));
     let types = trigger.brought.iter().map(|brought| brought.ty);
     // If some state allows any actor, the method takes no actor argument.
-    let mut moves = names.graph.moves.iter().filter(|step| step.trigger == index);
+    let mut moves = names.graph.moves_of(index);
     let restricted = moves.all(|step| !step.written.by.is_empty());
     let by = restricted.then(|| quote!(_: &impl ::core::marker::Sized));
     quote! {

@@ -1,30 +1,33 @@
 use std::collections::BTreeSet;
 
-use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 
-use crate::model::Graph;
+use crate::{
+    model::Graph,
+    tokens::{Spot, walk},
+};
 
 /// Uses what the user's expressions import, so that it is not reported as unused.
 pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
-    let mut found = Found::default();
+    let mut names: Vec<Ident> = Vec::new();
     for transition in graph.declaration.all_transitions() {
-        found.heads(&transition.unread);
-        let expressions = transition.expressions().into_iter().chain(&transition.after);
-        for expression in expressions {
-            let tokens = expression.to_token_stream();
-            found.heads(&tokens);
-            found.items(&tokens);
+        names.extend(names_where(&transition.unread, is_head));
+        for expression in transition.expressions().into_iter().chain(&transition.after) {
+            names.extend(names_where(expression, |spot| is_head(spot) || is_item(spot)));
         }
         let guard = transition.guard.as_ref().map(|guard| &guard.path);
-        found.heads(&guard.to_token_stream());
-        if let Some(name) = guard.and_then(|path| path.get_ident()) {
-            found.add(name);
-        }
+        names.extend(names_where(guard, is_head));
+        names.extend(guard.and_then(|path| path.get_ident()).cloned());
     }
     let params = &graph.declaration.generics;
     let params: Vec<&Ident> = params.type_params().map(|param| &param.ident).collect();
-    let uses = found.names.iter().filter(|name| !params.contains(name));
+    let keywords = ["self", "super", "crate", "Self", "unknown"];
+    let mut seen = BTreeSet::new();
+    let uses = names.iter().filter(|name| {
+        let text = name.to_string();
+        !params.contains(name) && !keywords.contains(&text.as_str()) && seen.insert(text)
+    });
     quote! {
         const _: () = {
             #(use #uses as _;)*
@@ -32,57 +35,24 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
     }
 }
 
-/// The names that can only be those of items.
-#[derive(Default)]
-struct Found {
-    seen: BTreeSet<String>,
-    names: Vec<Ident>,
+/// The words outside a path, or first in it, that can only be the names of items.
+fn names_where(tokens: impl ToTokens, is_meant: impl Fn(Spot<'_>) -> bool) -> Vec<Ident> {
+    let mut names = Vec::new();
+    walk(tokens.to_token_stream(), &mut |spot| {
+        let follows = [':', '.', '\''].into_iter().any(|sign| spot.is(-1, sign));
+        names.extend(spot.ident().filter(|_| !follows && is_meant(spot)).cloned());
+    });
+    names
 }
 
-impl Found {
-    fn add(&mut self, name: &Ident) {
-        let text = name.to_string();
-        let keyword = ["self", "super", "crate", "Self", "unknown"].contains(&text.as_str());
-        if !keyword && self.seen.insert(text) {
-            self.names.push(name.clone());
-        }
-    }
-
-    /// The first words of paths: `Duration::from_secs`.
-    fn heads(&mut self, tokens: &TokenStream) {
-        self.collect(tokens, &|tokens, place| {
-            is(tokens, place + 1, ':') && is(tokens, place + 2, ':')
-        });
-    }
-
-    /// Functions and constants: `pause(tries)`, `LIMIT`.
-    fn items(&mut self, tokens: &TokenStream) {
-        self.collect(tokens, &|tokens, place| {
-            let text = tokens[place].to_string();
-            let called = matches!(tokens.get(place + 1), Some(TokenTree::Group(group))
-                if group.delimiter() == Delimiter::Parenthesis);
-            let is_function = called && text.starts_with(char::is_lowercase);
-            let is_path = is(tokens, place + 1, ':');
-            is_function || !is_path && text.len() > 1 && text == text.to_uppercase()
-        });
-    }
-
-    /// Every word outside a path, or first in it, that is meant.
-    fn collect(&mut self, tokens: &TokenStream, is_meant: &dyn Fn(&[TokenTree], usize) -> bool) {
-        let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
-        for (place, token) in tokens.iter().enumerate() {
-            let follows = place.checked_sub(1).is_some_and(|before| {
-                is(&tokens, before, ':') || is(&tokens, before, '.') || is(&tokens, before, '\'')
-            });
-            match token {
-                TokenTree::Group(group) => self.collect(&group.stream(), is_meant),
-                TokenTree::Ident(name) if !follows && is_meant(&tokens, place) => self.add(name),
-                TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {}
-            }
-        }
-    }
+/// The first word of a path: `Duration::from_secs`.
+fn is_head(spot: Spot<'_>) -> bool {
+    spot.is(1, ':') && spot.is(2, ':')
 }
 
-fn is(tokens: &[TokenTree], place: usize, sign: char) -> bool {
-    matches!(tokens.get(place), Some(TokenTree::Punct(punct)) if punct.as_char() == sign)
+/// A function or a constant: `pause(tries)`, `LIMIT`.
+fn is_item(spot: Spot<'_>) -> bool {
+    let text = spot.ident().map(ToString::to_string).unwrap_or_default();
+    let is_function = spot.is_called() && text.starts_with(char::is_lowercase);
+    is_function || !spot.is(1, ':') && text.len() > 1 && text == text.to_uppercase()
 }

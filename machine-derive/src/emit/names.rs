@@ -7,6 +7,7 @@ use super::params::{Params, Used};
 use crate::{
     model::{Graph, Move, State, Trigger, Way},
     text::{self, bare},
+    tokens::walk,
 };
 
 /// The names of the generated items.
@@ -224,8 +225,9 @@ pub(super) fn free_in(tokens: &TokenStream) -> Ident {
 }
 
 fn says(tokens: &TokenStream, name: &str) -> bool {
-    let text = tokens.to_string();
-    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
+    let mut said = false;
+    walk(tokens.clone(), &mut |spot| said |= spot.ident().is_some_and(|ident| ident == name));
+    said
 }
 
 /// `Succeed`, the variant of `Event`.

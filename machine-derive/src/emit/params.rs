@@ -1,8 +1,10 @@
 use std::collections::BTreeSet;
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{GenericParam, Generics, TypeParamBound, WherePredicate};
+use syn::{GenericParam, Generics, WherePredicate};
+
+use crate::tokens::walk;
 
 /// The machine's generic parameters, as each generated item needs them.
 ///
@@ -18,7 +20,10 @@ pub(super) struct Used(BTreeSet<String>);
 
 impl<'a> Params<'a> {
     pub(super) fn of(generics: &'a Generics) -> Self {
-        Self { generics, all: generics.params.iter().map(name).collect() }
+        Self {
+            generics,
+            all: generics.params.iter().map(|param| bare(param).to_string()).collect(),
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -131,31 +136,29 @@ impl<'a> Params<'a> {
         let is_lifetime = |param: &&GenericParam| matches!(param, GenericParam::Lifetime(_));
         let used = move || {
             let params: &'a _ = &self.generics.params;
-            params.iter().filter(move |param| used.0.contains(&name(param)))
+            params.iter().filter(move |param| used.0.contains(&bare(param).to_string()))
         };
         (used().filter(is_lifetime), used().filter(move |param| !is_lifetime(param)))
     }
 
     /// The parameter with the bounds that mention only used parameters.
     fn bounded(&self, param: &GenericParam, used: &Used) -> TokenStream {
-        match param {
+        let bounds: Vec<TokenStream> = match param {
             GenericParam::Type(param) => {
-                let name = &param.ident;
-                let bounds: Vec<&TypeParamBound> =
-                    param.bounds.iter().filter(|bound| self.speaks_only_of(bound, used)).collect();
-                if bounds.is_empty() { quote!(#name) } else { quote!(#name: #(#bounds)+*) }
+                param.bounds.iter().map(ToTokens::to_token_stream).collect()
             }
             GenericParam::Lifetime(param) => {
-                let name = &param.lifetime;
-                let bounds: Vec<_> =
-                    param.bounds.iter().filter(|bound| self.speaks_only_of(bound, used)).collect();
-                if bounds.is_empty() { quote!(#name) } else { quote!(#name: #(#bounds)+*) }
+                param.bounds.iter().map(ToTokens::to_token_stream).collect()
             }
             GenericParam::Const(param) => {
                 let (name, ty) = (&param.ident, &param.ty);
-                quote!(const #name: #ty)
+                return quote!(const #name: #ty);
             }
-        }
+        };
+        let name = bare(param);
+        let mut bounds = bounds.iter().filter(|bound| self.speaks_only_of(bound, used)).peekable();
+        let colon = bounds.peek().map(|_| quote!(:));
+        quote!(#name #colon #(#bounds)+*)
     }
 
     fn speaks_only_of(&self, tokens: &impl ToTokens, used: &Used) -> bool {
@@ -189,30 +192,11 @@ fn bare(param: &GenericParam) -> TokenStream {
     }
 }
 
-/// The name of a parameter; lifetimes keep their tick.
-fn name(param: &GenericParam) -> String {
-    match param {
-        GenericParam::Lifetime(param) => param.lifetime.to_string(),
-        GenericParam::Type(param) => param.ident.to_string(),
-        GenericParam::Const(param) => param.ident.to_string(),
-    }
-}
-
 /// Adds the `names` that occur in `tokens` to `found`.
 fn mentions(tokens: TokenStream, names: &BTreeSet<String>, found: &mut BTreeSet<String>) {
-    let mut tick = false;
-    for token in tokens {
-        let was_tick = std::mem::take(&mut tick);
-        match token {
-            TokenTree::Group(group) => mentions(group.stream(), names, found),
-            TokenTree::Punct(punct) => tick = punct.as_char() == '\'',
-            TokenTree::Ident(ident) => {
-                let ident = if was_tick { format!("'{ident}") } else { ident.to_string() };
-                if names.contains(&ident) {
-                    found.insert(ident);
-                }
-            }
-            TokenTree::Literal(_) => {}
-        }
-    }
+    walk(tokens, &mut |spot| {
+        let tick = if spot.is(-1, '\'') { "'" } else { "" };
+        let name = spot.ident().map(|ident| format!("{tick}{ident}"));
+        found.extend(name.filter(|name| names.contains(name)));
+    });
 }

@@ -116,6 +116,13 @@ pub(crate) struct Same<'a> {
     pub(crate) alone: bool,
 }
 
+impl<'a> Trigger<'a> {
+    /// The names of its payload.
+    pub(crate) fn items(&self) -> Vec<&'a Ident> {
+        self.brought.iter().map(|brought| brought.name).collect()
+    }
+}
+
 impl Move<'_> {
     /// Whether data decide where it leads.
     pub(crate) fn is_choice(&self) -> bool {
@@ -174,6 +181,17 @@ impl<'a> Graph<'a> {
         self.moves[first..].iter().take_while(move |step| step.from == state)
     }
 
+    /// The moves of a trigger, out of whichever states.
+    pub(crate) fn moves_of(&self, trigger: usize) -> impl Iterator<Item = &Move<'a>> {
+        self.moves.iter().filter(move |step| step.trigger == trigger)
+    }
+
+    /// The names that a trigger had before. One of its transitions has them.
+    pub(crate) fn was_of(&self, trigger: usize) -> &'a [LitStr] {
+        let mut was = self.moves_of(trigger).map(|step| &*step.written.was);
+        was.find(|was| !was.is_empty()).unwrap_or_default()
+    }
+
     /// Where the state of this name stands.
     pub(crate) fn state(&self, name: &Ident) -> Option<usize> {
         self.state_index.get(&name.to_string()).copied()
@@ -181,7 +199,7 @@ impl<'a> Graph<'a> {
 
     /// Whether some state lets only certain actors take this trigger.
     pub(crate) fn is_restricted(&self, trigger: usize) -> bool {
-        self.moves.iter().any(|step| step.trigger == trigger && !step.written.by.is_empty())
+        self.moves_of(trigger).any(|step| !step.written.by.is_empty())
     }
 
     /// The states that can be reached from `start`, itself included.

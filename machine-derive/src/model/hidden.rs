@@ -1,6 +1,6 @@
 //! States that hide a type of the same name: the machine's module has both.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::Type;
 
@@ -10,6 +10,7 @@ use crate::{
     message,
     parse::{Declaration, ItemKind, State},
     text::bare,
+    tokens::walk,
 };
 
 /// Reports each state that has the name of a type in the declaration, at the type.
@@ -46,20 +47,14 @@ fn types(declaration: &Declaration) -> Vec<&Type> {
     types
 }
 
-/// Where the name stands without a path before it.
+/// The first mention of the name without a path before it.
 fn alone(tokens: TokenStream, name: &str) -> Option<Ident> {
-    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    let is = |place: Option<usize>, sign: char| {
-        let token = place.and_then(|place| tokens.get(place));
-        matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == sign)
-    };
-    tokens.iter().enumerate().find_map(|(place, token)| match token {
-        TokenTree::Group(group) => alone(group.stream(), name),
-        TokenTree::Ident(ident) if bare(ident) == name => {
-            // `Iterator<Item = u8>` names no type `Item`.
-            let key = is(place.checked_add(1), '=');
-            (!key && !is(place.checked_sub(1), ':')).then(|| ident.clone())
-        }
-        TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => None,
-    })
+    let mut found = None;
+    walk(tokens, &mut |spot| {
+        // `Iterator<Item = u8>` names no type `Item`.
+        let is_type = !spot.is(-1, ':') && !spot.is(1, '=');
+        let mention = spot.ident().filter(|ident| is_type && bare(ident) == name);
+        found = found.take().or_else(|| mention.cloned());
+    });
+    found
 }

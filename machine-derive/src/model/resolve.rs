@@ -84,20 +84,24 @@ pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> 
 
 /// Where all moves of a choice leave one state, `Self` is that state, by its name.
 fn name_the_only_source(graph: &mut Graph<'_>) {
-    for (index, trigger) in graph.triggers.iter_mut().enumerate() {
-        let mut sources = graph.moves.iter().filter(|step| step.trigger == index);
-        let first = sources.next().map(|step| step.from);
-        if let (Some(from), None, Some(ways)) = (first, sources.next(), &mut trigger.choice) {
-            let mut named: Vec<Way> = Vec::new();
-            for way in ways.drain(..) {
-                let way = if way == Way::Same { Way::To(from) } else { way };
-                if !named.contains(&way) {
-                    named.push(way);
-                }
-            }
-            *ways = named;
+    for index in 0..graph.triggers.len() {
+        let mut sources = graph.moves_of(index).map(|step| step.from);
+        let (Some(from), None) = (sources.next(), sources.next()) else { continue };
+        drop(sources);
+        let Some(ways) = graph.triggers[index].choice.take() else { continue };
+        let named = ways.into_iter().map(|way| if way == Way::Same { Way::To(from) } else { way });
+        graph.triggers[index].choice = Some(each_once(named));
+    }
+}
+
+fn each_once<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut once = Vec::new();
+    for one in all {
+        if !once.contains(&one) {
+            once.push(one);
         }
     }
+    once
 }
 
 /// States are stored, and events are called, by names that are derived from those written.
@@ -201,7 +205,10 @@ fn resolve_move<'a>(
             return;
         }
     }
-    let choice = transition.leads.is_choice().then(|| ways(&leads));
+    let choice = transition.leads.is_choice().then(|| {
+        let way = |to: &Target<'_>| if to.stays { Way::Same } else { Way::To(to.to) };
+        each_once(leads.iter().map(way))
+    });
     if !same_everywhere(graph, trigger, name, transition, choice.as_deref(), errors) {
         return;
     }
@@ -209,12 +216,7 @@ fn resolve_move<'a>(
     if let Some(after) = &transition.after {
         deadline_needs_no_caller(graph, trigger, transition, after, errors);
     }
-    let mut targets = Vec::new();
-    for target in &leads {
-        if !targets.contains(&target.to) {
-            targets.push(target.to);
-        }
-    }
+    let targets = each_once(leads.iter().map(|target| target.to));
     if graph.triggers[trigger].choice.is_none() {
         graph.triggers[trigger].choice = choice;
     }
@@ -230,18 +232,6 @@ fn resolve_move<'a>(
     });
 }
 
-/// The ways that a choice can go, in declaration order.
-fn ways(leads: &[Target<'_>]) -> Vec<Way> {
-    let mut ways = Vec::new();
-    for target in leads {
-        let way = if target.stays { Way::Same } else { Way::To(target.to) };
-        if !ways.contains(&way) {
-            ways.push(way);
-        }
-    }
-    ways
-}
-
 /// What a trigger returns is the same from every state: guarded or not, a choice between the same
 /// states or none. (Where a choice is first declared for one state only, `Self` is that state.)
 fn same_everywhere(
@@ -252,7 +242,7 @@ fn same_everywhere(
     choice: Option<&[Way]>,
     errors: &mut Errors,
 ) -> bool {
-    let Some(first) = graph.moves.iter().find(|step| step.trigger == trigger) else { return true };
+    let Some(first) = graph.moves_of(trigger).next() else { return true };
     let there = graph.states[first.from].name();
     if first.guard.is_some() != transition.guard.is_some() {
         errors.at(name.span(), message::guard_differs(name, there));
@@ -292,7 +282,7 @@ fn resolve_guard<'a>(
         graph.triggers[trigger].refusal = Some(&written.error);
         return Some(Guard { written, same: None });
     };
-    let there = graph.moves.iter().find(|step| step.trigger == trigger);
+    let there = graph.moves_of(trigger).next();
     let there = there.map_or(name, |step| graph.states[step.from].name());
     let question = format_ident!("Refuse{}", same::pascal(name));
     let span = written.error.span();
@@ -344,7 +334,7 @@ fn resolve_trigger<'a>(
         errors.at(name.span(), message::duplicate_trigger(name, source));
         return None;
     }
-    let first = graph.moves.iter().find(|step| step.trigger == known);
+    let first = graph.moves_of(known).next();
     let there = first.map_or(source, |first| graph.states[first.from].name());
     let canonical = graph.triggers[known].brought.clone();
     let names = |brought: &[Brought<'_>]| -> Vec<String> {

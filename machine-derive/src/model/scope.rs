@@ -1,44 +1,21 @@
 //! Which names an expression uses. Rust resolves them; this only looks, so that a name with two
 //! meanings is reported and what nobody uses is not bound.
 
-use proc_macro2::{Delimiter, Ident, Literal, TokenStream, TokenTree};
+use proc_macro2::{Ident, Literal, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::Expr;
+
+use crate::tokens::walk;
 
 /// The names that an expression uses by themselves: not as a field, a method or part of a path.
 pub(crate) fn names(expression: TokenStream) -> Vec<Ident> {
     let mut names = Vec::new();
-    collect(expression, &mut names);
+    walk(expression, &mut |spot| match spot.at(0) {
+        Some(TokenTree::Literal(literal)) => captured(literal, &mut names),
+        Some(TokenTree::Ident(ident)) if spot.is_alone() => names.push(ident.clone()),
+        _ => {}
+    });
     names
-}
-
-fn collect(tokens: TokenStream, names: &mut Vec<Ident>) {
-    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    for (place, token) in tokens.iter().enumerate() {
-        match token {
-            TokenTree::Group(group) => collect(group.stream(), names),
-            TokenTree::Literal(literal) => captured(literal, names),
-            TokenTree::Ident(ident) if is_alone(&tokens, place) => names.push(ident.clone()),
-            TokenTree::Ident(_) | TokenTree::Punct(_) => {}
-        }
-    }
-}
-
-/// Whether the word at `place` is a name of its own.
-fn is_alone(tokens: &[TokenTree], place: usize) -> bool {
-    let is = |place: Option<usize>, sign: char| {
-        let token = place.and_then(|place| tokens.get(place));
-        matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == sign)
-    };
-    let before = |steps: usize| place.checked_sub(steps);
-    let after = |steps: usize| place.checked_add(steps);
-    let member = is(before(1), '.') && !is(before(2), '.');
-    let in_path =
-        is(before(1), ':') && is(before(2), ':') || is(after(1), ':') && is(after(2), ':');
-    let key = is(after(1), ':') && !is(after(2), ':');
-    let called = tokens.get(place + 2);
-    let macro_name = is(after(1), '!') && matches!(called, Some(TokenTree::Group(_)));
-    !(member || in_path || key || macro_name || is(before(1), '\''))
 }
 
 /// The names that a format string captures, as in `"{holder} is done"`.
@@ -72,36 +49,20 @@ fn captured(literal: &Literal, names: &mut Vec<Ident>) {
 /// How an expression uses `source`: the fields that it names, and a place where it is used in
 /// another way.
 pub(crate) fn uses_of_source(expression: TokenStream) -> (Vec<Ident>, Option<Ident>) {
-    let (mut fields, mut whole) = (Vec::new(), None);
-    look_for_source(expression, &mut fields, &mut whole);
-    (fields, whole)
-}
-
-fn look_for_source(tokens: TokenStream, fields: &mut Vec<Ident>, whole: &mut Option<Ident>) {
-    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    for (place, token) in tokens.iter().enumerate() {
-        match token {
-            TokenTree::Group(group) => look_for_source(group.stream(), fields, whole),
-            TokenTree::Literal(literal) => {
-                let mut names = Vec::new();
-                captured(literal, &mut names);
-                let source = names.into_iter().find(|name| name == "source");
-                *whole = whole.take().or(source);
+    let (mut fields, mut whole) = (Vec::new(), Vec::new());
+    walk(expression, &mut |spot| match spot.at(0) {
+        Some(TokenTree::Literal(literal)) => captured(literal, &mut whole),
+        Some(TokenTree::Ident(ident)) if ident == "source" && spot.is_alone() => match spot.at(2) {
+            Some(TokenTree::Ident(field))
+                if spot.is(1, '.') && !matches!(spot.at(3), Some(TokenTree::Group(_))) =>
+            {
+                fields.push(field.clone());
             }
-            TokenTree::Ident(ident) if ident == "source" && is_alone(&tokens, place) => {
-                let called = matches!(tokens.get(place + 3), Some(TokenTree::Group(_)));
-                match (tokens.get(place + 1), tokens.get(place + 2)) {
-                    (Some(TokenTree::Punct(dot)), Some(TokenTree::Ident(field)))
-                        if dot.as_char() == '.' && !called =>
-                    {
-                        fields.push(field.clone());
-                    }
-                    _ => *whole = whole.take().or_else(|| Some(ident.clone())),
-                }
-            }
-            TokenTree::Ident(_) | TokenTree::Punct(_) => {}
-        }
-    }
+            _ => whole.push(ident.clone()),
+        },
+        _ => {}
+    });
+    (fields, whole.into_iter().find(|name| name == "source"))
 }
 
 /// Names that other frameworks have for what expressions call `context` and `source`.
@@ -120,20 +81,14 @@ pub(crate) fn meant(
 
 /// Whether a closure or a `let` binds the name, or it is a function.
 fn gives_meaning(name: &Ident, expression: TokenStream) -> bool {
-    let tokens: Vec<TokenTree> = expression.into_iter().collect();
-    let bar = |token: Option<&TokenTree>| matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == '|');
-    tokens.iter().enumerate().any(|(place, token)| match token {
-        TokenTree::Group(group) => gives_meaning(name, group.stream()),
-        TokenTree::Ident(ident) if ident == name => {
-            let before = place.checked_sub(1).and_then(|before| tokens.get(before));
-            let binds =
-                matches!(before, Some(TokenTree::Ident(word)) if word == "let" || word == "mut");
-            let called = matches!(tokens.get(place + 1), Some(TokenTree::Group(group))
-                if group.delimiter() == Delimiter::Parenthesis);
-            binds || called || bar(before) || bar(tokens.get(place + 1))
-        }
-        _ => false,
-    })
+    let mut gives = false;
+    walk(expression, &mut |spot| {
+        let binds =
+            matches!(spot.at(-1), Some(TokenTree::Ident(word)) if word == "let" || word == "mut");
+        gives |= spot.ident() == Some(name)
+            && (binds || spot.is_called() || spot.is(-1, '|') || spot.is(1, '|'));
+    });
+    gives
 }
 
 /// The names that a condition binds for its branch: `if let Some(next) = queue`.

@@ -1,7 +1,9 @@
 //! The names of our attributes, and those of fields and payload items: `#[was = "old_name"]` and
 //! `#[audience(human)]`.
 
-use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, parse::ParseStream};
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::{Attribute, Ident, LitStr, Meta, parse::ParseStream};
 
 use crate::{errors::Errors, message};
 
@@ -68,11 +70,12 @@ pub(super) enum Mark {
 /// was meant, so that nothing else is missing.
 pub(super) fn mark(attribute: &Attribute, place: Place, errors: &mut Errors) -> Mark {
     let Some(name) = attribute.path().get_ident() else { return Mark::Foreign };
-    let exact = |known: &&&'static str| name == **known;
-    if let Some(known) = place.names().iter().find(exact) {
+    let text = name.to_string();
+    let (here, there) = (place.names().iter(), place.other().names().iter());
+    if let Some(known) = here.clone().find(|known| **known == text) {
         return Mark::Ours(known);
     }
-    if place.other().names().iter().any(|known| name == known) {
+    if there.clone().any(|known| *known == text) {
         let (here, there) = match place {
             Place::State => ("a state", "the field that it describes"),
             Place::Field => ("a field", "the state"),
@@ -80,17 +83,13 @@ pub(super) fn mark(attribute: &Attribute, place: Place, errors: &mut Errors) -> 
         errors.at(name.span(), message::misplaced_mark(name, here, there));
         return Mark::Misplaced;
     }
-    let text = name.to_string();
-    let meant = |known: &&&'static str| is_misspelt(&text, known);
-    if let Some(known) = place.names().iter().find(meant) {
-        errors.at(name.span(), message::misspelt_mark(name, known));
-        return Mark::Ours(known);
-    }
-    if let Some(known) = place.other().names().iter().find(meant) {
-        errors.at(name.span(), message::misspelt_mark(name, known));
-        return Mark::Misplaced;
-    }
-    Mark::Foreign
+    let ours = here.map(|known| (known, Mark::Ours(known)));
+    let mut all = ours.chain(there.map(|known| (known, Mark::Misplaced)));
+    let Some((known, mark)) = all.find(|(known, _)| is_misspelt(&text, known)) else {
+        return Mark::Foreign;
+    };
+    errors.at(name.span(), message::misspelt_mark(name, known));
+    mark
 }
 
 /// Whether `written` is probably `known` with a typing error.
@@ -110,41 +109,34 @@ pub(super) struct Marks {
 
 /// Takes `#[was = "old_name"]` out of the attributes.
 pub(super) fn take_was(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Vec<LitStr> {
-    let mut was = Vec::new();
-    attributes.retain(|attribute| {
-        if !attribute.path().is_ident("was") {
-            return true;
-        }
-        match &attribute.meta {
-            Meta::NameValue(pair) => match &pair.value {
-                Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) if !text.value().is_empty() => {
-                    was.push(text.clone());
-                }
-                other => errors.on(other, message::malformed_was()),
-            },
-            other => errors.on(other, message::malformed_was()),
-        }
-        false
-    });
-    was
+    let old = attributes.extract_if(.., |attribute| attribute.path().is_ident("was"));
+    let old = old.map(|attribute| was(&attribute));
+    old.filter_map(|was| was.map_err(|wrong| errors.on(wrong, message::malformed_was())).ok())
+        .collect()
+}
+
+/// The old name, or what stands in its place.
+fn was(attribute: &Attribute) -> Result<LitStr, TokenStream> {
+    let value = match &attribute.meta {
+        Meta::NameValue(pair) => pair.value.to_token_stream(),
+        other => other.to_token_stream(),
+    };
+    let text = syn::parse2(value.clone()).ok();
+    text.filter(|text: &LitStr| !text.value().is_empty()).ok_or(value)
 }
 
 /// Takes `#[audience(human)]` out of the attributes of a field.
 pub(super) fn take_audience(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Audience {
     let mut found = None;
-    attributes.retain(|attribute| {
-        if !attribute.path().is_ident("audience") {
-            return true;
-        }
-        match audience(attribute) {
+    for attribute in attributes.extract_if(.., |attribute| attribute.path().is_ident("audience")) {
+        match audience(&attribute) {
             Some(_) if found.is_some() => {
                 errors.on(attribute, message::repeated_option(&"audience"));
             }
             Some(audience) => found = Some(audience),
             None => errors.on(attribute, message::malformed_audience()),
         }
-        false
-    });
+    }
     found.unwrap_or_default()
 }
 
@@ -157,15 +149,11 @@ pub(super) fn of_item(input: ParseStream<'_>) -> syn::Result<Marks> {
     let mut marks = Marks::default();
     for attribute in Attribute::parse_outer(input)? {
         match &attribute.meta {
-            Meta::NameValue(pair) if pair.path.is_ident("was") => match &pair.value {
-                Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => marks.was.push(text.clone()),
-                other => {
-                    return Err(syn::Error::new_spanned(
-                        other,
-                        "`was` takes the old name as a string",
-                    ));
-                }
-            },
+            meta if meta.path().is_ident("was") => {
+                let problem = "`was` takes the old name as a string";
+                let wrong = |wrong| syn::Error::new_spanned(wrong, problem);
+                marks.was.push(was(&attribute).map_err(wrong)?);
+            }
             other if other.path().is_ident("audience") => {
                 let Some(audience) = audience(&attribute) else {
                     let problem = "`audience` takes `human`, `diagnostic` or `internal`";

@@ -4,6 +4,7 @@ mod branch;
 mod declaration;
 mod marks;
 mod options;
+pub(crate) mod serde;
 mod state;
 mod transition;
 mod upgrade;

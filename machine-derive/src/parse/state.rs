@@ -6,7 +6,7 @@ use syn::{
 use super::{
     Audience, Transition, Upgrade,
     marks::{self, Mark, Place},
-    transition,
+    serde, transition,
 };
 use crate::{errors::Errors, message};
 
@@ -61,16 +61,15 @@ impl Field {
         });
         let was = marks::take_was(&mut attrs, errors);
         let audience = marks::take_audience(&mut attrs, errors);
-        let serde = attrs.iter().map(serde_says).fold(Serde::default(), Serde::and);
-        let optional = serde.default || is_option(&field.ty) && !serde.converts;
+        let has = |options: &[&str]| !serde::options(&attrs, options).is_empty();
+        let optional = has(&["default", "skip"])
+            || is_option(&field.ty) && !has(&["with", "deserialize_with"]);
         Some(Self { attrs, name: field.ident?, ty: field.ty, optional, audience, was })
     }
-}
 
-impl Field {
     /// Whether a serde attribute may change how it is written.
     pub(crate) fn converts(&self) -> bool {
-        self.attrs.iter().any(|attribute| serde_says(attribute).writes)
+        serde::converts(&self.attrs)
     }
 }
 
@@ -86,64 +85,6 @@ pub(crate) fn is_option(ty: &Type) -> bool {
     path.qself.is_none() && path.path.segments.last().is_some_and(|last| last.ident == "Option")
 }
 
-/// What serde attributes say of a field that is missing in the data.
-#[derive(Default)]
-struct Serde {
-    /// `default` or `skip`: it need not be there.
-    default: bool,
-    /// `with` or `deserialize_with`: an `Option` has to be there, too.
-    converts: bool,
-    /// Anything that may change the name or the value of what is written.
-    writes: bool,
-}
-
-impl Serde {
-    #[allow(clippy::needless_pass_by_value, reason = "a fold takes values")]
-    fn and(self, other: Self) -> Self {
-        Self {
-            default: self.default || other.default,
-            converts: self.converts || other.converts,
-            writes: self.writes || other.writes,
-        }
-    }
-}
-
-fn serde_says(attribute: &Attribute) -> Serde {
-    let mut says = Serde::default();
-    if attribute.path().is_ident("serde") {
-        // What serde cannot read, it reports itself.
-        let read = attribute.parse_nested_meta(|meta| {
-            says.default |= meta.path.is_ident("default") || meta.path.is_ident("skip");
-            says.converts |= meta.path.is_ident("with") || meta.path.is_ident("deserialize_with");
-            says.writes |= !READS_ONLY.iter().any(|known| meta.path.is_ident(known));
-            if let Ok(value) = meta.value() {
-                value.parse::<syn::Expr>()?;
-            }
-            Ok(())
-        });
-        says.writes |= read.is_err();
-    } else {
-        // Those of `serde_with` become attributes of serde.
-        let segments = &attribute.path().segments;
-        says.writes = segments.iter().any(|segment| {
-            segment.ident == "skip_serializing_none"
-                || segment.ident.to_string().starts_with("serde")
-        });
-    }
-    says
-}
-
-/// What does not change how data are written.
-const READS_ONLY: [&str; 7] = [
-    "alias",
-    "bound",
-    "crate",
-    "default",
-    "deny_unknown_fields",
-    "deserialize_with",
-    "skip_deserializing",
-];
-
 impl State {
     /// Its field of this name.
     pub(crate) fn field(&self, name: &Ident) -> Option<&Field> {
@@ -157,7 +98,7 @@ impl State {
 
     /// Whether an attribute may change how its data are written.
     pub(crate) fn converts(&self) -> bool {
-        self.others.iter().any(|attribute| serde_says(attribute).writes)
+        serde::converts(&self.others)
     }
 
     pub(super) fn read(variant: Variant, errors: &mut Errors) -> Self {

@@ -1,0 +1,55 @@
+//! Tokens and their neighbours.
+
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
+
+/// A token among those of its group.
+#[derive(Clone, Copy)]
+pub(crate) struct Spot<'t> {
+    tokens: &'t [TokenTree],
+    place: usize,
+}
+
+/// Visits every token that is not a group, in order.
+pub(crate) fn walk(tokens: TokenStream, visit: &mut dyn FnMut(Spot<'_>)) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    for (place, token) in tokens.iter().enumerate() {
+        match token {
+            TokenTree::Group(group) => walk(group.stream(), visit),
+            _ => visit(Spot { tokens: &tokens, place }),
+        }
+    }
+}
+
+impl<'t> Spot<'t> {
+    /// The token at this distance; negative ones are before it.
+    pub(crate) fn at(self, distance: isize) -> Option<&'t TokenTree> {
+        self.tokens.get(self.place.checked_add_signed(distance)?)
+    }
+
+    pub(crate) fn ident(self) -> Option<&'t Ident> {
+        match self.at(0) {
+            Some(TokenTree::Ident(ident)) => Some(ident),
+            _ => None,
+        }
+    }
+
+    /// Whether the token at this distance is this sign.
+    pub(crate) fn is(self, distance: isize, sign: char) -> bool {
+        matches!(self.at(distance), Some(TokenTree::Punct(punct)) if punct.as_char() == sign)
+    }
+
+    /// Whether parentheses follow.
+    pub(crate) fn is_called(self) -> bool {
+        matches!(self.at(1), Some(TokenTree::Group(group))
+            if group.delimiter() == Delimiter::Parenthesis)
+    }
+
+    /// Whether the word is a name by itself: not a field, a method or part of a path.
+    pub(crate) fn is_alone(self) -> bool {
+        let member = self.is(-1, '.') && !self.is(-2, '.');
+        let in_path = self.is(-1, ':') && self.is(-2, ':') || self.is(1, ':') && self.is(2, ':');
+        let key = self.is(1, ':') && !self.is(2, ':');
+        let macro_name = self.is(1, '!') && matches!(self.at(2), Some(TokenTree::Group(_)));
+        !(member || in_path || key || macro_name || self.is(-1, '\''))
+    }
+}
