@@ -1,5 +1,5 @@
 //! Each file in `fail/` has one mistake and is named after it; the `.stderr` file of the same name has
-//! the compiler's output. What must compile is in `pass/`.
+//! the compiler's output. Programs that must compile are in `pass/`.
 
 use std::{collections::BTreeSet, fs, io};
 

@@ -6,7 +6,7 @@
 
 use std::fs;
 
-/// Whether there is a derive above the attribute that is expanded.
+/// Looks for a derive above the attribute that is expanded.
 pub(crate) fn has_derive() -> bool {
     // Without a compiler, as in the tests of this crate, there is no text.
     if !proc_macro::is_available() {
@@ -17,7 +17,7 @@ pub(crate) fn has_derive() -> bool {
     text.is_some_and(|text| is_above(&text, here.line(), here.column()))
 }
 
-/// Whether a derive is among the attributes before a place, which counts from 1.
+/// Looks for a derive among the attributes before a position, which counts from 1.
 fn is_above(text: &str, line: usize, column: usize) -> bool {
     let lines: Vec<&str> = text.lines().collect();
     let before = lines.get(..line.saturating_sub(1)).unwrap_or_default().iter();
@@ -37,7 +37,7 @@ fn is_above(text: &str, line: usize, column: usize) -> bool {
     false
 }
 
-/// Where the attribute starts that the text ends with.
+/// The start of the attribute at the end of the text.
 fn last_attribute(text: &str) -> Option<usize> {
     let text = text.trim_end();
     text.strip_suffix(']')?;

@@ -15,7 +15,7 @@ use syn::{
 
 use crate::{emit, errors::Errors, parse::Options, pipeline};
 
-/// Whether the declaration contains a `cfg` or `cfg_attr`.
+/// Looks for `cfg` and `cfg_attr` in the declaration.
 pub(crate) fn is_in(tokens: TokenStream) -> bool {
     let mut hash = false;
     for token in tokens {

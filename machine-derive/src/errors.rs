@@ -3,7 +3,7 @@ use quote::ToTokens;
 
 use crate::message::Message;
 
-/// Collects the errors of one declaration, each with its own span.
+/// The errors of one declaration, each with its own span.
 #[derive(Default)]
 pub(crate) struct Errors(Vec<syn::Error>);
 

@@ -4,7 +4,7 @@ use syn::ItemEnum;
 
 use crate::{above, cfg, emit, errors::Errors, message, parse, paths, pipeline};
 
-/// The attribute. What the compiler may switch off, it is asked about first.
+/// Expands the attribute. A declaration with `cfg` goes through the compiler first.
 pub(crate) fn machine(options: TokenStream, item: TokenStream) -> TokenStream {
     let is_derive = |attribute: &syn::Attribute| attribute.path().is_ident("derive");
     match syn::parse2::<ItemEnum>(item.clone()) {
@@ -16,7 +16,7 @@ pub(crate) fn machine(options: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
-/// What was derived is for the enum, so the enum stays, and the rest comes out as stubs.
+/// Keeps the enum, for which the derives were expanded; the rest are stubs.
 fn derived_too_early(options: TokenStream, declaration: ItemEnum) -> TokenStream {
     let mut errors = Errors::default();
     errors.at(Span::call_site(), message::derive_above());

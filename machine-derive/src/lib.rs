@@ -27,13 +27,13 @@ pub fn machine(
     expand::machine(options.into(), item.into()).into()
 }
 
-/// The way back of a declaration with `#[cfg]` in it; see `cfg.rs`. Nobody writes it.
+/// Expands a declaration with `#[cfg]` in it; see `cfg.rs`. Internal.
 #[proc_macro_derive(Declaration, attributes(__carried, __written))]
 pub fn declaration(item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     cfg::declaration(item.into()).into()
 }
 
-/// The drawing in a machine's documentation; see `diagram.rs`. Nobody writes it.
+/// The drawing in a machine's documentation; see `diagram.rs`. Internal.
 #[cfg(feature = "diagram")]
 #[proc_macro]
 pub fn svg(input: proc_macro::TokenStream) -> proc_macro::TokenStream {

@@ -67,7 +67,7 @@ pub(crate) fn as_written(tokens: TokenStream) -> TokenStream {
 pub(crate) fn one_level_down(tokens: TokenStream) -> TokenStream {
     let mut out = TokenStream::new();
     let mut tokens = tokens.into_iter().peekable();
-    // Whether this token follows `::`, or follows the first `:` of it.
+    // True if this token follows `::`, or the first `:` of it.
     let (mut in_path, mut first_colon) = (false, false);
     while let Some(token) = tokens.next() {
         let goes_on =
@@ -103,7 +103,7 @@ fn inside(group: &Group) -> TokenTree {
     TokenTree::Group(inner)
 }
 
-/// Whether what a `macro_rules` macro passes on, as in `$limit * 2`, would fall apart without its
+/// True if an expression from a `macro_rules` macro, as in `$limit * 2`, would fall apart without its
 /// invisible delimiters: rustc does not honour those that a procedural macro writes.
 fn needs_parentheses(tokens: &TokenStream) -> bool {
     match syn::parse2::<Expr>(tokens.clone()) {

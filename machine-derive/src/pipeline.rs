@@ -5,9 +5,9 @@ use crate::{check, emit, errors::Errors, model, parse, paths};
 
 /// The whole pipeline: parse what is written, resolve its names, check the graph, emit.
 ///
-/// Each phase reports all it finds and goes on with what is left, so that one build shows every
+/// Each phase reports all mistakes and continues with the rest, so that one build shows every
 /// mistake. Emission comes behind the gate and cannot fail. When there were mistakes, the user's
-/// types still come out, as stubs, so that code that uses them adds no errors of its own.
+/// types are still emitted, as stubs, so that code that uses them adds no further errors.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
     let (options, item) = (paths::one_level_down(options), paths::body_one_level_down(item));
     let mut errors = Errors::default();

@@ -35,7 +35,7 @@ pub(crate) fn of_expression(tokens: TokenStream) -> String {
     let atoms = operators(atoms);
     let atoms = without_outer_parentheses(&atoms);
     let mut out = String::new();
-    // How many `::<` are open: in there, `<` and `>` are brackets.
+    // The number of open `::<`, inside of which `<` and `>` are brackets.
     let mut generics = 0_usize;
     for (place, atom) in atoms.iter().enumerate() {
         let before = place.checked_sub(1).map(|before| &atoms[before]);
@@ -88,7 +88,7 @@ impl Atom {
         self.kind == Kind::Word && keywords.contains(&self.text.as_str())
     }
 
-    /// Whether an operator after this atom is a binary one.
+    /// True if an operator after this atom is binary.
     fn ends_operand(&self) -> bool {
         self.is_word() && !self.is_keyword() || matches!(self.text.as_str(), ")" | "]" | "?" | "}")
     }
@@ -111,7 +111,7 @@ fn flatten(tokens: TokenStream, atoms: &mut Vec<Atom>) {
                     Delimiter::Parenthesis => ("(", ")"),
                     Delimiter::Bracket => ("[", "]"),
                     Delimiter::Brace => ("{", "}"),
-                    // What a `macro_rules` macro passes on; it is not seen.
+                    // From a `macro_rules` macro; it is invisible.
                     Delimiter::None => ("", ""),
                 };
                 if !open.is_empty() {
@@ -150,7 +150,7 @@ fn flatten(tokens: TokenStream, atoms: &mut Vec<Atom>) {
     }
 }
 
-/// Whether the last of several items has a comma behind it.
+/// True if a comma follows the last of several items.
 fn ends_in_a_second_comma(tokens: &TokenStream) -> bool {
     let is_comma =
         |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ',');
@@ -158,7 +158,7 @@ fn ends_in_a_second_comma(tokens: &TokenStream) -> bool {
     tokens.last().is_some_and(is_comma) && tokens.iter().filter(|token| is_comma(token)).count() > 1
 }
 
-/// Whether there is a space between two atoms of a type.
+/// True if two atoms of a type are separated by a space.
 fn apart_in_type(atoms: &[Atom], place: usize, last: &Atom, atom: &Atom) -> bool {
     let is = |place: Option<usize>, text: &str| {
         place.and_then(|place| atoms.get(place)).is_some_and(|atom| atom.text == text)

@@ -33,18 +33,18 @@ impl<'t> Spot<'t> {
         }
     }
 
-    /// Whether the token at this distance is this sign.
+    /// True if the token at this distance is this sign.
     pub(crate) fn is(self, distance: isize, sign: char) -> bool {
         matches!(self.at(distance), Some(TokenTree::Punct(punct)) if punct.as_char() == sign)
     }
 
-    /// Whether parentheses follow.
+    /// True if parentheses follow.
     pub(crate) fn is_called(self) -> bool {
         matches!(self.at(1), Some(TokenTree::Group(group))
             if group.delimiter() == Delimiter::Parenthesis)
     }
 
-    /// Whether the word is a name by itself: not a field, a method or part of a path.
+    /// True if the word is a name by itself: not a field, a method or part of a path.
     pub(crate) fn is_alone(self) -> bool {
         let member = self.is(-1, '.') && !self.is(-2, '.');
         let in_path = self.is(-1, ':') && self.is(-2, ':') || self.is(1, ':') && self.is(2, ':');

@@ -20,7 +20,7 @@ struct Customer {
     limit: u64,
 }
 
-/// What the rules of a customer need to know of the past.
+/// The summary of the past for the rules of a customer.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Effort {
     entries: u64,
@@ -36,7 +36,7 @@ impl Context for Customer {
     fn fold(&self, effort: &mut Effort, _entry: &Entry) -> Result<(), Breach> {
         effort.entries += 1;
         if effort.entries > self.limit {
-            return Err(Breach::new("this customer has had enough; ask somebody first"));
+            return Err(Breach::new("this customer has had enough; ask a person first"));
         }
         Ok(())
     }

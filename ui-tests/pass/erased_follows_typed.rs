@@ -1,4 +1,4 @@
-//! EX-2: the erased machine follows the definition for every state and event.
+//! The erased machine follows the definition for every state and event.
 
 use machine::actor::{Actor, Actors};
 use machine::contract::{
@@ -96,7 +96,7 @@ fn ask<A: Actor>(status: Status, event: &Event, by: &A) -> Result<Status, Illega
     by_value
 }
 
-/// How many of the 56 pairs of state and event are legal for this actor.
+/// The number of legal pairs of state and event, of 56, for this actor.
 fn accepted<A: Actor>(by: &A) -> usize {
     let pairs = || Status::ALL.iter().flat_map(|status| events().map(|event| (*status, event)));
     assert_eq!(pairs().count(), 56);
@@ -107,19 +107,19 @@ fn accepted<A: Actor>(by: &A) -> usize {
 fn runs() {
     let actors = actors();
     for (status, event) in Status::ALL.iter().flat_map(|s| events().map(|event| (*s, event))) {
-        let somebody = [
+        let available = [
             ask(status, &event, &actors.tool_node).is_ok(),
             ask(status, &event, &actors.ecs_node).is_ok(),
             ask(status, &event, &actors.graph_runner).is_ok(),
         ]
         .contains(&true);
         let legal = DEFINITION.find_move(status as usize, event.trigger()).is_some();
-        assert_eq!(somebody, legal, "{status} {}", event.trigger());
+        assert_eq!(available, legal, "{status} {}", event.trigger());
     }
     assert_eq!(accepted(&actors.tool_node), 6, "start, and the five that leave RUNNING");
     assert_eq!(accepted(&actors.ecs_node), 6);
     assert_eq!(accepted(&actors.graph_runner), 8, "all but start");
-    assert_eq!(accepted(&actors.reasoning_node), 0, "EX-4");
+    assert_eq!(accepted(&actors.reasoning_node), 0);
 
     let says = |status, event, text: &str| {
         assert_eq!(ask(status, &event, &actors.tool_node).unwrap_err().to_string(), text);

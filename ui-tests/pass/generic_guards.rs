@@ -27,7 +27,7 @@ fn is_same<T: PartialEq>(full: &parcel::Full<T>, expected: &T) -> Result<(), &'s
 }
 
 fn known<S>(_state: &S, why: &str) -> Result<(), String> {
-    if why.is_empty() { Err("nobody said why".to_owned()) } else { Ok(()) }
+    if why.is_empty() { Err("no reason given".to_owned()) } else { Ok(()) }
 }
 
 fn whole<S: parcel::Whole>(parcel: Parcel<'_, S, u8>) -> Parcel<'_, S, u8> {
@@ -44,7 +44,7 @@ fn runs() {
 
     let empty = Parcel::<parcel::Empty, u8>::new();
     let refused = empty.drop_it("", &actors.tool_node).unwrap_err();
-    assert_eq!(refused.reason, "nobody said why");
+    assert_eq!(refused.reason, "no reason given");
     let event = parcel::Event::DropIt { why: "wet" };
     let any = AnyParcel::from(refused.machine.fill(1));
     assert_eq!(any.why_not(&event, &actors.tool_node), None);

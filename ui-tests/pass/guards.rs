@@ -86,7 +86,7 @@ fn runs() {
     assert_eq!(send(Parcel::new(1).fill(0)).unwrap_err().to_string(), "it is empty");
 }
 
-/// What a guard takes may be what the payload coerces to, or anything at all.
+/// A guard may take types to which the payload coerces, or be generic.
 #[machine]
 #[derive(Debug)]
 pub enum Letter {

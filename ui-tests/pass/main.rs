@@ -1,5 +1,5 @@
-//! Programs that must compile, and do what they should: each module is one. One program of all of them
-//! compiles much faster than one program for each.
+//! Programs that must compile and run. They are modules of one program, which
+//! compiles much faster than many.
 
 #![allow(dead_code, missing_docs, unreachable_pub, reason = "they are programs, not libraries")]
 #![allow(
@@ -51,7 +51,7 @@ mod renamed_crate;
 mod types_named_a;
 mod user_names;
 
-/// A machine at the root of a crate, where `super` is nothing.
+/// A machine at the root of a crate, which has no `super`.
 #[machine::machine]
 enum Door {
     #[initial]

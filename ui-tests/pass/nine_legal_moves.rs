@@ -1,4 +1,4 @@
-//! EX-2: the nine legal transitions, each with its target and data.
+//! The nine legal transitions, each with its target and data.
 
 use machine::actor::Actors;
 use machine::contract::{

@@ -1,4 +1,4 @@
-//! EX-4: an actor or a state can be named `A`, typed and erased.
+//! An actor or a state can be named `A`, typed and erased.
 
 use machine::actor::{Actor, Actors, Category, ToolNode};
 use machine::machine;

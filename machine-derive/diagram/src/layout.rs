@@ -20,7 +20,7 @@ pub struct Rect {
 }
 
 impl Rect {
-    /// Whether the two share more than an edge.
+    /// True if the two share more than an edge.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         let near = |a: f64, b: f64, sizes: f64| (a - b).abs() < sizes / 2.0 - 0.01;
@@ -119,7 +119,7 @@ fn edges(diagram: &Diagram, arrows: &[Placed]) -> Vec<(usize, usize)> {
     edges
 }
 
-/// Which arrows are back edges of a depth-first search from the initial state.
+/// Marks the arrows that are back edges of a depth-first search from the initial state.
 fn back(diagram: &Diagram, arrows: &[Placed]) -> Vec<bool> {
     let mut back = vec![false; arrows.len()];
     let mut seen = vec![false; diagram.nodes.len()];

@@ -30,9 +30,9 @@ pub struct Diagram {
 pub struct Node {
     /// The text in the box.
     pub label: String,
-    /// Whether it is the initial state.
+    /// True for the initial state.
     pub initial: bool,
-    /// Whether it is terminal.
+    /// True for a terminal state.
     pub terminal: bool,
 }
 
@@ -55,7 +55,7 @@ impl Diagram {
         svg::draw(self, &self.layout())
     }
 
-    /// Where its parts are, for a drawing of one's own.
+    /// The positions of its parts, for a custom drawing.
     #[must_use]
     pub fn layout(&self) -> Layout {
         layout::layout(self)

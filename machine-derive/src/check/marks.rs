@@ -14,7 +14,7 @@ const ON_STATES: [&str; 5] = ["rename_all", "into", "remote", "tag", "transparen
 /// Options of serde that change the names of a field, or merge the names of another type into them.
 const ON_FIELDS: [&str; 2] = ["rename", "flatten"];
 
-/// The data of a state with marks have the names of its fields.
+/// Data of a state with marks must have the names of its fields.
 pub(super) fn go_by_names(graph: &Graph<'_>, errors: &mut Errors) {
     for state in &graph.states {
         let written = state.written;

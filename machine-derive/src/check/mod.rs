@@ -121,7 +121,7 @@ fn every_state_leads_to_an_end(graph: &Graph<'_>, errors: &mut Errors) {
             continue;
         }
         let reachable = graph.reachable(index);
-        // A trap is reported for its first state; what leads into it, or around in it, follows.
+        // A trap is reported for its first state; the states that lead into it follow from that.
         let mut others = reachable.iter().filter(|other| **other != index);
         if others.any(|other| *other < index || !graph.reachable(*other).contains(&index)) {
             continue;

@@ -1,4 +1,4 @@
-//! Old names: each belongs to one new one.
+//! Old names: each maps to one current name.
 
 use std::collections::BTreeMap;
 

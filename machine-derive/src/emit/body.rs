@@ -1,4 +1,4 @@
-//! The work of a move: what the user's expressions see, the choice, the next state, the journal.
+//! The work of a move: the names in the user's expressions, the choice, the next state, the journal.
 
 use std::slice::Iter;
 
@@ -14,10 +14,10 @@ use crate::{
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
 
-/// The body, given `machine`, what is brought and, where there is a journal, `actor`.
+/// The body, given `machine`, the payload and, if there is a journal, `actor`.
 pub(super) fn emit(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let from = &names.graph.states[step.from];
-    // What is brought goes into the journal as it is, before anything takes it apart.
+    // The payload goes into the journal unchanged, before anything takes it apart.
     let journal = names.durable.then(|| {
         let items = names.graph.triggers[step.trigger].brought.iter().map(|brought| {
             let (name, text) = (local(from, brought.name), bare(brought.name));
@@ -48,18 +48,18 @@ pub(super) fn emit(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     hygienic!(#journal #bindings #leads)
 }
 
-/// What is checked where there is a choice: rustc only warns of an arm that is never taken.
+/// The lints of a choice: rustc only warns of an arm that is never taken.
 pub(super) fn lints(step: &Move<'_>) -> Option<TokenStream> {
     step.is_choice().then(|| hygienic!(#[deny(unreachable_patterns)]))
 }
 
-/// Whether a target or a condition takes anything from the source.
+/// True if a target or a condition uses the source.
 pub(super) fn uses_source(step: &Move<'_>) -> bool {
     let mut fields = step.leads.iter().flat_map(|target| &target.fields);
     step.is_choice() || fields.any(|(_, source)| !matches!(source, Source::Brought(_)))
 }
 
-/// The variable for what is brought. A field of the source that has the same name would hide it.
+/// The variable for a payload item. A field of the source with the same name would shadow it.
 pub(super) fn local(from: &State<'_>, name: &Ident) -> Ident {
     if from.written.fields.iter().any(|field| field.name == *name) {
         let span = Span::mixed_site().located_at(name.span());
@@ -69,20 +69,20 @@ pub(super) fn local(from: &State<'_>, name: &Ident) -> Ident {
     }
 }
 
-/// The function that turns one type into the other, which is there if the two are the same.
+/// The conversion between two types, which exists if they are the same.
 pub(super) fn convert(same: &Same<'_>) -> TokenStream {
     let Same { name, found, expected, span, .. } = same;
     let span = Span::mixed_site().located_at(*span);
     quote_spanned!(span=> <#found as same::#name<#expected>>::same)
 }
 
-/// What the user's expressions can name.
+/// The names that are available in the user's expressions.
 struct Scope<'a> {
     step: &'a Move<'a>,
     from: &'a State<'a>,
     /// The names that they use.
     used: Vec<Ident>,
-    /// The fields that are bound by themselves, where the source is used as a whole.
+    /// The fields that are bound by themselves although `source` is bound, too.
     taken: Vec<&'a Ident>,
 }
 
@@ -128,7 +128,7 @@ impl<'a> Scope<'a> {
         hygienic!(#context #source #status)
     }
 
-    /// Whether a field or an item of the payload has this name; to use it is an error then.
+    /// True if a field or a payload item has this name; using it is then an error.
     fn is_shadowed(&self, graph: &Graph<'_>, name: &str) -> bool {
         let brought = &graph.triggers[self.step.trigger].brought;
         self.from.written.fields.iter().any(|field| field.name == name)
@@ -170,7 +170,7 @@ fn leads(
                     hygienic!(if #guard)
                 });
                 let leads = leads(names, scope, &arm.branch, targets);
-                // Rustc suggests further arms behind the last one, so that is where it is written.
+                // Rustc suggests further arms after the last one, so the body has the span of its end.
                 let mut body = Group::new(Delimiter::Brace, leads);
                 body.set_span(Span::mixed_site().located_at(arm.end));
                 hygienic!(#pattern #guard => #body)
@@ -180,10 +180,10 @@ fn leads(
     }
 }
 
-/// The machine in the state that this branch leads to.
+/// The machine in the target state of this branch.
 fn target(names: &Names<'_>, scope: &Scope<'_>, target: &Target<'_>) -> TokenStream {
     let (typed, step) = (&names.typed, scope.step);
-    // Computed fields come first: they may look at fields that are then carried away.
+    // Computed fields come first: they may use fields that are moved later.
     let computed = target.fields.iter().filter_map(|(field, source)| match source {
         Source::Computed(value) => {
             let (fresh, ty, value) = (computed_name(&field.name), &field.ty, value);

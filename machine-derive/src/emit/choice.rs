@@ -1,4 +1,4 @@
-//! What the method of a choice returns: an enum with a variant for each way that it can go.
+//! The enum that the method of a choice returns: a variant for each possible target.
 
 use proc_macro2::TokenStream;
 use quote::quote;

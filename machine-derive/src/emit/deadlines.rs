@@ -1,4 +1,4 @@
-//! When a move is due, and the move that nobody has to make.
+//! Deadlines: when a move is due, and making it without a caller.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -27,7 +27,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     quote!(#(#functions)* #(#of_states)* #erased)
 }
 
-/// The one place where the user's `after` is evaluated.
+/// The function that evaluates the user's `after`.
 fn function(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     let after = step.written.after.as_ref()?;
     let state = &names.graph.states[step.from];
@@ -36,10 +36,10 @@ fn function(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     let (generics, predicates) = names.for_all();
     let used = names_in(after.to_token_stream());
     let use_of = |name: &str| used.iter().find(|used| *used == name);
-    // By value, as in a computed item; but the state keeps its own.
+    // By value, as in a computed item; cloned, because the state keeps its fields.
     let fields = state.written.fields.iter().map(|field| &field.name);
     let fields = fields.filter(|field| *field != "source" && used.contains(field)).map(|field| {
-        // What cannot be cloned is reported where it is used; `source.field` borrows it.
+        // A field that cannot be cloned is reported where it is used; `source.field` borrows it.
         let used = used.iter().find(|used| *used == field).unwrap_or(field);
         let span = proc_macro2::Span::mixed_site().located_at(used.span());
         let value = quote_spanned!(span=> ::core::clone::Clone::clone(&state.#used));
@@ -74,7 +74,7 @@ fn function(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     })
 }
 
-/// What a typed machine says of its deadlines.
+/// The deadlines of a typed machine.
 fn of_state(names: &Names<'_>, (index, state): (usize, &State<'_>), most: usize) -> TokenStream {
     let (typed, (generics, predicates)) = (names.typed_in(state), names.for_all());
     let calls: Vec<_> = names
@@ -86,7 +86,7 @@ fn of_state(names: &Names<'_>, (index, state): (usize, &State<'_>), most: usize)
     let size = names::index(most);
     hygienic! {
         impl #generics #typed #predicates {
-            /// The transitions that are to be made when some time has passed, counted from
+            /// The transitions that are due when some time has passed, counted from
             /// entering this state or, for a group's deadline, the group.
             pub fn deadlines(
                 &self,
@@ -103,7 +103,7 @@ fn of_state(names: &Names<'_>, (index, state): (usize, &State<'_>), most: usize)
     }
 }
 
-/// What the erased machine says of its deadlines, and the move that a deadline makes.
+/// The deadlines of the erased machine, and firing one.
 fn erased_machine(names: &Names<'_>) -> TokenStream {
     let any_type = names.any_type();
     let (generics, predicates) = names.for_all();
@@ -115,11 +115,11 @@ fn erased_machine(names: &Names<'_>) -> TokenStream {
         "Makes the move of a deadline that is due at `now` (milliseconds since the Unix epoch, by the \
          clock of the store)."
     } else {
-        "Makes the move of a deadline. Whether it is due is for the caller to know."
+        "Makes the move of a deadline. The caller checks that it is due."
     };
     hygienic! {
         impl #generics #any_type #predicates {
-            /// The transitions that are to be made when some time has passed, counted from
+            /// The transitions that are due when some time has passed, counted from
             /// entering the state or, for a group's deadline, the group.
             pub fn deadlines(
                 &self,
@@ -132,7 +132,7 @@ fn erased_machine(names: &Names<'_>) -> TokenStream {
             ///
             /// # Errors
             ///
-            /// The machine as it was, and why: the state has no such deadline, it is not due yet,
+            /// The unchanged machine, and the reason: the state has no such deadline, it is not due yet,
             /// or the guard refuses, which leaves it due.
             pub fn fire_deadline(
                 self,
@@ -152,7 +152,7 @@ fn erased_machine(names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// A deadline of one state: fired, or the machine and why not.
+/// Fires a deadline of one state, or returns the machine and the reason.
 fn arm(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let any = &names.any;
     let from = names.graph.states[step.from].name();

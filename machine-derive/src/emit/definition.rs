@@ -62,8 +62,8 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
     }
 }
 
-/// Rows that live as long as the program. They could be dropped, so they are a constant of their
-/// own.
+/// Rows that live as long as the program. They have a destructor, so they are a separate
+/// constant.
 fn list(rows: impl Iterator<Item = TokenStream>) -> TokenStream {
     let rows: Vec<TokenStream> = rows.collect();
     if rows.is_empty() { quote!(&[]) } else { quote!(const { &[#(#rows),*] }) }

@@ -240,7 +240,7 @@ fn restore(names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// A machine is not read from data; without these implementations, serde would advise a derive.
+/// Deserialization that never compiles; without it, rustc would suggest a derive.
 fn never_read(names: &Names<'_>) -> TokenStream {
     let Names { typed, any, state, .. } = names;
     if !names.graph.derives("Deserialize") {

@@ -74,7 +74,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     quote! {
         // Rustc shows the trait of a bound that does not hold, so these names must be readable.
         mod illegal {
-            pub enum Nobody {}
+            pub enum Never {}
             #traits
         }
         #impls
@@ -91,7 +91,7 @@ fn illegal_trait(name: &Ident, message: &str, label: &str) -> TokenStream {
 
         // Without this, rustc would suggest implementing the trait.
         #[diagnostic::do_not_recommend]
-        impl #name for Nobody {}
+        impl #name for Never {}
     }
 }
 

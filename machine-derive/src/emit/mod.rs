@@ -1,4 +1,4 @@
-//! What the machine expands to. Nothing in here can fail: the graph was checked.
+//! The expansion. Nothing in here can fail: the graph was checked.
 //!
 //! All of it goes into one module, named after the machine, so that the fields of the typed
 //! machine are private even to the module that declares it. Every path is written in full.

@@ -25,7 +25,7 @@ pub(super) struct Names<'a> {
     /// The type of the context, `()` if there is none.
     pub(super) context: TokenStream,
     pub(super) durable: bool,
-    /// Whether the items are stubs.
+    /// True if the items are stubs.
     pub(super) stub: bool,
     /// The types that have an alias; see `storable`.
     pub(super) data: Vec<String>,
@@ -107,17 +107,17 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Whether the machine keeps a context.
+    /// True if the machine has a context.
     pub(super) fn has_context(&self) -> bool {
         self.graph.declaration.options.context.is_some()
     }
 
-    /// Whether the machine can be printed. After a mistake, the derives may be in another place.
+    /// True if the machine implements `Debug`. After a mistake, the derives may be elsewhere.
     pub(super) fn debug(&self) -> bool {
         self.stub || self.graph.derives("Debug")
     }
 
-    /// Whether the machine keeps more than its state.
+    /// True if the machine keeps more than its state.
     pub(super) fn keeps(&self) -> bool {
         self.durable || self.has_context()
     }

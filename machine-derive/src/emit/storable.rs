@@ -1,6 +1,6 @@
 //! The types of a durable machine that serde must write and read.
 //!
-//! Each is a bound of the implementations that serde derives, which rustc believes until somebody uses
+//! Each is a bound of the implementations that serde derives, which rustc accepts until the code uses
 //! them. So a type that does not fit makes one error, in [`asked`], and not several of serde's.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
@@ -46,7 +46,7 @@ pub(super) fn asked(names: &Names<'_>) -> TokenStream {
         let span = Span::mixed_site().located_at(ty.span());
         quote_spanned!(span=> stored::<#ty>)
     });
-    // What the bounds of its fields do not say of a state, it says itself.
+    // A state whose fields have no such bounds is checked itself.
     let is_bound = |state: &&State<'_>| {
         let others = &state.written.others;
         let mut fields = state.written.fields.iter();

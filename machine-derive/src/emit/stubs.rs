@@ -25,7 +25,7 @@ pub(crate) fn stubs(declaration: &Declaration) -> TokenStream {
     names.module(&items(&guess, &names))
 }
 
-/// The stubs, and the enum in the place of the typed machine, for what was derived for it. It has the
+/// The stubs, and the enum in place of the typed machine, because derives were expanded for it. It has the
 /// constructor, which leads into the stubs.
 pub(crate) fn stubs_beside_the_enum(declaration: &Declaration, mut item: ItemEnum) -> TokenStream {
     let guess = Guess::of(declaration);
@@ -76,7 +76,7 @@ fn items(guess: &Guess<'_>, names: &Names<'_>) -> TokenStream {
     quote!(#definition #emitted #methods #actors #groups #imports)
 }
 
-/// The same items, where no function does anything.
+/// Empties the functions of these items.
 fn without_bodies(items: TokenStream) -> TokenStream {
     let Ok(mut file) = syn::parse2::<File>(items.clone()) else { return items };
     file.items.iter_mut().for_each(empty);
@@ -109,7 +109,7 @@ fn empty(item: &mut Item) {
     }
 }
 
-/// The only `impl Trait` that methods return is an iterator, and `!` is none.
+/// A loop, or an empty iterator: methods return no other `impl Trait`, which `!` does not implement.
 fn body(output: &ReturnType) -> syn::Block {
     match output {
         ReturnType::Type(_, ty) if matches!(**ty, Type::ImplTrait(_)) => {

@@ -10,7 +10,7 @@ use crate::model::{Graph, Move, State, Trigger};
 
 /// A method per legal move, on the state that it leaves, and nowhere else.
 ///
-/// Where not everyone may call the method, the work is done by a separate function, which the
+/// If the method is restricted, the work is done by a separate function, which the
 /// erased machine calls as well, so that the two forms cannot come to differ. Its own variables
 /// have the span of the macro, so that a payload may be called `payload`, or `by`.
 ///
@@ -38,7 +38,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     hygienic!(#(#states)*)
 }
 
-/// Whether the method itself is all that the erased machine needs.
+/// True if the erased machine can call the method itself.
 pub(super) fn is_the_method(graph: &Graph<'_>, step: &Move<'_>) -> bool {
     step.written.by.is_empty() && step.guard.is_none() && graph.group_of(step).is_none()
 }
@@ -66,7 +66,7 @@ fn method(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
         });
         let actor = names.durable.then(|| hygienic!(let actor = ::core::option::Option::None;));
         let body = body::emit(names, step);
-        // A machine that keeps nothing is not looked at.
+        // Not used if the machine keeps nothing.
         let machine =
             (names.keeps() || body::uses_source(step)).then(|| hygienic!(let machine = self;));
         hygienic!(#machine #(#renamed)* #actor #body)
@@ -84,7 +84,7 @@ fn method(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     }
 }
 
-/// What the method returns: the machine in its next state or, for a choice, where it led; where a
+/// The return type of the method: the machine in its next state or, for a choice, its outcome; if a
 /// guard may refuse, in a result. `machine` is the type of the machine that is moved, and `state`
 /// that of its state.
 pub(super) fn result(
@@ -122,7 +122,7 @@ fn next(names: &Names<'_>, step: &Move<'_>, state: &TokenStream) -> TokenStream 
     }
 }
 
-/// What the docs of a guarded method say of its error.
+/// The documentation of a guarded method's error.
 pub(super) fn errors() -> TokenStream {
     let about = "# Errors\n\nThe machine as it was, when the guard refuses.";
     hygienic!(#[doc = ""] #[doc = #about])
@@ -164,7 +164,7 @@ pub(super) fn guarded(
     hygienic!(#function(#machine, #(#items),*))
 }
 
-/// The one place where the user's guard is called; what does not fit is reported at its path.
+/// The function that calls the user's guard; type errors are reported at its path.
 fn guard(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     let guard = step.guard?;
     let path = &guard.written.path;
@@ -190,7 +190,7 @@ fn guard(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     let called = quote_spanned!(span=> guard);
     let call = quote_spanned!(span=> #called(#machine.state(), #context #(#items),*));
     // Asks for the signature before the call, because rustc would suggest changes to the call, which
-    // nobody wrote. The types are those of the guard, so that arguments can be coerced to them.
+    // is generated. The types are those of the guard, so that arguments can be coerced to them.
     let number = 1 + usize::from(context.is_some()) + items.len();
     let types: Vec<Ident> = (0..number).map(|place| format_ident!("T{}", place)).collect();
     // Not a path alone, which rustc would suggest to wrap in a closure.
@@ -223,7 +223,7 @@ fn guard(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     })
 }
 
-/// What the journal calls the actor, given by `kind`; nothing where there is no journal.
+/// The actor's name for the journal, given by `kind`; `None` without a journal.
 pub(super) fn actor_value(
     names: &Names<'_>,
     step: &Move<'_>,
@@ -251,7 +251,7 @@ pub(super) fn actor_by_permission(
     })
 }
 
-/// What the caller brings, as parameters.
+/// The payload as parameters.
 pub(super) fn params(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
     let brought = graph.triggers[step.trigger].brought.iter();
     brought

@@ -113,7 +113,7 @@ fn getters(names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// A machine has no `Clone`; without these methods, rustc would advise to implement it.
+/// A `clone` that never compiles; without it, rustc would suggest implementing `Clone`.
 fn never_cloned(names: &Names<'_>) -> TokenStream {
     if names.graph.triggers.iter().any(|trigger| bare(trigger.name) == "clone") {
         return TokenStream::new();

@@ -1,4 +1,4 @@
-//! Where a transition leads, and where each field of its targets comes from.
+//! The targets of a transition, and the source of each of their fields.
 
 use proc_macro2::Span;
 use quote::{ToTokens, format_ident};
@@ -17,13 +17,13 @@ pub(super) struct Branches<'g, 'a> {
     pub(super) from: usize,
     pub(super) transition: &'a Transition,
     pub(super) brought: &'g [Brought<'a>],
-    /// What the patterns on the way to this branch bind.
+    /// The names that patterns on the way to this branch bind.
     pub(super) bound: Vec<Ident>,
     pub(super) errors: &'g mut Errors,
     /// An item of the payload has a wrong name: fields without a source are not reported.
     pub(super) misnamed: bool,
     pub(super) targets: Vec<Target<'a>>,
-    /// Whether each target could be resolved.
+    /// False once a target could not be resolved.
     pub(super) is_whole: bool,
 }
 
@@ -84,7 +84,7 @@ impl<'a> Branches<'_, 'a> {
         };
         let target = &states[to];
         if target.unnamed {
-            // Reported; whatever is said of its fields, it has none yet.
+            // Reported; its fields are unknown.
             return None;
         }
         let mut misnamed = self.misnamed;
@@ -111,7 +111,7 @@ impl<'a> Branches<'_, 'a> {
         whole.then_some(Target { to, stays: written.stays(), fields })
     }
 
-    /// Where a field of a target comes from: what this branch says, what the payload says, the
+    /// The source of a field of a target: an item of this branch, an item of the payload, or the
     /// field of the same name in the source.
     fn source(
         &mut self,

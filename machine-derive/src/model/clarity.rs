@@ -87,7 +87,7 @@ fn binds(branch: &Branch, bound: &mut Vec<Ident>) {
     }
 }
 
-/// A field that is named by itself is taken out of the source, so `source` no longer has it.
+/// A field that is named by itself is moved out of the source, so `source` no longer has it.
 fn source_is_used_in_one_way(source: &parse::State, expressions: &[&Expr], errors: &mut Errors) {
     let uses = expressions.iter().map(|one| scope::uses_of_source(one.to_token_stream()));
     let (mut by_field, mut whole) = (Vec::new(), None);

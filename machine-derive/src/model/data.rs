@@ -23,7 +23,7 @@ impl Graph<'_> {
         fields.chain(items).filter(|ty| seen.insert(text::of_type(ty.to_token_stream()))).collect()
     }
 
-    /// Whether serde writes what the type says, because no attribute says otherwise.
+    /// True if serde writes the type as it is, because no attribute changes that.
     pub(crate) fn is_plain<'t>(&self, attributes: impl IntoIterator<Item = &'t Attribute>) -> bool {
         let is_serde = |attribute: &Attribute| {
             let first = attribute.path().segments.first();

@@ -16,7 +16,7 @@ pub(crate) struct Graph<'a> {
     pub(crate) declaration: &'a Declaration,
     pub(crate) states: Vec<State<'a>>,
     pub(crate) triggers: Vec<Trigger<'a>>,
-    /// Where each state and each trigger stands, by name: comparing identifiers is slow.
+    /// Indexes by name: comparing identifiers is slow.
     pub(crate) state_index: BTreeMap<String, usize>,
     pub(crate) trigger_index: BTreeMap<String, usize>,
     /// In declaration order.
@@ -40,13 +40,13 @@ pub(crate) struct State<'a> {
 pub(crate) struct Trigger<'a> {
     pub(crate) name: &'a Ident,
     pub(crate) brought: Vec<Brought<'a>>,
-    /// What its guards refuse with, where it has guards.
+    /// The error type of its guards, if it has any.
     pub(crate) refusal: Option<&'a Type>,
-    /// Where it can lead, if data decide that. The same from every state.
+    /// The possible targets of a choice, the same from every state.
     pub(crate) choice: Option<Vec<Way>>,
 }
 
-/// What the caller brings to a trigger.
+/// A payload item from the caller.
 #[derive(Clone, Copy)]
 pub(crate) struct Brought<'a> {
     pub(crate) name: &'a Ident,
@@ -59,7 +59,7 @@ pub(crate) struct Brought<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Way {
     To(usize),
-    /// The state that was left, whichever of several that was.
+    /// The state that was left, for any of several.
     Same,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct Move<'a> {
     pub(crate) from: usize,
     pub(crate) trigger: usize,
     pub(crate) written: &'a Transition,
-    /// Where it can lead, one target for each that is written.
+    /// The resolved targets, in the order in which they are written.
     pub(crate) leads: Vec<Target<'a>>,
     /// The states that it can lead to, each once; its edges in the table.
     pub(crate) targets: Vec<usize>,
@@ -79,7 +79,7 @@ pub(crate) struct Move<'a> {
     pub(crate) group: Option<&'a Ident>,
 }
 
-/// What may still refuse a move.
+/// A guard.
 #[derive(Clone, Copy)]
 pub(crate) struct Guard<'a> {
     pub(crate) written: &'a parse::Guard,
@@ -90,13 +90,13 @@ pub(crate) struct Guard<'a> {
 /// A state that a move can lead to.
 pub(crate) struct Target<'a> {
     pub(crate) to: usize,
-    /// It is written `Self`.
+    /// True if it is written `Self`.
     pub(crate) stays: bool,
-    /// Where each field comes from, in the target's order.
+    /// The source of each field, in the target's order.
     pub(crate) fields: Vec<(&'a Field, Source<'a>)>,
 }
 
-/// Where a field of the target comes from. The number is an index into [`Graph::same`].
+/// The source of a field of a target. The number is an index into [`Graph::same`].
 pub(crate) enum Source<'a> {
     Brought(Option<usize>),
     Carried(Option<usize>),
@@ -105,14 +105,14 @@ pub(crate) enum Source<'a> {
 
 /// Two types that must be the same. Their texts differ, so the compiler decides.
 pub(crate) struct Same<'a> {
-    /// The trait that asks, named to be read: rustc shows it.
+    /// The trait that makes the compiler compare; rustc shows its name.
     pub(crate) name: Ident,
     pub(crate) found: &'a Type,
     pub(crate) expected: &'a Type,
-    /// What to say if they are not.
+    /// The message if they differ.
     pub(crate) message: Message,
     pub(crate) span: Span,
-    /// Nothing is converted between them, so the question is asked by itself.
+    /// True if nothing is converted between them, so that they are compared separately.
     pub(crate) alone: bool,
 }
 
@@ -124,7 +124,7 @@ impl<'a> Trigger<'a> {
 }
 
 impl Move<'_> {
-    /// Whether data decide where it leads.
+    /// True if data decide where it leads.
     pub(crate) fn is_choice(&self) -> bool {
         self.written.leads.is_choice()
     }
@@ -152,7 +152,7 @@ impl<'a> State<'a> {
 }
 
 impl<'a> Graph<'a> {
-    /// The actors that some move names, each once, in the order in which they are written.
+    /// The actors of all moves, each once, in the order in which they are written.
     pub(crate) fn actors(&self) -> Vec<&'a Path> {
         let mut actors = Vec::new();
         for actor in self.moves.iter().flat_map(|step| &step.written.by) {
@@ -165,17 +165,17 @@ impl<'a> Graph<'a> {
 }
 
 impl<'a> Graph<'a> {
-    /// The name of the machine in stored data, and of the generated module.
+    /// The name of the machine in stored data and of the generated module.
     pub(crate) fn stored(&self) -> String {
         bare(&self.declaration.name).to_snake_case()
     }
 
-    /// Whether the user derives `name`.
+    /// True if the user derives `name`.
     pub(crate) fn derives(&self, name: &str) -> bool {
         self.declaration.derives(name)
     }
 
-    /// The moves out of a state. They stand together: moves are in the order of their states.
+    /// The moves out of a state, which are adjacent: moves are in the order of their states.
     pub(crate) fn leaving(&self, state: usize) -> impl Iterator<Item = &Move<'a>> {
         let first = self.moves.partition_point(|step| step.from < state);
         self.moves[first..].iter().take_while(move |step| step.from == state)
@@ -192,12 +192,12 @@ impl<'a> Graph<'a> {
         was.find(|was| !was.is_empty()).unwrap_or_default()
     }
 
-    /// Where the state of this name stands.
+    /// The index of the state of this name.
     pub(crate) fn state(&self, name: &Ident) -> Option<usize> {
         self.state_index.get(&name.to_string()).copied()
     }
 
-    /// Whether some state lets only certain actors take this trigger.
+    /// True if some state restricts this trigger to certain actors.
     pub(crate) fn is_restricted(&self, trigger: usize) -> bool {
         self.moves_of(trigger).any(|step| !step.written.by.is_empty())
     }
@@ -227,7 +227,7 @@ impl<'a> Graph<'a> {
         seen
     }
 
-    /// A shortest path from `start` to `end` that avoids some states, as a person would write it:
+    /// A shortest path from `start` to `end` that avoids some states, as in
     /// `DRAFT -submit-> OPEN`. A path has at least one step.
     pub(crate) fn path(&self, start: usize, end: usize, avoid: &[usize]) -> Option<String> {
         let mut seen = BTreeSet::new();
@@ -249,7 +249,7 @@ impl<'a> Graph<'a> {
         None
     }
 
-    /// The groups, in the order in which they are first named, each with its states.
+    /// The groups with their states, in the order in which they are first named.
     pub(crate) fn groups(&self) -> Vec<(&Ident, Vec<usize>)> {
         let mut groups: Vec<(&Ident, Vec<usize>)> = Vec::new();
         for (index, state) in self.states.iter().enumerate() {
@@ -266,7 +266,7 @@ impl<'a> Graph<'a> {
 
     /// The triggers that are declared for this whole group, and for no other group or state of it.
     ///
-    /// Where the states do not know all of the machine's parameters, each has its own method.
+    /// In a generic machine each state has its own method, because states do not know all parameters.
     pub(crate) fn triggers_of(&self, group: &Ident) -> Vec<usize> {
         if !self.declaration.generics.params.is_empty() {
             return Vec::new();
@@ -298,12 +298,12 @@ impl<'a> Graph<'a> {
             .map(|(index, _)| index)
     }
 
-    /// The group for whose states this move was declared at once.
+    /// The group for which this move was declared, if it is a method of the whole group.
     pub(crate) fn group_of(&self, step: &Move<'a>) -> Option<&'a Ident> {
         step.group.filter(|group| self.triggers_of(group).contains(&step.trigger))
     }
 
-    /// What can be done in a state, as a sentence. The runtime says the same of a refusal.
+    /// The legal moves of a state, as a sentence. The runtime describes a refusal in the same words.
     pub(crate) fn legal_moves(&self, state: usize) -> String {
         let moves = self.leaving(state).map(|step| {
             format!("{} -> {}", bare(self.triggers[step.trigger].name), self.targets_text(step))
@@ -312,7 +312,7 @@ impl<'a> Graph<'a> {
         format!("from {} you can: {}", self.states[state].label, moves.join(", "))
     }
 
-    /// Where a move leads: `EXECUTING or SUMMARIZING`.
+    /// The targets of a move: `EXECUTING or SUMMARIZING`.
     pub(crate) fn targets_text(&self, step: &Move<'_>) -> String {
         let targets = step.targets.iter().map(|to| self.states[*to].label.as_str());
         targets.collect::<Vec<_>>().join(" or ")

@@ -136,7 +136,7 @@ fn graph(declaration: &Declaration) -> Graph<'_> {
 }
 
 impl Graph<'_> {
-    /// Whether an item that exists already serves as the state of its name, which was reported.
+    /// True if another item already has the name of the state, which was reported.
     pub(crate) fn is_taken(&self, state: &State<'_>) -> bool {
         is_reserved_state(self.declaration, state.name())
             || hides_a_type(self.declaration, state.written)

@@ -22,7 +22,7 @@ pub(super) fn check(graph: &Graph<'_>, errors: &mut Errors) {
     }
 }
 
-/// Whether a type in the declaration would be taken for this state.
+/// True if this state shadows a type in the declaration.
 pub(crate) fn hides_a_type(declaration: &Declaration, state: &State) -> bool {
     hidden_by(declaration, state).is_some()
 }

@@ -1,4 +1,4 @@
-//! What the caller brings to a transition.
+//! The payload of a transition.
 
 use syn::Ident;
 
@@ -39,7 +39,7 @@ pub(super) fn resolve<'a>(
     (is_whole && errors.len() == before).then_some((brought, leads))
 }
 
-/// What the caller brings.
+/// The payload items from the caller.
 fn brought<'a>(
     graph: &Graph<'a>,
     from: usize,

@@ -18,12 +18,12 @@ const RESERVED: [&str; 5] = ["new", "state", "context", "id", "journal"];
 /// The other items in the machine's module.
 const RESERVED_STATES: [&str; 2] = ["Event", "Status"];
 
-/// Whether every machine has a method of that name.
+/// True if every machine has a method of that name.
 pub(crate) fn is_reserved(trigger: &Ident) -> bool {
     RESERVED.contains(&bare(trigger).as_str())
 }
 
-/// Whether every machine's module has an item of that name.
+/// True if every machine's module has an item of that name.
 pub(crate) fn is_reserved_state(declaration: &Declaration, state: &Ident) -> bool {
     let name = bare(state);
     let machine = bare(&declaration.name);
@@ -49,7 +49,7 @@ pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> 
         moves: Vec::new(),
         same: Vec::new(),
     };
-    // What is wrong with a transition of a group is reported for one of its states.
+    // Mistakes in a transition of a group are reported for one of its states.
     let mut told = BTreeSet::new();
     for (position, state) in declaration.states.iter().enumerate() {
         if is_reserved_state(declaration, &state.name) {
@@ -59,7 +59,7 @@ pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> 
             resolve_move(&mut graph, position, transition, None, errors);
         }
         for (index, (group, transition)) in declaration.options.from_groups.iter().enumerate() {
-            // What a state declares for itself comes before what its group does.
+            // A state's own declaration overrides that of its group.
             let own =
                 state.transitions.iter().any(|own| bare(&own.trigger) == bare(&transition.trigger));
             if state.groups.contains(group) && !told.contains(&index) && !own {
@@ -82,7 +82,7 @@ pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> 
     graph
 }
 
-/// Where all moves of a choice leave one state, `Self` is that state, by its name.
+/// If all moves of a choice leave one state, `Self` is that state, by its name.
 fn name_the_only_source(graph: &mut Graph<'_>) {
     for index in 0..graph.triggers.len() {
         let mut sources = graph.moves_of(index).map(|step| step.from);
@@ -232,7 +232,7 @@ fn resolve_move<'a>(
     });
 }
 
-/// What a trigger returns is the same from every state: guarded or not, a choice between the same
+/// A trigger returns the same type from every state: guarded or not, a choice between the same
 /// states or none. (Where a choice is first declared for one state only, `Self` is that state.)
 fn same_everywhere(
     graph: &Graph<'_>,

@@ -1,5 +1,5 @@
-//! Which names an expression uses. Rust resolves them; this only looks, so that a name with two
-//! meanings is reported and what nobody uses is not bound.
+//! The names that an expression uses. Rust resolves them; this only reports names with two
+//! meanings, and avoids unused bindings.
 
 use proc_macro2::{Ident, Literal, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -46,7 +46,7 @@ fn captured(literal: &Literal, names: &mut Vec<Ident>) {
     }
 }
 
-/// How an expression uses `source`: the fields that it names, and a place where it is used in
+/// The uses of `source` in an expression: the fields that it names, and a place where it is used in
 /// another way.
 pub(crate) fn uses_of_source(expression: TokenStream) -> (Vec<Ident>, Option<Ident>) {
     let (mut fields, mut whole) = (Vec::new(), Vec::new());
@@ -79,7 +79,7 @@ pub(crate) fn meant(
     (!missing && !gives_meaning(name, expression)).then_some(meant)
 }
 
-/// Whether a closure or a `let` binds the name, or it is a function.
+/// True if a closure or a `let` binds the name, or it is a function.
 fn gives_meaning(name: &Ident, expression: TokenStream) -> bool {
     let mut gives = false;
     walk(expression, &mut |spot| {

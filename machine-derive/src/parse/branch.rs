@@ -8,7 +8,7 @@ use syn::{
     token::{Brace, If, Match, Paren},
 };
 
-/// Where a transition leads: to one state, or to the one that data choose.
+/// The target of a transition: one state, or a choice by data.
 pub(crate) enum Branch {
     To(Target),
     If {
@@ -30,7 +30,7 @@ pub(crate) struct Arm {
     pub(crate) pattern: Pat,
     pub(crate) guard: Option<Expr>,
     pub(crate) branch: Branch,
-    /// Where it ends.
+    /// The end of the arm.
     pub(crate) end: Span,
 }
 
@@ -93,12 +93,12 @@ impl Branch {
         }
     }
 
-    /// Whether data decide where it leads.
+    /// True if data decide where it leads.
     pub(crate) fn is_choice(&self) -> bool {
         !matches!(self, Self::To(_))
     }
 
-    /// Where it is written.
+    /// The position of its first word.
     pub(crate) fn span(&self) -> Span {
         match self {
             Self::To(target) => target.state.span(),

@@ -13,7 +13,7 @@ pub(crate) struct Declaration {
     pub(crate) name: Ident,
     pub(crate) generics: Generics,
     pub(crate) docs: Vec<Attribute>,
-    /// What the user derives; each state and the events derive the same.
+    /// The user's derives, which each state and the events get.
     pub(crate) derives: Vec<Path>,
     /// Any other attribute, such as `#[non_exhaustive]` or `#[serde(..)]`.
     pub(crate) others: Vec<Attribute>,
@@ -30,7 +30,7 @@ impl Declaration {
         self.states.iter().flat_map(|state| &state.transitions).chain(of_groups)
     }
 
-    /// Those and the ones that could not be read, as far as they can be guessed.
+    /// The same with those that could not be read, as far as they can be guessed.
     pub(crate) fn all_transitions(&self) -> impl Iterator<Item = &Transition> {
         let options = &self.options;
         let of_states = self.states.iter();
@@ -40,7 +40,7 @@ impl Declaration {
         of_states.chain(of_groups).chain(&options.unreadable)
     }
 
-    /// Whether the user derives `name`, by whatever path.
+    /// True if the user derives `name`, by whatever path.
     pub(crate) fn derives(&self, name: &str) -> bool {
         let mut last = self.derives.iter().filter_map(|path| path.segments.last());
         last.any(|last| last.ident == name)

@@ -7,7 +7,7 @@ use syn::{Attribute, Ident, LitStr, Meta, parse::ParseStream};
 
 use crate::{errors::Errors, message};
 
-/// Who may see a field. Without a mark, nobody but the program itself.
+/// The audience of a field. Without a mark, only the program itself sees it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Audience {
     #[default]
@@ -34,7 +34,7 @@ const OF_STATES: [&str; 9] =
 /// The attributes of a field.
 const OF_FIELDS: [&str; 2] = ["was", "audience"];
 
-/// Where an attribute stands.
+/// The position of an attribute.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     State,
@@ -57,10 +57,10 @@ impl Place {
     }
 }
 
-/// Whose an attribute is.
+/// The owner of an attribute.
 pub(super) enum Mark {
     Ours(&'static str),
-    /// It stands in the wrong place, which was reported.
+    /// Ours in the wrong place, which was reported.
     Misplaced,
     /// It belongs to a derive, or to the compiler.
     Foreign,
@@ -92,7 +92,7 @@ pub(super) fn mark(attribute: &Attribute, place: Place, errors: &mut Errors) -> 
     mark
 }
 
-/// Whether `written` is probably `known` with a typing error.
+/// True if `written` is probably `known` with a typing error.
 fn is_misspelt(written: &str, known: &str) -> bool {
     let plain = |name: &str| name.replace('_', "").to_lowercase();
     let (written, known) = (plain(written), plain(known));
@@ -100,7 +100,7 @@ fn is_misspelt(written: &str, known: &str) -> bool {
     strsim::damerau_levenshtein(&written, &known) <= allowed
 }
 
-/// What the attributes of a payload item say.
+/// The attributes of a payload item.
 #[derive(Default)]
 pub(super) struct Marks {
     pub(super) was: Vec<LitStr>,
@@ -115,7 +115,7 @@ pub(super) fn take_was(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> 
         .collect()
 }
 
-/// The old name, or what stands in its place.
+/// The old name, or the tokens instead of one.
 fn was(attribute: &Attribute) -> Result<LitStr, TokenStream> {
     let value = match &attribute.meta {
         Meta::NameValue(pair) => pair.value.to_token_stream(),

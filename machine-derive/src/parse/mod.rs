@@ -1,4 +1,4 @@
-//! What is written, as it is written. Names are not resolved yet.
+//! The declaration as it is written. Names are not resolved yet.
 
 mod branch;
 mod declaration;

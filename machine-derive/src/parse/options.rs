@@ -12,21 +12,21 @@ use syn::{
 use super::{Transition, Upgrade, transition};
 use crate::{errors::Errors, message};
 
-/// What stands in `#[machine(..)]`.
+/// The arguments of `#[machine(..)]`.
 #[derive(Default)]
 pub(crate) struct Options {
-    /// Where `durable` stands, if it does.
+    /// The position of `durable`, if it is given.
     pub(crate) durable: Option<Span>,
     pub(crate) context: Option<Type>,
     /// The version of the stored data, where it is given.
     pub(crate) version: Option<u32>,
-    /// How contexts of older versions become those of this one.
+    /// Upgrades of contexts of older versions.
     pub(crate) upgrades: Vec<Upgrade>,
     /// The path of the library, where it has another name.
     pub(crate) krate: Option<Path>,
     /// Transitions of whole groups: the group, and what leaves each of its states.
     pub(crate) from_groups: Vec<(Ident, Transition)>,
-    /// What can be guessed of the transitions that are wrong, for the stubs.
+    /// Guesses for malformed transitions, for the stubs.
     pub(crate) unreadable: Vec<Transition>,
 }
 

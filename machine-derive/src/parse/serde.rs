@@ -22,7 +22,7 @@ pub(crate) fn options<'a>(
     all.filter(|option| wanted.iter().any(|wanted| option == wanted)).collect()
 }
 
-/// Whether an attribute may change how data are written.
+/// True if an attribute may change how data are written.
 pub(super) fn converts(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         if attribute.path().is_ident("serde") {
@@ -30,7 +30,7 @@ pub(super) fn converts(attributes: &[Attribute]) -> bool {
             let reads_only = |option: &Ident| READS_ONLY.iter().any(|known| option == known);
             return !is_whole || !options.iter().all(reads_only);
         }
-        // Those of `serde_with` become attributes of serde.
+        // Attributes of `serde_with` become attributes of serde.
         attribute.path().segments.iter().any(|segment| {
             segment.ident == "skip_serializing_none"
                 || segment.ident.to_string().starts_with("serde")

@@ -11,7 +11,7 @@ use super::{
 use crate::{errors::Errors, message};
 
 /// A variant.
-#[allow(clippy::struct_excessive_bools, reason = "each is a mark of its own")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a separate mark")]
 pub(crate) struct State {
     pub(crate) name: Ident,
     pub(crate) docs: Vec<Attribute>,
@@ -28,10 +28,10 @@ pub(crate) struct State {
     pub(crate) fields: Vec<Field>,
     /// The names that it had before.
     pub(crate) was: Vec<LitStr>,
-    /// How data of older versions become those of this one.
+    /// Upgrades of data of older versions.
     pub(crate) upgrades: Vec<Upgrade>,
     pub(crate) transitions: Vec<Transition>,
-    /// What can be guessed of the transitions that cannot be read, for the stubs.
+    /// Guesses for malformed transitions, for the stubs.
     pub(crate) unreadable: Vec<Transition>,
     /// Its fields have no names, so they are not in `fields`.
     pub(crate) unnamed: bool,
@@ -67,16 +67,16 @@ impl Field {
         Some(Self { attrs, name: field.ident?, ty: field.ty, optional, audience, was })
     }
 
-    /// Whether a serde attribute may change how it is written.
+    /// True if a serde attribute may change how it is written.
     pub(crate) fn converts(&self) -> bool {
         serde::converts(&self.attrs)
     }
 }
 
-/// Whether serde takes the field to be `None` where it is missing.
+/// True if serde reads a missing field as `None`.
 pub(crate) fn is_option(ty: &Type) -> bool {
     let path = match ty {
-        // What a `macro_rules` macro passes on as `$t:ty` is in a group that is not seen.
+        // A `$t:ty` from a `macro_rules` macro is in an invisible group.
         Type::Group(group) => return is_option(&group.elem),
         Type::Paren(paren) => return is_option(&paren.elem),
         Type::Path(path) => path,
@@ -91,12 +91,12 @@ impl State {
         self.fields.iter().find(|field| field.name == *name)
     }
 
-    /// Whether the state, or a group of it, has this name.
+    /// True if the state or one of its groups has this name.
     pub(crate) fn is_called(&self, name: &Ident) -> bool {
         self.name == *name || self.groups.contains(name)
     }
 
-    /// Whether an attribute may change how its data are written.
+    /// True if an attribute may change how its data are written.
     pub(crate) fn converts(&self) -> bool {
         serde::converts(&self.others)
     }

@@ -16,11 +16,11 @@ pub(crate) struct Transition {
     /// The types of the actors; empty means anyone.
     pub(crate) by: Vec<Path>,
     pub(crate) guard: Option<Guard>,
-    /// When it is due, counted from entering the state or the group.
+    /// The deadline, counted from entering the state or the group.
     pub(crate) after: Option<Expr>,
     /// The names that the trigger had before.
     pub(crate) was: Vec<LitStr>,
-    /// The group that it leaves, where it stands on the enum.
+    /// The group that it leaves, if it is declared on the enum.
     pub(crate) from: Option<Ident>,
     /// All of it, where it could not be read.
     pub(crate) unread: TokenStream,
@@ -40,11 +40,11 @@ pub(crate) struct Item {
     pub(crate) kind: ItemKind,
     /// The names that it had before.
     pub(crate) was: Vec<LitStr>,
-    /// Who may see it; by default the audience of the field that it sets.
+    /// Its audience; by default that of the field that it sets.
     pub(crate) audience: Option<Audience>,
 }
 
-/// What an item of a payload is.
+/// The kinds of payload items.
 pub(crate) enum ItemKind {
     /// `name`: a field of the target, brought by the caller.
     Field,
@@ -107,7 +107,7 @@ impl Transition {
     }
 }
 
-/// Whether a name is that of a variable.
+/// True for the name of a variable.
 fn is_value(name: &Ident) -> bool {
     bare(name).starts_with(|first: char| first.is_lowercase())
 }
@@ -122,7 +122,7 @@ pub(super) fn read(attribute: &Attribute) -> syn::Result<Transition> {
     }
 }
 
-/// What can be guessed of a transition that cannot be read: its payload if that much is right, the
+/// Guesses a transition that cannot be read: its payload if that much is right, the
 /// next name as its target, and an actor if anything follows.
 pub(super) fn guess(input: ParseStream<'_>, source: Option<&Ident>) -> syn::Result<Transition> {
     let unread = input.fork().parse()?;
@@ -172,7 +172,7 @@ fn without_attributes(items: TokenStream) -> TokenStream {
     kept.map(|(_, token)| token.clone()).collect()
 }
 
-/// Whether a key that could not be read was meant to be `from`; any other may have been `by`.
+/// True if a misspelt key was meant to be `from`; any other may have been `by`.
 fn is_like_from(key: &Ident) -> bool {
     strsim::damerau_levenshtein(&key.to_string(), "from") <= 2
 }

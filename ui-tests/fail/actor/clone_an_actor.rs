@@ -1,4 +1,4 @@
-// EX-4: an actor is a capability, and is lent, not copied.
+// An actor is a capability: it is lent, not copied.
 
 use machine::actor::Actors;
 

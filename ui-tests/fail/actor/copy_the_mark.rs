@@ -1,4 +1,4 @@
-// EX-4: the mark of an actor of the library makes no other type one.
+// Copying the mark of the library's actors does not make a type one of them.
 
 use machine::actor::{Actor, Category, GraphRunner, Library};
 

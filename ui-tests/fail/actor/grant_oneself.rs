@@ -1,4 +1,4 @@
-// EX-4: only the declaration grants a transition to an actor. Other code cannot.
+// Only the declaration grants a transition to an actor. Other code cannot.
 
 use machine::actor::{Actor, Category};
 use machine::contract::execution::{MayResume, Waiting};

@@ -1,4 +1,4 @@
-// EX-4: the actors of the library come from `Actors::issue`.
+// The actors of the library come from `Actors::issue`.
 
 use machine::actor::GraphRunner;
 use machine::contract::{Execution, execution::Waiting};

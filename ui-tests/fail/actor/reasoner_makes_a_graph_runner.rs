@@ -1,4 +1,4 @@
-// EX-4: code that holds a reasoning node has no way to a graph runner.
+// Code that holds a reasoning node cannot get a graph runner.
 
 use machine::actor::{GraphRunner, ReasoningNode};
 

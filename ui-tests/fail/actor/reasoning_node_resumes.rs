@@ -1,4 +1,4 @@
-// EX-4: a reasoning node cannot resume an execution that waits for a person.
+// A reasoning node cannot resume an execution that waits for a person.
 
 use machine::actor::ReasoningNode;
 use machine::contract::{Execution, execution::Waiting};

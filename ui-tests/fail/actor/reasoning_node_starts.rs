@@ -1,4 +1,4 @@
-// EX-4: a reasoning node decides what to do; it does not start the execution.
+// A reasoning node decides what to do; it does not start the execution.
 
 use machine::actor::ReasoningNode;
 use machine::contract::{Execution, execution::Pending};

@@ -1,4 +1,4 @@
-// EX-4: a reasoning node cannot report success.
+// A reasoning node cannot report success.
 
 use machine::actor::ReasoningNode;
 use machine::contract::{Execution, execution::Running};

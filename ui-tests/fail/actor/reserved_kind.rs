@@ -1,4 +1,4 @@
-// EX-4: the `KIND` of an actor of the library does not make one.
+// The `KIND` of an actor of the library does not make one.
 
 use machine::actor::{Actor, Category};
 use machine::machine;

@@ -1,4 +1,4 @@
-// EX-4: a tool node may cancel a running execution, but not one that waits for a person.
+// A tool node may cancel a running execution, but not one that waits for a person.
 
 use machine::actor::ToolNode;
 use machine::contract::{Execution, execution::Waiting};

@@ -1,4 +1,4 @@
-// EX-4: only the graph runner resumes.
+// Only the graph runner resumes.
 
 use machine::actor::ToolNode;
 use machine::contract::{Execution, execution::Waiting};

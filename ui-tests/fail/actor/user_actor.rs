@@ -1,4 +1,4 @@
-// EX-4: the same rules apply to user-defined actors.
+// The same rules apply to user-defined actors.
 
 use machine::actor::{Actor, Category};
 use machine::machine;

@@ -1,4 +1,4 @@
-// M0005: an item of a payload takes no attributes but `was` and `audience`.
+// M0005: payload items accept only `was` and `audience`.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// M0123: what is stored as `OPEN` belongs to one of the two.
+// M0123: data stored as `OPEN` belongs to one of the two.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// M0123: what was recorded as `finish` belongs to one of the two.
+// M0123: moves recorded as `finish` belong to one of the two.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// What the upgrade of version 1 returns, the upgrade of version 2 takes.
+// The upgrade of version 2 takes the data that the upgrade of version 1 returns.
 
 use machine::machine;
 use serde::{Deserialize, Serialize};

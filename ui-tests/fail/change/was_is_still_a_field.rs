@@ -1,4 +1,4 @@
-// M0123: there still is a field of that name in the same state.
+// M0123: there is still a field of that name in the same state.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// M0123: there still is a trigger of that name from the same state.
+// M0123: there is still a trigger of that name from the same state.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// M0123: there still is an item of that name in the same payload.
+// M0123: there is still an item of that name in the same payload.
 
 use machine::machine;
 

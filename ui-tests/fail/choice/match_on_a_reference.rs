@@ -1,4 +1,4 @@
-// What an arm binds from a reference is a reference, and the field is a `String`.
+// An arm that matches on a reference binds references, but the field is a `String`.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// What a choice returns must be used.
+// The outcome of a choice must be used.
 
 #![deny(unused_must_use)]
 

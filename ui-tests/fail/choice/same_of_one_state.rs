@@ -1,4 +1,4 @@
-// Where one state declares a choice with `Self`, the variant has the name of the state.
+// If only one state declares a choice with `Self`, the variant has the name of the state.
 
 use job::AfterRetry;
 use machine::machine;

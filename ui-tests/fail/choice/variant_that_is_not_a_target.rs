@@ -1,4 +1,4 @@
-// The enum has a variant for each target, and no other.
+// The enum has a variant for each target, and no others.
 
 use machine::machine;
 use order::AfterShip;

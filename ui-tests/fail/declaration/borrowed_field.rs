@@ -1,4 +1,4 @@
-// A state is read back without what it was read from, whatever its attributes say.
+// A state owns its data: it cannot borrow from the text that it is read from.
 
 use machine::machine;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-// A context says what its rules need to know of the past; `()` if nothing.
+// A context names the summary of the past that its rules need; `()` for none.
 
 use machine::machine;
 use machine::stored::Context;

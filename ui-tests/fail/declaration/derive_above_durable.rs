@@ -1,4 +1,4 @@
-// The derive stands above the attribute.
+// The derive is above the attribute.
 
 use machine::machine;
 use serde::{Deserialize, Serialize};

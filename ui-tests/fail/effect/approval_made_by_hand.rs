@@ -1,4 +1,4 @@
-// EX-9: what a person is asked to approve is made from the action.
+// The request for an approval is made from the action.
 
 use machine::contract::{Approval, Gate, Planned, Tool};
 

@@ -1,4 +1,4 @@
-// EX-9: only a person approves.
+// Only a person approves.
 
 use machine::actor::GraphRunner;
 use machine::contract::Gate;

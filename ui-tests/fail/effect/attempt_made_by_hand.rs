@@ -1,4 +1,4 @@
-// EX-5: an attempt has the arguments that were approved, so nobody makes one of others.
+// An attempt has the approved arguments, so a program cannot make one with others.
 
 use machine::Id;
 use machine::contract::{Attempt, Irreversible, Tool};

@@ -1,4 +1,4 @@
-// EX-5: a call does not outlive its permit, so it cannot be given to a thread that goes on.
+// A call does not outlive its permit, so it cannot move to another thread.
 
 use machine::contract::{Answer, Applied, Call, Irreversible, Perform, Tool};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-// EX-5: a service is called under a permit only, because nobody else can make a `Call`.
+// A service is called only with a permit, because other code cannot make a `Call`.
 
 use machine::contract::{Answer, Attempt, Call, Irreversible, Perform, Tool};
 use serde::{Deserialize, Serialize};

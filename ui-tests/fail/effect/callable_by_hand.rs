@@ -1,4 +1,4 @@
-// EX-5: the arguments of a call are those that were approved. A type cannot bring its own.
+// The arguments of a call are the approved ones; a type cannot supply its own.
 
 use machine::contract::{Callable, Contract, InvalidContract};
 

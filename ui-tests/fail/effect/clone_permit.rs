@@ -1,4 +1,4 @@
-// EX-5: a permit is for one call, so it cannot be cloned.
+// A permit is for one call, so it cannot be cloned.
 
 use machine::contract::{Action, Permit};
 

@@ -1,4 +1,4 @@
-// EX-5: who decided about a retry is on record as a person only if it was one.
+// Only a person is recorded as the one who decided about a retry.
 
 use machine::contract::Decider;
 

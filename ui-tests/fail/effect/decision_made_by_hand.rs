@@ -1,4 +1,4 @@
-// EX-9: a decision comes from a person who answers a gate.
+// A decision comes from a person who answers a gate.
 
 use machine::contract::Decision;
 

@@ -1,4 +1,4 @@
-// EX-9: an approval is for the action that it was asked for. It is not read from JSON.
+// An approval request describes one action. It cannot be deserialized.
 
 use machine::contract::Approval;
 

@@ -1,4 +1,4 @@
-// EX-4: a contract is made by a reasoner, through its checks. It is not read from JSON.
+// A contract is made by a reasoner, through its checks. It cannot be deserialized.
 
 use machine::contract::Contract;
 

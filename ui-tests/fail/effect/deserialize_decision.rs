@@ -1,4 +1,4 @@
-// EX-9: a decision is that of a person. It is not read from JSON.
+// A decision comes from a person. It cannot be deserialized.
 
 use machine::contract::Decision;
 

@@ -1,4 +1,4 @@
-// EX-9: a gate comes from `Contract::ask`, or from the store that has it. It is not read from JSON.
+// A gate comes from `Contract::ask` or from its store. It cannot be deserialized.
 
 use machine::contract::Gate;
 

@@ -1,4 +1,4 @@
-// EX-5: a key is derived from the action, and never read from data.
+// A key is derived from the action. It cannot be deserialized.
 
 use machine::contract::IdempotencyKey;
 

@@ -1,4 +1,4 @@
-// EX-5: a permit is valid in one process. It cannot be stored and read back.
+// A permit is valid in one process. It cannot be stored and read back.
 
 use machine::contract::{Action, Permit};
 

@@ -1,4 +1,4 @@
-// EX-5: an execution is in doubt only if its permit is unanswered; the store says which ones are.
+// An execution is in doubt only if its permit is unanswered; the store says which ones are.
 
 use machine::contract::{Execution, InDoubt, execution::Waiting};
 

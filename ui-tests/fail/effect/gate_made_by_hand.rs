@@ -1,4 +1,4 @@
-// EX-9: a gate asks for the approval of an action. A question of one's own is no gate.
+// A gate asks for the approval of an action. Another question does not make a gate.
 
 use machine::contract::{Execution, Gate, execution::Waiting};
 

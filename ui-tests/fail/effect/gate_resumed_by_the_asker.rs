@@ -1,4 +1,4 @@
-// EX-9: a gate completes by the decision of a person, and by nothing else.
+// Only the decision of a person completes a gate.
 
 use machine::actor::GraphRunner;
 use machine::contract::Gate;

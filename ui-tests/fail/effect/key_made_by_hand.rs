@@ -1,4 +1,4 @@
-// EX-5: a key is derived from the action. Nobody chooses it.
+// A key is derived from the action; it cannot be chosen.
 
 use machine::contract::IdempotencyKey;
 

@@ -1,4 +1,4 @@
-// EX-5: a reasoner cannot repeat an action by giving it another name.
+// A reasoner cannot repeat an action by giving it another name.
 
 use machine::actor::ReasoningNode;
 use machine::contract::{Contract, InvalidContract};

@@ -1,4 +1,4 @@
-// EX-5: only a call under a permit has an outcome.
+// Only a call under a permit has an outcome.
 
 use machine::contract::{Evidence, Outcome};
 

@@ -1,4 +1,4 @@
-// EX-5: only what is idempotent runs again after its worker ended.
+// Only an idempotent call runs again after its worker ended.
 
 use machine::actor::ToolNode;
 use machine::contract::{Execution, Irreversible, Perform, Tool, execution::Running};

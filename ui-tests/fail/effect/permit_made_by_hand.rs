@@ -1,4 +1,4 @@
-// EX-5: only `Store::begin` issues permits.
+// Only `Store::begin` issues permits.
 
 use machine::contract::{Action, Call, Permit};
 

@@ -1,4 +1,4 @@
-// EX-5: a permit is for one call, which consumes it.
+// A permit is for one call, which consumes it.
 
 use machine::contract::{Irreversible, Perform, Permit, Tool};
 use serde::{Deserialize, Serialize};

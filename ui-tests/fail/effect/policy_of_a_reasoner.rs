@@ -1,4 +1,4 @@
-// OR-4: a policy about retries is part of the program. A reasoner cannot write one.
+// A retry policy is part of the program. A reasoner cannot write one.
 
 use machine::actor::ReasoningNode;
 use machine::contract::Policy;

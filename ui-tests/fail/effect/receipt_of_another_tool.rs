@@ -1,4 +1,4 @@
-// EX-5: a service answers with a receipt of its tool.
+// A service answers with a receipt of its tool.
 
 use machine::contract::{Answer, Applied, Call, Irreversible, Perform, Tool};
 use serde::{Deserialize, Serialize};

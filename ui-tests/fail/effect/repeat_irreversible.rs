@@ -1,4 +1,4 @@
-// EX-5: nobody repeats an irreversible action without a person.
+// An irreversible action is repeated only by decision of a person.
 
 use machine::actor::ReasoningNode;
 use machine::contract::{Execution, Irreversible, Planned, Tool, execution::Completed};

@@ -1,4 +1,4 @@
-// OR-4: an irreversible call is not repeated, however often it fails.
+// An irreversible call is not repeated, however often it fails.
 
 use machine::actor::ToolNode;
 use machine::contract::{Irreversible, Perform, Planned, Tool};

@@ -1,4 +1,4 @@
-// EX-5: a person or a policy decides about a retry, also where the type of the tool is not known.
+// A person or a policy decides about a retry, even if the type of the tool is unknown.
 
 use machine::actor::ReasoningNode;
 use machine::contract::{Contract, Execution, execution::Failed};

@@ -1,4 +1,4 @@
-// EX-5: the decision about one retry is not a decision about another.
+// The decision about one retry is not a decision about another.
 
 use machine::contract::{Contract, Decider, Execution, execution::Failed};
 

@@ -1,4 +1,4 @@
-// EX-5: a retry is decided by a person, not by a reasoner.
+// A retry is decided by a person, not by a reasoner.
 
 use machine::actor::ReasoningNode;
 use machine::contract::{Execution, Irreversible, Planned, Tool, execution::Failed};

@@ -1,4 +1,4 @@
-// EX-5: a permit is for one tool. A service for another tool cannot use it.
+// A permit is for one tool. A service for another tool cannot use it.
 
 use machine::contract::{Answer, Applied, Call, Irreversible, Outcome, Perform, Permit, Tool};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-// EX-5: an irreversible tool runs under a permit only; nobody starts it without one.
+// An irreversible tool cannot start without a permit.
 
 use machine::actor::ToolNode;
 use machine::contract::{Irreversible, Planned, Tool};

@@ -1,4 +1,4 @@
-// EX-5: a store gives each permit a fencing token, and no program can choose its own.
+// A store gives each permit a fencing token; a program cannot choose it.
 
 use machine::contract::{Action, Permit, Token};
 

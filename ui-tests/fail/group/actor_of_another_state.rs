@@ -1,4 +1,4 @@
-// EX-4: an actor of a state outside the group is not an actor of the group.
+// An actor of a state outside the group is not an actor of the group.
 
 use machine::actor::{Actors, GraphRunner, ToolNode};
 use machine::machine;

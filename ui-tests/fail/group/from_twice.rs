@@ -1,4 +1,4 @@
-// M0014: each group has a transition of its own.
+// M0014: each group has a separate transition.
 
 use machine::machine;
 

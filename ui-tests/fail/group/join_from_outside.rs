@@ -1,4 +1,4 @@
-// Only the declaration puts states into a group.
+// Only the declaration adds states to a group.
 
 use machine::machine;
 

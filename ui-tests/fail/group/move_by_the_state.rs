@@ -1,4 +1,4 @@
-// EX-4: a group transition cannot be called through the state, which would bypass the actor.
+// A group transition cannot be called through the state, which would bypass the actor.
 
 use machine::actor::ToolNode;
 use machine::machine;

@@ -1,4 +1,4 @@
-// M0014: one function checks all that must hold.
+// M0014: one function checks all conditions.
 
 use machine::machine;
 

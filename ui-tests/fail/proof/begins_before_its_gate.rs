@@ -1,4 +1,4 @@
-// M0205: the initial state has passed no other state.
+// M0205: no state precedes the initial one.
 
 use machine::machine;
 

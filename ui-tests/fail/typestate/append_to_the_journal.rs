@@ -1,4 +1,4 @@
-// EX-2: only a transition writes to the journal.
+// Only a transition writes to the journal.
 
 use machine::contract::{Execution, execution::Running};
 use machine::journal::Fact;

@@ -1,4 +1,4 @@
-// EX-2: a machine cannot be cloned. A clone could be moved a second time.
+// A machine cannot be cloned, because the clone could be moved a second time.
 
 use machine::contract::{Execution, execution::Pending};
 

@@ -1,4 +1,4 @@
-// EX-2: an erased machine cannot be deserialized without `verify`.
+// An erased machine cannot be deserialized without `verify`.
 
 use machine::contract::AnyExecution;
 use serde::de::DeserializeOwned;

@@ -1,4 +1,4 @@
-// EX-2: what a machine is in every state cannot be built, so that nobody gives it another journal.
+// The core of a machine cannot be built by other code, which would give it another journal.
 
 use machine::contract::Contract;
 use machine::journal::Journal;

@@ -1,4 +1,4 @@
-// EX-2: JSON becomes an `Unverified`, and only `verify` makes a machine of it.
+// JSON becomes an `Unverified`, and only `verify` makes a machine of it.
 
 use machine::contract::{Execution, execution::Completed};
 use machine::stored::Unverified;

@@ -1,4 +1,4 @@
-// EX-2: a journal begins with the creation of its machine, and cannot be built.
+// A journal begins with the creation of its machine, and cannot be built.
 
 use machine::Id;
 use machine::journal::{Entry, Journal};

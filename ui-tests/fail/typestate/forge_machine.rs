@@ -1,4 +1,4 @@
-// EX-2: a machine cannot be constructed; `new`, a transition or a verified restore makes it.
+// A machine cannot be constructed; `new`, a transition or a verified restore makes it.
 
 use machine::contract::{Execution, execution::Completed};
 

@@ -1,4 +1,4 @@
-// EX-2: the fields of a machine are private even to the module that declares it.
+// The fields of a machine are private even to the module that declares it.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// EX-2: what hands out the journal for writing asks for a pass, which only the library can make.
+// Write access to the journal needs a pass, which only the library can make.
 
 use machine::contract::{Execution, execution::Running};
 use machine::journal::{Journal, Pass};

@@ -1,4 +1,4 @@
-// EX-2: the same applies to user-defined machines: no transition leaves a terminal state.
+// The same applies to user-defined machines: no transition leaves a terminal state.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// A durable machine cannot hold another machine: that is a child.
+// A durable machine cannot contain another machine; it has it as a child.
 
 use machine::machine;
 use serde::{Deserialize, Serialize};

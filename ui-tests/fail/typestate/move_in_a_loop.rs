@@ -1,4 +1,4 @@
-// A transition uses the machine up.
+// A transition consumes the machine.
 
 use machine::machine;
 

@@ -1,4 +1,4 @@
-// A machine comes out of a store, or out of a claim that was verified.
+// A machine comes from a store, or from data that was verified.
 
 use machine::machine;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-// EX-2: a transition consumes the machine, so nothing can be started twice.
+// A transition consumes the machine, so nothing can be started twice.
 
 use machine::actor::ToolNode;
 use machine::contract::{Execution, execution::Pending};

@@ -1,4 +1,4 @@
-// OB-14: people do not see the names of actors.
+// People do not see the names of actors.
 
 use machine::view::{Human, TransitionRecord};
 

@@ -1,4 +1,4 @@
-// M0005: what is computed is not in the journal; its field has the mark.
+// M0005: a computed item is not in the journal; its field has the mark.
 
 use machine::machine;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-// EX-13: people do not see the key.
+// People do not see the key.
 
 use machine::view::{ExecutionSnapshot, Human};
 

@@ -1,4 +1,4 @@
-// M0020: what is flattened may have the name of a field with a mark.
+// M0020: a flattened type may have the name of a field with a mark.
 
 use machine::machine;
 use serde::{Deserialize, Serialize};

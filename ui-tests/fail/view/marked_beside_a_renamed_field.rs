@@ -1,4 +1,4 @@
-// M0020: a field beside one with a mark has another name in the data.
+// M0020: another field has the name of the marked one in the data.
 
 use machine::machine;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-// `Worker::handler` takes a type that says what the states of a machine ask for.
+// `Worker::handler` takes a type that handles the states of a machine.
 
 use machine::worker::Worker;
 

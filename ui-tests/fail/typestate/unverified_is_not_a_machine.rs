@@ -1,4 +1,4 @@
-// EX-7: data read from a disk are a claim. Only `verify` makes a machine from it.
+// Data from a disk is unverified. Only `verify` makes a machine of it.
 
 use machine::contract::AnyExecution;
 use machine::stored::Unverified;

@@ -1,4 +1,4 @@
-// EX-4: a restricted transition takes its actor as an argument.
+// A restricted transition takes its actor as an argument.
 
 use machine::contract::{Execution, execution::Pending};
 

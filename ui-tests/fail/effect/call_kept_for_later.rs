@@ -1,4 +1,4 @@
-// EX-5: a call is lent to the service, which cannot keep it to call again later.
+// A call is lent to the service, which cannot keep it to call again later.
 
 use std::sync::Mutex;
 
