@@ -1,6 +1,8 @@
 //! External tests of the library, one folder per module. This crate holds the shared helpers.
 #![allow(clippy::unwrap_used, clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
+use std::process::Command;
+
 use machine::{
     actor::Human,
     contract::{Decision, Gate},
@@ -41,6 +43,25 @@ pub async fn approve(
 pub fn approval(gate: Gate, by: &Human) -> Decide {
     let shown = gate.whole_question().unwrap().digest;
     Decide::approve(gate, shown, by)
+}
+
+/// Returns true in a process that runs only the test `name`, for tests that change their process. Elsewhere it
+/// starts that process and checks that the test passes in it.
+#[must_use]
+pub fn is_alone(name: &str) -> bool {
+    const ALONE: &str = "MACHINE_TEST_ALONE";
+    if std::env::var_os(ALONE).is_some() {
+        return true;
+    }
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--include-ignored", "--exact", name, "--nocapture", "--test-threads=1"])
+        .env(ALONE, "yes")
+        .output()
+        .unwrap();
+    let (out, err) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && out.contains("1 passed"), "{out}\n{err}");
+    false
 }
 
 /// The lines of a prompt without its headings and its end.

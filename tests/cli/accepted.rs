@@ -3,7 +3,7 @@
 use machine::{contract::Report, view::Label};
 use machine_tests::cluster::{Deploy, REFERENCE, accepted, live};
 
-use crate::support::{Place, end};
+use crate::cli::support::{Place, end};
 
 #[tokio::test]
 async fn show_says_what_it_waits_for() {

@@ -13,7 +13,7 @@ use machine_tests::{
 };
 use serde_json::json;
 
-use crate::{
+use crate::cli::{
     concerns::Waits,
     support::{Order, Place, end},
 };

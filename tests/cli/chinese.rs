@@ -11,7 +11,7 @@ use machine_tests::{
     samples::{answers, contradicted, read, receipt},
 };
 
-use crate::support::{Place, end};
+use crate::cli::support::{Place, end};
 
 /// A mail in two languages, with a secret.
 fn mail(number: u8) -> Contract {

@@ -16,7 +16,7 @@ use machine_tests::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{AnyOrder, Place, end};
+use crate::cli::support::{AnyOrder, Place, end};
 
 fn concern(place: &Place) -> Value {
     let listed = place.json(&["list", "--attention-only"]);

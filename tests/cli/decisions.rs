@@ -13,7 +13,7 @@ use machine_tests::{
 
 use serde_json::json;
 
-use crate::support::{Place, end};
+use crate::cli::support::{Place, end};
 
 #[tokio::test]
 async fn what_is_approved_runs() {

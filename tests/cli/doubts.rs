@@ -10,7 +10,7 @@ use machine::{
 use machine_tests::{actors::tool_node, samples::pending_mail};
 use tokio::sync::Notify;
 
-use crate::support::{Place, end};
+use crate::cli::support::{Place, end};
 
 #[tokio::test]
 async fn a_person_confirms_that_it_took_place() {

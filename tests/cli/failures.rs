@@ -13,7 +13,7 @@ use machine::{
 };
 use serde_json::json;
 
-use crate::support::{AnyOrder, Place, end};
+use crate::cli::support::{AnyOrder, Place, end};
 
 struct Fails;
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use machine::store::OpenOptions;
 
-use crate::support::{Place, Ran, bare, end};
+use crate::cli::support::{Place, Ran, bare, end};
 
 #[tokio::test]
 async fn a_missing_file_is_not_created() {

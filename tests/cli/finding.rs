@@ -8,7 +8,7 @@ use machine_tests::actors::tool_node;
 use machine_tests::samples::{contradicted, mail, receipt};
 use serde_json::Value;
 
-use crate::support::{Place, end};
+use crate::cli::support::{Place, end};
 
 /// The ids of the machines of a document, in its order.
 fn ids(document: &Value) -> Vec<String> {

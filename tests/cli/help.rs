@@ -3,7 +3,7 @@
 use clap::{CommandFactory, Parser};
 use snapbox::{assert_data_eq, file};
 
-use crate::support::{Ran, bare};
+use crate::cli::support::{Ran, bare};
 
 #[test]
 fn the_help_says_all() {

@@ -7,7 +7,7 @@ use machine_tests::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Place, Ran, bare, end};
+use crate::cli::support::{Place, Ran, bare, end};
 
 #[tokio::test]
 async fn what_needs_attention_comes_first() {

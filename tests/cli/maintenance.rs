@@ -19,7 +19,7 @@ use machine_tests::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::support::{AnyOrder, Order, Place, Ran, bare, end};
+use crate::cli::support::{AnyOrder, Order, Place, Ran, bare, end};
 
 #[tokio::test]
 async fn a_sound_file_verifies() {

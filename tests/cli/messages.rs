@@ -10,7 +10,7 @@ use machine::{
 use machine_tests::samples::pending_mail;
 use serde_json::json;
 
-use crate::support::{AnyOrder, Place, end};
+use crate::cli::support::{AnyOrder, Place, end};
 
 /// Every state waits for messages.
 struct Waits;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, end};
+use crate::cli::support::{Place, end};
 
 #[tokio::test]
 async fn who_did_what_is_shown_newest_first() {

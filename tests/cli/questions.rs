@@ -7,7 +7,7 @@ use machine::{
 };
 use machine_tests::actors::{ecs_node, reasoning_node};
 
-use crate::support::{Place, end};
+use crate::cli::support::{Place, end};
 
 async fn asked(place: &Place) -> Id {
     let contract = Contract::ecs_request("Which port?", reasoning_node()).unwrap();

@@ -14,7 +14,7 @@ use rustix::{
     termios::{Winsize, tcsetwinsize},
 };
 
-use crate::support::{Place, end};
+use crate::cli::support::{Place, end};
 
 /// Runs a program on a terminal of this width, where a person types this.
 fn on_terminal(command: &mut Command, width: u16, typed: &str) -> (i32, String) {

@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::support::{Place, end};
+use crate::cli::support::{Place, end};
 
 const SOON: Duration = Duration::from_secs(20);
 

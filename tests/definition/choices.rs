@@ -5,7 +5,7 @@ use machine::{
     definition::{Edge, Move},
 };
 
-use crate::order::{AnyOrder, Clock, Cook, DEFINITION, Order, order};
+use crate::definition::order::{AnyOrder, Clock, Cook, DEFINITION, Order, order};
 
 fn state(name: &str) -> usize {
     DEFINITION.state(name).unwrap()

@@ -4,7 +4,7 @@ use machine::definition::Definition;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::{order, xml};
+use crate::definition::{order, xml};
 
 /// A choice with two branches, one of which has this label and this condition.
 fn choice(label: &str, when: &str) -> Definition {

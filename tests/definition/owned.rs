@@ -8,7 +8,7 @@ use machine_tests::samples::{lease, ticket};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::{order, xml};
+use crate::definition::{order, xml};
 
 /// `tests/machines` checks the definitions of its machines in the same way.
 fn all() -> [&'static Definition; 4] {

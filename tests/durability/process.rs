@@ -10,7 +10,6 @@ use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
 use serde::{Serialize, de::DeserializeOwned};
 
 const ORDERS: &str = "MACHINE_TEST_ORDERS";
-const ALONE: &str = "MACHINE_TEST_ALONE";
 
 /// What is said to the parent begins with this; the test harness prints to the same stream.
 const MARK: char = '@';
@@ -24,7 +23,8 @@ pub(crate) struct Process {
 impl Process {
     /// Runs the test `name` of this program, with orders for [`orders`].
     pub(crate) fn start(name: &str, orders: &impl Serialize) -> Self {
-        let mut child = command(name)
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--include-ignored", "--exact", name, "--nocapture", "--test-threads=1"])
             .env(ORDERS, serde_json::to_string(orders).unwrap())
             .stdout(Stdio::piped())
             .spawn()
@@ -91,12 +91,6 @@ impl Drop for Process {
     }
 }
 
-fn command(name: &str) -> Command {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--include-ignored", "--exact", name, "--nocapture", "--test-threads=1"]);
-    command
-}
-
 /// What the parent has ordered.
 pub(crate) fn orders<T: DeserializeOwned>() -> T {
     let orders = std::env::var(ORDERS).expect("this test is run by another one");
@@ -127,14 +121,9 @@ pub(crate) fn freeze() {
 
 /// Runs a test in a process of its own, because fail points concern every store of a process.
 pub(crate) fn alone(name: &str, test: impl AsyncFnOnce()) {
-    if std::env::var_os(ALONE).is_none() {
-        let output = command(name).env(ALONE, "yes").output().unwrap();
-        let (out, err) =
-            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert!(output.status.success() && out.contains("1 passed"), "{out}\n{err}");
-        return;
+    if machine_tests::is_alone(name) {
+        crate::support::block_on(test());
     }
-    crate::support::block_on(test());
 }
 
 /// A file in a new folder.

@@ -18,13 +18,13 @@ use machine_tests::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{
+use crate::effects::{
     bank::{Bank, Dedup},
-    process::{Process, orders, say},
     support::{assert_intact, new_store, stored},
     tool::{Pay, Teller, pay},
     worker::{self, Report},
 };
+use crate::process::{Process, orders, say};
 
 macro_rules! impostor {
     ($name:ident, $kind:literal, $category:ident) => {
@@ -155,7 +155,7 @@ async fn a_machine_of_the_user_does_not_wedge_a_key() {
     let bank = Bank::open(Dedup::Nothing);
     let key = pay("bob").idempotency_key().unwrap().to_string();
     let squat = || -> Squatted {
-        let mut squatter = Process::start("actors::squats", &(&file, &key));
+        let mut squatter = Process::start("effects::actors::squats", &(&file, &key));
         let tried = squatter.hear();
         squatter.join();
         tried

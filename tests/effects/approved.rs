@@ -11,7 +11,7 @@ use machine_tests::{
     assert_err,
 };
 
-use crate::{
+use crate::effects::{
     bank::{Bank, Dedup},
     support::new_store,
     tool::{Pay, Teller, pay},
@@ -80,11 +80,12 @@ async fn another_tool_does_not_run_it() {
     fn performs<T: machine::contract::Callable>(_: &impl Perform<T>) {}
     let (_folder, _, store) = new_store().await;
     let bank = Bank::open(Dedup::Nothing);
-    performs::<crate::tool::Remind>(&Teller::pays(&bank));
+    performs::<crate::effects::tool::Remind>(&Teller::pays(&bank));
     let (mut gate, mut planned) = pay("bob").ask::<Pay>(None, ecs_node()).unwrap();
     store.ask(&mut gate, &mut planned).await.unwrap();
     let _ = machine_tests::approve(&store, gate, ann()).await.unwrap();
-    let refused = Planned::<crate::tool::Remind>::of(planned.into_execution()).unwrap_err();
+    let refused =
+        Planned::<crate::effects::tool::Remind>::of(planned.into_execution()).unwrap_err();
     assert!(matches!(refused.reason, machine::contract::InvalidContract::OtherTool { .. }));
 }
 

@@ -18,13 +18,13 @@ use machine_tests::{
 };
 use serde_json::{Value, json};
 
-use crate::{
+use crate::effects::{
     bank::{Bank, Dedup},
-    process::{Process, orders, say},
     support::{assert_intact, name, new_store, stored},
     tool::{Pay, Remind, Teller, pay, remind},
     worker::{self, Report},
 };
+use crate::process::{Process, orders, say};
 
 /// An execution of this contract as JSON, with its context changed.
 fn forged(contract: Contract, change: impl FnOnce(&mut Value)) -> Unverified {
@@ -181,7 +181,7 @@ async fn careless() {
 type Careless = (Id, Result<(), String>, Result<(), String>, Result<(), String>);
 
 fn careless_program(file: &Path, planned_before: Option<Id>) -> Careless {
-    let mut other = Process::start("borders::careless", &(file, planned_before));
+    let mut other = Process::start("effects::borders::careless", &(file, planned_before));
     let tried = other.hear();
     other.join();
     tried

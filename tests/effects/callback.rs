@@ -18,10 +18,8 @@ use machine_tests::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    process::{Process, orders, say, wait},
-    support::{assert_intact, label, loaded, new_store, stored},
-};
+use crate::effects::support::{assert_intact, label, loaded, new_store, stored};
+use crate::process::{Process, orders, say, wait};
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Orders {
@@ -35,7 +33,7 @@ struct Orders {
 async fn called(file: &Path, store: &Store, held: bool) -> (Process, Request) {
     let id = stored::<Deploy>(store, deploy(17)).await.id();
     let mut worker =
-        Process::start("callback::deploys", &Orders { file: file.to_owned(), id, held });
+        Process::start("effects::callback::deploys", &Orders { file: file.to_owned(), id, held });
     let token = CallbackToken::new(worker.hear::<String>());
     if !held {
         assert_eq!(worker.hear::<String>(), "accepted");
@@ -148,7 +146,7 @@ async fn of_two_processes_one_wins() {
         let call = accepted(&store, 17).await;
         let mut reporters = [true, false].map(|applied| {
             let orders = (&file, call.id, call.token.as_str(), applied);
-            Process::start("callback::reports", &orders)
+            Process::start("effects::callback::reports", &orders)
         });
         for reporter in &mut reporters {
             assert_eq!(reporter.hear::<String>(), "ready");

@@ -21,12 +21,12 @@ use machine::{
 use machine_tests::actors::{ann, graph_runner, tool_node};
 use serde::{Deserialize, Serialize};
 
-use crate::{
+use crate::effects::{
     bank::{self, Bank, Dedup, Payment, Reply, Request},
-    process::{Process, freeze, heard, orders, say},
     support::{assert_intact, loaded, new_store, stored},
     tool::{Pay, pay},
 };
+use crate::process::{Process, freeze, heard, orders, say};
 
 /// How the service works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -342,7 +342,7 @@ async fn pays_once(style: Style, ending: Ending) {
     let bank = Bank::open(Dedup::Nothing);
     let id = stored::<Pay>(&store, pay("bob")).await.id();
     let orders = Orders { file: file.clone(), id, bank: bank.address(), style, ending };
-    let mut child = Process::start("cut_off::calls", &orders);
+    let mut child = Process::start("effects::cut_off::calls", &orders);
     assert_eq!(child.hear::<String>(), "in the call");
     match ending {
         Ending::Drop | Ending::Close | Ending::Stop => child.tell(&Command::Own),

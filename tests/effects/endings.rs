@@ -16,7 +16,7 @@ use machine_tests::{
     assert_err,
 };
 
-use crate::{
+use crate::effects::{
     bank::{Bank, Dedup},
     support::{assert_intact, label, late, new_store, overdue, stored},
     tool::{Pay, Step, Teller, pay},

@@ -12,13 +12,13 @@ use machine_tests::{
     assert_err, prompt_lines,
 };
 
-use crate::{
+use crate::effects::{
     bank::{Bank, Dedup},
-    process::Process,
     support::{assert_intact, late, new_store, stored, view},
     tool::{Pay, Step, Teller, pay},
     worker::{self, Report},
 };
+use crate::process::Process;
 
 /// Fences a worker that has frozen itself, and overrides it by name.
 async fn overridden(store: &Store, worker: &mut Process, id: Id) -> Execution<Failed> {

@@ -9,7 +9,7 @@ use machine::{
 };
 use machine_tests::{actors::ann, assert_err};
 
-use crate::{
+use crate::effects::{
     bank::{Bank, Dedup},
     support::{assert_intact, label, late, new_store, overdue, stored, view},
     tool::{Pay, Step, Teller, pay},

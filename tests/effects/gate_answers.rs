@@ -15,13 +15,13 @@ use machine_tests::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{
+use crate::effects::{
     bank::{Bank, Dedup},
-    process::{Process, orders, say, wait},
     support::{Time, new_store, stored},
     tool::{Pay, Teller, pay},
     worker::{self, Report},
 };
+use crate::process::{Process, orders, say, wait};
 
 const HOUR: Duration = Duration::from_hours(1);
 
@@ -69,7 +69,7 @@ async fn the_others_are_told_who_won() {
     let people = ["ann", "ben", "cem", "dia"];
     let mut terminals = people.map(|name| {
         let orders = Orders { file: file.clone(), gate: gate.id(), name: name.to_owned() };
-        Process::start("gate_answers::approver", &orders)
+        Process::start("effects::gate_answers::approver", &orders)
     });
     for terminal in &mut terminals {
         assert_eq!(terminal.hear::<String>(), gate.question());

@@ -16,13 +16,13 @@ use machine::{
 use machine_tests::actors::{ann, ecs_node, graph_runner, tool_node};
 use serde::{Deserialize, Serialize};
 
-use crate::{
+use crate::effects::{
     bank::{Bank, Dedup},
-    process::{Process, orders, say},
     support::{assert_intact, loaded, name, new_store, view},
     tool::{Pay, Remind, Teller, pay, remind},
     worker::{self, Report},
 };
+use crate::process::{Process, orders, say};
 
 #[derive(Serialize, Deserialize)]
 struct Orders {
@@ -81,7 +81,7 @@ async fn asker() {
 }
 
 async fn assert_all_refused(store: &Store, file: PathBuf, gate: Id, behind: Id) {
-    let mut asker = Process::start("gate_closed::asker", &Orders { file, gate, behind });
+    let mut asker = Process::start("effects::gate_closed::asker", &Orders { file, gate, behind });
     let tried: Vec<Tried> = asker.hear();
     asker.join();
     assert_eq!(tried.len(), 8);

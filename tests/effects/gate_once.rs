@@ -10,7 +10,7 @@ use machine::{
 };
 use machine_tests::actors::{ann, ecs_node};
 
-use crate::{
+use crate::effects::{
     bank::{Bank, Dedup},
     support::{new_store, view},
     tool::{Pay, Remind, Step, Teller, pay, remind},

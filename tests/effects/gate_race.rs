@@ -2,13 +2,13 @@
 
 use machine_tests::actors::{ann, ecs_node};
 
-use crate::{
+use crate::effects::{
     bank::{Bank, Dedup},
-    process::Process,
     support::{assert_intact, new_store},
     tool::{Pay, Step, Teller, pay},
     worker::{self, Report},
 };
+use crate::process::Process;
 
 #[tokio::test]
 async fn one_of_several_workers_begins_what_is_approved() {

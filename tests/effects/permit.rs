@@ -16,13 +16,13 @@ use machine::{
 };
 use machine_tests::{actors::tool_node, assert_err};
 
-use crate::{
+use crate::effects::{
     bank::{self, Bank, Dedup, Payment, Reply, Request},
-    process::{Process, orders, say},
     support::{name, new_store, stored},
     tool::{Pay, Teller, pay},
     worker::{self, Report},
 };
+use crate::process::{Process, orders, say};
 
 /// What a service can keep of its call: everything but the call.
 #[derive(Debug, Clone)]
@@ -146,7 +146,7 @@ type Imported = (Result<(), String>, Result<(), String>);
 
 fn imported(folder: &Path, claim: &Unverified, bank: &Bank) -> Imported {
     let file = folder.join("elsewhere.db");
-    let mut other = Process::start("permit::importer", &(file, claim, Teller::pays(bank)));
+    let mut other = Process::start("effects::permit::importer", &(file, claim, Teller::pays(bank)));
     let tried = other.hear();
     other.join();
     tried

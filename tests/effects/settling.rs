@@ -13,7 +13,7 @@ use machine_tests::{
     assert_err,
 };
 
-use crate::{
+use crate::effects::{
     bank::{Bank, Dedup},
     support::{Time, label, stored},
     tool::{Step, Teller},

@@ -10,13 +10,13 @@ use machine::{
 };
 use machine_tests::actors::{ann, graph_runner};
 
-use crate::{
+use crate::effects::{
     bank::{Bank, Dedup},
-    process::{Process, orders, say, wait},
     support::{assert_intact, label, late, name, new_store, stored},
     tool::{Pay, Step, Teller, pay},
     worker::{self, Report},
 };
+use crate::process::{Process, orders, say, wait};
 
 /// What a process found when it recovered: in doubt, settled.
 type Found = (usize, usize);
@@ -56,7 +56,7 @@ struct Crowd(Vec<Process>);
 
 impl Crowd {
     fn start(count: usize, kind: &str, orders: &impl serde::Serialize) -> Self {
-        let kind = format!("taken_over::{kind}");
+        let kind = format!("effects::taken_over::{kind}");
         let mut all: Vec<Process> = (0..count).map(|_| Process::start(&kind, orders)).collect();
         for one in &mut all {
             assert_eq!(one.hear::<String>(), "ready");

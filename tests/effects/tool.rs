@@ -9,10 +9,8 @@ use machine::contract::{
 use machine_tests::actors::reasoning_node;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    bank::{self, Bank, Payment, Reply, Request},
-    process::{die, freeze, say, wait},
-};
+use crate::effects::bank::{self, Bank, Payment, Reply, Request};
+use crate::process::{die, freeze, say, wait};
 
 /// Pays. What the bank was sent can no longer take effect after the process has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -10,11 +10,11 @@ use machine::{
 use machine_tests::actors::tool_node;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    process::{Process, freeze, orders, say, wait},
+use crate::effects::{
     support::{loaded, name},
     tool::{Pay, Remind, Teller},
 };
+use crate::process::{Process, freeze, orders, say, wait};
 
 /// The orders of a worker.
 #[derive(Debug, Serialize, Deserialize)]
@@ -42,7 +42,10 @@ pub(crate) enum Report {
 
 /// Starts the worker `kind`, one of the tests below.
 pub(crate) fn start(kind: &str, file: &Path, id: Id, teller: Teller) -> Process {
-    Process::start(&format!("worker::{kind}"), &Orders { file: file.to_owned(), id, teller })
+    Process::start(
+        &format!("effects::worker::{kind}"),
+        &Orders { file: file.to_owned(), id, teller },
+    )
 }
 
 /// Runs a worker that is not disturbed, until it has ended.

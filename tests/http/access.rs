@@ -3,7 +3,7 @@
 use machine_console::http::Access;
 use serde_json::json;
 
-use crate::{
+use crate::http::{
     routes::operations,
     support::{Call, OPERATOR, Place, READER, access, execution, shown, unknown},
 };

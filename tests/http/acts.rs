@@ -7,7 +7,7 @@ use machine_tests::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Place, unknown};
+use crate::http::support::{Answer, Place, unknown};
 
 impl Place {
     async fn act(&self, id: Id, act: &str, body: &Value) -> Answer {

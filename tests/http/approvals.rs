@@ -3,7 +3,7 @@
 use machine_tests::samples::mail;
 use serde_json::{Value, json};
 
-use crate::support::{Place, shown, unknown};
+use crate::http::support::{Place, shown, unknown};
 
 const APPROVE: &str = "/api/approvals/approve";
 const DECLINE: &str = "/api/approvals/decline";
@@ -107,8 +107,8 @@ async fn of_many_people_one_decides() {
     for at in 0..8 {
         let (path, gate) =
             if at % 2 == 0 { (APPROVE, shown(&gate)) } else { (DECLINE, json!(gate.id())) };
-        let call = crate::support::Call::post(path, &json!({ "gates": [gate] }))
-            .token(crate::support::OPERATOR);
+        let call = crate::http::support::Call::post(path, &json!({ "gates": [gate] }))
+            .token(crate::http::support::OPERATOR);
         let address = place.address;
         decided.spawn_blocking(move || call.send(address));
     }

@@ -7,7 +7,7 @@ use machine_tests::{
 };
 use serde_json::json;
 
-use crate::support::{Place, shown};
+use crate::http::support::{Place, shown};
 
 const APPROVE: &str = "/api/approvals/approve";
 

@@ -5,7 +5,7 @@ use std::{io::Write, net::TcpStream, time::Duration};
 use serde_json::json;
 use tokio::{net::TcpStream as Connection, sync::Barrier};
 
-use crate::{
+use crate::http::{
     sse::{Event, Parser, request},
     support::{Place, SOON, setting},
 };
@@ -93,7 +93,7 @@ async fn a_client_that_never_reads_holds_nobody_back() {
     }
     let last = place.question().await;
     let read = move || {
-        let mut stream = crate::sse::Sse::open(address, "after=1.0", None);
+        let mut stream = crate::http::sse::Sse::open(address, "after=1.0", None);
         let mut count = 1;
         while stream.change().data["execution_id"] != json!(last) {
             count += 1;

@@ -10,7 +10,7 @@ use std::{
 use machine::{machine, store::Store};
 use serde::{Deserialize, Serialize};
 
-use crate::{
+use crate::http::{
     sse::{Event, Sse},
     support::{Place, setting},
 };
@@ -50,7 +50,7 @@ async fn writer() {
 
 fn process(file: &str, count: usize) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "cuts::writer"]).env(FILE, file).env(COUNT, count.to_string());
+    command.args(["--exact", "http::cuts::writer"]).env(FILE, file).env(COUNT, count.to_string());
     command.stdout(std::process::Stdio::null()).spawn().unwrap()
 }
 

@@ -7,7 +7,7 @@ use machine_tests::{
 };
 use serde_json::json;
 
-use crate::support::{Place, unknown};
+use crate::http::support::{Place, unknown};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_snapshot_is_that_of_the_library() {

@@ -6,7 +6,7 @@ use machine::store::{OpenOptions, Store};
 use machine_console::http::Http;
 use serde_json::json;
 
-use crate::support::{Call, OPERATOR, Place, READER, access, actors, shown};
+use crate::http::support::{Call, OPERATOR, Place, READER, access, actors, shown};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_locked_file_can_be_read_and_is_busy_for_writes() {

@@ -3,7 +3,7 @@
 use machine::{contract::Contract, store::Store};
 use machine_tests::{actors::reasoning_node, samples::mail};
 
-use crate::support::Place;
+use crate::http::support::Place;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn fill() {

@@ -8,7 +8,7 @@ use machine::store::Store;
 use machine_console::http::Http;
 use tokio::net::TcpListener;
 
-use crate::support::{OPERATOR, access, actors, raw};
+use crate::http::support::{OPERATOR, access, actors, raw};
 
 /// The answer of a server that is nested under `/agent`, to a client of an address.
 async fn status(peer: Option<&str>, headers: &str) -> u16 {

@@ -7,7 +7,7 @@ use serde_json::json;
 use machine::store::Store;
 use machine_console::http::Http;
 
-use crate::support::{Call, OPERATOR, Place, actors, raw, shown};
+use crate::http::support::{Call, OPERATOR, Place, actors, raw, shown};
 
 /// The status of a request with these header lines.
 async fn status(place: &Place, target: &str, headers: &[String]) -> u16 {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::{
+use crate::http::{
     routes::operations,
     support::{Call, OPERATOR, Place, shown, unknown},
 };

@@ -9,7 +9,7 @@ use machine_tests::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{Call, OPERATOR, Order, Place};
+use crate::http::support::{Call, OPERATOR, Order, Place};
 
 /// All pages of a list, one after the other.
 async fn pages(place: &Place, path: &str, field: &str) -> Vec<Value> {

@@ -5,7 +5,7 @@ use machine::store::Store;
 use machine_console::http::Http;
 use tokio::net::TcpListener;
 
-use crate::support::{Call, Place, actors, raw};
+use crate::http::support::{Call, Place, actors, raw};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_browser_is_led_to_the_page() {
@@ -97,7 +97,7 @@ async fn the_routes_can_be_nested() {
     assert_eq!(answer.header("location"), Some("/agent/inspector/"));
     assert_eq!(get("/agent/api/health").await.unwrap().status, 200);
     assert_eq!(get("/agent/api/execution/topology").await.unwrap().status, 200);
-    let id = crate::support::unknown();
+    let id = crate::http::support::unknown();
     get(&format!("/agent/api/machines/{id}")).await.unwrap().problem(404, "");
     get("/agent/api/nothing").await.unwrap().problem(404, "no such path");
     served.abort();

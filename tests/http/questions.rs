@@ -5,7 +5,7 @@ use machine::store::OpenOptions;
 use machine_tests::{actors::reasoning_node, samples::mail};
 use serde_json::{Value, json};
 
-use crate::support::{Place, execution, unknown};
+use crate::http::support::{Place, execution, unknown};
 
 fn answer(id: machine::Id, response: &str) -> Value {
     json!({ "execution_id": id, "response": response })
@@ -109,8 +109,8 @@ async fn of_many_answers_at_once_one_is_stored() {
     let id = place.question().await;
     let asked = (0..8).map(|at| {
         place.ask(
-            crate::support::Call::post("/ecs/respond", &answer(id, &format!("answer {at}")))
-                .token(crate::support::OPERATOR),
+            crate::http::support::Call::post("/ecs/respond", &answer(id, &format!("answer {at}")))
+                .token(crate::http::support::OPERATOR),
         )
     });
     let asked: Vec<_> = asked.collect();

@@ -17,7 +17,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-use crate::support::{Answer as Reply, Call, OPERATOR, Place, READER, actors, unknown};
+use crate::http::support::{Answer as Reply, Call, OPERATOR, Place, READER, actors, unknown};
 
 async fn report(place: &Place, call: &Request, body: &Value) -> Reply {
     place.ask(Call::post(&format!("/{}", call.path), body).token(call.token.as_str())).await
@@ -229,7 +229,7 @@ async fn a_real_service_calls_back() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
-        let ended = tokio::time::timeout(crate::support::SOON, ended).await.expect("it ends");
+        let ended = tokio::time::timeout(crate::http::support::SOON, ended).await.expect("it ends");
         assert_eq!(ended, "completed");
     }
     worker.stop().await.unwrap();

@@ -12,7 +12,7 @@ use machine_tests::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{Call, OPERATOR, Place, execution, shown, unknown};
+use crate::http::support::{Call, OPERATOR, Place, execution, shown, unknown};
 
 pub(crate) fn document() -> Value {
     serde_json::from_str(&Http::openapi()).unwrap()

@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::support::{Answer, Call, SOON};
+use crate::http::support::{Answer, Call, SOON};
 
 /// A process that does not outlive a test that fails.
 struct Served {
@@ -113,9 +113,10 @@ async fn a_person_decides_until_the_server_is_stopped() {
     Call::post("/ecs/continue", &body).token(&token).send(served.address).is(200);
     // A stream does not hold it back.
     let address = served.address;
-    let mut stream = tokio::task::spawn_blocking(move || crate::sse::Sse::open(address, "", None))
-        .await
-        .unwrap();
+    let mut stream =
+        tokio::task::spawn_blocking(move || crate::http::sse::Sse::open(address, "", None))
+            .await
+            .unwrap();
     assert!(stream.next().unwrap().is_alive());
     let began = Instant::now();
     assert_eq!(served.stop(Signal::TERM), 0);

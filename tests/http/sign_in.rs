@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Call, OPERATOR, Place, READER, access};
+use crate::http::support::{Call, OPERATOR, Place, READER, access};
 
 const SIGN_IN: &str = "/api/sign-in";
 const CODES: &str = "/api/sign-in/codes";

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::json;
 
-use crate::support::{OPERATOR, Place, SOON};
+use crate::http::support::{OPERATOR, Place, SOON};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_that_are_dropped_leave_nothing_behind() {

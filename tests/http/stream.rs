@@ -15,7 +15,7 @@ use machine_tests::{
 };
 use serde_json::json;
 
-use crate::{
+use crate::http::{
     sse::{Event, Sse},
     support::{Order, Place, SOON},
 };
@@ -193,7 +193,7 @@ async fn a_stream_goes_on_after_a_position() {
     assert_eq!(take(stream, 1).await.1[0].data["execution_id"], json!(id));
     for unknown in ["1.999999", "2.1", "0.0", "1.18446744073709551615"] {
         place.read(&format!("/api/events?after={unknown}")).await.problem(410, "");
-        let call = crate::support::Call::get("/api/events").header("last-event-id", unknown);
+        let call = crate::http::support::Call::get("/api/events").header("last-event-id", unknown);
         place.ask(call).await.problem(410, "");
     }
 }

@@ -7,7 +7,7 @@ use machine::{
 use machine_tests::actors::reasoning_node;
 use serde_json::Value;
 
-use crate::support::{Call, OPERATOR, Place, READER};
+use crate::http::support::{Call, OPERATOR, Place, READER};
 
 const BODY: &str = "the plan is blue";
 const SECRET: &str = "s3cr3t-of-bob";

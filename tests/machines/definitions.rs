@@ -6,9 +6,9 @@ use machine::{contract::execution, definition::Definition};
 use machine_tests::samples::{lease, ticket};
 use proptest::prelude::*;
 
-use crate::{
+use crate::definition::xml;
+use crate::machines::{
     device_flow, http2_stream, microwave, orchestrator, payment_intent, raft, tcp, turn, workflow,
-    xml,
 };
 
 const ALL: [&Definition; 12] = [

@@ -10,7 +10,7 @@ use machine::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::source::Source;
+use crate::machines::source::Source;
 
 /// The device.
 struct Device;

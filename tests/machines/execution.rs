@@ -13,7 +13,7 @@ use machine::{
 use machine_tests::actors::{ecs_node, graph_runner, tool_node};
 use machine_tests::samples::{asked, mail, read};
 
-use crate::source::Source;
+use crate::machines::source::Source;
 
 #[test]
 fn the_table_is_that_of_the_source() {

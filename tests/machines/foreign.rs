@@ -14,7 +14,7 @@ use machine::{
 };
 use machine_tests::samples::{AnyLease, Lease, asked, lease, read};
 
-use crate::source::Source;
+use crate::machines::source::Source;
 
 /// A method of one state.
 trait RunHere {

@@ -2,7 +2,7 @@
 
 use machine::{actor::Anyone, machine, typed::Reason};
 
-use crate::source::Source;
+use crate::machines::source::Source;
 
 /// The stream identifier.
 type StreamId = u32;

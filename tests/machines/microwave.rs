@@ -10,7 +10,7 @@ use machine::{actor::Anyone, machine, typed::Reason};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::source::Source;
+use crate::machines::source::Source;
 
 /// The oven. The context is the cooking time in seconds.
 #[machine(

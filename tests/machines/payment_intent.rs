@@ -15,7 +15,7 @@ use machine::{
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::source::Source;
+use crate::machines::source::Source;
 
 /// The merchant's server, which calls the API.
 struct Merchant;

@@ -21,7 +21,7 @@ use machine::{
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::source::Source;
+use crate::machines::source::Source;
 
 /// The server's clock.
 struct Timer;

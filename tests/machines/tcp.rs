@@ -8,7 +8,7 @@ use machine::{
     typed::Reason,
 };
 
-use crate::source::Source;
+use crate::machines::source::Source;
 
 /// The network stack, which keeps the timers.
 struct Stack;

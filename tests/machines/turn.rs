@@ -11,7 +11,7 @@ use machine::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::source::Source;
+use crate::machines::source::Source;
 
 /// The runtime: it dispatches turns.
 struct Runtime;

@@ -16,7 +16,7 @@ use machine_tests::{
     samples::{mail, read},
 };
 
-use crate::{
+use crate::store::{
     service::not_applied,
     support::{Place, START, begin, begin_of, on_both, pending},
 };

@@ -19,7 +19,7 @@ use machine_tests::{
     samples::{Ticket, asked, mail, read},
 };
 
-use crate::support::{Place, begin, gated, on_both};
+use crate::store::support::{Place, begin, gated, on_both};
 
 on_both! {
     an_answer_is_on_record,

@@ -19,7 +19,7 @@ use machine_tests::{
     samples::mail,
 };
 
-use crate::{
+use crate::store::{
     child,
     service::{Counting, answers, in_flight, receipt},
     support::{Hand, Place, on_both, slow_mail},

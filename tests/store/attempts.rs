@@ -16,7 +16,7 @@ use machine_tests::{
     samples::{mail, pending_mail},
 };
 
-use crate::{
+use crate::store::{
     service::{in_flight, receipt},
     support::{Place, applied, begin, begin_of, edit, not_applied, on_both},
 };

@@ -17,7 +17,7 @@ use machine_tests::{
     samples::{Ticket, mail, pending_mail, read},
 };
 
-use crate::{
+use crate::store::{
     child::{self, Other, WRITTEN},
     support::{Place, lines},
 };
@@ -130,7 +130,7 @@ async fn a_copy_that_is_put_to_use_is_told_apart() {
 async fn a_copy_is_of_one_moment() {
     let place = large().await;
     let mut others: Vec<_> =
-        (0..2).map(|_| Other::start("child::writes", &place.file(), &[])).collect();
+        (0..2).map(|_| Other::start("store::child::writes", &place.file(), &[])).collect();
     for other in &mut others {
         other.wait_for("ready");
         other.go();
@@ -300,7 +300,7 @@ async fn a_killed_backup_leaves_no_copy() {
         let diary = format!("copy.db-backup-{}.lock", place.stored(read("id")).await.id());
         fs::write(folder.path().join(&diary), "a diary").unwrap();
         let program = std::env::current_exe().unwrap();
-        let status = child::command(&program, "backup::copies_and_dies", &place.file())
+        let status = child::command(&program, "store::backup::copies_and_dies", &place.file())
             .env("MACHINE_TEST_COPY", &copy)
             .env("MACHINE_TEST_POINT", point)
             .status()
@@ -325,7 +325,7 @@ async fn a_full_disk_is_reported() {
     let place = large().await;
     let folder = tempfile::tempdir().unwrap();
     let program = std::env::current_exe().unwrap();
-    let output = child::command(&program, "backup::copies_and_dies", &place.file())
+    let output = child::command(&program, "store::backup::copies_and_dies", &place.file())
         .env("MACHINE_TEST_COPY", folder.path().join("copy.db"))
         .env("MACHINE_TEST_POINT", "full")
         .output()
@@ -342,7 +342,7 @@ async fn a_running_backup_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("copy.db");
     let program = std::env::current_exe().unwrap();
-    let mut other = child::command(&program, "backup::copies_and_dies", &place.file())
+    let mut other = child::command(&program, "store::backup::copies_and_dies", &place.file())
         .env("MACHINE_TEST_COPY", &copy)
         .env("MACHINE_TEST_POINT", "wait")
         .spawn()

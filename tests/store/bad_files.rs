@@ -15,7 +15,7 @@ use machine_tests::{
 };
 use tempfile::TempDir;
 
-use crate::support::Place;
+use crate::store::support::Place;
 
 /// An intact, closed database with some machines, and their ids.
 async fn whole() -> (TempDir, PathBuf, Vec<machine::Id>) {

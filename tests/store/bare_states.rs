@@ -9,7 +9,7 @@ use machine::{
 use machine_tests::assert_err;
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Place, on_both};
+use crate::store::support::{Place, on_both};
 
 on_both! {
     optional_fields_are_read_where_there_were_none,

@@ -16,7 +16,7 @@ use machine_tests::{
     samples::{AnyTicket, Ticket, asked, mail, pending_mail, read},
 };
 
-use crate::support::{Place, applied, begin, begin_of, on_both, without_digests};
+use crate::store::support::{Place, applied, begin, begin_of, on_both, without_digests};
 
 on_both! {
     any_mix_is_written_together,

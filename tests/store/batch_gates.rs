@@ -11,7 +11,7 @@ use machine_tests::{
     samples::{mail, read},
 };
 
-use crate::support::{Place, on_both};
+use crate::store::support::{Place, on_both};
 
 on_both! {
     a_gate_may_open_in_the_batch_of_what_waits_behind_it,

@@ -18,7 +18,7 @@ use machine_tests::{
     samples::{Ticket, mail, pending_mail, read},
 };
 
-use crate::{
+use crate::store::{
     batch::Mix,
     own_key::{Booking, claim_of},
     service::{in_flight, receipt},

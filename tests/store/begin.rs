@@ -13,7 +13,7 @@ use machine_tests::{
     samples::{mail, pending_mail, read},
 };
 
-use crate::support::{Place, applied, begin, not_applied, on_both, unknown};
+use crate::store::support::{Place, applied, begin, not_applied, on_both, unknown};
 
 on_both! {
     the_hold_is_on_disk_before_the_permit_is_out,
@@ -76,7 +76,7 @@ async fn one_execution_gives_one_permit(place: Place) {
 async fn one_execution_gives_one_permit_across_stores(place: Place) {
     let other = place.open_again().await;
     let id = place.stored(mail("bob")).await.id();
-    let theirs = crate::support::pending(&other, id).await;
+    let theirs = crate::store::support::pending(&other, id).await;
     let (_running, _permit) = begin(&place.store, place.pending(id).await).await.unwrap();
     assert_err!(begin(&other, theirs).await, CommitError::Conflict { .. });
 }

@@ -13,7 +13,7 @@ use machine_tests::{
     samples::{mail, pending_mail, read},
 };
 
-use crate::support::{Place, applied, lines, pending, recovered};
+use crate::store::support::{Place, applied, lines, pending, recovered};
 
 /// A store with a short busy timeout.
 async fn impatient(place: &Place) -> Store {

@@ -12,7 +12,7 @@ use machine_tests::{
     samples::{mail, pending_mail, read},
 };
 
-use crate::support::{Place, applied, begin, not_applied, on_both};
+use crate::store::support::{Place, applied, begin, not_applied, on_both};
 
 on_both! {
     the_loser_of_a_key_is_cancelled,

@@ -13,7 +13,7 @@ use machine::{
 use machine_tests::assert_err;
 
 use self::programs::{additions, first, removals, renames, retyped, upgraded};
-use crate::support::{Place, on_both};
+use crate::store::support::{Place, on_both};
 
 on_both! {
     an_added_move_state_and_optional_field_open,

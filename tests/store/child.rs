@@ -11,7 +11,7 @@ use machine::{Id, store::Store};
 use machine_tests::samples::Ticket;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
-use crate::support::{applied, begin, pending};
+use crate::store::support::{applied, begin, pending};
 
 /// A child process and its output.
 pub(crate) struct Other {
@@ -83,14 +83,14 @@ pub(crate) fn kill(pid: u32) {
 
 /// Begins `id` in another process and kills it while it holds the permit.
 pub(crate) fn begin_and_be_killed(database: &Path, id: Id) {
-    let mut other = Other::start("child::begins", database, &[id]);
+    let mut other = Other::start("store::child::begins", database, &[id]);
     other.wait_for("begun");
     other.kill();
 }
 
 /// Completes `id` in another process and kills it afterwards.
 pub(crate) fn settle_and_be_killed(database: &Path, id: Id) {
-    let mut other = Other::start("child::settles", database, &[id]);
+    let mut other = Other::start("store::child::settles", database, &[id]);
     other.wait_for("settled");
     other.kill();
 }

@@ -15,7 +15,7 @@ use machine_tests::{
     samples::{Ticket, asked, mail, pending_mail, read},
 };
 
-use crate::support::{Place, applied, lines, on_both, pending};
+use crate::store::support::{Place, applied, lines, on_both, pending};
 
 on_both! {
     every_later_call_says_stopped,

@@ -10,7 +10,7 @@ use machine_tests::{
     samples::{Ticket, asked, read},
 };
 
-use crate::support::{Place, on_both, without_digests};
+use crate::store::support::{Place, on_both, without_digests};
 
 on_both! {
     several_transitions_are_one_commit,

@@ -10,7 +10,7 @@ use machine_tests::{
     samples::{mail, pending_mail},
 };
 
-use crate::{
+use crate::store::{
     child::{self, Other},
     support::{Place, begin},
 };
@@ -65,7 +65,7 @@ async fn it_had_not_been_done() {
 async fn a_living_process_is_left_alone() {
     let place = Place::new().await;
     let id = place.stored(mail("bob")).await.id();
-    let mut other = Other::start("child::begins", &place.file(), &[id]);
+    let mut other = Other::start("store::child::begins", &place.file(), &[id]);
     other.wait_for("begun");
     assert_eq!(place.recovered().await.len(), 0);
     assert_eq!(place.status(id).await, Status::Running);
@@ -78,7 +78,7 @@ async fn a_living_process_is_left_alone() {
 async fn an_orderly_end_without_an_answer_leaves_doubt() {
     let place = Place::new().await;
     let id = place.stored(mail("bob")).await.id();
-    let mut other = Other::start("child::begins", &place.file(), &[id]);
+    let mut other = Other::start("store::child::begins", &place.file(), &[id]);
     other.wait_for("begun");
     other.go();
     other.join();

@@ -11,7 +11,7 @@ use machine_tests::{
     samples::{AnyTicket, Ticket, asked, mail, pending_mail, read},
 };
 
-use crate::support::{Place, on_both, without_digests};
+use crate::store::support::{Place, on_both, without_digests};
 
 on_both! {
     a_machine_comes_back_as_it_was,

@@ -13,7 +13,7 @@ use machine::{
 use machine_tests::assert_err;
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Hand, Place, START, on_both};
+use crate::store::support::{Hand, Place, START, on_both};
 
 on_both! {
     a_commit_makes_deadlines_absolute_by_the_stores_clock,

@@ -14,7 +14,7 @@ use machine_tests::{
     samples::{mail, read},
 };
 
-use crate::support::{Hand, Place, START, begin, not_applied, on_both, pending};
+use crate::store::support::{Hand, Place, START, begin, not_applied, on_both, pending};
 
 on_both! {
     what_was_declined_is_not_begun_without_a_question,

@@ -16,7 +16,7 @@ use machine_tests::{
 
 use serde_json::Value;
 
-use crate::{
+use crate::store::{
     child::{self, Other},
     service::{in_flight, receipt},
     support::{Place, begin, on_both, slow_mail},
@@ -75,7 +75,7 @@ async fn while_the_worker_is_alive_nobody_frees_the_key(place: Place) {
 async fn while_the_process_is_alive_nobody_frees_the_key() {
     let place = Place::new().await;
     let id = place.stored(mail("bob")).await.id();
-    let mut other = Other::start("child::begins", &place.file(), &[id]);
+    let mut other = Other::start("store::child::begins", &place.file(), &[id]);
     other.wait_for("begun");
     let doubt = place.store.fence(id, "no answer", graph_runner()).await.unwrap();
     let (doubt, reason) = refused(&place, &place.store, doubt).await;
@@ -286,9 +286,9 @@ async fn a_lock_of_this_machine_proves_the_end() {
 async fn a_lack_of_descriptors_proves_nothing() {
     let place = Place::new().await;
     let id = place.stored(mail("bob")).await.id();
-    let mut worker = Other::start("child::begins", &place.file(), &[id]);
+    let mut worker = Other::start("store::child::begins", &place.file(), &[id]);
     worker.wait_for("begun");
-    let mut poor = Other::start("child::recovers_without_descriptors", &place.file(), &[id]);
+    let mut poor = Other::start("store::child::recovers_without_descriptors", &place.file(), &[id]);
     poor.wait_for("nothing was parked");
     poor.join();
     assert!(!place.facts(id).await.iter().any(|fact| matches!(fact, CallFact::Parked { .. })));
@@ -300,7 +300,7 @@ async fn a_lack_of_descriptors_proves_nothing() {
 async fn a_copied_lock_file_does_not_end_a_frozen_worker() {
     let place = Place::new().await;
     let id = place.stored(mail("bob")).await.id();
-    let mut other = Other::start("child::begins", &place.file(), &[id]);
+    let mut other = Other::start("store::child::begins", &place.file(), &[id]);
     other.wait_for("begun");
     other.freeze();
     copy(&place.worker_files()[0]);

@@ -6,7 +6,7 @@ use machine::{
 };
 use machine_tests::{assert_err, samples::read};
 
-use crate::support::Place;
+use crate::store::support::Place;
 
 /// WAL is on, and stays on for the next process that opens the file.
 #[tokio::test]

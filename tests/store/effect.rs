@@ -22,7 +22,7 @@ use machine_tests::{
     samples::{mail, read},
 };
 
-use crate::{
+use crate::store::{
     child::{self, Other},
     service::{Counting, receipt},
     support::{Place, applied, begin, not_applied, on_both, pending},
@@ -211,7 +211,7 @@ async fn the_file_tells_other_programs() {
     let place = Place::new().await;
     let old = place.stored(delete("a.txt", Idempotent)).await.id();
     let _ = place.stored(delete("b.txt", Irreversible)).await;
-    let name = "effect::takes_it_for_idempotent";
+    let name = "store::effect::takes_it_for_idempotent";
     let mut other = Other::start(name, &place.file(), &[old]);
     assert_eq!(other.wait_for("refused"), "true true");
     other.join();

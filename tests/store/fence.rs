@@ -18,7 +18,7 @@ use machine_tests::{
     samples::{asked, mail, pending_mail, read},
 };
 
-use crate::{
+use crate::store::{
     service::{in_flight, receipt},
     support::{Place, applied, on_both},
 };

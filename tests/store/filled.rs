@@ -16,7 +16,7 @@ use machine_tests::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Hand, Place};
+use crate::store::support::{Hand, Place};
 
 /// A machine with a deadline.
 #[machine(durable)]

@@ -5,7 +5,7 @@ use std::{fs, process::Stdio};
 use machine::store::{OpenError, Store};
 use machine_tests::assert_err;
 
-use crate::child;
+use crate::store::child;
 
 /// Another program's database is refused and left unchanged, byte for byte.
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn a_name_is_not_a_uri() {
     let folder = tempfile::tempdir().unwrap();
     let program = std::env::current_exe().unwrap();
     let name = std::path::Path::new("file:agent.db?mode=rwc");
-    let child = child::command(&program, "foreign_files::opens", name)
+    let child = child::command(&program, "store::foreign_files::opens", name)
         .current_dir(folder.path())
         .stdin(Stdio::null())
         .output()

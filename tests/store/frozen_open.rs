@@ -12,7 +12,7 @@ use rustix::{
     process::{Signal, getpid, kill_process},
 };
 
-use crate::{
+use crate::store::{
     child::{self, Other},
     support::Place,
 };
@@ -41,10 +41,10 @@ async fn others_keep_their_busy_timeout() {
     let place = Place::new().await;
     let file = place.file();
     place.store.close().await.unwrap();
-    let mut killed = Other::start("observer::writes_and_waits", &file, &[]);
+    let mut killed = Other::start("store::observer::writes_and_waits", &file, &[]);
     killed.wait_for("written");
     killed.kill();
-    let mut frozen = Other::start("frozen_open::freezes", &file, &[]);
+    let mut frozen = Other::start("store::frozen_open::freezes", &file, &[]);
     frozen.wait_for("locked");
 
     let options = OpenOptions::new().busy_timeout(Duration::from_millis(100));

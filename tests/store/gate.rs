@@ -17,7 +17,7 @@ use machine_tests::{
     samples::{mail, read},
 };
 
-use crate::support::{Place, applied, begin, gated, not_applied, on_both};
+use crate::store::support::{Place, applied, begin, gated, not_applied, on_both};
 
 on_both! {
     behind_an_open_question_it_waits,

@@ -11,7 +11,7 @@ use machine_tests::{
     samples::{answers, mail, receipt},
 };
 
-use crate::support::{Place, on_both};
+use crate::store::support::{Place, on_both};
 
 on_both! {
     what_was_done_is_not_approved_again,

@@ -9,7 +9,7 @@ use machine_tests::actors::{graph_runner, tool_node};
 use machine_tests::samples::read;
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Place, on_both};
+use crate::store::support::{Place, on_both};
 
 on_both! {
     a_machine_forgets_what_is_stored,
@@ -33,7 +33,7 @@ async fn size(place: &Place, id: Id) -> u64 {
                       + length(i.state) + length(c.body)
                FROM instance i JOIN context c ON c.instance = i.no WHERE i.id = ?1";
     let size: i64 =
-        place.raw().query_row(sql, [crate::support::blob(id)], |row| row.get(0)).unwrap();
+        place.raw().query_row(sql, [crate::store::support::blob(id)], |row| row.get(0)).unwrap();
     size.unsigned_abs()
 }
 

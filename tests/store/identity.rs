@@ -17,7 +17,7 @@ use machine_tests::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::support::{Place, applied, on_both};
+use crate::store::support::{Place, applied, on_both};
 
 on_both! {
     a_program_without_the_identity_is_refused,

@@ -15,7 +15,7 @@ use machine_tests::{
     samples::{mail, pending_mail, read},
 };
 
-use crate::support::{Place, applied, begin, gated, not_applied, on_both};
+use crate::store::support::{Place, applied, begin, gated, not_applied, on_both};
 
 on_both! {
     a_pending_irreversible_action_is_not_imported,

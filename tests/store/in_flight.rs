@@ -17,7 +17,7 @@ use machine_tests::{
 };
 use tokio::sync::oneshot;
 
-use crate::{
+use crate::store::{
     child::{self, Other},
     service::receipt,
     support::{Place, begin, on_both, pending},
@@ -273,7 +273,7 @@ async fn an_outcome_keeps_the_store_open() {
     let id = place.stored(mail("bob")).await.id();
     let worker = place.open_again().await;
     let (_running, permit) = begin(&worker, pending(&worker, id).await).await.unwrap();
-    let outcome = crate::support::applied(permit, "250 queued").await;
+    let outcome = crate::store::support::applied(permit, "250 queued").await;
     drop(worker);
     drop(outcome);
     assert!(matches!(settled_late(&place.store).await, AnyExecution::Completed(_)));
@@ -488,7 +488,7 @@ async fn a_store_that_is_dropped_or_closed_does_not_end_what_it_cut_off() {
 async fn a_child_process_with_the_lock_keeps_the_call_alive() {
     let place = Place::new().await;
     let id = place.stored(mail("bob")).await.id();
-    let mut other = Other::start("in_flight::lends_its_lock", &place.file(), &[id]);
+    let mut other = Other::start("store::in_flight::lends_its_lock", &place.file(), &[id]);
     let grandchild: u32 = other.wait_for("lent to").parse().unwrap();
     other.kill();
     let _ = place.store.fence(id, "no answer", machine_tests::actors::graph_runner()).await;
@@ -518,7 +518,7 @@ async fn lends_its_lock() {
     let (service, guard) = service::<false>(None);
     tokio::spawn(permit.call(service));
     let lock = guard.await.unwrap().lock().unwrap().unwrap();
-    let mut parks = child::command(&std::env::current_exe().unwrap(), "child::parks", &file);
+    let mut parks = child::command(&std::env::current_exe().unwrap(), "store::child::parks", &file);
     let grandchild = parks.stdin(lock).stdout(std::process::Stdio::null());
     let mut grandchild = grandchild.stderr(std::process::Stdio::null()).spawn().unwrap();
     child::say(&format!("lent to {}", grandchild.id()));

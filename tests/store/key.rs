@@ -11,7 +11,7 @@ use machine_tests::{
     samples::{mail, pending_mail},
 };
 
-use crate::support::{Place, begin, not_applied, on_both};
+use crate::store::support::{Place, begin, not_applied, on_both};
 
 on_both! {
     a_failure_frees_the_key,

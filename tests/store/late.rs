@@ -18,7 +18,7 @@ use machine_tests::{
     samples::{mail, pending_mail},
 };
 
-use crate::{
+use crate::store::{
     service::{Counting, InFlight, in_flight, receipt},
     support::{Hand, Place, begin, on_both, recovered, slow_mail},
 };

@@ -3,7 +3,7 @@
 use machine::store::{OpenError, Store};
 use machine_tests::assert_err;
 
-use crate::support::Place;
+use crate::store::support::Place;
 
 /// A database that was moved without its log: the log has commits, and SQLite would overwrite it.
 #[tokio::test]

@@ -7,7 +7,7 @@ use machine::{
 use machine_tests::actors::tool_node;
 use machine_tests::{assert_err, samples::mail};
 
-use crate::support::{Place, applied, begin, on_both, recovered};
+use crate::store::support::{Place, applied, begin, on_both, recovered};
 
 on_both! {
     a_live_worker_is_left_alone,
@@ -44,7 +44,8 @@ async fn the_loser_of_a_begin_does_not_bury_the_winner(place: Place) {
 /// A permit that outlives its store still counts as alive: its call may be in flight.
 async fn a_permit_keeps_its_worker_alive(place: Place) {
     let elsewhere = place.open_again().await;
-    let pending = crate::support::pending(&elsewhere, place.stored(mail("bob")).await.id()).await;
+    let pending =
+        crate::store::support::pending(&elsewhere, place.stored(mail("bob")).await.id()).await;
     let (_running, permit) = begin(&elsewhere, pending).await.unwrap();
     drop(elsewhere);
     let found = place.recovered().await;

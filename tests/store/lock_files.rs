@@ -3,7 +3,7 @@
 use machine_tests::actors::{ann, graph_runner, tool_node};
 use machine_tests::samples::{asked, mail};
 
-use crate::{
+use crate::store::{
     child::{self, Other},
     support::{Place, applied, begin, pending, recovered},
 };
@@ -96,7 +96,7 @@ async fn recover_removes_the_file_of_the_dead_without_debts() {
 async fn the_file_stays_until_the_end_is_on_record() {
     let place = Place::new().await;
     let id = place.stored(mail("bob")).await.id();
-    let mut other = Other::start("child::begins", &place.file(), &[id]);
+    let mut other = Other::start("store::child::begins", &place.file(), &[id]);
     other.wait_for("begun");
     let _ = place.store.fence(id, "no answer", graph_runner()).await.unwrap();
     assert_eq!(place.recovered().await.len(), 1);
@@ -141,7 +141,7 @@ async fn recover_leaves_the_locks_of_the_database_alone() {
     let place = Place::new().await;
     let _ = place.stored(mail("ann")).await;
     assert_eq!(place.recovered().await.len(), 0);
-    Other::start("child::opens_and_closes", &place.file(), &[]).join();
+    Other::start("store::child::opens_and_closes", &place.file(), &[]).join();
     let log = place.folder().join("agent.db-wal");
     assert!(log.exists(), "the log was deleted, and this process still writes to it");
     let id = place.stored(mail("bob")).await.id();

@@ -12,7 +12,7 @@ use machine_tests::{
     samples::{mail, pending_mail},
 };
 
-use crate::support::{Place, applied};
+use crate::store::support::{Place, applied};
 
 /// What takes the place of the file.
 #[derive(Clone, Copy)]

@@ -17,7 +17,7 @@ use machine_tests::{
 };
 use tempfile::TempDir;
 
-use crate::{
+use crate::store::{
     child::{self, Other, WRITTEN},
     support::{Place, begin, lines, pending},
 };
@@ -118,7 +118,7 @@ async fn it_sees_what_others_commit() {
     let store = observer(&place.file()).await;
     let mut entries = store.subscribe(None).await.unwrap();
     next(&mut entries, 1).await;
-    let mut other = Other::start("child::writes", &place.file(), &[]);
+    let mut other = Other::start("store::child::writes", &place.file(), &[]);
     other.wait_for("ready");
     other.go();
     next(&mut entries, 2 * WRITTEN).await;
@@ -184,7 +184,7 @@ async fn it_reads_the_log_of_a_killed_process() {
     let place = Place::new().await;
     let file = place.file();
     place.store.close().await.unwrap();
-    let mut other = Other::start("observer::writes_and_waits", &file, &[]);
+    let mut other = Other::start("store::observer::writes_and_waits", &file, &[]);
     other.wait_for("written");
     other.kill();
     let before = files(place.folder());

@@ -10,7 +10,7 @@ use machine_tests::{
     samples::{mail, read},
 };
 
-use crate::support::Place;
+use crate::store::support::Place;
 
 /// An execution that fails verification does not keep the others from being recovered, and is named.
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::{sync::Barrier, thread};
 
 use machine::store::Store;
 
-use crate::support::block_on;
+use crate::store::support::block_on;
 
 /// All of them succeed: one creates the file, the others find it.
 #[test]

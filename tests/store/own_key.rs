@@ -14,7 +14,7 @@ use machine_tests::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Place, not_applied, on_both};
+use crate::store::support::{Place, not_applied, on_both};
 
 on_both! {
     a_taken_key_names_its_holder,

@@ -12,7 +12,7 @@ use machine_tests::{
     samples::{AnyTicket, Ticket},
 };
 
-use crate::{
+use crate::store::{
     filled::{AnyEgg, Filled},
     support::{Place, on_both},
 };

@@ -20,7 +20,7 @@ use machine_tests::{
     samples::{mail, read},
 };
 
-use crate::{
+use crate::store::{
     service::{Counting, answers, receipt},
     support::{Place, on_both, pending},
     tools::{Post, Tracking, letter},

@@ -10,7 +10,7 @@ use machine_tests::{
     samples::{mail, read},
 };
 
-use crate::{
+use crate::store::{
     service::{Counting, answers, not_applied, receipt},
     support::{Place, begin, on_both},
 };

@@ -19,7 +19,7 @@ use machine_tests::{
     samples::{AnyTicket, Ticket, asked, mail, pending_mail, read},
 };
 
-use crate::{
+use crate::store::{
     service::{in_flight, receipt},
     support::{Hand, Place, lines, on_both},
 };
@@ -159,8 +159,8 @@ async fn a_gate_is_kept_for_its_execution(place: Place) {
     assert_eq!((pruned.machines, pruned.kept), (0, BTreeMap::from([(Kept::Awaited, 1)])));
     // The approval still counts.
     let pending = place.pending(id).await;
-    let (running, permit) = crate::support::begin(&place.store, pending).await.unwrap();
-    let outcome = crate::support::applied(permit, "sent").await;
+    let (running, permit) = crate::store::support::begin(&place.store, pending).await.unwrap();
+    let outcome = crate::store::support::applied(permit, "sent").await;
     let _ = place.store.settle(running, outcome, tool_node()).await.unwrap();
     newest(&place).await;
     assert_eq!(prune(&place.store, &everything()).await.machines, 2);

@@ -13,7 +13,7 @@ use machine_tests::{
     samples::{mail, pending_mail},
 };
 
-use crate::{
+use crate::store::{
     child::{self, Other, WRITTEN},
     prune::{assert_clean, closed, everything, ids, newest, prune},
     support::{Place, drop_triggers, lines},
@@ -144,7 +144,7 @@ async fn writers_go_on_while_others_prune() {
         closed(&place.store).await;
     }
     let mut writers: Vec<_> =
-        (0..2).map(|_| Other::start("child::writes", &place.file(), &[])).collect();
+        (0..2).map(|_| Other::start("store::child::writes", &place.file(), &[])).collect();
     for writer in &mut writers {
         writer.wait_for("ready");
         writer.go();
@@ -199,7 +199,7 @@ async fn a_killed_pruning_leaves_no_half() {
         ("store-commit", 1),
     ] {
         let program = std::env::current_exe().unwrap();
-        let status = child::command(&program, "prune_file::prunes_and_dies", &place.file())
+        let status = child::command(&program, "store::prune_file::prunes_and_dies", &place.file())
             .env("MACHINE_TEST_POINT", format!("{point} {times}"))
             .status()
             .unwrap();

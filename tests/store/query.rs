@@ -9,7 +9,7 @@ use machine::{
 };
 use machine_tests::{assert_err, samples::mail};
 
-use crate::{
+use crate::store::{
     filled::{AnyEgg, Filled},
     support::{Place, lines, on_both},
 };

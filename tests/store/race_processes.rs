@@ -3,7 +3,7 @@
 use machine::store::{CommitError, Store};
 use machine_tests::samples::mail;
 
-use crate::{
+use crate::store::{
     child::{self, Other},
     support::{Place, begin, pending},
 };
@@ -18,7 +18,7 @@ async fn race(same_execution: bool) {
         let mut others = Vec::new();
         for _ in 0..PROCESSES {
             let id = if same_execution { first } else { place.stored(mail("bob")).await.id() };
-            others.push(Other::start("race_processes::contender", &place.file(), &[id]));
+            others.push(Other::start("store::race_processes::contender", &place.file(), &[id]));
         }
         for other in &mut others {
             other.wait_for("ready");

@@ -8,7 +8,7 @@ use machine::{
 };
 use machine_tests::samples::mail;
 
-use crate::support::{Place, begin, block_on, pending};
+use crate::store::support::{Place, begin, block_on, pending};
 
 const THREADS: usize = 8;
 

@@ -13,13 +13,13 @@ use std::{
 use machine::store::{OpenError, OpenOptions, Query, Store};
 use tempfile::TempDir;
 
-use crate::child::{self, Other};
+use crate::store::child::{self, Other};
 
 const NOBODY: u32 = 65534;
 
 /// The error when user `nobody` opens `file`; `None` if this process may not switch to that user.
 fn as_nobody(folder: &TempDir, file: &Path) -> Option<String> {
-    runs_as_nobody(folder, file, "read_only::opens")
+    runs_as_nobody(folder, file, "store::read_only::opens")
 }
 
 /// What a test says that user `nobody` runs.
@@ -103,14 +103,14 @@ async fn an_unreadable_file_is_refused() {
 #[tokio::test]
 async fn an_observer_needs_no_write_permission() {
     let (folder, file) = store(0o644, 0o755).await;
-    let Some(said) = runs_as_nobody(&folder, &file, "read_only::observes") else { return };
+    let Some(said) = runs_as_nobody(&folder, &file, "store::read_only::observes") else { return };
     assert_eq!(said, "Ok 0");
-    let mut other = Other::start("observer::writes_and_waits", &file, &[]);
+    let mut other = Other::start("store::observer::writes_and_waits", &file, &[]);
     other.wait_for("written");
     other.kill();
     let shared = file.with_file_name("agent.db-shm");
     fs::set_permissions(&shared, Permissions::from_mode(0o600)).unwrap();
-    let said = runs_as_nobody(&folder, &file, "read_only::observes").unwrap();
+    let said = runs_as_nobody(&folder, &file, "store::read_only::observes").unwrap();
     assert!(said.starts_with("CannotOpen") && said.contains("log cannot be read"), "{said}");
 }
 

@@ -12,7 +12,7 @@ use machine_tests::{
     samples::{asked, mail, read},
 };
 
-use crate::{
+use crate::store::{
     service::in_flight,
     support::{Place, on_both, recovered, unknown},
 };

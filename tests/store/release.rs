@@ -12,7 +12,7 @@ use machine_tests::{
     samples::mail,
 };
 
-use crate::support::{Place, on_both};
+use crate::store::support::{Place, on_both};
 
 on_both! {
     the_three_are_told_apart_and_listed,
@@ -128,7 +128,7 @@ async fn an_action_ends_with_its_gate_whoever_ends_it(place: Place) {
 
 /// Its gate was stored alone.
 async fn an_action_that_is_not_there_keeps_no_gate_from_ending(place: Place) {
-    let (mut gate, _planned) = crate::support::gated(mail("bob"));
+    let (mut gate, _planned) = crate::store::support::gated(mail("bob"));
     place.store.batch().create(gate.machine()).write().await.unwrap();
     let id = gate.id();
     drop(place.store.withdraw(gate, "not needed", graph_runner()).await.unwrap());

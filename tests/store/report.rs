@@ -21,7 +21,7 @@ use machine_tests::{
     samples::mail,
 };
 
-use crate::{
+use crate::store::{
     prune::{everything, newest, prune},
     support::{Hand, Place, on_both, recovered},
     tools::Post,

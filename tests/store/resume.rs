@@ -12,7 +12,7 @@ use machine_tests::{
     samples::{Ticket, asked, mail, read, ticket},
 };
 
-use crate::support::{Place, on_both};
+use crate::store::support::{Place, on_both};
 
 on_both! {
     what_waits_goes_on,

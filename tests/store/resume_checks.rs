@@ -14,7 +14,7 @@ use machine_tests::{
     samples::asked,
 };
 
-use crate::support::{Place, on_both};
+use crate::store::support::{Place, on_both};
 
 on_both! {
     an_answer_does_not_make_a_question_younger,

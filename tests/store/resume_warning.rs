@@ -13,7 +13,7 @@ use machine::{
 };
 use machine_tests::samples::{Ticket, asked, asked_in};
 
-use crate::support::{Place, on_both};
+use crate::store::support::{Place, on_both};
 
 on_both! {
     a_different_number_is_warned_of,

@@ -22,7 +22,7 @@ use machine_tests::{
     samples::{mail, read},
 };
 
-use crate::{
+use crate::store::{
     service::{Counting, receipt},
     support::{Place, on_both},
     tools::{Track, lookup},

@@ -11,7 +11,7 @@ use machine_tests::{
     samples::{Ticket, mail},
 };
 
-use crate::support::{Place, not_applied, on_both};
+use crate::store::support::{Place, not_applied, on_both};
 
 on_both! {
     a_retry_behind_a_parent_is_refused,

@@ -13,7 +13,7 @@ use machine_tests::{
     samples::{mail, pending_mail},
 };
 
-use crate::support::{Place, not_applied, on_both};
+use crate::store::support::{Place, not_applied, on_both};
 
 on_both! {
     a_plain_start_is_refused,

@@ -3,7 +3,7 @@
 use machine::store::OpenError;
 use machine_tests::{assert_err, samples::mail};
 
-use crate::support::Place;
+use crate::store::support::Place;
 
 /// What `verify_all` says of a file after an edit, which keeps the store usable.
 async fn problems(edit: &str) -> Vec<String> {

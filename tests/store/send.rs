@@ -8,7 +8,7 @@ use machine::{
 use machine_tests::actors::tool_node;
 use machine_tests::samples::pending_mail;
 
-use crate::support::begin_of;
+use crate::store::support::begin_of;
 
 fn can_be_spawned<T: Send>(future: T) {
     drop(future);

@@ -6,7 +6,7 @@ use machine_tests::{
     samples::{Ticket, read},
 };
 
-use crate::support::{Place, blob, on_both};
+use crate::store::support::{Place, blob, on_both};
 
 on_both! {
     the_session_with_the_newest_machine_comes_first,

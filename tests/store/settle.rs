@@ -9,7 +9,7 @@ use machine::{
 use machine_tests::actors::tool_node;
 use machine_tests::{assert_err, samples::mail};
 
-use crate::support::{Place, applied, not_applied, on_both, unknown};
+use crate::store::support::{Place, applied, not_applied, on_both, unknown};
 
 on_both! {
     applied_is_completed,

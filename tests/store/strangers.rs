@@ -9,7 +9,7 @@ use machine::{
 use machine_tests::{assert_err, samples::mail};
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Place, on_both};
+use crate::store::support::{Place, on_both};
 
 on_both! {
     a_namesake_moves_no_execution,

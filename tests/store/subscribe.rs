@@ -13,7 +13,7 @@ use machine_tests::{
     samples::{Ticket, mail, read},
 };
 
-use crate::{
+use crate::store::{
     child::{self, Other},
     support::{Place, block_on, edit, on_both},
 };
@@ -307,7 +307,7 @@ async fn a_future_that_is_dropped_while_a_definition_is_read_loses_nothing() {
 #[tokio::test]
 async fn another_process_is_seen() {
     let place = Place::new().await;
-    let mut other = Other::start("child::writes", &place.file(), &[]);
+    let mut other = Other::start("store::child::writes", &place.file(), &[]);
     other.wait_for("ready");
     let mut subscription = place.store.subscribe(None).await.unwrap();
     other.go();

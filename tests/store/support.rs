@@ -25,7 +25,7 @@ use machine::{
 use machine_tests::actors::{ecs_node, reasoning_node, tool_node};
 use tempfile::TempDir;
 
-pub(crate) use crate::service::{applied, not_applied, unknown};
+pub(crate) use crate::store::service::{applied, not_applied, unknown};
 
 /// Runs tests twice: on a store in memory and on a SQLite file. Each test takes a [`Place`].
 macro_rules! on_both {
@@ -34,7 +34,7 @@ macro_rules! on_both {
             $(
                 #[tokio::test]
                 async fn $test() {
-                    super::$test($crate::support::Place::memory()).await;
+                    super::$test($crate::store::support::Place::memory()).await;
                 }
             )*
         }
@@ -43,7 +43,7 @@ macro_rules! on_both {
             $(
                 #[tokio::test]
                 async fn $test() {
-                    super::$test($crate::support::Place::new().await).await;
+                    super::$test($crate::store::support::Place::new().await).await;
                 }
             )*
         }

@@ -19,7 +19,7 @@ use self::{
     sample::Sample,
     seen::Seen,
 };
-use crate::{
+use crate::store::{
     forger::{agrees, forge},
     support::Place,
 };
@@ -181,7 +181,7 @@ async fn another_key_does_not_open_the_file() {
             assert_err!(options.check(place.file()).await, OpenError::OtherKey { .. });
         }
         assert!(std::fs::read(place.file()).unwrap() == before, "a refusal changed the file");
-        let _ = crate::support::pending(&place.open_again().await, id).await;
+        let _ = crate::store::support::pending(&place.open_again().await, id).await;
     }
 }
 

@@ -17,7 +17,7 @@ use machine_tests::{
 };
 use tokio::task::JoinHandle;
 
-use crate::{
+use crate::store::{
     service::{Holder, held_back, receipt},
     support::{Place, begin, on_both, recovered},
 };
@@ -251,7 +251,7 @@ async fn a_late_call_outlives_the_store() {
     let id = place.stored(hasty(mail("bob"))).await.id();
     let worker = place.open_again().await;
     let (service, mut holder) = held_back();
-    let pending = crate::support::pending(&worker, id).await;
+    let pending = crate::store::support::pending(&worker, id).await;
     let settled = worker.perform::<Action>(pending, service, tool_node()).await.unwrap();
     holder.started().await;
     let Settled::TimedOut(_doubt, late) = settled else { panic!("{settled:?}") };

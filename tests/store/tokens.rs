@@ -7,7 +7,7 @@ use machine::{
 use machine_tests::actors::{ann, tool_node};
 use machine_tests::samples::mail;
 
-use crate::support::{Place, begin_of, not_applied, on_both, unknown};
+use crate::store::support::{Place, begin_of, not_applied, on_both, unknown};
 
 on_both! {
     a_token_rises_from_attempt_to_attempt,

@@ -12,7 +12,7 @@ use machine_tests::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Place, on_both};
+use crate::store::support::{Place, on_both};
 
 on_both! {
     a_state_that_is_not_json_is_refused,

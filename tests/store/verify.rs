@@ -11,7 +11,7 @@ use machine_tests::actors::tool_node;
 use machine_tests::samples::{AnyTicket, Ticket, asked, mail, read};
 use serde::{Deserialize, Serialize};
 
-use crate::{
+use crate::store::{
     forger::forge,
     support::{Place, edit, on_both},
 };
@@ -126,7 +126,7 @@ async fn commits_in_between_are_no_problem(place: Place) {
             let writer = writer.clone();
             // The callback is synchronous, and the runtime of this thread is busy.
             std::thread::spawn(move || {
-                crate::support::block_on(async {
+                crate::store::support::block_on(async {
                     writer.create(&mut Ticket::new()).await.unwrap();
                     if let Some(line) = line
                         && let Ok(AnyTicket::Open(open)) = writer.load(line.id).await

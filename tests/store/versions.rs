@@ -12,7 +12,7 @@ use machine_tests::assert_err;
 use serde::{Deserialize, Serialize};
 
 use self::programs::{elsewhere, hundredths, roomy, whole};
-use crate::support::{Place, on_both};
+use crate::store::support::{Place, on_both};
 
 on_both! {
     data_of_a_higher_version_are_refused,

@@ -8,7 +8,7 @@ use machine::{
 use machine_tests::samples::read;
 use proptest::prelude::*;
 
-use crate::model::{Who, actors, apply, apply_mut, events, next};
+use crate::stored::model::{Who, actors, apply, apply_mut, events, next};
 
 fn pending() -> AnyExecution {
     Execution::new(read("a.txt")).into()

@@ -13,7 +13,7 @@ use machine_tests::{
 };
 use proptest::prelude::*;
 
-use crate::{
+use crate::stored::{
     model::{Who, actors, events},
     walk::{declined, eventful, walked},
 };

@@ -4,7 +4,7 @@ use machine::{contract::AnyExecution, stored::Unverified};
 use proptest::{prelude::*, sample::Index};
 use serde_json::Value;
 
-use crate::{
+use crate::stored::{
     model::{Who, actors, events},
     walk::{declined, eventful, walked},
 };

@@ -10,7 +10,7 @@ use machine::{
 use machine_tests::samples::read;
 use proptest::prelude::*;
 
-use crate::model::{Who, actors, apply, events};
+use crate::stored::model::{Who, actors, apply, events};
 
 /// What happens after a step.
 #[derive(Debug, Clone, Copy)]

@@ -14,7 +14,7 @@ use machine::{
 use machine_tests::actors::{ann, ecs_node, graph_runner, tool_node};
 use machine_tests::samples::{mail, read};
 
-use crate::model::{Who, apply};
+use crate::stored::model::{Who, apply};
 
 /// An execution after the legal ones of the steps.
 pub(crate) fn walked(steps: Vec<(Event, Who)>) -> AnyExecution {

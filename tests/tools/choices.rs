@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::Approver;
+use crate::tools::Approver;
 
 /// Closes forgotten reports.
 #[derive(Debug)]

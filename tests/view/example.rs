@@ -22,7 +22,7 @@ use machine_tests::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::stopped;
+use crate::view::stopped;
 
 /// What the example leaves behind: the mail, its gate, and the attempts, in memory.
 struct Story {

@@ -347,7 +347,7 @@ fn delivered(folder: &Path) -> Vec<Id> {
 /// A driver in a process of its own, with a log of what it delivers.
 fn spawn(file: &Path, folder: &Path, number: usize) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "fact_driver::delivers", "--test-threads=1"])
+        .args(["--ignored", "--exact", "view::fact_driver::delivers", "--test-threads=1"])
         .env("MACHINE_TEST_FILE", file)
         .env("MACHINE_TEST_LOG", folder.join(format!("{number}.log")))
         .stdout(Stdio::null())

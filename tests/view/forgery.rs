@@ -11,7 +11,7 @@ use machine_tests::{
 use proptest::prelude::*;
 use serde_json::Map;
 
-use crate::doubt;
+use crate::view::doubt;
 
 /// Line breaks by any definition: `str::lines`, Unicode, Python's `splitlines`.
 const BREAKS: [char; 10] =

@@ -156,7 +156,7 @@ async fn stricter(observer: &Observer, [posted, lost, burnt]: [machine::Id; 3]) 
 /// Once the newer definition is in the store, its marks count for old machines.
 #[tokio::test]
 async fn newer_marks_count_for_old_machines() {
-    let (stores, _folder) = crate::stopped::both().await;
+    let (stores, _folder) = crate::view::stopped::both().await;
     for store in &stores {
         let [mut posted, mut lost, mut burnt] = letters();
         for letter in [&mut posted, &mut lost, &mut burnt] {
@@ -175,7 +175,7 @@ async fn newer_marks_count_for_old_machines() {
 /// store.
 #[tokio::test]
 async fn a_program_that_only_reads_has_marks() {
-    let (stores, _folder) = crate::stopped::both().await;
+    let (stores, _folder) = crate::view::stopped::both().await;
     for store in &stores {
         let [mut posted, mut lost, mut burnt] = letters();
         for letter in [&mut posted, &mut lost, &mut burnt] {

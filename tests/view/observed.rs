@@ -12,7 +12,7 @@ use machine::{
 use machine_tests::actors::{ann, tool_node};
 use serde_json::{Value, json};
 
-use crate::{
+use crate::view::{
     shop::{AnyShop, Packer, Purchase, Shop, shop},
     stopped,
 };

@@ -20,7 +20,7 @@ use proptest::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::shop::{AnyShop, Packer, Purchase, Shop};
+use crate::view::shop::{AnyShop, Packer, Purchase, Shop};
 
 /// Text that occurs nowhere by chance, for this place.
 fn secret(seed: u64, place: &str) -> String {
@@ -114,7 +114,7 @@ async fn shop(store: &Store, seed: u64, path: u8) -> (Id, [Vec<String>; 3]) {
         session: of("session"),
         limit_ms: 1,
     };
-    let packed = |placed: Shop<crate::shop::shop::Placed>| {
+    let packed = |placed: Shop<crate::view::shop::shop::Placed>| {
         let boxes = u32::try_from(seed % 1_000_000).unwrap();
         placed.pack(boxes, of("shelf"), of("password"), of("remark"), of("noted"), &Packer)
     };

@@ -21,7 +21,7 @@ use machine_tests::{
 };
 use tempfile::TempDir;
 
-use crate::{
+use crate::view::{
     shop::{Purchase, Shop},
     stopped,
 };

@@ -16,7 +16,7 @@ use machine::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{
+use crate::worker::{
     shop::{Bank, Charge},
     support::{Does, actors, ann, create, does, each, settle, worker},
 };

@@ -6,7 +6,7 @@ use machine::{
     worker::Worker,
 };
 
-use crate::shop::{AnyOrder, Bank, Order, Shop, order};
+use crate::worker::shop::{AnyOrder, Bank, Order, Shop, order};
 
 fn worker(store: &Store, bank: &Bank) -> Worker {
     Worker::new(store, Actors::issue("worker").unwrap())

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
-use crate::{
+use crate::worker::{
     process::until,
     support::{Does, actors, create, does, worker},
 };

@@ -10,7 +10,7 @@ use machine::{
 };
 use machine_tests::cluster::{Cluster, Deploy, LIMIT, Live, Request, deploy, live};
 
-use crate::support::{Hand, create, settle, timed, worker};
+use crate::worker::support::{Hand, create, settle, timed, worker};
 
 async fn runs(store: &Store, cluster: &Cluster) {
     settle(worker(store).tool::<Deploy>(cluster.clone())).await;

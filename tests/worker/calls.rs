@@ -12,7 +12,7 @@ use machine::{
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
-use crate::support::{actors, each, worker};
+use crate::worker::support::{actors, each, worker};
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Mail {

@@ -15,7 +15,7 @@ use machine::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{
+use crate::worker::{
     shop::{Bank, Charge},
     support::{Does, actors, create, does, each, message, says, settle, ticket, worker},
 };
@@ -155,7 +155,7 @@ async fn children_of_a_parent_that_nobody_drives() {
         let id = ticket(&store).await;
         let son = child(&store, id, Family::new()).await;
         let by = actors().graph_runner;
-        let crate::support::AnyTicket::New(parent) = store.load(id).await.unwrap() else {
+        let crate::worker::support::AnyTicket::New(parent) = store.load(id).await.unwrap() else {
             panic!()
         };
         let parent = parent.open(&by).cancel("enough".to_owned(), &by);
@@ -267,7 +267,7 @@ async fn cancel_cannot_be_forestalled() {
         let parent = create(&store, Family::new()).await;
         let son = child(&store, parent, Family::new()).await;
         for id in [format!("cancel:{parent}"), format!("machine:cancel:{parent}")] {
-            let bad = Message::from_json("{}", &crate::support::ann()).unwrap();
+            let bad = Message::from_json("{}", &crate::worker::support::ann()).unwrap();
             let Ok(bad) = bad.with_correlation(id) else { continue };
             store.send(son, &bad).await.unwrap();
         }
@@ -323,7 +323,9 @@ async fn execution_behind_a_gate_of_somebody_else() {
             let why = "a person moved the family to `cancelled` by `cancel` before the call began";
             assert_eq!(ended.state().reason, why);
         }
-        assert!(machine_tests::approve(&store, gate, &crate::support::ann()).await.is_err());
+        assert!(
+            machine_tests::approve(&store, gate, &crate::worker::support::ann()).await.is_err()
+        );
         settle(drives()).await;
         assert_eq!(bank.0.load(Ordering::SeqCst), 0);
     })

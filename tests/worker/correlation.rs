@@ -8,7 +8,7 @@ use machine::{
     worker::Next,
 };
 
-use crate::support::{
+use crate::worker::support::{
     AnyTicket, actors, does, each, opens, says, settle, status, ticket, ticket::Status, worker,
 };
 

@@ -13,7 +13,7 @@ use machine::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::support::{
+use crate::worker::support::{
     AnyTicket, Customer, Does, Hand, Ticket, actors, ann, create, does, each, opens, says, settle,
     ticket, timed, worker,
 };
@@ -110,12 +110,12 @@ async fn a_worker_that_is_dropped_leaves() {
 #[tokio::test]
 #[ignore = "another test runs it as another process"]
 async fn lives() {
-    let store = Store::sqlite(crate::process::orders::<PathBuf>()).await.unwrap();
+    let store = Store::sqlite(crate::worker::process::orders::<PathBuf>()).await.unwrap();
     let _running = worker(&store).handler(opens()).start();
     while store.workers().await.unwrap().is_empty() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    crate::process::say(&());
+    crate::worker::process::say(&());
     std::future::pending::<()>().await;
 }
 
@@ -125,7 +125,7 @@ async fn a_worker_whose_process_was_killed_is_gone() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("agent.db");
     let store = Store::sqlite(&file).await.unwrap();
-    let mut process = crate::process::Process::start("crew::lives", &file);
+    let mut process = crate::worker::process::Process::start("worker::crew::lives", &file);
     let () = process.hear();
     let workers = store.workers().await.unwrap();
     assert_eq!(workers.len(), 1);

@@ -17,7 +17,7 @@ use machine::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Does, Hand, actors, create, does, settle, timed, worker};
+use crate::worker::support::{Does, Hand, actors, create, does, settle, timed, worker};
 
 #[derive(Debug)]
 struct Sealed;

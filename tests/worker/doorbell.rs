@@ -14,7 +14,7 @@ use machine::{
     worker::Doorbell,
 };
 
-use crate::support::{each, opens, says, settle, status, ticket, ticket::Status, worker};
+use crate::worker::support::{each, opens, says, settle, status, ticket, ticket::Status, worker};
 
 const PAY: &str = r#"{"trigger": "pay", "amount": 3}"#;
 

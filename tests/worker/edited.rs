@@ -6,7 +6,7 @@ use machine::{
 };
 use rusqlite::Connection;
 
-use crate::support::{
+use crate::worker::support::{
     AnyTicket, Hand, actors, message, opens, says, settle, status, ticket, ticket::Status, worker,
 };
 

@@ -18,7 +18,7 @@ use machine::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Hand, actors, ann, create, each, settle, timed, worker};
+use crate::worker::support::{Hand, actors, ann, create, each, settle, timed, worker};
 
 /// An irreversible tool.
 #[derive(Debug, Serialize, Deserialize)]

@@ -18,7 +18,7 @@ use machine::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Does, actors, create, does, each, settle, worker};
+use crate::worker::support::{Does, actors, create, does, each, settle, worker};
 
 #[machine(durable)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -18,7 +18,7 @@ use machine::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::support::{
+use crate::worker::support::{
     AnyTicket, Does, Hand, Handled, Ticket, actors, create, does, each, message, opens, says,
     settle, status, ticket, ticket::Status, timed, worker,
 };

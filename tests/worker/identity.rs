@@ -17,7 +17,7 @@ use machine_tests::{actors::reasoning_node, assert_err};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::support::{create, each, settle, worker};
+use crate::worker::support::{create, each, settle, worker};
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Wire {

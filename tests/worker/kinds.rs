@@ -10,7 +10,7 @@ use machine::{
 use machine_tests::actors::{ann, graph_runner};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::process::{
+use crate::worker::process::{
     AnyLetter, AnySlip, Letter, Member, Orders, Process, Slip, close, letter, orders, say, until,
 };
 
@@ -67,7 +67,7 @@ async fn each_worker_drives_its_own_machines() {
     until("all letters are filed", || async { count(&store, "letter", "filed").await == 5 }).await;
     assert_eq!(count(&store, "slip", "torn").await, 0);
 
-    let shredder = Member::of(Process::start("kinds::shreds", &file));
+    let shredder = Member::of(Process::start("worker::kinds::shreds", &file));
     until("all slips are torn", || async { count(&store, "slip", "kept").await == 0 }).await;
     // The shredder leaves letters alone, also when it is the only one.
     let report = clerk.stop();

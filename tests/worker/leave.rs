@@ -14,7 +14,7 @@ use machine::{
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
-use crate::{
+use crate::worker::{
     shop::{Bank, Charge},
     support::{Does, actors, ann, create, does, each, says, settle, worker},
 };

@@ -6,7 +6,7 @@ use machine::{
     store::{Delivery, InvalidMessage, Message, SendError, Sent, Store},
 };
 
-use crate::support::{
+use crate::worker::support::{
     AnyTicket, Ticket, actors, ann, create, each, message, opens, says, settle, status, ticket,
     worker,
 };
@@ -46,7 +46,7 @@ async fn ended_machine_keeps_the_message_set_aside() {
         let id = ticket(&store).await;
         store.send(id, &says(PAY, "1")).await.unwrap();
         settle(worker(&store).handler(opens())).await;
-        assert_eq!(status(&store, id).await, crate::support::ticket::Status::Paid);
+        assert_eq!(status(&store, id).await, crate::worker::support::ticket::Status::Paid);
 
         let error = store.send(id, &says(PAY, "2")).await.unwrap_err();
         assert!(matches!(error, SendError::Ended { id: ended } if ended == id));
@@ -121,7 +121,7 @@ async fn foreign_machine() {
             store.send(id, &says(PAY, "1")).await.unwrap();
         }
         settle(worker(&store).handler(opens())).await;
-        assert_eq!(status(&store, id).await, crate::support::ticket::Status::Paid);
+        assert_eq!(status(&store, id).await, crate::worker::support::ticket::Status::Paid);
         let kept = message(&store, foreign, "1").await;
         assert_eq!((kept.status, kept.error), (Delivery::Queued, None));
         store.load::<AnyExecution>(foreign).await.unwrap();
@@ -150,7 +150,7 @@ async fn largest_message_is_handled_and_one_byte_more_is_refused() {
         store.send(id, &says(&body(most), "1")).await.unwrap();
         settle(worker(&store).handler(opens())).await;
         assert_eq!(message(&store, id, "1").await.body.len(), most);
-        assert_eq!(status(&store, id).await, crate::support::ticket::Status::Cancelled);
+        assert_eq!(status(&store, id).await, crate::worker::support::ticket::Status::Cancelled);
     })
     .await;
 }
@@ -204,7 +204,7 @@ async fn impostor_cannot_send() {
         // Nor does a worker take it for one: it is still `Human` who pays.
         store.send(id, &says(PAY, "1")).await.unwrap();
         settle(worker(&store).handler(opens()).sender::<Impostor>()).await;
-        assert_eq!(status(&store, id).await, crate::support::ticket::Status::Paid);
+        assert_eq!(status(&store, id).await, crate::worker::support::ticket::Status::Paid);
     })
     .await;
 }

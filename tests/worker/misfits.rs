@@ -10,7 +10,7 @@ use machine::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Does, actors, create, does, each, settle, worker};
+use crate::worker::support::{Does, actors, create, does, each, settle, worker};
 
 mod first {
     use super::*;
@@ -256,7 +256,7 @@ mod process {
     use machine::contract::{AnyExecution, Irreversible, Planned};
 
     use super::*;
-    use crate::process::{Process, orders, say};
+    use crate::worker::process::{Process, orders, say};
 
     #[derive(Debug, Serialize, Deserialize)]
     struct Transfer {
@@ -303,7 +303,8 @@ mod process {
 
     fn runs(folder: &Path, renamed: bool) -> Result<(), String> {
         let folder = folder.to_owned();
-        let mut process = Process::start("misfits::process::works", &Orders { folder, renamed });
+        let mut process =
+            Process::start("worker::misfits::process::works", &Orders { folder, renamed });
         let ended = process.hear();
         process.join();
         ended

@@ -1,9 +1,5 @@
 //! Workers in other processes: this test program, started again.
 
-#[allow(dead_code, reason = "only the tests of `effects` need all of it")]
-#[path = "../effects/process.rs"]
-mod child;
-
 mod clerk;
 mod letters;
 mod log;
@@ -13,7 +9,7 @@ use std::{future::Future, time::Duration};
 use machine::store::Store;
 use rustix::process::{Pid, Signal, kill_process};
 
-pub(crate) use child::{Process, STUCK, die, freeze, orders, say, wait};
+pub(crate) use crate::process::{Process, STUCK, orders, say};
 pub(crate) use clerk::{Act, Orders, Report};
 pub(crate) use letters::{AnyLetter, AnySlip, Letter, Slip, letter, slip};
 

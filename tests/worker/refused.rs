@@ -6,7 +6,7 @@ use machine::{
     store::{Delivery, Message, Store},
 };
 
-use crate::support::{
+use crate::worker::support::{
     AnyTicket, Customer, actors, create, each, message, opens, refused, says, settle, status,
     ticket, ticket::Status, waits, worker,
 };
@@ -244,7 +244,7 @@ async fn computed_item_panics() {
 /// Others are handled between the attempts at one message.
 #[tokio::test]
 async fn message_that_fails_blocks_no_other() {
-    crate::support::timed(async |store: Store, _| {
+    crate::worker::support::timed(async |store: Store, _| {
         let id = ticket(&store).await;
         store.send(id, &says(r#"{"trigger": "pay", "amount": 13}"#, "bad")).await.unwrap();
         store.send(id, &says(PAY, "fine")).await.unwrap();
@@ -308,8 +308,8 @@ async fn reasoning_node_cancels_no_execution() {
         let body = r#"{"trigger": "cancel", "reason": "no"}"#;
         let sent = Message::from_json::<ReasoningNode>(body, &by.reasoning_node).unwrap();
         store.send(id, &sent.with_correlation("no").unwrap()).await.unwrap();
-        let bank = crate::shop::Bank::default();
-        settle(worker(&store).tool::<crate::shop::Charge>(bank)).await;
+        let bank = crate::worker::shop::Bank::default();
+        settle(worker(&store).tool::<crate::worker::shop::Charge>(bank)).await;
         let execution: AnyExecution = store.load(id).await.unwrap();
         assert_eq!(execution.status(), execution::Status::Pending);
         let text = "an actor of kind `reasoning` may never `cancel`";
@@ -325,14 +325,14 @@ async fn context_refuses() {
 
     each(async |store: Store| {
         let by = actors();
-        let charge = crate::shop::Charge { cents: 3 };
+        let charge = crate::worker::shop::Charge { cents: 3 };
         let contract = Contract::of(&charge, &by.reasoning_node).unwrap();
-        let planned = Planned::<crate::shop::Charge>::new(contract).unwrap();
+        let planned = Planned::<crate::worker::shop::Charge>::new(contract).unwrap();
         let id = create(&store, planned.into_execution()).await;
         let start = Message::from_json(r#"{"trigger": "start"}"#, &by.tool_node).unwrap();
         store.send(id, &start.with_correlation("start").unwrap()).await.unwrap();
-        let bank = crate::shop::Bank::default();
-        settle(worker(&store).tool::<crate::shop::Charge>(bank.clone())).await;
+        let bank = crate::worker::shop::Bank::default();
+        settle(worker(&store).tool::<crate::worker::shop::Charge>(bank.clone())).await;
         // The call that followed had a permit.
         let execution: AnyExecution = store.load(id).await.unwrap();
         assert_eq!(execution.status(), execution::Status::Completed);

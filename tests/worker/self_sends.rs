@@ -14,7 +14,7 @@ use machine::{
     worker::{Next, Task},
 };
 
-use crate::support::{
+use crate::worker::support::{
     AnyTicket, Does, actors, does, each, opens, says, settle, status, ticket, ticket::Status,
     worker,
 };

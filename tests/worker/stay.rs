@@ -10,7 +10,7 @@ use machine::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::support::{actors, create, each, message, settle, worker};
+use crate::worker::support::{actors, create, each, message, settle, worker};
 
 /// Asks again and again.
 #[machine(durable)]

@@ -11,9 +11,11 @@ use machine::{
 use machine_tests::actors::ann;
 
 use crate::{
-    bank::{Bank, Dedup},
-    process::{Act, AnyLetter, AnySlip, Letter, Member, Orders, letter, until},
-    tool::{Teller, pay},
+    effects::{
+        bank::{Bank, Dedup},
+        tool::{Teller, pay},
+    },
+    worker::process::{Act, AnyLetter, AnySlip, Letter, Member, Orders, letter, until},
 };
 
 struct Desk {

@@ -9,7 +9,7 @@ use machine::contract::{Answer, Applied, Call, Contract, Execution, Idempotent, 
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
-use crate::support::{actors, create, each, worker};
+use crate::worker::support::{actors, create, each, worker};
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Print {

@@ -10,7 +10,7 @@ use machine::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{
+use crate::worker::{
     process::{Process, orders},
     support::worker,
 };
@@ -67,7 +67,7 @@ async fn a_deadly_handler_takes_no_others_with_it() {
         }
     }
     let mut ended = 0;
-    while !Process::start("suspects::walks", &file).ended_well() {
+    while !Process::start("worker::suspects::walks", &file).ended_well() {
         ended += 1;
         assert!(ended < 20, "it goes on killing");
     }

@@ -19,7 +19,7 @@ use super::{
     step::{Answer, Asks, At, Said, Step},
     system::{Inner, Known, Pay, contract},
 };
-use crate::support::{late, loaded, name};
+use crate::effects::support::{late, loaded, name};
 
 impl Inner {
     /// Takes a step, and checks that everything is as in the model, which is the one after it.

@@ -14,7 +14,7 @@ use super::{
     step::Said,
     system::Inner,
 };
-use crate::support::late;
+use crate::effects::support::late;
 
 impl Inner {
     pub(super) async fn compare(&mut self, model: &Model) {

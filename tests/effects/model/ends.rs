@@ -5,7 +5,7 @@ use super::{
     step::{Answer, At, Said, Step},
     system::Inner,
 };
-use crate::support::assert_intact;
+use crate::effects::support::assert_intact;
 
 impl Inner {
     /// People end everything. Only then do the workers thaw.

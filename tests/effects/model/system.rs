@@ -19,7 +19,7 @@ use super::{
     reference::{KEYS, Model, SETTLING, WORKERS},
     step::{At, Step},
 };
-use crate::support::{Time, stored};
+use crate::effects::support::{Time, stored};
 
 pub(super) struct System<R> {
     inner: Inner,

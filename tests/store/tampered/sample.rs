@@ -14,7 +14,7 @@ use machine_tests::samples::{Ticket, ask, mail};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
-use crate::support::{Place, applied, drop_triggers, not_applied};
+use crate::store::support::{Place, applied, drop_triggers, not_applied};
 
 /// A machine of the user's with a deadline.
 #[machine(durable)]

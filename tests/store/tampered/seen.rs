@@ -15,7 +15,7 @@ use machine::{
 use machine_tests::samples::AnyTicket;
 
 use super::sample::{ALL, AnyLamp, Copied, Sample, Who};
-use crate::support::dump;
+use crate::store::support::dump;
 
 /// What each operation says, if it does not say what it says of an untouched file.
 pub(super) type Seen = BTreeMap<&'static str, String>;

@@ -1,6 +1,6 @@
 //! A is frozen for longer than its lease, nobody takes over, and A thaws.
 
-use crate::process::{Act, Orders, until};
+use crate::worker::process::{Act, Orders, until};
 
 use super::office::Office;
 

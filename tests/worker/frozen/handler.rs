@@ -3,7 +3,7 @@
 use machine::store::Delivery;
 
 use super::office::Office;
-use crate::process::{Act, Member, Orders, Report};
+use crate::worker::process::{Act, Member, Orders, Report};
 
 /// What the store says to a worker that writes under a lease that it has lost.
 const REFUSED: &str = "machine.worker.lease_lost";

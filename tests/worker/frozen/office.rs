@@ -10,7 +10,7 @@ use machine::{
 };
 use machine_tests::actors::ann;
 
-use crate::process::{AnyLetter, AnySlip, Letter, Orders, Slip, letter, until};
+use crate::worker::process::{AnyLetter, AnySlip, Letter, Orders, Slip, letter, until};
 
 /// Short, so that others can take over soon.
 pub(super) const LEASE: Duration = Duration::from_millis(300);

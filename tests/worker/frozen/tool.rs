@@ -11,9 +11,11 @@ use machine::{
 
 use super::office::{LEASE, Office};
 use crate::{
-    bank::{Bank, Dedup},
-    process::{Orders, until},
-    tool::{Step, Teller, pay},
+    effects::{
+        bank::{Bank, Dedup},
+        tool::{Step, Teller, pay},
+    },
+    worker::process::{Orders, until},
 };
 
 /// How long the call may take.

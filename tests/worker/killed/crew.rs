@@ -12,7 +12,7 @@ use super::{
     errands::{Guide, Lines, Pay, Read, Services},
     random::Random,
 };
-use crate::process::{Member, Process, close, orders, say};
+use crate::worker::process::{Member, Process, close, orders, say};
 
 pub(crate) struct Crew {
     members: Vec<Member>,
@@ -40,7 +40,7 @@ impl Crew {
 }
 
 fn start(lines: &Lines, random: &mut Random) -> Member {
-    Member::of(Process::start("killed::crew::works", &(lines, random.next())))
+    Member::of(Process::start("worker::killed::crew::works", &(lines, random.next())))
 }
 
 /// Drives everything until SIGTERM.

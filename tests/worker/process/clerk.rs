@@ -20,15 +20,11 @@ use machine_tests::actors::graph_runner;
 use serde::{Deserialize, Serialize};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::{
-    AnyLetter, Member, Slip,
-    child::{Process, freeze, orders, say, wait},
-    close,
-    letters::FREEZES,
-    log::Log,
-    slip,
+use super::{AnyLetter, Member, Slip, close, letters::FREEZES, log::Log, slip};
+use crate::{
+    effects::tool::{Pay, Teller},
+    process::{Process, freeze, orders, say, wait},
 };
-use crate::tool::{Pay, Teller};
 
 /// Longer than a write of the store takes.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -87,7 +83,7 @@ impl Orders {
     }
 
     pub(crate) fn start(&self) -> Member {
-        Member::of(Process::start("process::clerk::works", self))
+        Member::of(Process::start("worker::process::clerk::works", self))
     }
 }
 

@@ -1,5 +1,4 @@
 //! Tests of the module `stored`.
-#![allow(clippy::unwrap_used)]
 
 mod apply;
 mod author;

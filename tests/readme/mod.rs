@@ -1,7 +1,5 @@
 //! The README matches the code.
 
-#![allow(clippy::unwrap_used, reason = "a failing test should panic")]
-
 mod first_workflow;
 mod snippet;
 mod specification;

@@ -1,5 +1,4 @@
 //! Tests of `machine::definition`.
-#![allow(clippy::unwrap_used)]
 
 mod actors;
 mod choices;
@@ -11,4 +10,4 @@ mod graph;
 mod order;
 mod owned;
 mod table;
-mod xml;
+pub(crate) mod xml;

@@ -1,5 +1,4 @@
 //! Tests of the command line: the program, on files that the library wrote.
-#![allow(clippy::unwrap_used)]
 
 mod accepted;
 mod children;

@@ -1,5 +1,4 @@
 //! Tests of the module `typed`.
-#![allow(clippy::unwrap_used)]
 
 mod event;
 mod moves;

@@ -1,5 +1,4 @@
 //! Tests of the module `contract`.
-#![allow(clippy::unwrap_used)]
 
 mod action;
 mod decider;

@@ -1,7 +1,5 @@
 //! Legal moves as tools, and tool calls back to moves.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
-
 mod choices;
 
 use machine::{

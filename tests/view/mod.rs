@@ -1,5 +1,4 @@
 //! Tests of the module `view`.
-#![allow(clippy::unwrap_used)]
 
 mod accepted;
 mod blocks;

@@ -1,5 +1,4 @@
 //! Tests of the module `store`.
-#![allow(clippy::unwrap_used)]
 
 mod again;
 mod approval_end;

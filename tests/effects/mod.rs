@@ -2,12 +2,10 @@
 //! SQLite file, and with a counting server: what it counts is what happened to the outside world.
 //!
 //! `PROPTEST_CASES` makes the model longer, and `PROPTEST_RNG_SEED` repeats a run of it.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used)]
 
 mod actors;
 mod approved;
-mod bank;
+pub(crate) mod bank;
 mod borders;
 mod callback;
 mod cut_off;
@@ -20,9 +18,8 @@ mod gate_once;
 mod gate_race;
 mod model;
 mod permit;
-mod process;
 mod settling;
 mod support;
 mod taken_over;
-mod tool;
+pub(crate) mod tool;
 mod worker;

@@ -1,7 +1,5 @@
 //! The worker: machines that are driven, messages that wait, deadlines that fire.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 mod asked;
 mod basics;
 #[cfg(unix)]
@@ -27,10 +25,6 @@ mod shop;
 mod support;
 
 #[cfg(unix)]
-#[allow(dead_code, reason = "only the tests of `effects` need all of it")]
-#[path = "../effects/bank.rs"]
-mod bank;
-#[cfg(unix)]
 mod frozen;
 #[cfg(unix)]
 mod killed;
@@ -44,7 +38,3 @@ mod stopped;
 mod stopping;
 #[cfg(unix)]
 mod suspects;
-#[cfg(unix)]
-#[allow(dead_code, reason = "only the tests of `effects` need all of it")]
-#[path = "../effects/tool.rs"]
-mod tool;

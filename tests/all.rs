@@ -1,0 +1,24 @@
+//! The tests of all topics in one program, which links the library once. One topic:
+//! `cargo test --package machine-tests --test all store::`.
+//!
+//! `PROPTEST_CASES` makes the models and properties longer, and `PROPTEST_RNG_SEED` repeats a run.
+//! Tests that change their process (failpoints, a global subscriber) are in programs of their own, or
+//! start this program again.
+#![allow(clippy::unwrap_used, reason = "a failing test should panic")]
+
+mod cli;
+mod contract;
+mod definition;
+#[cfg(unix)]
+mod effects;
+mod http;
+mod machines;
+#[cfg(unix)]
+mod process;
+mod readme;
+mod store;
+mod stored;
+mod tools;
+mod typed;
+mod view;
+mod worker;
