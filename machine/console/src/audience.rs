@@ -1,7 +1,5 @@
 //! Views for an audience that is chosen at run time.
 
-use machine::view::{self, Diagnostic, Hidden, Human, Internal, Shown};
-
 /// Who a view is for, chosen at run time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
@@ -38,42 +36,3 @@ macro_rules! for_audience {
     };
 }
 pub(crate) use for_audience;
-
-/// Reads the restricted fields of views in code that is generic over the audience.
-pub(crate) trait Sees: view::Audience {
-    /// The field, if this audience sees it.
-    fn diagnostic<T: Shown>(field: &Self::Diagnostic<T>) -> Option<&T>;
-
-    /// The field, if this audience sees it.
-    fn internal<T: Shown>(field: &Self::Internal<T>) -> Option<&T>;
-}
-
-impl Sees for Human {
-    fn diagnostic<T: Shown>(_: &Hidden) -> Option<&T> {
-        None
-    }
-
-    fn internal<T: Shown>(_: &Hidden) -> Option<&T> {
-        None
-    }
-}
-
-impl Sees for Diagnostic {
-    fn diagnostic<T: Shown>(field: &T) -> Option<&T> {
-        Some(field)
-    }
-
-    fn internal<T: Shown>(_: &Hidden) -> Option<&T> {
-        None
-    }
-}
-
-impl Sees for Internal {
-    fn diagnostic<T: Shown>(field: &T) -> Option<&T> {
-        Some(field)
-    }
-
-    fn internal<T: Shown>(field: &T) -> Option<&T> {
-        Some(field)
-    }
-}

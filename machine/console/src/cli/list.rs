@@ -10,12 +10,13 @@ use super::{
     Context, Error, Exit,
     answer::{Answer, Format, document},
     ids::{Ids, Short},
+    sees::Sees,
     table::{Table, cell, colored, label, lines},
     terminal::Terminal,
     time::{local, relative},
     watch::Watch,
 };
-use crate::audience::{Audience, Sees, for_audience};
+use crate::audience::{Audience, for_audience};
 use machine::{
     Id,
     contract::Release,

@@ -27,6 +27,7 @@ mod prune;
 mod requeue;
 mod respond;
 mod retry;
+mod sees;
 mod send;
 #[cfg(feature = "http")]
 mod serve;

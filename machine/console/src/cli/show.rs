@@ -7,12 +7,13 @@ use super::{
     answer::{Answer, Format, document},
     ids::Ids,
     list::{command, failed},
+    sees::Sees,
     table::{Table, cell, colored, label},
     terminal::Terminal,
     time::{local, relative},
     watch::Watch,
 };
-use crate::audience::{Audience, Sees, for_audience};
+use crate::audience::{Audience, for_audience};
 use comfy_table::Color;
 use machine::{
     store::Delivery,

@@ -6,13 +6,14 @@ use super::{
     Context, Error, Exit,
     answer::{Answer, Format, document},
     ids::Ids,
+    sees::Sees,
     show::plain,
     table::{Table, cell, label},
     terminal::Terminal,
     time::{local, relative},
     watch::Watch,
 };
-use crate::audience::{Audience, Sees, for_audience};
+use crate::audience::{Audience, for_audience};
 use machine::{
     Id,
     actor::Category,

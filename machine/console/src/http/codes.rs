@@ -96,11 +96,11 @@ impl Codes {
     }
 }
 
-/// Text of 192 random bits.
+/// Text of 256 random bits.
 pub(crate) fn random() -> Result<String, NoRandomness> {
-    let mut bytes = [0; 24];
+    let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(NoRandomness)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(blake3::Hash::from(bytes).to_hex().to_string())
 }
 
 impl fmt::Debug for Codes {
