@@ -11,7 +11,7 @@ pub use crate::{id::shortened, view::OneLine};
 ///
 /// # Errors
 ///
-/// Those of the formatter.
+/// The errors of the formatter.
 pub fn with_causes<E: Error + 'static>(error: &E, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     crate::debug::write(error, f)
 }

@@ -16,12 +16,12 @@ async fn a_person_settles_what_is_in_doubt() {
         work(&page.site.store, Server(|_| Err(NotDone::unknown("the line went dead")))).await;
         page.open_as(ANN, "#/").await;
         page.shows("in doubt").await;
-        page.shows("nobody knows whether it took effect").await;
+        page.shows("its effect is unknown").await;
         page.click(".card.in_doubt button.primary").await;
         page.find("dialog [name=applied][value=true]").await.click().await.unwrap();
         page.find("dialog [name=receipt]").await.send_keys("250 in the log").await.unwrap();
         page.answer_dialog().await;
-        page.shows("nobody has to decide anything").await;
+        page.shows("no decision is needed").await;
         assert_eq!(page.site.status(mail).await, "completed");
     })
     .await;

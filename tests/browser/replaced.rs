@@ -80,7 +80,7 @@ async fn the_name_is_that_under_which_the_server_records() {
         page.site.start_for_tom().await;
         page.until("Tom", "return document.querySelector('.role').innerText === 'As tom'").await;
         let toast = page.text("#toast").await;
-        assert!(toast.contains("as somebody else now"), "{toast}");
+        assert!(toast.contains("as another person now"), "{toast}");
     })
     .await;
 }
@@ -107,7 +107,7 @@ async fn a_link_changes_the_person_of_an_open_tab() {
         let asked = page.text("dialog").await;
         assert!(asked.contains("under the name tom") && asked.contains("--as tom"), "{asked}");
         page.answer_dialog().await;
-        page.shows("nothing. nobody has to decide").await;
+        page.shows("nothing. no decision is needed").await;
         assert_eq!(page.site.status(gate).await, "completed");
         page.go("#/log").await;
         page.shows("approve").await;
@@ -134,7 +134,7 @@ async fn a_link_that_was_used_leaves_nothing_of_the_person() {
         page.driver.goto(page.url("#code=used")).await.unwrap();
         page.until(
             "why",
-            "return document.querySelector('dialog').innerText.includes('not valid any more')",
+            "return document.querySelector('dialog').innerText.includes('link was used')",
         )
         .await;
         page.run("document.querySelector('dialog').close()").await;

@@ -90,7 +90,7 @@ async fn a_page_that_is_loaded_again_is_signed_in() {
         page.driver.goto(&link).await.unwrap();
         page.until(
             "why",
-            "return document.querySelector('dialog').innerText.includes('not valid any more')",
+            "return document.querySelector('dialog').innerText.includes('link was used')",
         )
         .await;
         page.until("nobody", IS_NOBODY).await;

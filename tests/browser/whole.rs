@@ -102,7 +102,7 @@ async fn what_is_contradicted_is_dealt_with() {
         assert!(dialog.contains("Was this dealt with?"), "{dialog}");
         assert!(dialog.contains(&format!("acknowledge {id} --as ann")), "{dialog}");
         page.answer_dialog().await;
-        page.shows("nothing. nobody has to decide").await;
+        page.shows("nothing. no decision is needed").await;
         page.go(&format!("#/machines/{id}")).await;
         page.shows("a person has acknowledged that").await;
         page.shows("there is nothing that a person can do here").await;

@@ -17,7 +17,7 @@ async fn a_person_confirms_that_it_took_place() {
     let place = Place::new().await;
     let doubt = place.doubt("bob@example.com").await;
     let ran = place.run(&["confirm", &end(doubt), "applied", "--as", "ann"]);
-    ran.failed(2, "Your answer: it took place.");
+    ran.failed(2, "Your answer: it took effect.");
     assert_eq!(place.label(doubt).await, Label::InDoubt);
     let done = ["confirm", &end(doubt), "applied", "--as", "ann", "--yes", "--receipt", "seen"];
     place.run(&done).done();
@@ -124,7 +124,7 @@ async fn a_worker_is_shut_out() {
     let asked = place.run(&["fence", &end(id), "--as", "ann"]);
     asked.failed(
         2,
-        "The call may have taken place, so it is in doubt until a receipt or a person settles it.",
+        "The call may have taken effect, so it is in doubt until a receipt or a person settles it.",
     );
     assert!(asked.err.contains("\"bob@example.com\""), "{asked:?}");
     assert_eq!(place.label(id).await, Label::InProgress);

@@ -41,7 +41,7 @@ async fn a_worker_applies_what_a_person_sends() {
     place.run(&[&sent[..], &["--correlation", "form-17"]].concat()).failed(1, "nothing was sent");
     // It waits for its state, if a person says so.
     let accept = ["send", &end(id), "accept", "--as", "ann"];
-    place.run(&accept).failed(1, "a later question that nobody has seen");
+    place.run(&accept).failed(1, "a later question, which you have not seen");
     let early = place.run(&[&accept[..], &["--early"]].concat());
     assert!(early.done().contains("does not take `accept`"), "{early:?}");
     let inbox = place.run(&["show", &end(id)]);

@@ -125,7 +125,7 @@ async fn a_message_is_kept_for_its_program() {
     let other = json!({ "trigger": "confirm", "payload": { "amount": 6 }, "correlation": "c 1" });
     place.act(id, "send", &other).await.problem(409, "send it with another id");
     let mut accept = json!({ "trigger": "accept" });
-    place.act(id, "send", &accept).await.problem(409, "a later question that nobody has seen");
+    place.act(id, "send", &accept).await.problem(409, "a later question, which you have not seen");
     accept["early"] = true.into();
     let early = place.act(id, "send", &accept).await.is(202);
     assert!(early["warning"].as_str().unwrap().contains("does not take `accept`"), "{early}");

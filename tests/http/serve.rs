@@ -100,7 +100,7 @@ async fn a_person_decides_until_the_server_is_stopped() {
     let (_folder, file, id) = file().await;
     let mut served = start(&file, &["--as", "ann"]);
     let token = served.token.clone().unwrap();
-    assert_eq!(token.len(), 48);
+    assert_eq!(token.len(), 64);
     let health = Call::get("/api/health").token(&token).send(served.address).is(200);
     assert_eq!(health["access"], json!({ "role": "operator", "name": "ann" }));
     assert_eq!(health["database"], "agent.db");
@@ -149,7 +149,7 @@ async fn a_link_that_was_used_is_followed_by_another_one() {
         let code = seen.trim().split_once("#code=").unwrap().1.to_owned();
         assert_eq!(signed_in(served.address, &code), token);
         let again = Call::post("/api/sign-in", &json!({ "code": code })).send(served.address);
-        again.problem(401, "not valid any more");
+        again.problem(401, "this link was used");
         seen.clear();
     }
     assert_eq!(served.stop(Signal::TERM), 0);

@@ -23,7 +23,7 @@ async fn a_code_is_exchanged_once() {
     assert_eq!(place.ask(Call::post(SIGN_IN, &body)).await.is(200), json!({ "token": OPERATOR }));
     for code in [&*code, "", "x", OPERATOR, &"0".repeat(48)] {
         let refused = place.ask(Call::post(SIGN_IN, &json!({ "code": code }))).await;
-        refused.problem(401, "this link is not valid any more");
+        refused.problem(401, "this link was used");
     }
     // A page of another origin gets none.
     let foreign = Call::post(SIGN_IN, &body).header("origin", "https://evil.example");

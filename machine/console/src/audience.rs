@@ -1,6 +1,6 @@
 //! Views for an audience that is chosen at run time.
 
-/// Who a view is for, chosen at run time.
+/// The audience of a view.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[cfg_attr(feature = "http", derive(serde::Deserialize, utoipa::ToSchema))]

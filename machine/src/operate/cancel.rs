@@ -15,12 +15,12 @@ use crate::{
 pub struct Cancelled {
     /// The machine.
     pub id: Id,
-    /// How it is cancelled.
+    /// The way.
     #[serde(flatten)]
     pub how: How,
 }
 
-/// How a machine is cancelled.
+/// The way in which a machine is cancelled.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "how", rename_all = "snake_case")]
@@ -31,13 +31,13 @@ pub enum How {
     Message(Accepted),
 }
 
-/// What is cancelled, and how.
+/// The cancellation of one machine.
 enum Plan {
     /// It has not started; its gate ends with it.
     Pending(Id, Option<Id>),
-    /// A gate that nobody needs to answer; the execution behind it ends with it.
+    /// A gate; the execution behind it ends with it.
     Gate(Id, Id),
-    /// A question that nobody needs to answer.
+    /// A question.
     Question(Id),
     /// A machine of the program's own, by a message.
     Own(Id, Box<Draft>),

@@ -6,12 +6,12 @@ use crate::{
     view::line::OneLine,
 };
 
-/// What a person found out about an action in doubt.
+/// The finding of a person about an action in doubt.
 #[derive(Debug, Clone, Copy)]
 pub enum Finding<'a> {
-    /// It took place; this shows it.
+    /// It took effect; with the proof, if any.
     Applied(Option<&'a str>),
-    /// It did not take place, and will not; for this reason.
+    /// It did not take effect, and will not; with the reason, if any.
     NotApplied(Option<&'a str>),
     /// The same before that can be known: the person takes responsibility.
     Overridden(Option<&'a str>),
@@ -37,7 +37,7 @@ impl Operator<'_> {
         self.or_instead(id, doubt).await
     }
 
-    /// What has become of an execution that a person wants to confirm, and that is not in doubt.
+    /// The refusal for an execution that is not in doubt, with the person who settled it.
     async fn not_in_doubt(&self, id: Id) -> Error {
         let confirmed = match self.confirmed(id).await {
             Ok(confirmed) => confirmed,
@@ -53,7 +53,7 @@ impl Operator<'_> {
         }
     }
 
-    /// Who has settled a doubt, and whether the action took place.
+    /// The person who settled a doubt, and the finding.
     async fn confirmed(&self, id: Id) -> Result<Option<(String, bool)>, LoadError> {
         let history = self.store.history(id).await?;
         let mut entries = history.entries.iter().rev();
@@ -66,7 +66,7 @@ impl Operator<'_> {
         }))
     }
 
-    /// Somebody else has changed the execution since it was looked at.
+    /// The execution was changed since the person looked at it.
     async fn faster(&self, id: Id) -> Error {
         match self.store.in_doubt(id).await {
             Err(LoadError::NotInDoubt { id }) => self.not_in_doubt(id).await,

@@ -47,7 +47,7 @@ impl Operator<'_> {
         self.or_instead(id, gate).await
     }
 
-    /// Approves what these gates ask for, once. All of them, or none. Each has the digest of the question that
+    /// Lets the actions behind these gates run, once. All of them, or none. Each has the digest of the question that
     /// was shown; `None` if a part of it was hidden, which is refused.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl Operator<'_> {
         self.logged("approve", &ids, "", decided).await
     }
 
-    /// What these gates ask for never runs. All of them, or none.
+    /// Cancels the actions behind these gates. All of them, or none.
     ///
     /// # Errors
     ///

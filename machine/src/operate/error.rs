@@ -16,7 +16,7 @@ pub struct Error {
     source: Option<Box<dyn error::Error + Send + Sync>>,
 }
 
-/// What the surfaces tell apart.
+/// The kinds of errors that interfaces tell apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The machine, or the store, does not allow it.
@@ -96,7 +96,7 @@ impl Error {
     /// It was not put on record, so it was not done.
     pub(super) fn not_begun(error: Unavailable) -> Self {
         let text = if error.is_indeterminate() {
-            // Whether the record is there does not matter: it would say that nothing came of it.
+            // The line may be in the log all the same: without an outcome, it claims nothing.
             "the operator log cannot be written, so nothing was done; check the disk and try again"
                 .to_owned()
         } else {

@@ -24,7 +24,7 @@ pub(super) struct Draft {
     seen: Option<u64>,
 }
 
-/// How an event is sent.
+/// Options of sending an event.
 #[derive(Debug, Default)]
 pub struct Sending {
     /// The correlation id of the message; by default a new one.
@@ -42,7 +42,7 @@ pub struct Sending {
 pub struct Accepted {
     /// The correlation id of the message.
     pub correlation: String,
-    /// What the person should know.
+    /// A warning for the person.
     pub warning: Option<String>,
 }
 
@@ -124,14 +124,14 @@ impl Draft {
         let is_taken = state.is_some_and(|state| {
             edges.iter().any(|edge| edge.from == state && edge.is_for::<Human>())
         });
-        // An answer that waits for a question answers one that nobody has seen.
+        // An early answer would answer a question that was not shown to anyone.
         let is_answer = edges
             .iter()
             .filter(|edge| edge.is_for::<Human>())
             .all(|edge| newest.states[edge.from].stable);
         if !is_taken && is_answer && !early {
             return Err(Error::refused(format!(
-                "{label} does not take `{shown}`; sent now, it would answer a later question that nobody has seen; \
+                "{label} does not take `{shown}`; sent now, it would answer a later question, which you have not seen; \
                  {}, or allow it with `early`",
                 legal(newest, state)
             )));

@@ -43,7 +43,7 @@ pub struct Operator<'a> {
     pub(super) store: &'a Store,
     pub(super) actors: &'a Actors,
     pub(super) by: &'a Human,
-    /// By which surface, such as `cli`.
+    /// The interface, such as `cli`.
     via: &'static str,
 }
 
@@ -63,7 +63,7 @@ impl<'a> Operator<'a> {
         let failed = self.failed(id).await;
         let failed = self.checked("retry", &[id], "", failed).await?;
         self.logged("retry", &[id], "", async {
-            // If somebody else was faster, the store refuses it: the key is taken.
+            // If another retry was faster, the store refuses this one: the key is taken.
             let contract = Contract::retry(&failed, self.by);
             let mut again = Planned::<Action>::from(Execution::new(contract));
             self.store.plan(&mut again).await.map_err(|error| match error {
@@ -96,7 +96,7 @@ impl<'a> Operator<'a> {
         if let Some(parent) = self.store.parent(id).await? {
             return Err(CommitError::OfParent { id, parent }.into());
         }
-        // What took place already is refused by the store, which says by whom.
+        // The store refuses a repetition of an action that took effect, and names the execution.
         if let Some(open) = self.open_attempt(&execution).await? {
             return Err(Error::refused(format!(
                 "{open} is another attempt at the same action, and has not ended"
@@ -229,7 +229,7 @@ impl<'a> Operator<'a> {
             Ok(_) => "done".to_owned(),
             Err(error) => format!("{}: {error}", error.outcome()),
         };
-        // What was done stays done; without its outcome the log shows it as interrupted.
+        // The act is not undone; without its outcome the log shows it as interrupted.
         let _ = self.store.operation_ended(number, &outcome).await;
         done
     }

@@ -33,7 +33,7 @@ impl Operator<'_> {
         Ok(())
     }
 
-    /// Whether there is something to try again, so that nobody waits for a worker that has nothing to do.
+    /// Refuses a machine of which nothing was set aside: no worker would take it up.
     async fn is_set_aside(
         &self,
         id: Id,

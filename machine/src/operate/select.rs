@@ -73,7 +73,7 @@ impl Selection {
     ///
     /// # Errors
     ///
-    /// Those of [`Observer::list`].
+    /// See [`Observer::list`].
     pub async fn list<A: view::Audience>(
         &self,
         observer: &Observer,
@@ -99,7 +99,7 @@ impl Selection {
     ///
     /// # Errors
     ///
-    /// Those of [`Observer::attention`].
+    /// See [`Observer::attention`].
     pub async fn attention<A: view::Audience>(
         &self,
         observer: &Observer,

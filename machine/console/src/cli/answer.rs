@@ -3,7 +3,7 @@ use serde_json::Value;
 
 use super::{Error, Exit, terminal};
 
-/// What a command answers: the same for programs and for people.
+/// The answer of a command: the same for programs and for people.
 #[derive(Debug)]
 pub(super) struct Answer {
     document: Value,
@@ -45,7 +45,7 @@ impl Answer {
     }
 }
 
-/// How a command answers.
+/// The format of an answer.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct Format {
     /// Print JSON for programs: one document on one line. Times are in milliseconds since the Unix

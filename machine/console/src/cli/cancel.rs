@@ -10,7 +10,7 @@ use super::{
 };
 use machine::operate::How;
 
-/// `cancel`: what is not needed any more.
+/// `cancel`: machines that are not needed any more.
 #[derive(Debug, clap::Args)]
 pub struct Cancel {
     /// The ids of the machines, or parts of them.

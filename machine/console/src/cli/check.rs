@@ -52,7 +52,7 @@ no program was compared with it: a program declares its machines and tools with 
 `check --against FILE` takes the definitions of one
 ";
 
-/// What `--against` takes.
+/// The format of the file of `--against`.
 const WHAT: &str =
     "JSON with definitions, as `topology --definition` or `serde_json` writes them: one, or a list";
 

@@ -62,32 +62,32 @@ pub enum Command {
     Topology(Topology),
     /// Show what a model's prompt says about the executions of a session.
     Prompt(Prompt),
-    /// Approve what gates ask for: it may run, once. All of them, or none.
+    /// Approve gates: their actions may run, once. All of them, or none.
     Approve(Approve),
-    /// Decline what gates ask for: it never runs. All of them, or none.
+    /// Decline gates: their actions never run. All of them, or none.
     Decline(Decline),
-    /// Cancel what is not needed any more.
+    /// Cancel machines that are not needed any more.
     Cancel(Cancel),
-    /// Say whether an action in doubt took place.
+    /// Say whether an action in doubt took effect.
     Confirm(Confirm),
-    /// Record that a contradiction was seen and dealt with; it needs no attention any more.
+    /// Record that a contradiction was dealt with; it needs no more attention.
     Acknowledge(Acknowledge),
-    /// Answer a question that is not a gate; it goes on with the answer.
+    /// Answer a question that is not a gate, and resume it.
     Respond(Respond),
     /// Shut out the worker of a call, which puts the call in doubt.
     Fence(Fence),
-    /// Try again what failed: a new attempt with the same key.
+    /// Retry a failed execution: a new attempt with the same key.
     Retry(Retry),
-    /// Let workers try again what they set aside.
+    /// Return to the workers what they set aside.
     Requeue(Requeue),
     /// Send a machine one of its events; its program applies it.
     Send(Send),
-    /// Show who did what, by the command line and over HTTP: the operator log.
+    /// Show the operator log: the acts of people on the command line and over HTTP.
     Operations(Operations),
-    /// Show it all in a browser, and decide there.
+    /// Serve the inspector and the HTTP interface.
     #[cfg(feature = "http")]
     Serve(Serve),
-    /// Verify histories: every step legal, nothing changed.
+    /// Verify histories: every step legal, every entry unchanged.
     Verify(Verify),
     /// Check that every machine can be read, also by a new program.
     Check(Check),
@@ -111,7 +111,7 @@ impl Command {
         }
     }
 
-    /// Whether it reads a file.
+    /// True if it reads a file.
     pub(super) fn needs_file(&self) -> bool {
         !matches!(self, Self::Completions(_))
     }

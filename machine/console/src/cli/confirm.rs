@@ -13,18 +13,18 @@ use machine::operate::Finding;
 pub struct Confirm {
     /// The id of the execution, or a part of it.
     id: String,
-    /// Whether the action took place.
+    /// The finding.
     #[arg(value_enum)]
     found: Found,
     #[command(flatten)]
     person: Person,
-    /// It did not take place, although its worker may be alive: I take responsibility.
+    /// It did not take effect, although its worker may be alive: I take responsibility.
     #[arg(long = "override")]
     overridden: bool,
-    /// What shows that it took place.
+    /// The proof that it took effect.
     #[arg(long, value_name = "TEXT", conflicts_with = "reason")]
     receipt: Option<String>,
-    /// How one knows that it did not.
+    /// The reason why it cannot have taken effect.
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     #[command(flatten)]
@@ -37,9 +37,9 @@ pub struct Confirm {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Found {
-    /// It took place.
+    /// It took effect.
     Applied,
-    /// It did not take place, and will not.
+    /// It did not take effect, and will not.
     NotApplied,
 }
 
@@ -61,10 +61,10 @@ impl Confirm {
         let operator = self.person.operates(context, &store);
         let doubt = operator.in_doubt(id).await?;
         let answer = match (self.found, self.overridden) {
-            (Found::Applied, _) => "it took place",
-            (Found::NotApplied, false) => "it did not take place, and may be tried again",
+            (Found::Applied, _) => "it took effect",
+            (Found::NotApplied, false) => "it did not take effect, and may be tried again",
             (Found::NotApplied, true) => {
-                "it did not take place, although that cannot be known yet, and may be tried again"
+                "it did not take effect, although that cannot be known yet, and may be tried again"
             }
         };
         let asked = self.whole.question(
@@ -80,10 +80,10 @@ impl Confirm {
         operator.confirm(doubt, finding).await?;
         let document = json!({ "id": id, "applied": is_applied, "overridden": self.overridden });
         let text = match self.found {
-            Found::Applied => format!("{id} confirmed: it took place\n"),
+            Found::Applied => format!("{id} confirmed: it took effect\n"),
             Found::NotApplied => {
                 format!(
-                    "{id} confirmed: it did not take place; `retry {id} --as NAME` tries again\n"
+                    "{id} confirmed: it did not take effect; `retry {id} --as NAME` tries again\n"
                 )
             }
         };

@@ -11,7 +11,7 @@ use machine::{
     view::{Language, Observer},
 };
 
-/// What the commands need to know of the program.
+/// The program around the commands.
 ///
 /// ```
 /// use machine::actor::Actors;
@@ -48,7 +48,7 @@ impl Context {
         }
     }
 
-    /// How the file is opened: the key of its digests, and the machines and tools that the program declares, which
+    /// Options for the file: the key of its digests, and the machines and tools that the program declares, which
     /// `check` compares with what is stored.
     #[must_use]
     pub fn options(mut self, options: OpenOptions) -> Self {
@@ -63,7 +63,7 @@ impl Context {
         self
     }
 
-    /// Whether output is coloured; by default if it goes to a terminal and `NO_COLOR` is not set.
+    /// Colours; by default on a terminal, unless `NO_COLOR` is set.
     #[must_use]
     pub fn color(mut self, color: ColorChoice) -> Self {
         self.color = color;
@@ -77,7 +77,7 @@ impl Context {
         self
     }
 
-    /// Whether the program has declared no machines and no tools.
+    /// True if the program has declared neither machines nor tools.
     pub(super) fn declares_nothing(&self) -> bool {
         self.options.declares_nothing()
     }
@@ -93,7 +93,7 @@ impl Context {
         Ok(self.options.clone().with_misfits().must_exist().sqlite(&self.db).await?)
     }
 
-    /// What a command of this program for this file begins with.
+    /// The prefix of commands of this program for this file.
     #[cfg(feature = "http")]
     pub(super) fn command(&self) -> String {
         let program = std::env::current_exe().ok();

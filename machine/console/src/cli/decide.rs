@@ -113,7 +113,7 @@ async fn found(
     operator.gates(operation, &ids).await.map_err(told)
 }
 
-/// An answer of somebody else, with its time.
+/// The answer of another person, with its time.
 fn told(error: operate::Error) -> Error {
     let source = std::error::Error::source(&error);
     let at = match source.and_then(|source| source.downcast_ref()) {

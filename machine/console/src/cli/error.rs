@@ -16,7 +16,7 @@ pub struct Error {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Code {
-    /// Nobody reads the output any more; not an error.
+    /// The reader closed the output; not an error.
     Closed = 0,
     Refused = 1,
     Usage = 2,

@@ -1,6 +1,6 @@
 use std::process::ExitCode;
 
-/// How a command ended that was carried out.
+/// The result of a command that was carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Exit {

@@ -41,7 +41,7 @@ impl Fence {
             let view = ConsequenceView::in_language(&call, context.language);
             self.yes.agrees(
                 &format!(
-                    "{id}  {view}\n{what}\nShut its worker out? The call may have taken place, so it is in doubt \
+                    "{id}  {view}\n{what}\nShut its worker out? The call may have taken effect, so it is in doubt \
                      until a receipt or a person settles it."
                 ),
                 self.whole,

@@ -56,7 +56,7 @@ pub struct List {
     /// The page after this place, as the page before it says.
     #[arg(long, value_name = "PLACE", allow_hyphen_values = true)]
     after: Option<Cursor>,
-    /// Who it is shown to.
+    /// The audience.
     #[arg(long, value_enum, default_value_t)]
     audience: Audience,
     #[command(flatten)]
@@ -148,7 +148,7 @@ impl List {
         Ok(found)
     }
 
-    /// What is selected.
+    /// The selection of the options.
     async fn selection(&self, observer: &Observer) -> Result<Selection, Error> {
         let mut query = Query::new().limit(self.limit);
         if self.order == Order::Newest {
@@ -294,7 +294,7 @@ fn machines<'a, A: Sees>(
     if table.is_empty() { String::new() } else { table.text() }
 }
 
-/// What a concern is about; what went wrong, where the audience may see it.
+/// The summary of a concern, with the error where the audience sees it.
 fn about<A: Sees>(terminal: Terminal, concern: &Concern<A>, now: i64) -> String {
     let error = A::internal::<Option<String>>(&concern.error).and_then(Option::as_deref);
     let reference = A::internal::<Option<String>>(&concern.reference).and_then(Option::as_ref);
@@ -338,7 +338,7 @@ fn about<A: Sees>(terminal: Terminal, concern: &Concern<A>, now: i64) -> String 
     }
 }
 
-/// What failed, how often and when. The error may repeat data, so only some audiences see it.
+/// A failure with its attempts and times. The error may repeat data, so only some audiences see it.
 pub(super) fn failed(
     terminal: Terminal,
     trouble: &Trouble,

@@ -1,7 +1,7 @@
 use super::{Context, Error, terminal};
 use machine::{actor::Human, operate::Operator, store::Store};
 
-/// Who decides. Nothing is decided without a name.
+/// The person who decides. Every decision needs a name.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Person {
     /// The name of the person who decides.
@@ -16,10 +16,10 @@ impl Person {
     }
 }
 
-/// Whether a person is asked first.
+/// The confirmation before an act.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct Yes {
-    /// Decide without being asked. Required where nobody can be asked.
+    /// Do not ask for confirmation. Required without a terminal.
     #[arg(long, short)]
     pub(super) yes: bool,
 }
@@ -35,7 +35,7 @@ impl Yes {
     }
 }
 
-/// How much of a question is shown.
+/// The extent of a question.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct Whole {
     /// Show whole questions. Without this, long arguments are cut.

@@ -24,7 +24,7 @@ pub(super) struct Program {
     /// The language of the sentences: `en` or `zh`.
     #[arg(long, global = true, value_name = "LANGUAGE", default_value = "en")]
     lang: Language,
-    /// Whether output is coloured.
+    /// Colours of the output.
     #[arg(long, global = true, value_name = "WHEN", default_value_t, hide_possible_values = false)]
     color: ColorChoice,
 }
@@ -36,7 +36,7 @@ pub fn main() -> ExitCode {
         // The store has threads of its own, so no runtime is needed.
         Ok((command, context)) => pollster::block_on(run(command, &context)),
         Err(error) => {
-            // Nobody may be there to read it.
+            // The output may be closed.
             let _ = writeln!(std::io::stderr(), "error: {error}");
             error.into()
         }

@@ -1,6 +1,6 @@
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// How far a long command is, on a terminal only, and never on the standard output.
+/// The progress of a long command, on a terminal only, and never on the standard output.
 #[derive(Debug)]
 pub(super) struct Progress(ProgressBar);
 
@@ -15,7 +15,7 @@ impl Progress {
         Self(bar)
     }
 
-    /// Counts things of this kind, when nobody knows how many there are.
+    /// Counts things of this kind whose total is unknown.
     pub(super) fn open(what: &'static str) -> Self {
         let bar = ProgressBar::no_length();
         let style = ProgressStyle::with_template("{human_pos} {msg} {elapsed}");

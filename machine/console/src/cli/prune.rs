@@ -25,7 +25,7 @@ use machine::{
 /// `prune`: deletes machines that have ended.
 #[derive(Debug, clap::Args)]
 pub struct Prune {
-    /// Those that ended at least this long ago, such as `90d` or `12h`.
+    /// Machines that ended at least this long ago, such as `90d` or `12h`.
     #[arg(long, value_name = "TIME", value_parser = duration, required_unless_present = "log")]
     ended_for: Option<Duration>,
     /// The name of the person who decides.

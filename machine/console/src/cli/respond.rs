@@ -15,18 +15,18 @@ use machine::{
     text::OneLine,
 };
 
-/// `respond`: the answer to a question, which then goes on.
+/// `respond`: the answer to a question, which is then resumed.
 #[derive(Debug, clap::Args)]
 pub struct Respond {
     /// The id of the execution that asks, or a part of it.
     id: String,
-    /// The answer. Without one, it goes on with the answer that is stored.
+    /// The answer. Without one, the question is resumed with the stored answer.
     #[arg(value_name = "TEXT")]
     response: Option<String>,
-    /// Do not let it go on if it has waited longer, such as `90s` or `2d`.
+    /// Do not resume it if it has waited longer, such as `90s` or `2d`.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     max_age: Option<Duration>,
-    /// How many of the session are let go on; another number than that of those that wait is a warning.
+    /// The number of executions of the session that are resumed; a warning if another number waits.
     #[arg(long, value_name = "NUMBER")]
     resuming: Option<usize>,
     #[command(flatten)]
@@ -56,8 +56,8 @@ impl Respond {
             // A process can end between the two.
             (Some(_), Some(by)) => {
                 return Err(Error::refused(format!(
-                    "{} has answered {id}, and it has not gone on yet; `respond {id} --as NAME` \
-                     without a text lets it",
+                    "{} has answered {id}, which was not resumed yet; `respond {id} --as NAME` \
+                     without a text resumes it",
                     OneLine(&by)
                 )));
             }
@@ -66,7 +66,7 @@ impl Respond {
             operator.proceed(question, checks).await?;
         let label = &execution.status().definition().label;
         let goes_on = match &execution {
-            AnyExecution::Running(_) => "its program goes on",
+            AnyExecution::Running(_) => "its program continues",
             _ => "it is done",
         };
         let warnings: Vec<_> = warnings.iter().map(ToString::to_string).collect();

@@ -17,15 +17,14 @@ pub struct Send {
     trigger: String,
     #[command(flatten)]
     person: Person,
-    /// What the trigger takes, as a JSON object.
+    /// The payload of the trigger, as a JSON object.
     #[arg(long = "payload", visible_alias = "with", value_name = "JSON")]
     payload: Option<String>,
     /// The number of transitions of the machine that you have seen; the commands that `list` and `show` print
     /// have it. If the machine has moved on, nothing is sent.
     #[arg(long, value_name = "NUMBER")]
     seen: Option<u64>,
-    /// It is an answer to a question that will come. Without this, an answer is refused that nobody has asked
-    /// for yet.
+    /// It is an answer to a question that will come. Without this, an answer before its question is refused.
     #[arg(long, conflicts_with = "seen")]
     early: bool,
     /// The correlation id: a machine takes one message of each.

@@ -79,16 +79,16 @@ impl Serve {
                     }
                     used = codes.used();
                     let link = link(&page, &codes, token)?;
-                    // Nobody may be there to read it.
+                    // The output may be closed.
                     let _ = terminal::print(&format!(
-                        "Somebody signed in. A link for another browser:\n{link}\n"
+                        "A browser signed in. A link for another one:\n{link}\n"
                     ));
                 }
             }
             (Ok(page), None) => {
                 let hint = match &self.tokens {
                     Some(_) => "Sign in there with a token.",
-                    None => "Nobody can decide there; `--as NAME` lets you.",
+                    None => "The page is read-only; `--as NAME` lets you decide.",
                 };
                 terminal::print(&format!("{page}\n{hint}\nCtrl-C stops it.\n"))?;
                 end.await
@@ -103,7 +103,7 @@ impl Serve {
         }
     }
 
-    /// Who may do what, and the token of the person who starts it.
+    /// The rights of callers, and the token of the person who starts the server.
     fn access(&self) -> Result<(Access, Option<String>), Error> {
         let mut access = Access::new();
         if let Some(file) = &self.tokens {
@@ -154,7 +154,7 @@ fn warn_of_readers(file: &Path, shown: &str) {
 
     let Ok(known) = fs::metadata(file) else { return };
     if known.is_file() && known.permissions().mode() & 0o077 != 0 {
-        // Nobody may be there to read it.
+        // The output may be closed.
         let _ = writeln!(
             io::stderr(),
             "warning: other users of this computer can read or write the tokens in {shown}; \

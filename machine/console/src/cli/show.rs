@@ -28,7 +28,7 @@ use machine::{
 pub struct Show {
     /// The id of the machine, or a part of it.
     id: String,
-    /// Who it is shown to.
+    /// The audience.
     #[arg(long, value_enum, default_value_t)]
     audience: Audience,
     #[command(flatten)]
@@ -190,7 +190,7 @@ fn restricted<A: Sees>(
     lines.optional(Phrase::FieldVersion, A::diagnostic::<u64>(&machine.version).map(number));
 }
 
-/// What a machine waits for, if that is not its question.
+/// The lines about waiting, without the question.
 fn waits<A: Sees>(lines: &mut Lines, detail: &Detail<A>) {
     let terminal = lines.terminal;
     lines.optional(Phrase::FieldWaitsFor, detail.missing.as_ref());
@@ -243,7 +243,7 @@ fn family(terminal: Terminal, children: &[ChildView], shown: &mut String) {
     shown.push_str(&table.text());
 }
 
-/// What a child waits for.
+/// The reason why a child waits.
 fn waits_for(terminal: Terminal, open: &OpenChild) -> String {
     match (&open.missing, &open.gate, &open.question) {
         (Some(missing), ..) => missing.clone(),

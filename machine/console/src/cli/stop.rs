@@ -29,7 +29,7 @@ impl Stop {
         self.event.listen()
     }
 
-    /// Whether a signal has come.
+    /// True after a signal.
     pub(super) fn is_set(&self) -> bool {
         self.is_set.load(Ordering::SeqCst)
     }

@@ -83,7 +83,7 @@ pub(super) fn print(text: &str) -> Result<(), Error> {
 }
 
 /// A question of the library: its lines stay, and nothing in one looks like a label. A line that is
-/// wider than the terminal goes on below, indented, so that no text can look like another line.
+/// wider than the terminal continues below, indented, so that no text can look like another line.
 pub(super) fn question(text: &str) -> String {
     let width = comfy_table::Table::new().width().map_or(usize::MAX, usize::from);
     wrapped(text, width)
@@ -127,7 +127,7 @@ pub(super) fn agrees_after(look: &str, what: &str) -> Result<(), Error> {
     let mut stderr = io::stderr().lock();
     if !io::stdin().is_terminal() {
         return Err(Error::usage(format!(
-            "nobody can be asked here, because the input is not a terminal; look at it with \
+            "cannot ask for confirmation, because the input is not a terminal; look at it with \
              `{look}`, and pass `--yes` to decide. Nothing was changed. This would be decided:\n{what}"
         )));
     }

@@ -13,7 +13,7 @@ pub(super) fn local(at: Millis) -> String {
     }
 }
 
-/// How long ago that was, such as `3 min ago`, or `in 3 min`.
+/// The distance to now, such as `3 min ago`, or `in 3 min`.
 pub(super) fn relative(at: Millis, now: Millis, language: Language) -> String {
     let text = length(at.abs_diff(now), language);
     language.say(if at > now { Phrase::In } else { Phrase::Ago }, &[("length", &text)])

@@ -34,7 +34,7 @@ pub struct Timeline {
     /// The executions of this session, with their transitions.
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
-    /// Who it is shown to.
+    /// The audience.
     #[arg(long, value_enum, default_value_t)]
     audience: Audience,
     #[command(flatten)]
@@ -112,7 +112,7 @@ fn session_text<A: Sees>(terminal: Terminal, now: i64, timeline: &ExecutionTimel
         let ids = ids.join(", ");
         let _ = writeln!(shown, "{}", terminal.say(Phrase::SameAction, &[("ids", &ids)]));
     }
-    // People get their number, others also what is wrong with them.
+    // People see only their number.
     for error in A::internal::<Vec<String>>(&timeline.errors).into_iter().flatten() {
         let error = OneLine(error);
         let _ = writeln!(shown, "{}", terminal.say(Phrase::FieldUnreadable, &[("error", &error)]));

@@ -23,7 +23,7 @@ pub struct Topology {
     /// The kind, such as `execution`. Without one, the kinds in the file are listed.
     #[arg(value_name = "MACHINE")]
     machine: Option<String>,
-    /// How it is written.
+    /// The format of the output.
     #[arg(long = "format", value_enum, default_value_t, requires = "machine")]
     drawing: Drawing,
     /// Print the stored definition as JSON, which `check --against` reads.

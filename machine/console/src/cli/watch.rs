@@ -13,7 +13,7 @@ use machine::store::Store;
 /// Commits within this time are shown together.
 const SHORTEST: Duration = Duration::from_millis(100);
 
-/// How often the times on a screen, such as `3 min ago`, are brought up to date.
+/// The time after which times on a screen, such as `3 min ago`, are updated.
 const LONGEST: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Clone, Copy, clap::Args)]

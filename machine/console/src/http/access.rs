@@ -2,9 +2,9 @@ use std::fmt;
 
 use machine::actor::{Actor, Human};
 
-/// Who may do what over HTTP.
+/// The rights of callers over HTTP.
 ///
-/// Every write needs the token of an operator, whose name goes on record. Without a token, only
+/// Every write needs the token of an operator, whose name is recorded. Without a token, only
 /// programs of this computer can read, and only what is for people; [`tokens_only`](Self::tokens_only)
 /// closes that, too.
 ///
@@ -32,7 +32,7 @@ struct Token {
     person: Human,
 }
 
-/// What a caller may do.
+/// The rights of a caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Role {
     /// Read what is for people, without a token, on this computer.
@@ -53,7 +53,7 @@ impl Access {
     /// The fewest characters of a token.
     pub const SHORTEST: usize = 12;
 
-    /// No tokens: nobody can write, and programs of this computer can read.
+    /// No tokens: all writes are refused, and programs of this computer can read.
     #[must_use]
     pub fn new() -> Self {
         Self { tokens: Vec::new(), local: true }
@@ -98,26 +98,26 @@ impl Access {
         Ok(self)
     }
 
-    /// Whether somebody has a token to write.
+    /// True if there is a token of an operator.
     #[cfg(feature = "cli")]
     pub(crate) fn can_write(&self) -> bool {
         self.tokens.iter().any(|known| known.role == Role::Operator)
     }
 
-    /// Whether nobody has a token.
+    /// True if there are no tokens.
     #[cfg(feature = "cli")]
     pub(crate) fn is_empty(&self) -> bool {
         self.tokens.is_empty()
     }
 
-    /// Who has this token.
+    /// The role and the person of a token.
     pub(super) fn find(&self, token: &[u8]) -> Option<(Role, &Human)> {
         let digest = blake3::hash(token);
         let found = self.tokens.iter().find(|known| known.digest == digest)?;
         Some((found.role, &found.person))
     }
 
-    /// Whether programs of this computer can read without a token.
+    /// True if programs of this computer can read without a token.
     pub(super) fn is_local_open(&self) -> bool {
         self.local
     }

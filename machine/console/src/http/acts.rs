@@ -15,15 +15,15 @@ use machine::{
     operate::{Accepted, Cancelled, Finding, Sending},
 };
 
-/// What a person found out about an action in doubt. Its schema has what goes with what.
+/// The finding of a person about an action in doubt. Its schema tells which fields go together.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "Fields")]
 pub(super) enum Confirm {
-    /// With what shows it.
+    /// It took effect; with the proof, if any.
     Applied(Option<String>),
-    /// With how one knows it.
+    /// It did not, and will not; with the reason, if any.
     NotApplied(Option<String>),
-    /// The same before that can be known.
+    /// The same on the responsibility of the person, before it can be known.
     Overridden(Option<String>),
 }
 
@@ -47,7 +47,7 @@ impl TryFrom<Fields> for Confirm {
             (true, ..) => Err("with `applied`, send `receipt` and nothing else"),
             (false, false, None, reason) => Ok(Self::NotApplied(reason)),
             (false, true, None, reason) => Ok(Self::Overridden(reason)),
-            (false, _, Some(_), _) => Err("`receipt` is for what took place"),
+            (false, _, Some(_), _) => Err("`receipt` is for what took effect"),
         }
     }
 }
@@ -62,7 +62,7 @@ impl Confirm {
     }
 }
 
-/// Why.
+/// The reason of an act.
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Why {
@@ -70,12 +70,12 @@ pub(super) struct Why {
     reason: Option<String>,
 }
 
-/// Nothing but the act.
+/// An empty body.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Nothing {}
 
-/// What to try again.
+/// The messages to try again.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Requeue {
@@ -90,7 +90,7 @@ pub(super) struct Requeue {
 pub(super) struct Send {
     /// The trigger.
     trigger: String,
-    /// What the trigger takes.
+    /// The payload of the trigger.
     #[serde(default)]
     #[schema(value_type = Object)]
     payload: Map<String, Value>,
@@ -102,8 +102,8 @@ pub(super) struct Send {
     #[serde(default, deserialize_with = "whole")]
     #[schema(maximum = 9_007_199_254_740_991_u64)]
     seen: Option<u64>,
-    /// It is an answer to a question that will come. Without this, an answer is refused that nobody has
-    /// asked for yet.
+    /// It is an answer to a question that will come. Without this, an answer before its question is
+    /// refused.
     #[serde(default)]
     early: bool,
 }
@@ -129,7 +129,7 @@ pub(super) struct Retried {
 pub(super) struct Fenced {
     /// The execution.
     id: Id,
-    /// What has to be found out.
+    /// The question to settle.
     question: String,
 }
 
@@ -143,7 +143,7 @@ pub(super) struct Sent {
 }
 
 act! {
-    /// Says whether an action in doubt took place.
+    /// Settles an action in doubt by the finding of a person.
     #[post("/api/machines/{id}/confirm", "acts", "confirm")]
     #[answers(200, "It is done.")]
     async fn confirm(http, operator, about id, found: Confirm) -> Done {
@@ -154,7 +154,7 @@ act! {
 }
 
 act! {
-    /// Records that a person has seen and dealt with what a receipt contradicts.
+    /// Records that a person has dealt with a contradiction.
     #[post("/api/machines/{id}/acknowledge", "acts", "acknowledge")]
     #[answers(200, "It is done.")]
     async fn acknowledge(http, operator, about id, _nothing: Nothing) -> Done {
@@ -164,7 +164,7 @@ act! {
 }
 
 act! {
-    /// Tries what failed again: a new attempt with the same key.
+    /// Retries a failed execution: a new attempt with the same key.
     #[post("/api/machines/{id}/retry", "acts", "retry")]
     #[answers(200, "The new attempt.")]
     async fn retry(http, operator, about id, _nothing: Nothing) -> Retried {
@@ -173,7 +173,7 @@ act! {
 }
 
 act! {
-    /// Cancels what is not needed any more: the library's own executions at once, any other machine by a
+    /// Cancels a machine that is not needed any more: an execution at once, any other machine by a
     /// message.
     #[post("/api/machines/{id}/cancel", "acts", "cancel")]
     #[answers(200, "It is cancelled, or will be.")]
@@ -193,7 +193,7 @@ act! {
 }
 
 act! {
-    /// Lets workers try again what they set aside.
+    /// Returns to the workers what they set aside.
     #[post("/api/machines/{id}/requeue", "acts", "requeue")]
     #[answers(200, "It is done.")]
     async fn requeue(http, operator, about id, aside: Requeue) -> Done {

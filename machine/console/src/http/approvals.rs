@@ -36,7 +36,7 @@ pub(super) struct Most {
     after: Option<String>,
 }
 
-/// What people are asked to approve.
+/// The gates that wait for an answer.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(super) struct Approvals {
     /// Oldest first.
@@ -45,7 +45,7 @@ pub(super) struct Approvals {
     next: Option<String>,
 }
 
-/// What people are asked to approve, oldest first.
+/// The gates that wait for an answer, oldest first.
 #[utoipa::path(
     operation_id = "list_approvals",
     get, path = "/api/approvals", tag = "approvals", params(Most),
@@ -67,7 +67,7 @@ pub(super) async fn list(
     if caller.role == Role::Local {
         for approval in &mut page.items {
             if without_arguments(&approval.question, http.language).is_some() {
-                // Its arguments are withheld, and an approval is for what was shown.
+                // Its arguments are withheld, and an approval requires that they were shown.
                 approval.digest = None;
             }
         }
@@ -104,7 +104,9 @@ pub(super) async fn show(
         return Err(Problem::unauthorized(http.language.text(Phrase::SignInForArguments)));
     }
     gate.whole_question_in(http.language).map(Json).ok_or_else(|| {
-        Problem::refused("what the gate asks for cannot be read, so nobody can approve it")
+        Problem::refused(
+            "the action behind the gate cannot be read, so the gate cannot be approved",
+        )
     })
 }
 
@@ -139,7 +141,7 @@ pub(super) struct Decline {
     reason: Option<String>,
 }
 
-/// What was decided.
+/// The decisions.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(super) struct Decisions {
     /// In the order of the request.
@@ -147,9 +149,9 @@ pub(super) struct Decisions {
 }
 
 act! {
-    /// What these gates ask for may run, once. All of them, or none.
+    /// Lets the actions behind these gates run, once. All of them, or none.
     #[post("/api/approvals/approve", "approvals", "approve")]
-    #[answers(200, "The answers, as they are on record.")]
+    #[answers(200, "The decisions, as they are stored.")]
     async fn approve(http, operator, shown: Approve) -> Decisions {
         let digests: BTreeMap<Id, Digest> = shown.gates.iter().map(|it| (it.id, it.digest)).collect();
         let ids = each_once(shown.gates.into_iter().map(|it| it.id).collect())?;
@@ -171,9 +173,9 @@ act! {
 }
 
 act! {
-    /// What these gates ask for never runs. All of them, or none.
+    /// Cancels the actions behind these gates. All of them, or none.
     #[post("/api/approvals/decline", "approvals", "decline")]
-    #[answers(200, "The answers, as they are on record.")]
+    #[answers(200, "The decisions, as they are stored.")]
     async fn decline(http, operator, declined: Decline) -> Decisions {
         let Decline { gates, reason } = declined;
         let ids = each_once(gates)?;

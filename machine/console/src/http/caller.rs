@@ -17,7 +17,7 @@ use super::{
 use crate::audience::Audience;
 use machine::{actor::Human, operate::Operator, store::LoadError};
 
-/// Who sent a request.
+/// The sender of a request.
 #[derive(Debug, Clone)]
 pub(super) struct Caller {
     pub(super) role: Role,
@@ -56,8 +56,8 @@ impl Caller {
     }
 }
 
-/// A caller who may write. The first part of a request that a write looks at: who may not learns nothing
-/// about the rest.
+/// A caller who may write. It is extracted first, so that a caller without the right learns nothing about the
+/// rest.
 #[derive(Debug)]
 pub(super) struct Writer(Human);
 
@@ -92,12 +92,12 @@ impl<S: Sync> FromRequestParts<S> for Caller {
 
 const NO_TOKEN: &str = "send a token: `Authorization: Bearer ..`";
 
-/// The server does not know where a request comes from.
+/// The server does not know the address of the sender.
 const NO_ADDRESS: &str = "send a token: `Authorization: Bearer ..`; programs of this computer need none if the \
     server knows their address: serve the router with \
     `into_make_service_with_connect_info::<std::net::SocketAddr>()`";
 
-/// Finds out who sent a request. One without a token gets no further, unless it is of this computer.
+/// Identifies the sender of a request. Without a token, only programs of this computer are let through.
 pub(super) async fn authenticate(
     State(http): State<Shared>,
     mut request: Request,
@@ -139,7 +139,7 @@ pub(super) fn bearer(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     Ok(Some(token.trim().to_owned()))
 }
 
-/// Whether a request comes from a program of this computer, and not through a proxy.
+/// True for a request from a program of this computer that did not pass through a proxy.
 fn is_local(request: &Request) -> bool {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
     let mut names = request.headers().keys().map(header::HeaderName::as_str);

@@ -18,7 +18,7 @@ use machine::{
     view::{Human, Language, Observer},
 };
 
-/// How many machines are remembered.
+/// The most machines that are remembered.
 const SUBJECTS: usize = 4096;
 
 /// A transition of an execution.
@@ -98,7 +98,7 @@ pub(super) struct Change {
     pub(super) data: String,
 }
 
-/// What does not change about a machine.
+/// The constant properties of a machine.
 struct Subject {
     summary: String,
     is_irreversible: bool,

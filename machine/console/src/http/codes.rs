@@ -9,7 +9,7 @@ use std::{
 
 use event_listener::Event;
 
-/// One-time codes of an [`Http`](super::Http), for links that sign somebody in.
+/// One-time codes of an [`Http`](super::Http), for links that sign a person in.
 ///
 /// ```
 /// # use machine::{actor::{Actors, Human}, store::Store};

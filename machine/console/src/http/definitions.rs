@@ -25,14 +25,14 @@ use machine::{
 pub(super) struct Definitions {
     /// Oldest first.
     definitions: Vec<Line>,
-    /// What is wrong with those that cannot be read.
+    /// The errors of those that cannot be read.
     unreadable: Vec<String>,
 }
 
 /// A definition in a list.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 struct Line {
-    /// What identifies it.
+    /// Its identity.
     fingerprint: String,
     /// The kind of the machine.
     machine: String,
@@ -51,7 +51,7 @@ struct Line {
 /// A definition.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(super) struct Shown {
-    /// What identifies it.
+    /// Its identity.
     fingerprint: String,
     /// The kind of the machine.
     machine: String,

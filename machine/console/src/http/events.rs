@@ -22,10 +22,10 @@ use super::{
 };
 use machine::{Id, store::Position};
 
-/// How often a stream says that it is alive.
+/// The time between two signs of life of a stream.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// What a subscriber wants.
+/// The choice of a subscriber.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
@@ -45,7 +45,7 @@ pub(super) struct Wanted {
     id: Option<String>,
 }
 
-/// What to leave out.
+/// The events to send.
 struct Filter {
     events: Vec<&'static str>,
     session: Option<String>,
@@ -113,7 +113,7 @@ async fn next(reader: &mut Reader, filter: &Filter) -> Option<Event> {
         let changed = tokio::select! {
             changed = reader.next() => changed?,
             () = &mut heartbeat => {
-                // Without the file there is nothing to wait for. The client reconnects, and learns why it cannot.
+                // Without the file there is nothing to wait for. The client reconnects and gets the reason.
                 reader.check().await.ok()?;
                 return Some(alive(reader));
             }
@@ -124,7 +124,7 @@ async fn next(reader: &mut Reader, filter: &Filter) -> Option<Event> {
                 return Some(event.data(&change.data));
             }
             Ok(_) => {}
-            // The client reconnects, and learns why it cannot.
+            // The client reconnects and gets the reason.
             Err(_) => return None,
         }
     }

@@ -20,7 +20,7 @@ use machine::{
     view::{ExecutionSnapshot, ExecutionTimeline, Internal, Topology},
 };
 
-/// Who it is shown to.
+/// The audience.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]

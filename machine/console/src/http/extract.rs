@@ -1,4 +1,4 @@
-//! Parts of requests. What is wrong with them is a [`Problem`].
+//! Parts of requests. An invalid one is a [`Problem`].
 
 use std::str::FromStr;
 
@@ -34,7 +34,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         if !kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) {
             return Err(Problem::not_json("send JSON, with `Content-Type: application/json`"));
         }
-        // Otherwise it is noticed only when that much has come.
+        // Otherwise the excess would show only after that many bytes.
         if request.body().size_hint().lower() > LARGEST as u64 {
             return Err(Problem::too_large(format!("a body has at most {LARGEST} bytes")));
         }
@@ -46,7 +46,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
                 Problem::malformed("the body ended early")
             }
         })?;
-        // Otherwise the fields of an array would be taken by their places.
+        // Otherwise the elements of an array would be taken as fields, by position.
         if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
             return Err(Problem::malformed("the body does not fit: it is not a JSON object"));
         }
@@ -97,7 +97,7 @@ impl<S: Send + Sync> FromRequestParts<S> for OfMachine {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let Named(text) = Named::from_request_parts(parts, state).await?;
-        // What cannot be an id names nothing.
+        // A text that is not an id names no machine.
         let id = Id::from_str(&text).map_err(|error| Problem::not_found(error.to_string()))?;
         Ok(Self(id))
     }

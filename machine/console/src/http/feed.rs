@@ -18,10 +18,10 @@ use machine::{
     view::Language,
 };
 
-/// How many changes are kept for subscribers that keep up. Slower ones read the journal.
+/// The number of changes that are kept for subscribers that keep up. Slower ones read the journal.
 const KEPT: usize = 1024;
 
-/// How long to wait before a journal that could not be read is read again.
+/// The pause before a journal that could not be read is read again.
 const AGAIN: Duration = Duration::from_millis(200);
 
 /// The changes of a store.
@@ -41,11 +41,11 @@ pub(super) struct Feed {
 #[derive(Default)]
 struct Ring {
     changes: VecDeque<Arc<Change>>,
-    /// Every change after this position is in the ring, or will be; `None` while nobody reads.
+    /// Every change after this position is in the ring, or will be; `None` without readers.
     start: Option<Position>,
 }
 
-/// What the ring has after a position.
+/// The part of the ring after a position.
 enum Known {
     Change(Arc<Change>),
     /// Nothing yet.
@@ -60,7 +60,7 @@ pub(super) struct Reader {
     after: Position,
     /// The journal, while the ring does not have what comes next.
     behind: Option<Subscription>,
-    /// What was read from the journal, and not yet returned.
+    /// Changes that were read from the journal and not returned yet.
     read: Option<Committed>,
 }
 
@@ -122,12 +122,12 @@ impl Feed {
         }
     }
 
-    /// Whether somebody reads.
+    /// True while there is a reader.
     fn is_wanted(&self) -> bool {
         self.subscribers.load(Ordering::SeqCst) > 0 && !self.is_closed()
     }
 
-    /// What comes after a position.
+    /// The changes after a position.
     fn after(&self, position: Position) -> Known {
         let ring = self.ring();
         if ring.start.is_none_or(|start| start > position) {
@@ -143,7 +143,7 @@ impl Feed {
     }
 }
 
-/// Reads the journal into the ring, as long as somebody wants it.
+/// Reads the journal into the ring while there are subscribers.
 async fn tail(feed: Arc<Feed>, from: Position) {
     let mut after = from;
     loop {
@@ -182,7 +182,7 @@ async fn tail(feed: Arc<Feed>, from: Position) {
             }
         }
         let mut ring = feed.ring();
-        // Somebody may have come since.
+        // A subscriber may have come since.
         if !feed.is_wanted() {
             ring.start = None;
             return;
@@ -192,7 +192,7 @@ async fn tail(feed: Arc<Feed>, from: Position) {
     feed.grown.notify(usize::MAX);
 }
 
-/// The next change; `None` when nobody wants one.
+/// The next change; `None` when the last subscriber has left.
 async fn next(feed: &Feed, entries: &mut Subscription) -> Option<Result<Change, LoadError>> {
     let left = feed.left.listen();
     if !feed.is_wanted() {
@@ -209,7 +209,7 @@ async fn next(feed: &Feed, entries: &mut Subscription) -> Option<Result<Change, 
 }
 
 impl Reader {
-    /// Whether the store can be read.
+    /// Checks that the store can be read.
     pub(super) async fn check(&self) -> Result<(), LoadError> {
         self.feed.store.position().await.map(drop)
     }

@@ -5,7 +5,7 @@ use super::json::Json;
 use super::{access::Role, caller::Caller, problem::Problem, state::Shared};
 use machine::actor::Actor;
 
-/// Whether the store can be read, and what the caller may do.
+/// The state of the server, and the rights of the caller.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(super) struct Health {
     /// `ok`.
@@ -16,23 +16,23 @@ pub(super) struct Health {
     position: String,
     /// The name of the file, if the program has told it.
     database: Option<String>,
-    /// What the commands begin with that do the same on the command line.
+    /// The prefix of the equivalent commands: the program and its file.
     command: String,
     /// The caller.
     access: Access,
 }
 
-/// What the caller may do.
+/// The rights of the caller.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 struct Access {
     /// `local` reads what is for people, `reader` also what is for diagnosis, `operator` reads everything
     /// and writes.
     role: &'static str,
-    /// The name that goes on record.
+    /// The name that is recorded.
     name: Option<String>,
 }
 
-/// Whether the store can be read, and what the caller may do.
+/// The state of the server, and the rights of the caller.
 #[utoipa::path(
     operation_id = "health",
     get, path = "/api/health", tag = "health",

@@ -58,7 +58,7 @@ fn is_plain(authority: &Authority) -> bool {
             .is_some_and(|port| host + 1 + port.as_str().len() == authority.as_str().len())
 }
 
-/// Whether only a program of this computer reaches this host.
+/// True if only programs of this computer reach this host.
 pub(super) fn is_loopback(host: &Authority) -> bool {
     let name = bare(host.host());
     name.eq_ignore_ascii_case("localhost")

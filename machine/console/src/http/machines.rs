@@ -21,7 +21,7 @@ use machine::{
     view::{self, Attention, Detail, Internal, Observer, Overview, Timeline},
 };
 
-/// Who it is shown to.
+/// The audience.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
@@ -31,7 +31,7 @@ pub(super) struct For {
     audience: Option<Audience>,
 }
 
-/// How much attention.
+/// The size and the audience of a list of concerns.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
@@ -44,7 +44,7 @@ pub(super) struct Urgent {
     audience: Option<Audience>,
 }
 
-/// What needs attention, most urgent first.
+/// The machines that need attention, most urgent first.
 #[utoipa::path(
     operation_id = "attention",
     get, path = "/api/attention", tag = "machines", params(Urgent),
@@ -110,13 +110,13 @@ pub(super) enum Order {
 pub(super) struct Machines<A: view::Audience> {
     /// The machines.
     machines: Vec<Overview<A>>,
-    /// What is wrong with those of the page that cannot be read.
+    /// The errors of those of the page that cannot be read.
     unreadable: Vec<String>,
     /// Where the next page begins.
     next: Option<String>,
 }
 
-/// The machines of any kind, in pages.
+/// Machines of any kind, in pages.
 #[utoipa::path(
     operation_id = "list_machines",
     get, path = "/api/machines", tag = "machines", params(Which),
@@ -137,7 +137,7 @@ pub(super) async fn list(
         query = query.newest_first();
     }
     if which.key.is_some() {
-        // Whether a machine has a key tells its arguments to who can guess them.
+        // A caller could confirm guessed arguments by the key.
         caller.may_see(Some(Audience::Diagnostic))?;
     }
     if let Some(after) = parsed::<Cursor>("after", which.after.as_deref())? {

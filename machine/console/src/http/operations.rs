@@ -37,7 +37,7 @@ pub(super) struct Operations {
     next: Option<String>,
 }
 
-/// What people did by the command line and over HTTP, newest first. One without an outcome runs, or was
+/// The acts of people on the command line and over HTTP, newest first. One without an outcome runs, or was
 /// interrupted; the histories of its machines say what happened.
 #[utoipa::path(
     operation_id = "list_operations",

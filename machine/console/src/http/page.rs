@@ -23,7 +23,7 @@ macro_rules! files {
     };
 }
 
-/// What the page loads.
+/// The files that the page loads.
 const FILES: &[(&str, &str)] = files![
     "api.js",
     "commands.js",

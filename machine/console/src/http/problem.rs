@@ -12,10 +12,10 @@ use machine::{
     view::{Human, LegalMove, NextStep},
 };
 
-/// Why a request was not carried out (RFC 9457). Nothing was changed, unless `detail` says what was.
+/// The reason why a request failed (RFC 9457). Nothing was changed, unless `detail` says what was.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(super) struct Problem {
-    /// What kind of problem it is, such as `urn:machine:refused`.
+    /// The kind of the problem, such as `urn:machine:refused`.
     #[serde(rename = "type")]
     #[schema(rename = "type")]
     kind: String,
@@ -23,7 +23,7 @@ pub(super) struct Problem {
     title: &'static str,
     /// The HTTP status code.
     status: u16,
-    /// What is wrong, and what to do about it.
+    /// The problem and its repair.
     detail: String,
     /// For a refused move: the moves that are legal in the state of the machine.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -26,32 +26,32 @@ pub(super) struct Respond {
     response: String,
 }
 
-/// What goes on.
+/// The question to resume.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Continue {
     /// The execution whose question was answered.
     execution_id: Id,
-    /// It does not go on if it has waited longer, in milliseconds from when it began to wait.
+    /// The longest waiting time after which it is still resumed, in milliseconds.
     #[serde(default, deserialize_with = "whole")]
     #[schema(maximum = 9_007_199_254_740_991_u64)]
     max_age_ms: Option<u64>,
-    /// How many of the session are continued; another number than that of those that wait is a warning.
+    /// The number of executions of the session that the caller resumes; a warning if another number waits.
     #[serde(default, deserialize_with = "whole")]
     #[schema(maximum = 9_007_199_254_740_991_u64)]
     resuming: Option<u64>,
 }
 
-/// The execution goes on.
+/// The execution that was resumed.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(super) struct Continued {
     /// The execution.
     execution_id: Id,
     /// The state's name.
     status: String,
-    /// How long it had waited, in milliseconds.
+    /// Its waiting time, in milliseconds.
     age_ms: u64,
-    /// What does not fit, and did not keep it from going on.
+    /// Mismatches that did not prevent it.
     warnings: Vec<String>,
 }
 

@@ -49,13 +49,13 @@ impl FromRequestParts<Shared> for Service {
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum CallReport {
-    /// The effect took place. The receipt is any JSON, or of the type of the tool if the server knows it.
+    /// It took effect. The receipt is any JSON, or of the type of the tool if the server knows it.
     Applied(Value),
     /// Provably nothing happened, for this reason.
     NotApplied(String),
 }
 
-/// What came of a report.
+/// The effect of a report.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum Taken {
@@ -70,7 +70,7 @@ enum Taken {
 /// The report is on disk.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(super) struct ReportTaken {
-    /// What came of it.
+    /// Its effect.
     report: Taken,
 }
 
@@ -95,7 +95,7 @@ pub(super) async fn report(
     Body(report): Body<CallReport>,
 ) -> Result<Json<ReportTaken>, Problem> {
     let Service(call) = service;
-    // What is longer would be cut when it is stored.
+    // A longer one would be cut when it is stored.
     let size = match &report {
         CallReport::Applied(receipt) => receipt.to_string().len(),
         CallReport::NotApplied(reason) => reason.len(),

@@ -30,7 +30,7 @@ use super::{
     state::{Http, Shared},
 };
 
-/// How long a request may take, except for a stream.
+/// The longest time of a request that is not a stream.
 const LONGEST: Duration = Duration::from_secs(30);
 
 #[derive(OpenApi)]
@@ -168,7 +168,7 @@ fn add_problems(document: &mut Document) {
     }
 }
 
-/// Gives up a request that takes too long. A write goes on, also if its client hangs up, so that the
+/// Times out long requests. A write continues, also if its client hangs up, so that the
 /// operator log has its outcome.
 async fn in_time(request: Request, next: Next) -> Result<Response, Problem> {
     let is_write = !request.method().is_safe();

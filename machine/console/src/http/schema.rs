@@ -12,7 +12,7 @@ use utoipa::{
 
 use super::acts::Confirm;
 
-/// What shows that it took place, or how one knows that it did not.
+/// The two forms of the body: it took effect, or it did not.
 impl PartialSchema for Confirm {
     fn schema() -> RefOr<Schema> {
         let only = |value: bool| {
@@ -26,13 +26,13 @@ impl PartialSchema for Confirm {
             ObjectBuilder::new().required("applied").additional_properties(closed)
         };
         let applied = body()
-            .description(Some("It took place."))
+            .description(Some("It took effect."))
             .property("applied", only(true))
             .property("receipt", text().description(Some("What shows it.")))
             .property("reason", nothing())
             .property("override", only(false));
         let not_applied = body()
-            .description(Some("It did not take place, and will not."))
+            .description(Some("It did not take effect, and will not."))
             .property("applied", only(false))
             .property("reason", text().description(Some("How one knows it.")))
             .property("receipt", nothing())

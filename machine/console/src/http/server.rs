@@ -14,17 +14,17 @@ use tower_service::Service;
 
 use super::Http;
 
-/// How long a client may take to send its headers.
+/// The longest time for the headers of a request.
 const HEADERS: Duration = Duration::from_secs(10);
 
-/// How long requests may go on when the server stops: longer than a write waits for a locked file, so
+/// The time for open requests when the server stops: longer than a write waits for a locked file, so
 /// that it gets its answer.
 const GRACE: Duration = Duration::from_secs(7);
 
-/// How long to wait when no connection can be accepted, such as without file descriptors.
+/// The pause when no connection can be accepted, such as without file descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Why nothing was served.
+/// The reason why the server did not start.
 #[derive(thiserror::Error)]
 #[error("cannot listen: {0}; is another program using the port?")]
 pub struct ServeError(#[from] io::Error);

@@ -53,7 +53,7 @@ pub(super) async fn sign_in(
 ) -> Result<Json<SignedIn>, Problem> {
     let token = http.codes.exchange(&code).ok_or_else(|| {
         Problem::unauthorized(
-            "this link is not valid any more: each is for one browser, once; take a new one, or sign in \
+            "this link was used: each signs in one browser, once; take a new one, or sign in \
              with a token",
         )
     })?;

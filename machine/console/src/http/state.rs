@@ -16,7 +16,7 @@ use super::{
     receipts::Receipts,
 };
 
-/// The views of a store over HTTP, what people decide, a stream of events, and the inspector.
+/// The views of a store over HTTP, the decisions of people, a stream of events, and the inspector.
 ///
 /// ```
 /// use machine::actor::{Actors, Human};
@@ -42,7 +42,7 @@ pub struct Http {
     pub(super) access: Access,
     /// Names of hosts, besides `localhost`.
     pub(super) hosts: Vec<String>,
-    /// What commands begin with.
+    /// The prefix of commands.
     pub(super) command: String,
     /// The name of the file.
     pub(super) database: Option<String>,
@@ -73,7 +73,7 @@ impl Http {
         }
     }
 
-    /// Who may do what; by default nobody can write.
+    /// The rights of callers; by default all writes are refused.
     #[must_use]
     pub fn access(mut self, access: Access) -> Self {
         self.access = access;
@@ -114,7 +114,7 @@ impl Http {
         Ok(self)
     }
 
-    /// What the commands begin with that the inspector shows, such as `machine --db agent.db`.
+    /// The prefix of the commands that the inspector shows, such as `machine --db agent.db`.
     #[must_use]
     pub fn command(mut self, command: impl Into<String>) -> Self {
         self.command = command.into();
@@ -122,14 +122,14 @@ impl Http {
         self
     }
 
-    /// The name of the file that the inspector shows; by default it shows what the commands begin with.
+    /// The name of the file that the inspector shows; by default it shows the prefix of the commands.
     #[must_use]
     pub fn database(mut self, name: impl Into<String>) -> Self {
         self.database = Some(name.into());
         self
     }
 
-    /// One-time codes for links to the inspector that sign somebody in.
+    /// One-time codes for links that sign a person in to the inspector.
     #[must_use]
     pub fn codes(&self) -> Codes {
         self.codes.clone()

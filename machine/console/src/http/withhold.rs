@@ -1,4 +1,4 @@
-//! What a caller without a token does not see: the arguments in questions.
+//! Withholds the arguments in questions from callers without a token.
 
 use axum::{
     body::{Body, to_bytes},
@@ -37,7 +37,7 @@ fn broken() -> Response {
     axum::response::IntoResponse::into_response(Problem::broken())
 }
 
-/// Whether something was cut.
+/// Cuts the questions in a document; true if there were any.
 fn cut(value: &mut Value, language: Language) -> bool {
     match value {
         Value::String(text) => match without_arguments(text, language) {

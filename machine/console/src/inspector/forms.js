@@ -125,7 +125,7 @@ const dataOf = ({ shown }) =>
  */
 export const FORMS = {
   approve: (step, subject) => {
-    // Nobody approves what was not shown, so there is no digest without the whole text.
+    // An approval is for a text that was shown, so there is no digest without the whole text.
     let isShown = !isCut(subject.question);
     const showAll = () => {
       isShown = true;
@@ -274,7 +274,7 @@ export const FORMS = {
       h(
         "p",
         { class: "warning", key: "how" },
-        "The worker cannot write its outcome any more, and the call is in doubt until somebody finds out whether it took place. The call itself is not stopped. A receipt still counts.",
+        "The worker cannot write its outcome any more, and the call is in doubt until a person finds out whether it took effect. The call itself is not stopped. A receipt still counts.",
       ),
       text("reason", "Reason (optional)", { maxlength: 2000 }),
     ],

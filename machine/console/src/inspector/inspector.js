@@ -154,7 +154,7 @@ async function load() {
   if (!state.data) render();
   try {
     if (state.live.name !== "live" && state.live.name !== "connecting") {
-      // Nobody has said that the server is still the one that the page knows.
+      // It is not certain that this is still the same server.
       const health = await get("api/health");
       if (era !== state.era || adopt(health)) return;
     }
@@ -230,7 +230,7 @@ function adopt(health, why) {
   say(
     isOther
       ? `The server serves another store now: ${fileName()}. Everything was loaded again.`
-      : (why ?? "The server knows this tab as somebody else now. Everything was loaded again."),
+      : (why ?? "The server knows this tab as another person now. Everything was reloaded."),
   );
   reload();
   return true;
@@ -572,7 +572,7 @@ useShell({
   refresh,
 });
 
-/** Signs in with the code of a link, as nobody if it is refused. */
+/** Signs in with the code of a link; without a person if it is refused. */
 async function follow(code) {
   const why = await exchange(code);
   restart();

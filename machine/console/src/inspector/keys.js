@@ -1,4 +1,4 @@
-// Keys of one letter, for those who want them. They do nothing while somebody types.
+// Keys of one letter, optional. They do nothing while a person types.
 
 import { h } from "./dom.js";
 

@@ -24,7 +24,7 @@ export class Live {
    */
   constructor({ connected, changed, lost, status }) {
     Object.assign(this, { connected, changed, lost, status });
-    // A page that nobody sees asks for nothing; it catches up from its position when it is seen again.
+    // A hidden page sends no requests; it catches up from its position when it is shown again.
     document.addEventListener("visibilitychange", () => {
       if (document.hidden) this.#abort?.abort();
       this.#wake();

@@ -135,7 +135,7 @@ function whyOf(data) {
   const { machine: one, execution, gate, answered_with: answer, children, messages, missing, trouble } = data;
   const open = children.filter((child) => !child.has_ended).length;
   if (execution?.label === "IN_DOUBT")
-    return "It waits because nobody knows whether the call took effect. It is not repeated until that is known.";
+    return "It waits because the outcome of the call is unknown. It is not repeated until the outcome is known.";
   if (execution?.label === "CONTRADICTED")
     return `It ended as not done, and a receipt says that it took effect.${
       execution.acknowledged ? " A person has acknowledged that." : ""

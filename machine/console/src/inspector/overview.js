@@ -12,7 +12,7 @@ let typing;
 
 const REASONS = {
   contradicted: ["CONTRADICTED", "It is recorded as not done, and a receipt says that it took effect."],
-  in_doubt: ["IN_DOUBT", "Nobody knows whether it took effect. It is not repeated until somebody finds out."],
+  in_doubt: ["IN_DOUBT", "Its effect is unknown. It is not repeated until a person finds out."],
   unreadable: ["UNREADABLE", "Its row cannot be read. Others are not affected."],
   set_aside: ["SET_ASIDE", "Workers do not try it again before a person says so."],
   no_worker: ["NO_WORKER", "It is ready, and no live worker can go on with it."],
@@ -72,7 +72,7 @@ function attentionPart(page, { concerns, truncated }) {
       "Needs attention",
       h("span", { class: "number" }, ` ${concerns.length}${truncated ? "+" : ""}`),
     ),
-    rows.length === 0 && h("p", { class: "none" }, "Nothing. Nobody has to decide anything now."),
+    rows.length === 0 && h("p", { class: "none" }, "Nothing. No decision is needed now."),
     rows.length > 0 && readOnly(),
     h(
       "ul",

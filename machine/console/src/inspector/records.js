@@ -49,7 +49,7 @@ export const log = {
               { class: "warning" },
               `${count(data.unreadable, "entry", "entries")} of this page cannot be read, or were changed.`,
             ),
-          data.operations.length === 0 && h("p", { class: "none" }, "Nobody has done anything yet."),
+          data.operations.length === 0 && h("p", { class: "none" }, "There are no operations yet."),
           data.operations.length > 0 &&
             table(
               "Operator log",
