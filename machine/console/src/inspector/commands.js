@@ -2,7 +2,7 @@
 
 import { isSeen } from "./text.js";
 
-/** What no shell reads as anything but itself. */
+/** Characters without a meaning to any shell. */
 const PLAIN = /^[\w@%+:,./-]+$/;
 const UTF8 = new TextEncoder();
 const octal = (byte) => `\\${byte.toString(8).padStart(3, "0")}`;

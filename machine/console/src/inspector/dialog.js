@@ -9,12 +9,12 @@ const GUARD_MS = 500;
 /** The longest pause that a timer can make. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** What the page around offers. */
+/** The functions of the page around. */
 export let shell = null;
 let open = null;
 
 /**
- * What the page around offers: `person()`, `command()`, `audience()` and `signIn()`; `isOffered(kind, id)`, whether a step is still
+ * The functions of the page around: `person()`, `command()`, `audience()` and `signIn()`; `isOffered(kind, id)`, whether a step is still
  * possible as far as it knows; `done(text)` after a decision, and `refresh()`.
  */
 export function useShell(value) {
@@ -192,7 +192,7 @@ async function submit(event) {
     if (open === form) closeDialog();
     shell.done(form.done);
   } catch (problem) {
-    // What was mistyped, or did not reach the server, can be sent again; a refusal stands.
+    // After a typing error or a lost connection it can be sent again; a refusal is final.
     form.state = problem.status === 409 || problem.status === 404 ? "refused" : "asking";
     form.problem = problem;
     if (open === form) render();

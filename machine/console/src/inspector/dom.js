@@ -102,7 +102,7 @@ function set(node, name, value, before) {
   } else if (name === "style") {
     for (const property in value ?? {}) node.style.setProperty(property, value[property]);
   } else if (name === "value" || name === "open" || name === "checked") {
-    // What the reader typed, ticked or opened is theirs until the description itself changes.
+    // Input of the reader (text, ticks, opened details) stays until the description itself changes.
     const isTyping =
       name === "value" && node === document.activeElement && /^(text|search|textarea)$/.test(node.type);
     if (value !== before && !isTyping) node[name] = value ?? (name === "value" ? "" : false);

@@ -1,4 +1,4 @@
-// What the dialogs ask before something is done. Each repeats what is decided; the server decides in one
+// The forms of the dialogs. Each repeats the decision; the server decides in one
 // commit whether that is still possible.
 
 import { post } from "./api.js";

@@ -8,12 +8,12 @@ import { payload } from "./payload.js";
 import { count, exact, length } from "./text.js";
 
 const PAGE = 1000;
-/** What a page holds of a long history; the rest is loaded on request. */
+/** The part of a long history that a page holds; the rest is loaded on request. */
 const MOST = 20_000;
 const HALF = 50;
 const ROWS = 2 * HALF;
 
-/** What is loaded of the history of one machine, oldest first. */
+/** The loaded part of the history of one machine, oldest first. */
 export class History {
   constructor(id, audience) {
     Object.assign(this, { id, audience, events: [], moves: [], total: 0, isComplete: false, loading: null });
@@ -41,7 +41,7 @@ export class History {
       try {
         while (await this.#page()) shown();
       } catch {
-        // What is missing is loaded with the next update; until then the page says how much there is.
+        // The missing part is loaded with the next update; until then the page shows its size.
       } finally {
         this.loading = null;
         shown();
@@ -121,7 +121,7 @@ export function stepper(page, history, step) {
   );
 }
 
-/** What an entry says, and how it changed the data of the state. */
+/** An entry, and its changes to the data of the state. */
 export function entry(page, history, step) {
   const event = history.at(step);
   if (!event) return null;
@@ -153,7 +153,7 @@ export function entry(page, history, step) {
 
 const who = (event) => [event.actor_category, event.actor, event.actor_name ?? event.person].filter(Boolean).join(", ");
 
-/** What the actor brought. */
+/** The payload of the actor. */
 function given(event, key, render) {
   const names = Object.keys(event.payload ?? {});
   if (!names.length) return null;

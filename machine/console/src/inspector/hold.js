@@ -5,7 +5,7 @@
 const shown = new Map();
 const waiting = new Map();
 
-/** Whether the reader is at work in this element. */
+/** True while the reader works in this element. */
 export function isBusy(element) {
   const active = document.activeElement;
   const inside = active && active !== element && element.contains(active);
@@ -36,7 +36,7 @@ export function held(key, fresh, { id = (item) => item.id, alike = () => true, i
   return rows;
 }
 
-/** How many changes wait. */
+/** The number of changes that wait. */
 export const heldCount = () => [...waiting.values()].reduce((sum, one) => sum + one, 0);
 
 /** The same for one thing in an element: `{ item, gone }`. */

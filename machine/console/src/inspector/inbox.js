@@ -16,7 +16,7 @@ export const inbox = {
 
   concerns: () => true,
 
-  /** What can be done about a gate; `null` if this page does not know. */
+  /** The next steps of a gate; `null` if this page does not know them. */
   stepsOf(data, id) {
     const one = data.approvals.find(({ gate }) => gate === id);
     if (!one) return data.next ? null : [];

@@ -26,7 +26,7 @@ const PAGES = [
   { path: "log", name: "Operator log", key: "l", view: log },
   { path: "machines", one: machine },
 ];
-/** What each role may see. */
+/** The audience of each role. */
 const AUDIENCES = {
   local: ["human"],
   reader: ["human", "diagnostic"],
@@ -83,7 +83,7 @@ function pageAt(hash) {
   const loaded = new URLSearchParams(params);
   loaded.delete("step");
   loaded.delete("audience");
-  // What of the address decides which data is loaded; stepping through a history loads nothing.
+  // The parts of the address that decide which data is loaded; stepping through a history loads nothing.
   const address = `${path}?${loaded}&${audience}`;
   return {
     view,
@@ -169,7 +169,7 @@ async function load() {
     if (!isCurrent()) return;
     if (problem.status === 401) return askForToken(problem);
     state.problem = problem;
-    // What is shown stays; it is only not the newest.
+    // The shown data stay; they are only not the newest.
     if (problem.status === 404 || problem.status === 409) state.data = null;
   } finally {
     if (isCurrent()) state.loading = false;
@@ -210,7 +210,7 @@ const live = new Live({
   },
   status: (name, until) => {
     state.live = { name, until };
-    // What could not be loaded while there was no connection.
+    // Data that could not be loaded without a connection.
     if (name === "live" && state.problem && !state.loading) load();
     renderHeader();
   },
@@ -374,7 +374,7 @@ function render() {
             h("p", { class: "none" }, "Loading…"),
           ),
   );
-  // How many changes are held is known now.
+  // The number of held changes is known now.
   renderHeader();
   tick();
 }
@@ -514,7 +514,7 @@ function onClick(event) {
   else visit(anchor.getAttribute("href"));
 }
 
-/** What was held is shown when the reader looks elsewhere. */
+/** Shows held changes when the reader looks elsewhere. */
 function onLeave() {
   setTimeout(() => {
     if (state.data && !isBusy(main)) render();

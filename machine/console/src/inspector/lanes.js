@@ -6,12 +6,12 @@ import { staysOf } from "./picture.js";
 import { definitionOf } from "./records.js";
 import { short } from "./text.js";
 
-/** How many children have a lane of their own in the picture. */
+/** The number of children with a lane in the picture. */
 export const CHILDREN = 8;
 /** Attempts are found through the session, which may be large; not more often than this. */
 const ATTEMPTS_MS = 5000;
 
-/** What a machine is called: what it is about, or its kind and id. */
+/** The title of a machine: its summary, or its kind and id. */
 export const nameOf = ({ machine: one, execution }) =>
   execution?.action_summary || one.context?.summary || `${one.machine} ${short(one.id)}`;
 

@@ -13,7 +13,7 @@ import { definitionOf } from "./records.js";
 import { readOnly, setAside, stepList } from "./steps.js";
 import { badge, count, failed, sessionName, since, whyStopped, words } from "./text.js";
 
-/** What an execution has only for some audiences. */
+/** The fields of an execution that only some audiences see. */
 const RESTRICTED = [
   "last_actor",
   "idempotency_key",
@@ -69,7 +69,7 @@ export const machine = {
     return data.next.filter((step) => step.id === id);
   },
 
-  /** What a live update is announced with, if it is worth it. */
+  /** The announcement of a live update, if it is worth one. */
   news: (before, data) => (labelOf(before) === labelOf(data) ? null : `Now ${words(labelOf(data))}`),
 
   render(page, data) {
@@ -373,7 +373,7 @@ function messagesPart(page, { messages, machine: one }) {
   );
 }
 
-/** What an open child waits for. */
+/** The reason why an open child waits. */
 function childWaits(page, open) {
   if (!open) return "";
   if (open.missing) return open.missing;

@@ -44,7 +44,7 @@ export const overview = {
   /** Every change can concern this page. */
   concerns: () => true,
 
-  /** What can be done about a machine; `null` if this page does not know. */
+  /** The next steps of a machine; `null` if this page does not know them. */
   stepsOf({ attention }, id) {
     const one = attention.concerns.find((concern) => concern.id === id);
     return one?.next ?? (attention.truncated ? null : []);

@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 import { count } from "./text.js";
 
-/** What is longer than this is shown on request, in characters. */
+/** The length above which a text is shown on request, in characters. */
 const CUT = 4000;
 const SHORT = 80;
 const whole = new Set();
@@ -26,7 +26,7 @@ export function copyButton(text, what = "") {
   return h("button", { type: "button", class: "small", "aria-label": label, onclick }, "Copy");
 }
 
-/** What a person is asked, exactly; a long one scrolls, also by keys. */
+/** The exact question to a person; a long one scrolls, also by keys. */
 export const question = (text, key = "question") =>
   h(
     "pre",

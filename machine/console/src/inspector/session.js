@@ -9,7 +9,7 @@ import { copyButton } from "./payload.js";
 import { picture } from "./picture.js";
 import { badge, count, exact, length, sessionName, short, since } from "./text.js";
 
-/** How many executions are drawn and listed at once. */
+/** The number of executions that are drawn and listed at once. */
 const AT_ONCE = 50;
 /** Names that are no part of a path: a browser takes them out of an address, however they are written. */
 const NO_PATH = ["", ".", ".."];

@@ -1,4 +1,4 @@
-// What a person can do: buttons, and the commands that do the same.
+// The next steps of a person: buttons, and the equivalent commands.
 
 import { get, post } from "./api.js";
 import { commandOf } from "./commands.js";
@@ -31,7 +31,7 @@ const written = (verb, ids, { words, options }, data) =>
     options: options?.(data),
   });
 
-/** What a step is about: the machine that is shown, or the gate that it waits behind. */
+/** The subject of a step: the machine that is shown, or the gate before it. */
 const aboutOf = (step, subject) => (subject.gate?.id === step.id ? subject.gate : subject);
 
 /** The command of a step, with gaps for what people have to say. */

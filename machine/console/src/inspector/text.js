@@ -7,7 +7,7 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Cod
 /** The part of an emoji that asks for colour; it shows nothing by itself and turns nothing around. */
 const KEPT = new Set(["\n", "\t", "\ufe0f"]);
 
-/** Whether a character can be seen where it is written. */
+/** True if a character is visible where it is written. */
 export const isSeen = (one) => one === "\ufe0f" || one.search(INVISIBLE) < 0;
 
 /** Shows what cannot be seen as `\u{202e}`; line breaks and tabs stay. */
@@ -31,7 +31,7 @@ export const now = () => Date.now() + skew;
 const nextAttempt = (at) =>
   at <= now() ? `; next attempt due since ${exact(at)}` : ["; tried again ", since(at)];
 
-/** What a worker could not do, how often, and when. */
+/** A failure of a worker, with its attempts and times. */
 export const failed = (trouble, error) => [
   `${trouble.reason}; ${count(trouble.attempts, "attempt")}`,
   trouble.at === null ? "" : [", the last ", since(trouble.at)],
