@@ -110,20 +110,11 @@ pub(crate) fn declaration(item: TokenStream) -> TokenStream {
     }
     let (carried, attrs): (Vec<_>, Vec<_>) =
         input.attrs.iter().partition(|attribute| attribute.path().is_ident("__carried"));
+    let groups = Punctuated::<proc_macro2::Group, syn::Token![,]>::parse_terminated;
+    let groups = carried.first().and_then(|carried| carried.parse_args_with(groups).ok());
+    let groups: Vec<_> = groups.into_iter().flatten().map(|group| group.stream()).collect();
     // `ask_the_compiler` wrote this attribute, so it has these four groups.
-    let Some(Meta::List(carried)) = carried.first().map(|attribute| &attribute.meta) else {
-        return TokenStream::new();
-    };
-    let groups = Punctuated::<proc_macro2::Group, syn::Token![,]>::parse_terminated
-        .parse2(carried.tokens.clone())
-        .map(|groups| groups.into_iter().map(|group| group.stream()).collect::<Vec<_>>());
-    let Ok([options, active, vis, name]) = groups
-        .as_deref()
-        .map(<&[TokenStream; 4]>::try_from)
-        .map_or(Err(()), |four| four.map_err(|_| ()))
-    else {
-        return TokenStream::new();
-    };
+    let [options, active, vis, name] = groups.as_slice() else { return TokenStream::new() };
     let syn::Data::Enum(data) = &input.data else { return TokenStream::new() };
     let attrs = attrs.iter().filter(|attribute| !attribute.path().is_ident("allow"));
     let (generics, predicates) = (&input.generics, &input.generics.where_clause);

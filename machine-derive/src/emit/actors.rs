@@ -39,7 +39,7 @@ fn permission(names: &Names<'_>, index: usize, trigger: &Trigger<'_>) -> TokenSt
     let (mut actors, mut groups, mut impls) = (Vec::new(), Vec::new(), Vec::new());
     for step in names.graph.moves_of(index).filter(|step| !step.written.by.is_empty()) {
         let by: Vec<String> = step.written.by.iter().map(names::path_text).collect();
-        actors.push(format!("from {}: {}", names.graph.states[step.from].label, by.join(", ")));
+        actors.push(format!("from {}: {}", names.source(step).label, by.join(", ")));
         // One impl for the whole group, so that code generic over its states can use it.
         let group = names.graph.group_of(step);
         if group.is_none_or(|group| !groups.contains(&group)) {
@@ -85,7 +85,7 @@ fn implementation(
         let from = names::free_in(&quote!(#group #actor));
         (quote!(<#from: #group>), quote!(#from), quote!())
     } else {
-        let state = &names.graph.states[step.from];
+        let state = names.source(step);
         let used = names.used_by(state);
         let generics = names.params.declare(&[], &used);
         (generics, names.state_type(state), names.params.where_clause(&used))

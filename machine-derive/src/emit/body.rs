@@ -16,10 +16,10 @@ use quote::{ToTokens, format_ident, quote_spanned};
 
 /// The body, given `machine`, the payload and, if there is a journal, `actor`.
 pub(super) fn emit(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
-    let from = &names.graph.states[step.from];
+    let from = names.source(step);
     // The payload goes into the journal unchanged, before anything takes it apart.
     let journal = names.durable.then(|| {
-        let items = names.graph.triggers[step.trigger].brought.iter().map(|brought| {
+        let items = names.trigger(step).brought.iter().map(|brought| {
             let (name, text) = (local(from, brought.name), bare(brought.name));
             hygienic!(let payload = __machine::__private::Value(&#name).add_to(payload, #text);)
         });
@@ -194,7 +194,7 @@ fn target(names: &Names<'_>, scope: &Scope<'_>, target: &Target<'_>) -> TokenStr
     let state = next_state(names.graph, scope, target);
     let (bound, state) = if names.durable {
         let edge = names::index(step.edge(target.to));
-        let started = start::on_entry(names, step.from, target.to);
+        let started = start::on_entry(names, Some(step.from), target.to);
         (
             hygienic! {
                 let state = #state;

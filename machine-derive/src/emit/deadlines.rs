@@ -30,7 +30,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
 /// The function that evaluates the user's `after`.
 fn function(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     let after = step.written.after.as_ref()?;
-    let state = &names.graph.states[step.from];
+    let state = names.source(step);
     let function = names::deadline(step);
     let here = names.state_type(state);
     let (generics, predicates) = names.for_all();
@@ -57,7 +57,7 @@ fn function(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     });
     let status =
         status.filter(|_| !state.written.fields.iter().any(|field| field.name == "status"));
-    let text = bare(names.graph.triggers[step.trigger].name);
+    let text = bare(names.trigger(step).name);
     let span = proc_macro2::Span::mixed_site().located_at(after.span());
     let value = quote_spanned!(span=> __machine::__private::after(#text, #after));
     Some(hygienic! {
@@ -155,8 +155,8 @@ fn erased_machine(names: &Names<'_>) -> TokenStream {
 /// Fires a deadline of one state, or returns the machine and the reason.
 fn arm(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let any = &names.any;
-    let from = names.graph.states[step.from].name();
-    let text = bare(names.graph.triggers[step.trigger].name);
+    let from = names.source(step).name();
+    let text = bare(names.trigger(step).name);
     let function = names::step(step);
     let by = &step.written.by;
     let actor = transitions::actor_value(

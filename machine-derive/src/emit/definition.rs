@@ -1,11 +1,11 @@
-use proc_macro2::TokenStream;
-use quote::{ToTokens, quote, quote_spanned};
+use proc_macro2::{Literal, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, spanned::Spanned};
 
 use super::names::{self, index};
 use crate::{
-    model::{Brought, Graph, Move, Source},
-    parse::{Audience, Field, is_option},
+    model::{Graph, Move, Source},
+    parse::{Audience, Field, Upgrade, is_option},
     text,
     text::bare,
 };
@@ -39,8 +39,7 @@ pub(super) fn emit(graph: &Graph<'_>) -> TokenStream {
         || quote!(&[]),
         |ty| quote_spanned!(ty.span()=> <#ty as __machine::__private::Context>::MARKS),
     );
-    let upgrades = options.upgrades.iter();
-    let upgrades = upgrades.map(|upgrade| proc_macro2::Literal::u32_unsuffixed(upgrade.from));
+    let upgrades = options.upgrades.iter().map(number);
     quote! {
         /// The machine as plain data.
         pub const DEFINITION: &__machine::definition::Definition = {
@@ -70,9 +69,9 @@ fn list(rows: impl Iterator<Item = TokenStream>) -> TokenStream {
 }
 
 /// The version of the stored data, as it is written.
-pub(super) fn version(graph: &Graph<'_>) -> proc_macro2::Literal {
+pub(super) fn version(graph: &Graph<'_>) -> Literal {
     let version = graph.declaration.options.version.unwrap_or(1);
-    proc_macro2::Literal::u32_unsuffixed(version)
+    Literal::u32_unsuffixed(version)
 }
 
 fn states(graph: &Graph<'_>) -> impl Iterator<Item = TokenStream> {
@@ -81,32 +80,19 @@ fn states(graph: &Graph<'_>) -> impl Iterator<Item = TokenStream> {
         let docs = prose(&written.docs);
         let docs = (!docs.is_empty()).then(|| quote!(docs: #docs,));
         let stable = written.stable.then(|| quote!(stable: true,));
-        let terminal = written.terminal.then(|| quote!(terminal: true,));
-        let fields = written.fields.iter().map(|field| {
+        let fields = rows("fields", written.fields.iter().map(|field| {
             row(&bare(&field.name), &field.ty, (field.optional, field.audience), &field.was)
-        });
-        let fields =
-            (!written.fields.is_empty()).then(|| quote!(fields: const { &[#(#fields),*] },));
-        let was = state.was();
-        let was = (!was.is_empty()).then(|| quote!(was: const { &[#(__row::text(#was)),*] },));
-        let upgrades = written
-            .upgrades
-            .iter()
-            .map(|upgrade| proc_macro2::Literal::u32_unsuffixed(upgrade.from));
-        let upgrades = (!written.upgrades.is_empty()).then(|| quote!(upgrades: &[#(#upgrades),*],));
-        let extra = quote!(#docs #stable #terminal #fields #was #upgrades);
-        let only_terminal = written.terminal
-            && docs.is_none()
-            && stable.is_none()
-            && fields.is_none()
-            && was.is_none()
-            && upgrades.is_none();
-        if only_terminal {
-            quote!(__row::end(#name, #label))
-        } else if extra.is_empty() {
-            quote!(__row::state(#name, #label))
-        } else {
-            quote!(__row::state_with(#name, #label, __row::StateRow { #extra ..__row::STATE }))
+        }));
+        let was = rows("was", state.was().iter().map(text_of));
+        let upgrades = rows("upgrades", written.upgrades.iter().map(number));
+        let extra = quote!(#docs #stable #fields #was #upgrades);
+        let terminal = written.terminal.then(|| quote!(terminal: true,));
+        match (extra.is_empty(), written.terminal) {
+            (true, true) => quote!(__row::end(#name, #label)),
+            (true, false) => quote!(__row::state(#name, #label)),
+            _ => quote! {
+                __row::state_with(#name, #label, __row::StateRow { #terminal #extra ..__row::STATE })
+            },
         }
     })
 }
@@ -114,18 +100,16 @@ fn states(graph: &Graph<'_>) -> impl Iterator<Item = TokenStream> {
 /// The rows of a move: one, or one for each target of a choice.
 fn edges(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
     let trigger = &graph.triggers[step.trigger];
-    let (name, from, by) = (bare(trigger.name), index(step.from), &step.written.by);
-    let payload = trigger.brought.iter().map(|Brought { name, ty, was, audience }| {
-        row(&bare(name), ty, (is_option(ty), *audience), was)
-    });
-    let payload =
-        (!trigger.brought.is_empty()).then(|| quote!(payload: const { &[#(#payload),*] },));
-    let actors = (!by.is_empty())
-        .then(|| quote!(actors: const { &[#(__row::text(<#by as __row::Actor>::KIND)),*] },));
-    let guard = step.guard.map(|guard| {
-        let path = names::path_text(&guard.written.path);
-        quote!(guard: ::core::option::Option::Some(#path),)
-    });
+    let (name, from) = (bare(trigger.name), index(step.from));
+    let payload = rows(
+        "payload",
+        trigger.brought.iter().map(|item| {
+            row(&bare(item.name), item.ty, (is_option(item.ty), item.audience), item.was)
+        }),
+    );
+    let by = step.written.by.iter();
+    let actors = rows("actors", by.map(|by| text_of(quote!(<#by as __row::Actor>::KIND))));
+    let guard = step.guard.map(|guard| some("guard", names::path_text(&guard.written.path)));
     let deadline = step.written.after.as_ref().map(|after| {
         let after = text::of_expression(after.to_token_stream());
         let groups = graph.groups();
@@ -134,22 +118,16 @@ fn edges(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
             || quote!(::core::option::Option::None),
             |group| quote!(::core::option::Option::Some(#group)),
         );
-        quote!(deadline: ::core::option::Option::Some((#after, #group)),)
+        some("deadline", quote!((#after, #group)))
     });
-    let was = &step.written.was;
-    let was = (!was.is_empty()).then(|| quote!(was: const { &[#(__row::text(#was)),*] },));
+    let was = rows("was", step.written.was.iter().map(text_of));
     let conditions = step.conditions();
-    step.targets
-        .iter()
-        .enumerate()
+    let targets = step.targets.iter().enumerate();
+    targets
         .map(|(position, to)| {
-            let computed = computed(graph, step, *to);
-            let computed = (!computed.is_empty())
-                .then(|| quote!(computed: const { &[#(__row::text(#computed)),*] },));
+            let computed = rows("computed", computed(graph, step, *to).iter().map(text_of));
+            let when = conditions.get(position).map(|when| some("when", when));
             let to = index(*to);
-            let when = conditions
-                .get(position)
-                .map(|when| quote!(when: ::core::option::Option::Some(#when),));
             let extra = quote!(#payload #actors #guard #when #deadline #computed #was);
             if extra.is_empty() {
                 quote!(__row::edge(#from, #name, #to))
@@ -158,6 +136,28 @@ fn edges(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
             }
         })
         .collect()
+}
+
+/// `key: const { &[..] },` if there are rows.
+fn rows(key: &str, rows: impl Iterator<Item = TokenStream>) -> Option<TokenStream> {
+    let mut rows = rows.peekable();
+    rows.peek()?;
+    let key = format_ident!("{}", key);
+    Some(quote!(#key: const { &[#(#rows),*] },))
+}
+
+/// `key: Some(..),`
+fn some(key: &str, value: impl ToTokens) -> TokenStream {
+    let key = format_ident!("{}", key);
+    quote!(#key: ::core::option::Option::Some(#value),)
+}
+
+fn text_of(text: impl ToTokens) -> TokenStream {
+    quote!(__row::text(#text))
+}
+
+fn number(upgrade: &Upgrade) -> TokenStream {
+    Literal::u32_unsuffixed(upgrade.from).to_token_stream()
 }
 
 /// The fields of a target that an expression sets on some way to it, and those whose stored form is not
@@ -187,7 +187,7 @@ fn row(
     was: &[LitStr],
 ) -> TokenStream {
     let ty = text::of_type(ty.to_token_stream());
-    let was = list(was.iter().map(|was| quote!(__row::text(#was))));
+    let was = list(was.iter().map(text_of));
     let audience = match audience {
         Audience::Internal => return quote!(__row::field(#name, #ty, #optional, #was)),
         Audience::Diagnostic => quote!(__row::Audience::Diagnostic),

@@ -255,8 +255,8 @@ fn admitted(names: &Names<'_>) -> TokenStream {
 
 /// The state that a move leaves and its event, with what is needed to make it.
 fn pattern(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
-    let (any, from) = (&names.any, names.graph.states[step.from].name());
-    let trigger = &names.graph.triggers[step.trigger];
+    let (any, from) = (&names.any, names.source(step).name());
+    let trigger = names.trigger(step);
     let event = names::event(trigger);
     let items = trigger.items();
     let items = (!items.is_empty()).then(|| hygienic!({ #(#items),* }));
@@ -265,7 +265,7 @@ fn pattern(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
 
 /// The erased machine in its next state; no guard is asked.
 fn made(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
-    let trigger = &names.graph.triggers[step.trigger];
+    let trigger = names.trigger(step);
     let function = names::step(step);
     let items = trigger.items();
     let actor = transitions::actor_value(names, step, || hygienic!(__machine::__private::who(by)));
@@ -292,16 +292,15 @@ pub(super) fn widened(names: &Names<'_>, step: &Move<'_>, made: &TokenStream) ->
 
 fn arm(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
     let any = &names.any;
-    let from_name = names.graph.states[step.from].name();
-    let trigger = &names.graph.triggers[step.trigger];
+    let from_name = names.source(step).name();
+    let trigger = names.trigger(step);
     let by = &step.written.by;
     let allowed = (!by.is_empty()).then(|| hygienic!(if #(__machine::__private::is::<#by>(by))||*));
     let (pattern, made) = (pattern(names, step), made(names, step));
     let made = if step.guard.is_none() {
         made
     } else {
-        let items = trigger.brought.iter().map(|brought| brought.name);
-        let borrowed: Vec<_> = items.map(|item| hygienic!(&#item)).collect();
+        let borrowed: Vec<_> = trigger.items().iter().map(|item| hygienic!(&#item)).collect();
         let guard = transitions::guarded(step, &hygienic!(&machine), &borrowed);
         let (text, state) = (bare(trigger.name), names::index(step.from));
         let reason = reason(step);
@@ -326,20 +325,16 @@ fn arm(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
 /// The refusal of a guard, for a move that is otherwise legal.
 fn guard_arm(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     step.guard?;
-    let any = &names.any;
-    let from = names.graph.states[step.from].name();
-    let trigger = &names.graph.triggers[step.trigger];
-    let event = names::event(trigger);
-    let items = trigger.items();
-    let pattern = (!items.is_empty()).then(|| hygienic!({ #(#items),* }));
-    let items: Vec<_> = items.iter().map(|item| hygienic!(#item)).collect();
+    let trigger = names.trigger(step);
+    let items: Vec<_> = trigger.items().iter().map(|item| hygienic!(#item)).collect();
     let guard = transitions::guarded(step, &hygienic!(machine), &items);
-    let (text, state, told) = (bare(trigger.name), names::index(step.from), reason(step));
+    let (text, state, reason) = (bare(trigger.name), names::index(step.from), reason(step));
+    let pattern = pattern(names, step);
     Some(hygienic! {
-        (#any::#from(machine), Event::#event #pattern) => {
+        #pattern => {
             let reason = #guard.err()?;
             ::core::option::Option::Some(
-                __machine::typed::Illegal::__guard(DEFINITION, #state, #text, #told),
+                __machine::typed::Illegal::__guard(DEFINITION, #state, #text, #reason),
             )
         }
     })

@@ -33,7 +33,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
             .moves_of(index)
             .map(|step| {
                 let targets = names.graph.targets_text(step);
-                format!("{} to {targets}", names.graph.states[step.from].label)
+                format!("{} to {targets}", names.source(step).label)
             })
             .collect();
         let about = format!("{}.", moves.join(", "));

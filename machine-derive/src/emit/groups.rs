@@ -101,7 +101,7 @@ impl Group<'_> {
     /// The method of a machine in any state of the group.
     fn method(&self, names: &Names<'_>, step: &Move<'_>) -> TokenStream {
         let (group, seal, typed) = (self.name, &self.seal, &names.typed);
-        let trigger = &names.graph.triggers[step.trigger];
+        let trigger = names.trigger(step);
         let name = trigger.name;
         let items = trigger.items();
         let params = transitions::params(names.graph, step);
@@ -179,18 +179,16 @@ impl Group<'_> {
 fn signature(names: &Names<'_>, step: &Move<'_>, from: &TokenStream) -> TokenStream {
     let typed = &names.typed;
     let here = quote!(#typed<#from>);
-    let name = names.graph.triggers[step.trigger].name;
+    let name = names.trigger(step).name;
     let params = transitions::params(names.graph, step);
     let result = transitions::result(names, step, &here, from);
-    let actor = names
-        .durable
-        .then(|| hygienic!(actor: ::core::option::Option<__machine::__private::Who<'_>>));
+    let actor = transitions::actor_param(names);
     hygienic!(fn #name(machine: #here, #(#params,)* _: __sealed::Asked, #actor) -> #result)
 }
 
 /// The implementation of that function for one state.
 fn member(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
-    let from = names.state_type(&names.graph.states[step.from]);
+    let from = names.state_type(names.source(step));
     let signature = signature(names, step, &from);
     let actor = names.durable.then(|| hygienic!(actor));
     let body = transitions::step_of(names.graph, step, &hygienic!(machine), actor.as_ref());

@@ -32,44 +32,35 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     let mut traits = TokenStream::new();
     let mut impls = TokenStream::new();
     let mut bounds = BTreeSet::new();
+    let (generics, predicates) = names.for_all();
     for (index, state) in names.graph.states.iter().enumerate() {
-        let illegal: Vec<(usize, &Trigger<'_>)> = names
-            .graph
-            .triggers
-            .iter()
-            .enumerate()
-            .filter(|(trigger, _)| names.graph.leaving(index).all(|step| step.trigger != *trigger))
-            .collect();
-        if illegal.is_empty() {
-            continue;
-        }
-        let label = &state.label;
-        if state.written.terminal {
-            traits.extend(illegal_trait(
-                &leave(state),
-                &format!("{label} is terminal: nothing leaves it"),
-                "create a new machine instead",
-            ));
-        }
-        let mut stubs = TokenStream::new();
-        for (trigger_index, trigger) in illegal {
-            let bound = if state.written.terminal {
-                leave(state)
-            } else {
-                let mut bound = format_ident!("{}In{}", names::event(trigger), state.name());
+        let is_legal = |trigger| names.graph.leaving(index).any(|step| step.trigger == trigger);
+        let illegal = (0..names.graph.triggers.len()).filter(|trigger| !is_legal(*trigger));
+        let (label, leave) = (&state.label, format_ident!("Leave{}", state.name()));
+        let mut methods = TokenStream::new();
+        for trigger in illegal {
+            let mut bound = leave.clone();
+            if !state.written.terminal {
+                let Trigger { name, .. } = &names.graph.triggers[trigger];
+                bound = format_ident!("{}In{}", names::variant(name), state.name());
                 // Names can collide: `check` in `InTransit` and `check_in` in `Transit`.
                 if !bounds.insert(bound.to_string()) {
                     bound = format_ident!("{}{}", bound, index);
                 }
-                let message = format!("{label} cannot `{}`", bare(trigger.name));
+                let message = format!("{label} cannot `{}`", bare(name));
                 traits.extend(illegal_trait(&bound, &message, &names.graph.legal_moves(index)));
-                bound
-            };
-            stubs.extend(stub(names, state, trigger_index, &bound));
+            }
+            methods.extend(method(names, state, trigger, &bound));
+        }
+        if methods.is_empty() {
+            continue;
+        }
+        if state.written.terminal {
+            let message = format!("{label} is terminal: nothing leaves it");
+            traits.extend(illegal_trait(&leave, &message, "create a new machine instead"));
         }
         let typed = names.typed_in(state);
-        let (generics, predicates) = names.for_all();
-        impls.extend(quote!(impl #generics #typed #predicates { #stubs }));
+        impls.extend(quote!(impl #generics #typed #predicates { #methods }));
     }
     quote! {
         // Rustc shows the trait of a bound that does not hold, so these names must be readable.
@@ -95,12 +86,10 @@ fn illegal_trait(name: &Ident, message: &str, label: &str) -> TokenStream {
     }
 }
 
-fn stub(names: &Names<'_>, state: &State<'_>, index: usize, bound: &Ident) -> TokenStream {
+fn method(names: &Names<'_>, state: &State<'_>, index: usize, bound: &Ident) -> TokenStream {
     let trigger = &names.graph.triggers[index];
     // A known trigger has at least one move.
-    let Some(step) = names.graph.moves_of(index).next() else {
-        return TokenStream::new();
-    };
+    let Some(step) = names.graph.moves_of(index).next() else { return TokenStream::new() };
     let name = trigger.name;
     // A trigger returns the same type from every state.
     let next = transitions::result(names, step, &quote!(Self), &names.state_type(state));
@@ -118,8 +107,4 @@ fn stub(names: &Names<'_>, state: &State<'_>, index: usize, bound: &Ident) -> To
             loop {}
         }
     }
-}
-
-fn leave(state: &State<'_>) -> Ident {
-    format_ident!("Leave{}", state.name())
 }

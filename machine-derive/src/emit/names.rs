@@ -65,6 +65,15 @@ impl<'a> Names<'a> {
         Self { data: Vec::new(), stub: true, ..Self::of(graph) }
     }
 
+    pub(super) fn trigger(&self, step: &Move<'_>) -> &Trigger<'a> {
+        &self.graph.triggers[step.trigger]
+    }
+
+    /// The state that a move leaves.
+    pub(super) fn source(&self, step: &Move<'_>) -> &State<'a> {
+        &self.graph.states[step.from]
+    }
+
     /// Wraps the items in the machine's module and re-exports the two that users need most.
     pub(super) fn module(&self, items: &TokenStream) -> TokenStream {
         let Self { typed, any, .. } = self;

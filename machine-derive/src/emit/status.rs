@@ -62,14 +62,10 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
             fn from_str(
                 text: &str,
             ) -> ::core::result::Result<Self, __machine::typed::UnknownStatus> {
-                match DEFINITION.state(text) {
-                    ::core::option::Option::Some(index) => {
-                        ::core::result::Result::Ok(Self::ALL[index])
-                    }
-                    ::core::option::Option::None => ::core::result::Result::Err(
-                        __machine::typed::UnknownStatus::__new(DEFINITION, text),
-                    ),
-                }
+                let index = DEFINITION.state(text);
+                index.map(|index| Self::ALL[index]).ok_or_else(|| {
+                    __machine::typed::UnknownStatus::__new(DEFINITION, text)
+                })
             }
         }
 

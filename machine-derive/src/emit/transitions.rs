@@ -6,7 +6,7 @@ use super::{
     body,
     names::{self, Names},
 };
-use crate::model::{Graph, Move, State, Trigger};
+use crate::model::{Graph, Move, Trigger};
 
 /// A method per legal move, on the state that it leaves, and nowhere else.
 ///
@@ -44,8 +44,8 @@ pub(super) fn is_the_method(graph: &Graph<'_>, step: &Move<'_>) -> bool {
 }
 
 fn method(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
-    let from = &names.graph.states[step.from];
-    let trigger = &names.graph.triggers[step.trigger];
+    let from = names.source(step);
+    let trigger = names.trigger(step);
     let name = trigger.name;
     let params = params(names.graph, step);
     let result = result(names, step, &hygienic!(Self), &names.state_type(from));
@@ -93,7 +93,7 @@ pub(super) fn result(
     machine: &TokenStream,
     state: &TokenStream,
 ) -> TokenStream {
-    let refusal = names.graph.triggers[step.trigger].refusal.filter(|_| step.guard.is_some());
+    let refusal = names.trigger(step).refusal.filter(|_| step.guard.is_some());
     fallible(refusal, &next(names, step, state), machine)
 }
 
@@ -114,9 +114,7 @@ pub(super) fn fallible(
 /// The type that the method of an unguarded move returns.
 fn next(names: &Names<'_>, step: &Move<'_>, state: &TokenStream) -> TokenStream {
     match step.leads.as_slice() {
-        _ if step.is_choice() => {
-            names.after_type(&names.graph.triggers[step.trigger], state.clone())
-        }
+        _ if step.is_choice() => names.after_type(names.trigger(step), state.clone()),
         [target] if !target.stays => names.typed_in(&names.graph.states[target.to]),
         _ => names.typed_with(state.clone()),
     }
@@ -168,11 +166,11 @@ pub(super) fn guarded(
 fn guard(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     let guard = step.guard?;
     let path = &guard.written.path;
-    let trigger = &names.graph.triggers[step.trigger];
+    let trigger = names.trigger(step);
     // Every guard of a trigger refuses with the type of the first.
     let error = trigger.refusal?;
     let function = names::guard(step);
-    let here = names.typed_in(&names.graph.states[step.from]);
+    let here = names.typed_in(names.source(step));
     let (generics, predicates) = names.for_all();
     let items = trigger.brought.iter().map(|brought| {
         let mut item: Ident = brought.name.clone();
@@ -262,19 +260,22 @@ pub(super) fn params(graph: &Graph<'_>, step: &Move<'_>) -> Vec<TokenStream> {
         .collect()
 }
 
+/// The parameter for the actor's name in the journal.
+pub(super) fn actor_param(names: &Names<'_>) -> Option<TokenStream> {
+    names.durable.then(|| hygienic!(actor: ::core::option::Option<__machine::__private::Who<'_>>))
+}
+
 fn function(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
-    let from: &State<'_> = &names.graph.states[step.from];
+    let from = names.source(step);
     let here = names.typed_in(from);
     let next = next(names, step, &names.state_type(from));
     let (generics, predicates) = names.for_all();
     let function = names::step(step);
-    let params = names.graph.triggers[step.trigger].brought.iter().map(|brought| {
+    let params = names.trigger(step).brought.iter().map(|brought| {
         let (name, ty) = (body::local(from, brought.name), brought.ty);
         hygienic!(#name: #ty)
     });
-    let actor = names
-        .durable
-        .then(|| hygienic!(actor: ::core::option::Option<__machine::__private::Who<'_>>));
+    let actor = actor_param(names);
     let lints = body::lints(step);
     let body = body::emit(names, step);
     hygienic! {

@@ -57,7 +57,7 @@ fn constructor(names: &Names<'_>) -> TokenStream {
     let has_context = names.has_context();
     // Hygienic, because a field of the initial state may also be called `context`.
     let context_param = has_context.then(|| hygienic!(context: #context,));
-    let started = start::at_creation(names);
+    let started = start::on_entry(names, None, names.graph.initial);
     let due = (names.durable && !started.is_empty())
         .then(|| hygienic!(core.__created(DEFINITION, &[#(#started),*]);));
     let mutable = due.is_some().then(|| quote!(mut));

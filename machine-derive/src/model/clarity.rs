@@ -8,7 +8,7 @@ use super::{Brought, Graph, scope};
 use crate::{
     errors::Errors,
     message,
-    parse::{self, Branch, Transition},
+    parse::{self, Part, Transition},
 };
 
 /// Reports every name that could mean two things. `noted` are items that were reported already.
@@ -25,8 +25,13 @@ pub(super) fn check(
     let mut expressions = transition.expressions();
     source_is_used_in_one_way(source, &expressions, errors);
     expressions.extend(&transition.after);
-    let mut bound = Vec::new();
-    binds(&transition.leads, &mut bound);
+    // The names that patterns bind.
+    let bound = transition.leads.parts().into_iter().flat_map(|part| match part {
+        Part::Target(_) => Vec::new(),
+        Part::Expression(expression) => scope::bound_by(expression),
+        Part::Pattern(pattern) => scope::names(pattern.to_token_stream()),
+    });
+    let bound: Vec<Ident> = bound.collect();
     for expression in expressions {
         let mut reported: Vec<Ident> = Vec::new();
         let by_field_only = scope::uses_of_source(expression.to_token_stream()).1.is_none();
@@ -64,25 +69,6 @@ pub(super) fn check(
             };
             errors.at(name.span(), text);
             reported.push(name);
-        }
-    }
-}
-
-/// The names that the patterns of a branch bind.
-fn binds(branch: &Branch, bound: &mut Vec<Ident>) {
-    match branch {
-        Branch::To(_) => {}
-        Branch::If { condition, then, otherwise, .. } => {
-            bound.extend(scope::bound_by(condition));
-            for branch in [Some(then), otherwise.as_ref()].into_iter().flatten() {
-                binds(branch, bound);
-            }
-        }
-        Branch::Match { arms, .. } => {
-            for arm in arms {
-                bound.extend(scope::names(arm.pattern.to_token_stream()));
-                binds(&arm.branch, bound);
-            }
         }
     }
 }

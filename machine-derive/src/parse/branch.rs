@@ -25,6 +25,14 @@ pub(crate) enum Branch {
     },
 }
 
+/// A part of a branch.
+pub(crate) enum Part<'a> {
+    Target(&'a Target),
+    /// A condition, a guard, or the value of a field.
+    Expression(&'a Expr),
+    Pattern(&'a Pat),
+}
+
 /// `pattern if guard => branch`.
 pub(crate) struct Arm {
     pub(crate) pattern: Pat,
@@ -51,43 +59,41 @@ pub(crate) struct Given {
 impl Branch {
     /// The targets, in the order in which they are written.
     pub(crate) fn targets(&self) -> Vec<&Target> {
-        let mut targets = Vec::new();
-        self.collect(&mut targets);
-        targets
+        let target = |part| if let Part::Target(target) = part { Some(target) } else { None };
+        self.parts().into_iter().filter_map(target).collect()
     }
 
-    fn collect<'a>(&'a self, targets: &mut Vec<&'a Target>) {
-        match self {
-            Self::To(target) => targets.push(target),
-            Self::If { then, otherwise, .. } => {
-                then.collect(targets);
-                if let Some(otherwise) = otherwise {
-                    otherwise.collect(targets);
-                }
-            }
-            Self::Match { arms, .. } => {
-                for arm in arms {
-                    arm.branch.collect(targets);
-                }
-            }
-        }
+    /// The conditions and the values, in the order in which they are written.
+    pub(crate) fn expressions(&self) -> impl Iterator<Item = &Expr> {
+        let value = |part| if let Part::Expression(value) = part { Some(value) } else { None };
+        self.parts().into_iter().filter_map(value)
     }
 
-    pub(super) fn collect_expressions<'a>(&'a self, expressions: &mut Vec<&'a Expr>) {
+    pub(crate) fn parts(&self) -> Vec<Part<'_>> {
+        let mut parts = Vec::new();
+        self.collect(&mut parts);
+        parts
+    }
+
+    fn collect<'a>(&'a self, parts: &mut Vec<Part<'a>>) {
         match self {
-            Self::To(target) => expressions.extend(target.items.iter().map(|item| &item.value)),
+            Self::To(target) => {
+                parts.push(Part::Target(target));
+                parts.extend(target.items.iter().map(|item| Part::Expression(&item.value)));
+            }
             Self::If { condition, then, otherwise, .. } => {
-                expressions.push(condition);
-                then.collect_expressions(expressions);
+                parts.push(Part::Expression(condition));
+                then.collect(parts);
                 if let Some(otherwise) = otherwise {
-                    otherwise.collect_expressions(expressions);
+                    otherwise.collect(parts);
                 }
             }
             Self::Match { on, arms, .. } => {
-                expressions.push(on);
+                parts.push(Part::Expression(on));
                 for arm in arms {
-                    expressions.extend(&arm.guard);
-                    arm.branch.collect_expressions(expressions);
+                    parts.push(Part::Pattern(&arm.pattern));
+                    parts.extend(arm.guard.iter().map(Part::Expression));
+                    arm.branch.collect(parts);
                 }
             }
         }

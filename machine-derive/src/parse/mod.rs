@@ -9,7 +9,7 @@ mod state;
 mod transition;
 mod upgrade;
 
-pub(crate) use branch::{Branch, Target};
+pub(crate) use branch::{Branch, Part, Target};
 pub(crate) use declaration::{Declaration, declaration};
 pub(crate) use marks::Audience;
 pub(crate) use options::Options;

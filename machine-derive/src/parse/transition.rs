@@ -76,9 +76,7 @@ impl Transition {
             ItemKind::Computed(value) => Some(value),
             ItemKind::Field | ItemKind::Noted(_) => None,
         });
-        let mut expressions: Vec<&Expr> = computed.collect();
-        self.leads.collect_expressions(&mut expressions);
-        expressions
+        computed.chain(self.leads.expressions()).collect()
     }
 
     /// The actors in `by` that are variables, where types belong.
