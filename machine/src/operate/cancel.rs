@@ -1,7 +1,7 @@
 use serde::Serialize;
 use serde_json::Map;
 
-use super::{Accepted, Draft, Error, Operator};
+use super::{Draft, Error, Operator, SentMessage};
 use crate::{
     contract::{AnyExecution, Progress, execution},
     id::Id,
@@ -17,18 +17,18 @@ pub struct Cancelled {
     pub id: Id,
     /// The way.
     #[serde(flatten)]
-    pub how: How,
+    pub how: Cancellation,
 }
 
 /// The way in which a machine is cancelled.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "how", rename_all = "snake_case")]
-pub enum How {
-    /// It is cancelled.
+pub enum Cancellation {
+    /// It is cancelled now.
     AtOnce,
-    /// Its program was sent a message, and cancels it.
-    Message(Accepted),
+    /// A message was sent, and its program cancels it.
+    Message(SentMessage),
 }
 
 /// The cancellation of one machine.
@@ -44,7 +44,8 @@ enum Plan {
 }
 
 impl Operator<'_> {
-    /// Cancels what is not needed any more. All are looked at before anything is changed.
+    /// Cancels machines: executions at once, others by a message to their programs. All are checked before anything is
+    /// changed.
     ///
     /// # Errors
     ///
@@ -60,7 +61,7 @@ impl Operator<'_> {
                 let applied = match plan {
                     // A gate and its execution end together.
                     Plan::Gate(id, _) | Plan::Pending(id, _) if ended.contains(&id) => {
-                        Ok(Cancelled { id, how: How::AtOnce })
+                        Ok(Cancelled { id, how: Cancellation::AtOnce })
                     }
                     plan => {
                         match &plan {
@@ -140,7 +141,7 @@ impl Operator<'_> {
         let id = match plan {
             Plan::Own(id, draft) => {
                 let accepted = draft.send(store, None, self.by).await?;
-                return Ok(Cancelled { id, how: How::Message(accepted) });
+                return Ok(Cancelled { id, how: Cancellation::Message(accepted) });
             }
             Plan::Pending(id, _) => {
                 let pending = store.resume::<execution::Pending>(id).await?;
@@ -158,6 +159,6 @@ impl Operator<'_> {
                 id
             }
         };
-        Ok(Cancelled { id, how: How::AtOnce })
+        Ok(Cancelled { id, how: Cancellation::AtOnce })
     }
 }

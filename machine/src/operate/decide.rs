@@ -9,7 +9,7 @@ use crate::{
     language::Phrase,
 };
 
-/// The answer to a gate, as it is on record.
+/// The answer to a gate, as it is stored.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]

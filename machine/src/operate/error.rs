@@ -8,7 +8,7 @@ use crate::{
     view::line::OneLine,
 };
 
-/// Why something was not done. Its `Display` is for people: text from the file cannot break out of its
+/// The reason why an act failed. Its `Display` is for people: text from the file cannot break out of its
 /// line.
 pub struct Error {
     kind: ErrorKind,
@@ -93,7 +93,7 @@ impl Error {
         }
     }
 
-    /// It was not put on record, so it was not done.
+    /// The operator log could not be written, so the act was not begun.
     pub(super) fn not_begun(error: Unavailable) -> Self {
         let text = if error.is_indeterminate() {
             // The line may be in the log all the same: without an outcome, it claims nothing.

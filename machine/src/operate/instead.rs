@@ -9,7 +9,7 @@ use crate::{
 const MOST: usize = 6;
 
 impl Operator<'_> {
-    /// Refuses what is only for executions of the library, with what the machine is instead.
+    /// Refuses an act that is only for executions of the library, with the kind and the state of the machine.
     pub(super) async fn is_execution(&self, operation: &str, id: Id) -> Result<(), Error> {
         let observed = self.store.observed_one(id).await?;
         let kind = &observed.definition.name;
@@ -25,7 +25,7 @@ impl Operator<'_> {
         Err(self.with_commands(id, refused).await)
     }
 
-    /// Adds to a refusal the commands that do apply to the machine.
+    /// Adds the commands that do apply to a refusal.
     pub(super) async fn or_instead<T>(
         &self,
         id: Id,

@@ -26,7 +26,7 @@ pub(super) struct Draft {
 
 /// Options of sending an event.
 #[derive(Debug, Default)]
-pub struct Sending {
+pub struct SendOptions {
     /// The correlation id of the message; by default a new one.
     pub correlation: Option<String>,
     /// The number of transitions that the machine had when the person looked at it. If it has moved on, nothing is sent.
@@ -39,7 +39,7 @@ pub struct Sending {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
-pub struct Accepted {
+pub struct SentMessage {
     /// The correlation id of the message.
     pub correlation: String,
     /// A warning for the person.
@@ -58,8 +58,8 @@ impl Operator<'_> {
         id: Id,
         trigger: &str,
         payload: Map<String, Value>,
-        Sending { correlation, seen, early }: Sending,
-    ) -> Result<Accepted, Error> {
+        SendOptions { correlation, seen, early }: SendOptions,
+    ) -> Result<SentMessage, Error> {
         let draft = Draft::new(self.store, id, trigger, payload, early).await;
         let draft = draft.and_then(|draft| match seen {
             // It was never shown to anybody.
@@ -155,7 +155,7 @@ impl Draft {
         store: &Store,
         correlation: Option<String>,
         by: &Human,
-    ) -> Result<Accepted, Error> {
+    ) -> Result<SentMessage, Error> {
         let mut message = Message::new(&self.body, by)?;
         if let Some(seen) = self.seen {
             message = message.unless_moved(seen);
@@ -190,7 +190,7 @@ impl Draft {
             )),
             None => self.warning,
         };
-        Ok(Accepted { correlation, warning })
+        Ok(SentMessage { correlation, warning })
     }
 
     /// The first answer to the same question, if it is not this one.

@@ -13,11 +13,11 @@ mod requeue;
 mod respond;
 mod select;
 
-pub use cancel::{Cancelled, How};
+pub use cancel::{Cancellation, Cancelled};
 pub use confirm::Finding;
 pub use decide::Decided;
 pub use error::{Error, ErrorKind};
 use message::Draft;
-pub use message::{Accepted, Sending};
+pub use message::{SendOptions, SentMessage};
 pub use operator::Operator;
 pub use select::{Selection, Wanted, ended_in, has_kind, has_session};

@@ -54,7 +54,7 @@ impl<'a> Operator<'a> {
         Self { store, actors, by, via }
     }
 
-    /// Tries what failed again: a new attempt with the same key. Returns its id.
+    /// Retries a failed execution: a new attempt with the same key. Returns the id of the attempt.
     ///
     /// # Errors
     ///
@@ -124,7 +124,7 @@ impl<'a> Operator<'a> {
         }
     }
 
-    /// Records that a person has seen and dealt with a contradiction.
+    /// Records that a person has dealt with a contradiction.
     ///
     /// # Errors
     ///
@@ -208,7 +208,7 @@ impl<'a> Operator<'a> {
         }
     }
 
-    /// Does something, on record: before it is done, so that a crash in between is visible, and after.
+    /// Writes an act into the operator log before it begins, so that a crash in between is visible, and its outcome after.
     pub(super) async fn logged<T>(
         &self,
         operation: &'static str,
@@ -235,7 +235,7 @@ impl<'a> Operator<'a> {
     }
 }
 
-/// Why a worker is shut out, if the person does not say why.
+/// The default reason.
 const SHUT_OUT: &str = "its worker was shut out";
 
 fn not_in_flight(id: Id, found: &str) -> Error {

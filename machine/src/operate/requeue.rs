@@ -6,7 +6,7 @@ use crate::{
 };
 
 impl Operator<'_> {
-    /// Lets workers try again what they set aside. All are looked at before anything is changed.
+    /// Returns to the workers what they set aside. All are checked before anything is changed.
     ///
     /// # Errors
     ///

@@ -8,7 +8,7 @@ use crate::{
     view::{self, Attention, Label, Observer, Overview, line::OneLine},
 };
 
-/// Which machines a person wants to see, by the names that are shown.
+/// A choice of machines, by the names that people see.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wanted<'a> {
     /// The kind.
@@ -23,7 +23,7 @@ pub struct Wanted<'a> {
     pub release: Option<Release>,
 }
 
-/// A query for the machines that are wanted.
+/// A query for the chosen machines.
 #[derive(Debug, Clone)]
 pub struct Selection {
     query: Query,
@@ -118,7 +118,7 @@ impl Selection {
     }
 }
 
-/// The names of the states that are meant by the name of one that machines end in.
+/// The names of the terminal states that a name means.
 ///
 /// # Errors
 ///
@@ -153,8 +153,7 @@ pub async fn has_kind(observer: &Observer, machine: &str) -> Result<(), Error> {
     States::of(observer).await?.has_kind(machine)
 }
 
-/// Refuses the name of a session that no machine has: with a typo it would look as if nothing had happened
-/// in it.
+/// Refuses the name of a session that no machine has.
 ///
 /// # Errors
 ///

@@ -8,7 +8,7 @@ use super::{
     ids::Ids,
     person::Person,
 };
-use machine::operate::How;
+use machine::operate::Cancellation;
 
 /// `cancel`: machines that are not needed any more.
 #[derive(Debug, clap::Args)]
@@ -36,8 +36,8 @@ impl Cancel {
             let id = one.id;
             // Writing into a string cannot fail.
             let _ = match &one.how {
-                How::AtOnce => writeln!(text, "{id} cancelled"),
-                How::Message(accepted) => match &accepted.warning {
+                Cancellation::AtOnce => writeln!(text, "{id} cancelled"),
+                Cancellation::Message(accepted) => match &accepted.warning {
                     None => writeln!(text, "{id}: sent `cancel`"),
                     Some(warning) => writeln!(text, "{id}: sent `cancel`; {warning}"),
                 },

@@ -6,7 +6,7 @@ use super::{
     ids::Ids,
     person::Person,
 };
-use machine::operate::{Accepted, Sending};
+use machine::operate::{SendOptions, SentMessage};
 
 /// `send`: one of its events to a machine, for its program to apply.
 #[derive(Debug, clap::Args)]
@@ -46,8 +46,8 @@ impl Send {
         let id = Ids::read(&store).await?.find(&self.id)?;
         let operator = self.person.operates(context, &store);
         let Self { correlation, seen, early, .. } = self;
-        let sending = Sending { correlation, seen, early };
-        let Accepted { correlation, warning, .. } =
+        let sending = SendOptions { correlation, seen, early };
+        let SentMessage { correlation, warning, .. } =
             operator.send(id, &self.trigger, payload, sending).await?;
         let more = warning.as_deref().map(|warning| format!("; {warning}")).unwrap_or_default();
         let text = format!("{id}: sent{more}\n");

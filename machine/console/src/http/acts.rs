@@ -12,7 +12,7 @@ use super::{
 };
 use machine::{
     Id,
-    operate::{Accepted, Cancelled, Finding, Sending},
+    operate::{Cancelled, Finding, SendOptions, SentMessage},
 };
 
 /// The finding of a person about an action in doubt. Its schema tells which fields go together.
@@ -139,7 +139,7 @@ pub(super) struct Sent {
     /// The machine.
     id: Id,
     #[serde(flatten)]
-    accepted: Accepted,
+    accepted: SentMessage,
 }
 
 act! {
@@ -208,7 +208,7 @@ act! {
     #[answers(202, "The message is kept.")]
     async fn send(http, operator, about id, event: Send) -> Sent {
         let Send { trigger, payload, correlation, seen, early } = event;
-        let sending = Sending { correlation, seen, early };
+        let sending = SendOptions { correlation, seen, early };
         Ok(Sent { id, accepted: operator.send(id, &trigger, payload, sending).await? })
     }
 }
