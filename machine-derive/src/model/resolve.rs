@@ -51,12 +51,12 @@ pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> 
     };
     // Mistakes in a transition of a group are reported for one of its states.
     let mut told = BTreeSet::new();
-    for (position, state) in declaration.states.iter().enumerate() {
+    for (from, state) in declaration.states.iter().enumerate() {
         if is_reserved_state(declaration, &state.name) {
             errors.at(state.name.span(), message::reserved_state(&state.name));
         }
         for transition in &state.transitions {
-            resolve_move(&mut graph, position, transition, None, errors);
+            Resolver { graph: &mut graph, errors, from, transition }.resolve(None);
         }
         for (index, (group, transition)) in declaration.options.from_groups.iter().enumerate() {
             // A state's own declaration overrides that of its group.
@@ -64,7 +64,7 @@ pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> 
                 state.transitions.iter().any(|own| bare(&own.trigger) == bare(&transition.trigger));
             if state.groups.contains(group) && !told.contains(&index) && !own {
                 let before = errors.len();
-                resolve_move(&mut graph, position, transition, Some(group), errors);
+                Resolver { graph: &mut graph, errors, from, transition }.resolve(Some(group));
                 if errors.len() > before {
                     told.insert(index);
                 }
@@ -180,190 +180,150 @@ fn initial(declaration: &Declaration, errors: &mut Errors) -> usize {
     initial
 }
 
-fn resolve_move<'a>(
-    graph: &mut Graph<'a>,
+/// A move while it is resolved.
+struct Resolver<'g, 'a> {
+    graph: &'g mut Graph<'a>,
+    errors: &'g mut Errors,
     from: usize,
     transition: &'a parse::Transition,
-    group: Option<&'a Ident>,
-    errors: &mut Errors,
-) {
-    let name = &transition.trigger;
-    if is_reserved(name) {
-        errors.at(name.span(), message::reserved(name));
-    }
-    let Some((brought, leads)) = payload::resolve(graph, from, transition, errors) else {
-        return;
-    };
-    let Some(trigger) = resolve_trigger(graph, from, name, brought, errors) else {
-        return;
-    };
-    let by = &transition.by;
-    for (position, actor) in by.iter().enumerate() {
-        if by[..position].contains(actor) {
-            let actor_text = text::of_type(actor.to_token_stream());
-            errors.on(actor, message::duplicate_actor(&actor_text));
-            return;
-        }
-    }
-    let choice = transition.leads.is_choice().then(|| {
-        let way = |to: &Target<'_>| if to.stays { Way::Same } else { Way::To(to.to) };
-        each_once(leads.iter().map(way))
-    });
-    if !same_everywhere(graph, trigger, name, transition, choice.as_deref(), errors) {
-        return;
-    }
-    let guard = resolve_guard(graph, trigger, name, transition);
-    if let Some(after) = &transition.after {
-        deadline_needs_no_caller(graph, trigger, transition, after, errors);
-    }
-    let targets = each_once(leads.iter().map(|target| target.to));
-    if graph.triggers[trigger].choice.is_none() {
-        graph.triggers[trigger].choice = choice;
-    }
-    graph.moves.push(Move {
-        from,
-        trigger,
-        written: transition,
-        leads,
-        targets,
-        first_edge: graph.moves.last().map_or(0, |last| last.first_edge + last.targets.len()),
-        guard,
-        group,
-    });
 }
 
-/// A trigger returns the same type from every state: guarded or not, a choice between the same
-/// states or none. (Where a choice is first declared for one state only, `Self` is that state.)
-fn same_everywhere(
-    graph: &Graph<'_>,
-    trigger: usize,
-    name: &Ident,
-    transition: &parse::Transition,
-    choice: Option<&[Way]>,
-    errors: &mut Errors,
-) -> bool {
-    let Some(first) = graph.moves_of(trigger).next() else { return true };
-    let there = graph.states[first.from].name();
-    if first.guard.is_some() != transition.guard.is_some() {
-        errors.at(name.span(), message::guard_differs(name, there));
-        return false;
+impl<'a> Resolver<'_, 'a> {
+    /// Adds the move, unless it has a mistake.
+    fn resolve(&mut self, group: Option<&'a Ident>) -> Option<()> {
+        let (from, transition) = (self.from, self.transition);
+        let name = &transition.trigger;
+        if is_reserved(name) {
+            self.errors.at(name.span(), message::reserved(name));
+        }
+        let (brought, leads) = payload::resolve(self.graph, from, transition, self.errors)?;
+        let trigger = self.trigger(brought)?;
+        let by = &transition.by;
+        let mut actors = by.iter().enumerate();
+        if let Some((_, actor)) = actors.find(|(place, actor)| by[..*place].contains(actor)) {
+            let text = text::of_type(actor.to_token_stream());
+            self.errors.on(actor, message::duplicate_actor(&text));
+            return None;
+        }
+        let choice = transition.leads.is_choice().then(|| {
+            let way = |to: &Target<'_>| if to.stays { Way::Same } else { Way::To(to.to) };
+            each_once(leads.iter().map(way))
+        });
+        self.same_everywhere(trigger, choice.as_deref())?;
+        let guard = self.guard(trigger);
+        if let Some(after) = &transition.after {
+            self.deadline_needs_no_caller(trigger, after);
+        }
+        let targets = each_once(leads.iter().map(|target| target.to));
+        let known = &mut self.graph.triggers[trigger].choice;
+        *known = known.take().or(choice);
+        let last = self.graph.moves.last();
+        let first_edge = last.map_or(0, |last| last.first_edge + last.targets.len());
+        let written = transition;
+        let step = Move { from, trigger, written, leads, targets, first_edge, guard, group };
+        self.graph.moves.push(step);
+        Some(())
     }
-    let sorted = |ways: &[Way]| {
-        let mut ways = ways.to_vec();
-        ways.sort_unstable();
-        ways
-    };
-    let known = graph.triggers[trigger].choice.as_deref();
-    if known.map(sorted) != choice.map(sorted) {
-        let names = |ways: Option<&[Way]>| {
+
+    /// The state of the first move of this trigger; this one if there is none.
+    fn there(&self, trigger: usize) -> &'a Ident {
+        let first = self.graph.moves_of(trigger).next();
+        self.graph.states[first.map_or(self.from, |first| first.from)].name()
+    }
+
+    /// A trigger returns the same type from every state: guarded or not, a choice between the same
+    /// states or none. (If a choice is first declared for one state only, `Self` is that state.)
+    fn same_everywhere(&mut self, trigger: usize, choice: Option<&[Way]>) -> Option<()> {
+        let (transition, there) = (self.transition, self.there(trigger));
+        let name = &transition.trigger;
+        let Some(first) = self.graph.moves_of(trigger).next() else { return Some(()) };
+        if first.guard.is_some() != transition.guard.is_some() {
+            self.errors.at(name.span(), message::guard_differs(name, there));
+            return None;
+        }
+        let sorted = |ways: &[Way]| BTreeSet::from_iter(ways.to_vec());
+        let known = self.graph.triggers[trigger].choice.as_deref();
+        if known.map(sorted) == choice.map(sorted) {
+            return Some(());
+        }
+        let names = |ways: Option<&[Way]>| -> Vec<String> {
             let ways = ways.into_iter().flatten();
             ways.map(|way| match way {
-                Way::To(state) => graph.states[*state].name().to_string(),
+                Way::To(state) => self.graph.states[*state].name().to_string(),
                 Way::Same => "Self".to_owned(),
             })
-            .collect::<Vec<_>>()
+            .collect()
         };
         let text = message::choice_differs(name, &names(choice), &names(known), there);
-        errors.at(transition.leads.span(), text);
-        return false;
+        self.errors.at(transition.leads.span(), text);
+        None
     }
-    true
-}
 
-/// The guard, with the question whether it refuses with the type of the other guards.
-fn resolve_guard<'a>(
-    graph: &mut Graph<'a>,
-    trigger: usize,
-    name: &Ident,
-    transition: &'a parse::Transition,
-) -> Option<Guard<'a>> {
-    let written = transition.guard.as_ref()?;
-    let Some(expected) = graph.triggers[trigger].refusal else {
-        graph.triggers[trigger].refusal = Some(&written.error);
-        return Some(Guard { written, same: None });
-    };
-    let there = graph.moves_of(trigger).next();
-    let there = there.map_or(name, |step| graph.states[step.from].name());
-    let question = format_ident!("Refuse{}", same::pascal(name));
-    let span = written.error.span();
-    let same = same::ask(
-        &mut graph.same,
-        question,
-        (&written.error, expected),
-        span,
-        false,
-        |found, expected| message::refusal_differs(name, found, expected, there),
-    );
-    Some(Guard { written, same })
-}
+    /// The guard, whose error type must be that of the other guards.
+    fn guard(&mut self, trigger: usize) -> Option<Guard<'a>> {
+        let written = self.transition.guard.as_ref()?;
+        let (name, there) = (&self.transition.trigger, self.there(trigger));
+        let expected = *self.graph.triggers[trigger].refusal.get_or_insert(&written.error);
+        let question = format_ident!("Refuse{}", same::pascal(name));
+        let types = (&written.error, expected);
+        let span = written.error.span();
+        let same =
+            same::ask(&mut self.graph.same, question, types, span, false, |found, expected| {
+                message::refusal_differs(name, found, expected, there)
+            });
+        Some(Guard { written, same })
+    }
 
-/// A deadline fires without a caller: it takes no payload, and fires as one actor.
-fn deadline_needs_no_caller(
-    graph: &Graph<'_>,
-    trigger: usize,
-    transition: &parse::Transition,
-    after: &Expr,
-    errors: &mut Errors,
-) {
-    let name = &transition.trigger;
-    if let Some(brought) = graph.triggers[trigger].brought.first() {
-        errors.at(brought.name.span(), message::deadline_brings(brought.name, name));
-        return;
+    /// A deadline fires without a caller: it takes no payload, and fires as one actor.
+    fn deadline_needs_no_caller(&mut self, trigger: usize, after: &Expr) {
+        let name = &self.transition.trigger;
+        if let Some(brought) = self.graph.triggers[trigger].brought.first() {
+            self.errors.at(brought.name.span(), message::deadline_brings(brought.name, name));
+            return;
+        }
+        match self.transition.by.len() {
+            0 => self.errors.on(after, message::deadline_without_actor(name)),
+            1 => {}
+            several => self.errors.on(after, message::deadline_of_several_actors(name, several)),
+        }
     }
-    match transition.by.len() {
-        0 => errors.on(after, message::deadline_without_actor(name)),
-        1 => {}
-        several => errors.on(after, message::deadline_of_several_actors(name, several)),
-    }
-}
 
-fn resolve_trigger<'a>(
-    graph: &mut Graph<'a>,
-    from: usize,
-    name: &'a Ident,
-    brought: Vec<Brought<'a>>,
-    errors: &mut Errors,
-) -> Option<usize> {
-    let Some(known) = graph.trigger_index.get(&bare(name)).copied() else {
-        graph.trigger_index.insert(bare(name), graph.triggers.len());
-        graph.triggers.push(Trigger { name, brought, refusal: None, choice: None });
-        return Some(graph.triggers.len() - 1);
-    };
-    let source = graph.states[from].name();
-    if graph.leaving(from).any(|step| step.trigger == known) {
-        errors.at(name.span(), message::duplicate_trigger(name, source));
-        return None;
+    /// The index of the trigger, whose payload must be the same from every state.
+    fn trigger(&mut self, brought: Vec<Brought<'a>>) -> Option<usize> {
+        let (graph, name) = (&mut *self.graph, &self.transition.trigger);
+        let Some(known) = graph.trigger_index.get(&bare(name)).copied() else {
+            graph.trigger_index.insert(bare(name), graph.triggers.len());
+            graph.triggers.push(Trigger { name, brought, refusal: None, choice: None });
+            return Some(graph.triggers.len() - 1);
+        };
+        if graph.leaving(self.from).any(|step| step.trigger == known) {
+            let source = graph.states[self.from].name();
+            self.errors.at(name.span(), message::duplicate_trigger(name, source));
+            return None;
+        }
+        let there = self.there(known);
+        let graph = &mut *self.graph;
+        let canonical = &graph.triggers[known].brought;
+        if !brought.iter().map(|item| item.name).eq(canonical.iter().map(|item| item.name)) {
+            let (here, canonical) = (signature(&brought), signature(canonical));
+            let text = message::payload_differs(name, &here, &canonical, there);
+            self.errors.at(name.span(), text);
+            return None;
+        }
+        for (here, canonical) in brought.iter().zip(canonical) {
+            let question = format_ident!("{}Brings{}", same::pascal(name), same::pascal(here.name));
+            let types = (here.ty, canonical.ty);
+            same::ask(&mut graph.same, question, types, name.span(), true, |found, expected| {
+                message::brought_differs(name, here.name, found, expected, there)
+            });
+        }
+        Some(known)
     }
-    let first = graph.moves_of(known).next();
-    let there = first.map_or(source, |first| graph.states[first.from].name());
-    let canonical = graph.triggers[known].brought.clone();
-    let names = |brought: &[Brought<'_>]| -> Vec<String> {
-        brought.iter().map(|item| item.name.to_string()).collect()
-    };
-    if names(&brought) != names(&canonical) {
-        let text =
-            message::payload_differs(name, &signature(&brought), &signature(&canonical), there);
-        errors.at(name.span(), text);
-        return None;
-    }
-    for (here, canonical) in brought.iter().zip(canonical) {
-        let question = format_ident!("{}Brings{}", same::pascal(name), same::pascal(here.name));
-        same::ask(
-            &mut graph.same,
-            question,
-            (here.ty, canonical.ty),
-            name.span(),
-            true,
-            |found, expected| message::brought_differs(name, here.name, found, expected, there),
-        );
-    }
-    Some(known)
 }
 
 fn signature(brought: &[Brought<'_>]) -> String {
-    let items: Vec<String> = brought
-        .iter()
-        .map(|item| format!("{}: {}", item.name, text::of_type(item.ty.to_token_stream())))
-        .collect();
+    let item =
+        |item: &Brought<'_>| format!("{}: {}", item.name, text::of_type(item.ty.to_token_stream()));
+    let items: Vec<String> = brought.iter().map(item).collect();
     items.join(", ")
 }
