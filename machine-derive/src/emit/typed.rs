@@ -61,8 +61,9 @@ fn constructor(names: &Names<'_>) -> TokenStream {
     let due = (names.durable && !started.is_empty())
         .then(|| hygienic!(core.__created(DEFINITION, &[#(#started),*]);));
     let mutable = due.is_some().then(|| quote!(mut));
-    let given = if has_context { hygienic!(context) } else { quote!(()) };
-    let create = names.durable.then(|| {
+    let marker = names.params.marker().map(|_| quote!(marker: ::core::marker::PhantomData,));
+    let made = if names.durable {
+        let given = if has_context { hygienic!(context) } else { quote!(()) };
         hygienic! {
             let state = #state;
             let #mutable core = __machine::__private::Core::__create(
@@ -71,15 +72,12 @@ fn constructor(names: &Names<'_>) -> TokenStream {
                 <#context as __machine::__private::Context>::__as_dyn,
             );
             #due
+            Self { core, #marker state }
         }
-    });
-    let made = match (names.durable, has_context) {
-        (true, _) => hygienic!(core,),
-        (false, true) => hygienic!(context: context,),
-        (false, false) => quote!(),
+    } else {
+        let context = has_context.then(|| hygienic!(context: context,));
+        quote!(Self { #context #marker state: #state })
     };
-    let state = if names.durable { hygienic!(state) } else { quote!(state: #state) };
-    let marker = names.params.marker().map(|_| quote!(marker: ::core::marker::PhantomData,));
     let typed = names.typed_in(initial);
     let (generics, predicates) = names.for_all();
     let about = format!("A new machine, in {}.", initial.label);
@@ -87,8 +85,7 @@ fn constructor(names: &Names<'_>) -> TokenStream {
         impl #generics #typed #predicates {
             #[doc = #about]
             pub fn new(#context_param #(#field_names: #field_types),*) -> Self {
-                #create
-                Self { #made #marker #state }
+                #made
             }
         }
     }

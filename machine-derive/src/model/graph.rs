@@ -154,17 +154,9 @@ impl<'a> State<'a> {
 impl<'a> Graph<'a> {
     /// The actors of all moves, each once, in the order in which they are written.
     pub(crate) fn actors(&self) -> Vec<&'a Path> {
-        let mut actors = Vec::new();
-        for actor in self.moves.iter().flat_map(|step| &step.written.by) {
-            if !actors.contains(&actor) {
-                actors.push(actor);
-            }
-        }
-        actors
+        each_once(self.moves.iter().flat_map(|step| &step.written.by))
     }
-}
 
-impl<'a> Graph<'a> {
     /// The name of the machine in stored data and of the generated module.
     pub(crate) fn stored(&self) -> String {
         bare(&self.declaration.name).to_snake_case()
@@ -204,13 +196,8 @@ impl<'a> Graph<'a> {
 
     /// The states that can be reached from `start`, itself included.
     pub(crate) fn reachable(&self, start: usize) -> BTreeSet<usize> {
-        let mut seen = BTreeSet::from([start]);
-        let mut next = vec![start];
-        while let Some(state) = next.pop() {
-            let targets = self.leaving(state).flat_map(|step| &step.targets);
-            next.extend(targets.copied().filter(|to| seen.insert(*to)));
-        }
-        seen
+        let targets = |state| self.leaving(state).flat_map(|step| step.targets.iter().copied());
+        closure(BTreeSet::from([start]), targets)
     }
 
     /// The states from which one of `ends` can be reached, these included.
@@ -219,12 +206,7 @@ impl<'a> Graph<'a> {
         for step in &self.moves {
             step.targets.iter().for_each(|to| into[*to].push(step.from));
         }
-        let mut next: Vec<usize> = ends.iter().copied().collect();
-        let mut seen = ends;
-        while let Some(state) = next.pop() {
-            next.extend(into[state].iter().copied().filter(|from| seen.insert(*from)));
-        }
-        seen
+        closure(ends, |state| into[state].iter().copied())
     }
 
     /// A shortest path from `start` to `end` that avoids some states, as in
@@ -271,24 +253,16 @@ impl<'a> Graph<'a> {
         if !self.declaration.generics.params.is_empty() {
             return Vec::new();
         }
-        let mut triggers = Vec::new();
-        for (_, transition) in
-            self.declaration.options.from_groups.iter().filter(|(name, _)| name == group)
-        {
+        let declared = &self.declaration.options.from_groups;
+        let of_group = declared.iter().filter(|(name, _)| name == group);
+        let triggers = of_group.filter_map(|(_, transition)| {
             let name = &transition.trigger;
-            let others = self.declaration.options.from_groups.iter();
-            let declared_once = others.filter(|(_, other)| other.trigger == *name).count() == 1;
-            if let Some(trigger) = self.trigger_index.get(&bare(name)).copied()
-                && declared_once
-                && self.members(group).all(|state| {
-                    self.leaving(state)
-                        .any(|step| step.trigger == trigger && step.group == Some(group))
-                })
-            {
-                triggers.push(trigger);
-            }
-        }
-        triggers
+            let once = declared.iter().filter(|(_, other)| other.trigger == *name).count() == 1;
+            let trigger = self.trigger_index.get(&bare(name)).copied().filter(|_| once)?;
+            let is_it = |step: &Move<'_>| step.trigger == trigger && step.group == Some(group);
+            self.members(group).all(|state| self.leaving(state).any(is_it)).then_some(trigger)
+        });
+        triggers.collect()
     }
 
     fn members<'g>(&'g self, group: &'g Ident) -> impl Iterator<Item = usize> + 'g {
@@ -330,4 +304,28 @@ impl<'a> Graph<'a> {
     pub(crate) fn deadlines(&self, state: usize) -> impl Iterator<Item = &Move<'a>> {
         self.leaving(state).filter(|step| step.written.after.is_some())
     }
+}
+
+/// These states, and all that follow from them.
+fn closure<I: Iterator<Item = usize>>(
+    start: BTreeSet<usize>,
+    next: impl Fn(usize) -> I,
+) -> BTreeSet<usize> {
+    let mut waiting: Vec<usize> = start.iter().copied().collect();
+    let mut seen = start;
+    while let Some(state) = waiting.pop() {
+        waiting.extend(next(state).filter(|to| seen.insert(*to)));
+    }
+    seen
+}
+
+/// The same without repetitions.
+pub(super) fn each_once<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut once = Vec::new();
+    for one in all {
+        if !once.contains(&one) {
+            once.push(one);
+        }
+    }
+    once
 }

@@ -4,7 +4,10 @@ use heck::ToPascalCase;
 use quote::{ToTokens, format_ident};
 use syn::{Expr, Ident, spanned::Spanned};
 
-use super::{Brought, Graph, Guard, Move, State, Target, Trigger, Way, hidden, payload, same};
+use super::{
+    Brought, Graph, Guard, Move, State, Target, Trigger, Way, graph::each_once, hidden, payload,
+    same,
+};
 use crate::{
     errors::Errors,
     message,
@@ -92,16 +95,6 @@ fn name_the_only_source(graph: &mut Graph<'_>) {
         let named = ways.into_iter().map(|way| if way == Way::Same { Way::To(from) } else { way });
         graph.triggers[index].choice = Some(each_once(named));
     }
-}
-
-fn each_once<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut once = Vec::new();
-    for one in all {
-        if !once.contains(&one) {
-            once.push(one);
-        }
-    }
-    once
 }
 
 /// States are stored, and events are called, by names that are derived from those written.
