@@ -7,7 +7,7 @@ use machine::contract::execution::DEFINITION;
 
 /// Without `pass` cases, trybuild compiles all of them with one call of cargo.
 #[test]
-fn compiler_says() {
+fn programs_with_mistakes_fail_as_expected() {
     trybuild::TestCases::new().compile_fail("fail/*/*.rs");
 }
 

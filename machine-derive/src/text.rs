@@ -224,7 +224,7 @@ mod tests {
         text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
     }
 
-    /// The same tokens, each punctuation joint or alone as the compiler may have it.
+    /// Gives each punctuation of the tokens this spacing.
     fn respaced(tokens: TokenStream, spacing: Spacing) -> TokenStream {
         tokens
             .into_iter()
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_reads_as_people_write_it() {
+    fn a_type_has_its_usual_text() {
         let types = [
             "Vec<Vec<String>>",
             "&'a mut [u8; 4]",
@@ -262,7 +262,7 @@ mod tests {
 
     /// The fingerprint must not change with a toolchain that prints or joins tokens differently.
     #[test]
-    fn layout_and_spacing_do_not_count() {
+    fn layout_and_spacing_do_not_matter() {
         let types = [
             ("Vec<Vec<String>>", "Vec < Vec < String > >"),
             ("a::B<'x, C>", "a :: B < 'x , C >"),
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_reads_as_people_write_it() {
+    fn a_condition_has_its_usual_text() {
         let conditions = [
             "failures < 3",
             "failures + 1 >= context.limit && !plan.dangerous",

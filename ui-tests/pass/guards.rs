@@ -63,7 +63,7 @@ fn runs() {
     assert_eq!((open.state().grams, *open.context()), (1000, 1000));
     assert_eq!(open.add(5, &actors.tool_node).unwrap_err().to_string(), "1005 g is too heavy");
 
-    // The same on the erased machine.
+    // The erased machine refuses as well.
     let any = AnyParcel::from(Parcel::new(1000).fill(900));
     let heavy = parcel::Event::Add { more: 101 };
     let expected = "OPEN cannot `add` now: 1001 g is too heavy";

@@ -19,7 +19,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
         return TokenStream::new();
     }
     let parts = [
-        if names.stub { TokenStream::new() } else { storable::asked(names) },
+        if names.stub { TokenStream::new() } else { storable::requirements(names) },
         states(names.graph),
         typed(names),
         erased(names),

@@ -230,7 +230,7 @@ pub(super) fn narrow(names: &Names<'_>, state: &State<'_>) -> TokenStream {
     }
 }
 
-/// The same for a move whose guard has admitted it: it is not asked again.
+/// Makes a move whose guard has already admitted it.
 fn admitted(names: &Names<'_>) -> TokenStream {
     let event = names.event_type();
     let guarded = names.graph.moves.iter().filter(|step| step.guard.is_some());

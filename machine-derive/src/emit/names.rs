@@ -80,7 +80,7 @@ impl<'a> Names<'a> {
         self.module_with(items, &[any, typed])
     }
 
-    /// The same with the items that are re-exported.
+    /// Wraps the items in the module, and re-exports some of them.
     pub(super) fn module_with(&self, items: &TokenStream, exported: &[&Ident]) -> TokenStream {
         let Self { typed, module, .. } = self;
         let vis = &self.graph.declaration.vis;
@@ -219,7 +219,7 @@ impl<'a> Names<'a> {
         (self.params.declare(&[], &every), self.params.where_clause(&every))
     }
 
-    /// The same with the state's parameter, bounded as given.
+    /// `<S: Bound, T>` and `where ..`, for an implementation that also has the state's parameter.
     pub(super) fn for_all_and_state(&self, bound: &TokenStream) -> (TokenStream, TokenStream) {
         let every = self.params.every();
         let state = &self.state;

@@ -58,7 +58,7 @@ impl<'a> Params<'a> {
         angle(&all)
     }
 
-    /// The same for the definition of a type, where parameters can have defaults.
+    /// The parameters in the definition of a type, where they can have defaults.
     pub(super) fn define(&self, extra: &[TokenStream], used: &Used) -> TokenStream {
         let (lifetimes, others) = self.split(used);
         let others: Vec<_> = others.collect();

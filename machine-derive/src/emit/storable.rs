@@ -1,7 +1,7 @@
 //! The types of a durable machine that serde must write and read.
 //!
 //! Each is a bound of the implementations that serde derives, which rustc accepts until the code uses
-//! them. So a type that does not fit makes one error, in [`asked`], and not several of serde's.
+//! them. So a type that does not fit makes one error, in [`requirements`], and not several of serde's.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -36,7 +36,7 @@ pub(super) fn of_events(names: &Names<'_>) -> TokenStream {
 }
 
 /// Requires the types of fields and payload items, and the context, to be data: each once.
-pub(super) fn asked(names: &Names<'_>) -> TokenStream {
+pub(super) fn requirements(names: &Names<'_>) -> TokenStream {
     let types = if names.durable { names.graph.plain_types() } else { Vec::new() };
     let aliases = types.iter().filter_map(|ty| {
         let alias = alias(names, ty)?;

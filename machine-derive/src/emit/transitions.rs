@@ -97,7 +97,7 @@ pub(super) fn result(
     fallible(refusal, &next(names, step, state), machine)
 }
 
-/// The same, given the type without a guard and what the guard refuses with, if there is one.
+/// Wraps a return type in a result, if a guard may refuse with this error.
 pub(super) fn fallible(
     refusal: Option<&Type>,
     next: &TokenStream,
@@ -237,7 +237,7 @@ pub(super) fn actor_value(
     })
 }
 
-/// The same where the compiler has asked whether the actor may.
+/// The actor's name for the journal, in a method whose actor the compiler has checked.
 pub(super) fn actor_by_permission(
     names: &Names<'_>,
     trigger: &Trigger<'_>,

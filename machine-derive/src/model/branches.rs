@@ -53,7 +53,7 @@ impl<'a> Branches<'_, 'a> {
         }
     }
 
-    /// The same for a branch behind a pattern that binds these names.
+    /// Adds the targets of a branch behind a pattern that binds these names.
     fn leads_where(&mut self, names: Vec<Ident>, branch: &'a Branch) {
         let before = self.bound.len();
         self.bind(names);
@@ -180,6 +180,6 @@ impl<'a> Branches<'_, 'a> {
         message: impl FnOnce(&str, &str) -> Message,
     ) -> Option<usize> {
         let same = &mut self.graph.same;
-        same::ask(same, name, (found, expected), span, false, message)
+        same::require(same, name, (found, expected), span, false, message)
     }
 }

@@ -319,7 +319,7 @@ fn closure<I: Iterator<Item = usize>>(
     seen
 }
 
-/// The same without repetitions.
+/// Removes repetitions, in order.
 pub(super) fn each_once<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut once = Vec::new();
     for one in all {

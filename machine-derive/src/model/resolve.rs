@@ -53,7 +53,7 @@ pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> 
         same: Vec::new(),
     };
     // Mistakes in a transition of a group are reported for one of its states.
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     for (from, state) in declaration.states.iter().enumerate() {
         if is_reserved_state(declaration, &state.name) {
             errors.at(state.name.span(), message::reserved_state(&state.name));
@@ -65,11 +65,11 @@ pub(crate) fn resolve<'a>(declaration: &'a Declaration, errors: &mut Errors) -> 
             // A state's own declaration overrides that of its group.
             let own =
                 state.transitions.iter().any(|own| bare(&own.trigger) == bare(&transition.trigger));
-            if state.groups.contains(group) && !told.contains(&index) && !own {
+            if state.groups.contains(group) && !reported.contains(&index) && !own {
                 let before = errors.len();
                 Resolver { graph: &mut graph, errors, from, transition }.resolve(Some(group));
                 if errors.len() > before {
-                    told.insert(index);
+                    reported.insert(index);
                 }
             }
         }
@@ -102,7 +102,7 @@ fn derived_names_differ(graph: &Graph<'_>, errors: &mut Errors) {
     let mut stored: BTreeMap<&str, &Ident> = BTreeMap::new();
     for state in &graph.states {
         let one = *stored.entry(&state.stored).or_insert(state.name());
-        // The same name twice was reported as that.
+        // A repeated name was reported as such.
         if one != state.name() {
             let text = message::same_derived_name(one, state.name(), &state.stored);
             errors.at(state.name().span(), text);
@@ -261,7 +261,7 @@ impl<'a> Resolver<'_, 'a> {
         let types = (&written.error, expected);
         let span = written.error.span();
         let same =
-            same::ask(&mut self.graph.same, question, types, span, false, |found, expected| {
+            same::require(&mut self.graph.same, question, types, span, false, |found, expected| {
                 message::refusal_differs(name, found, expected, there)
             });
         Some(Guard { written, same })
@@ -306,9 +306,14 @@ impl<'a> Resolver<'_, 'a> {
         for (here, canonical) in brought.iter().zip(canonical) {
             let question = format_ident!("{}Brings{}", same::pascal(name), same::pascal(here.name));
             let types = (here.ty, canonical.ty);
-            same::ask(&mut graph.same, question, types, name.span(), true, |found, expected| {
-                message::brought_differs(name, here.name, found, expected, there)
-            });
+            same::require(
+                &mut graph.same,
+                question,
+                types,
+                name.span(),
+                true,
+                |found, expected| message::brought_differs(name, here.name, found, expected, there),
+            );
         }
         Some(known)
     }

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Has the compiler decide whether two types are the same, where their texts differ.
-pub(super) fn ask<'a>(
+pub(super) fn require<'a>(
     same: &mut Vec<Same<'a>>,
     mut name: Ident,
     (found, expected): (&'a Type, &'a Type),

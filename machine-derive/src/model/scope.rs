@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_used_where_it_stands_alone() {
+    fn names_are_found_outside_of_paths_and_members() {
         assert_eq!(used("plan.steps.len() + limit"), ["plan", "limit"]);
         assert_eq!(used("Plan { plan: other, ..old }"), ["Plan", "other", "old"]);
         assert_eq!(used("plan::LIMIT + a::plan"), Vec::<String>::new());

@@ -30,7 +30,7 @@ impl Declaration {
         self.states.iter().flat_map(|state| &state.transitions).chain(of_groups)
     }
 
-    /// The same with those that could not be read, as far as they can be guessed.
+    /// Every transition, with guesses for those that could not be read.
     pub(crate) fn all_transitions(&self) -> impl Iterator<Item = &Transition> {
         let options = &self.options;
         let of_states = self.states.iter();

@@ -1,4 +1,4 @@
-// The same rules apply to user-defined actors.
+// User-defined actors follow the rules of the library's actors.
 
 use machine::actor::{Actor, Category};
 use machine::machine;

@@ -1,4 +1,4 @@
-// The same applies to user-defined machines: no transition leaves a terminal state.
+// No transition leaves a terminal state of a user-defined machine.
 
 use machine::machine;
 
