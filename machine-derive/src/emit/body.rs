@@ -12,7 +12,7 @@ use crate::{
     text::bare,
 };
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote_spanned};
+use quote::{ToTokens, format_ident};
 
 /// The body, given `machine`, the payload and, if there is a journal, `actor`.
 pub(super) fn emit(names: &Names<'_>, step: &Move<'_>) -> TokenStream {
@@ -72,8 +72,7 @@ pub(super) fn local(from: &State<'_>, name: &Ident) -> Ident {
 /// The conversion between two types, which exists if they are the same.
 pub(super) fn convert(same: &Same<'_>) -> TokenStream {
     let Same { name, found, expected, span, .. } = same;
-    let span = Span::mixed_site().located_at(*span);
-    quote_spanned!(span=> <#found as same::#name<#expected>>::same)
+    hygienic_at!(*span => <#found as same::#name<#expected>>::same)
 }
 
 /// The names that are available in the user's expressions.

@@ -1,7 +1,7 @@
 //! Deadlines: when a move is due, and making it without a caller.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 
 use super::{
@@ -41,8 +41,7 @@ fn function(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     let fields = fields.filter(|field| *field != "source" && used.contains(field)).map(|field| {
         // A field that cannot be cloned is reported where it is used; `source.field` borrows it.
         let used = used.iter().find(|used| *used == field).unwrap_or(field);
-        let span = proc_macro2::Span::mixed_site().located_at(used.span());
-        let value = quote_spanned!(span=> ::core::clone::Clone::clone(&state.#used));
+        let value = hygienic_at!(used.span() => ::core::clone::Clone::clone(&state.#used));
         hygienic!(let #field = #value;)
     });
     let fields: Vec<_> = fields.collect();
@@ -58,8 +57,7 @@ fn function(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
     let status =
         status.filter(|_| !state.written.fields.iter().any(|field| field.name == "status"));
     let text = bare(names.trigger(step).name);
-    let span = proc_macro2::Span::mixed_site().located_at(after.span());
-    let value = quote_spanned!(span=> __machine::__private::after(#text, #after));
+    let value = hygienic_at!(after.span() => __machine::__private::after(#text, #after));
     Some(hygienic! {
         fn #function #generics (
             state: &#here,

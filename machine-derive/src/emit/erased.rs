@@ -1,5 +1,5 @@
-use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 
 use super::{
@@ -343,7 +343,7 @@ fn guard_arm(names: &Names<'_>, step: &Move<'_>) -> Option<TokenStream> {
 /// The guard's error, spanned at its declared type: that type must implement `Display`.
 fn reason(step: &Move<'_>) -> TokenStream {
     let place = step.guard.map_or(step.written.trigger.span(), |guard| guard.written.error.span());
-    quote_spanned!(Span::mixed_site().located_at(place)=> &reason)
+    hygienic_at!(place => &reason)
 }
 
 /// A plain machine serializes as its state. It has no `Deserialize`: without a journal, nothing

@@ -10,6 +10,13 @@ macro_rules! hygienic {
     };
 }
 
+/// [`hygienic`] with a position, at which rustc reports errors.
+macro_rules! hygienic_at {
+    ($at:expr => $($tokens:tt)*) => {
+        ::quote::quote_spanned!(::proc_macro2::Span::mixed_site().located_at($at)=> $($tokens)*)
+    };
+}
+
 mod actors;
 mod body;
 mod choice;

@@ -1,7 +1,7 @@
-use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use proc_macro2::TokenStream;
+use quote::quote;
 
-use super::names::Names;
+use super::{body, names::Names};
 
 /// A trait for each pair of types that must be the same and are written differently. It holds for
 /// one type and itself, so the compiler decides, and its message names what does not fit.
@@ -32,9 +32,7 @@ pub(super) fn emit(names: &Names<'_>) -> TokenStream {
     });
     let (generics, predicates) = names.for_all();
     let alone = names.graph.same.iter().filter(|same| same.alone).map(|same| {
-        let (name, found, expected) = (&same.name, same.found, same.expected);
-        let span = Span::mixed_site().located_at(same.span);
-        let asked = quote_spanned!(span=> <#found as same::#name<#expected>>::same);
+        let asked = body::convert(same);
         quote! {
             const _: () = {
                 fn asked #generics () #predicates {

@@ -4,7 +4,7 @@
 //! them. So a type that does not fit makes one error, in [`requirements`], and not several of serde's.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, Type, spanned::Spanned};
 
 use super::names::Names;
@@ -38,14 +38,11 @@ pub(super) fn of_events(names: &Names<'_>) -> TokenStream {
 /// Requires the types of fields and payload items, and the context, to be data: each once.
 pub(super) fn requirements(names: &Names<'_>) -> TokenStream {
     let types = if names.durable { names.graph.plain_types() } else { Vec::new() };
-    let aliases = types.iter().filter_map(|ty| {
-        let alias = alias(names, ty)?;
-        Some(quote!(type #alias = #ty;))
+    let aliases = types.iter().map(|ty| {
+        let alias = alias(names, ty);
+        quote!(type #alias = #ty;)
     });
-    let types = types.iter().map(|ty| {
-        let span = Span::mixed_site().located_at(ty.span());
-        quote_spanned!(span=> stored::<#ty>)
-    });
+    let types = types.iter().map(|ty| hygienic_at!(ty.span() => stored::<#ty>));
     // A state whose fields have no such bounds is checked itself.
     let is_bound = |state: &&State<'_>| {
         let others = &state.written.others;
@@ -56,13 +53,11 @@ pub(super) fn requirements(names: &Names<'_>) -> TokenStream {
     };
     let states = names.graph.states.iter().filter(|state| !is_bound(state)).map(|state| {
         let name = state.name();
-        let span = Span::mixed_site().located_at(name.span());
-        quote_spanned!(span=> stored::<#name>)
+        hygienic_at!(name.span() => stored::<#name>)
     });
     let context = names.has_context().then(|| {
         let ty = &names.context;
-        let span = Span::mixed_site().located_at(ty.span());
-        quote_spanned!(span=> let _ = data::<#ty>;)
+        hygienic_at!(ty.span() => let _ = data::<#ty>;)
     });
     hygienic! {
         #(#aliases)*

@@ -1,7 +1,5 @@
 use proc_macro2::TokenStream;
-use syn::{
-    Attribute, Generics, Ident, ItemEnum, Meta, Path, Type, Visibility, punctuated::Punctuated,
-};
+use syn::{Attribute, Generics, Ident, ItemEnum, Path, Type, Visibility, punctuated::Punctuated};
 
 use super::{Options, State, Transition};
 use crate::{errors::Errors, message};
@@ -64,26 +62,21 @@ pub(crate) fn declaration(
             return None;
         }
     };
-    let (docs, rest): (Vec<_>, Vec<_>) =
-        item.attrs.into_iter().partition(|attribute| attribute.path().is_ident("doc"));
-    let mut derives = Vec::new();
-    let mut others = Vec::new();
-    for attribute in rest {
-        match &attribute.meta {
-            Meta::List(list) if list.path.is_ident("derive") => {
-                match list.parse_args_with(Punctuated::<Path, syn::Token![,]>::parse_terminated) {
-                    Ok(paths) => derives.extend(paths),
-                    // rustc says better than we could what is wrong with a derive.
-                    Err(_) => others.push(attribute),
-                }
+    let (mut docs, mut derives, mut others) = (Vec::new(), Vec::new(), Vec::new());
+    for attribute in item.attrs {
+        let path = attribute.path();
+        if path.is_ident("doc") {
+            docs.push(attribute);
+        } else if path.is_ident("derive") {
+            match attribute.parse_args_with(Punctuated::<Path, syn::Token![,]>::parse_terminated) {
+                Ok(paths) => derives.extend(paths),
+                // Rustc explains a malformed derive.
+                Err(_) => others.push(attribute),
             }
-            meta => {
-                if ON_MODULES.iter().any(|known| meta.path().is_ident(known)) {
-                    others.push(attribute);
-                } else {
-                    errors.on(&attribute, message::misplaced_attribute(meta.path()));
-                }
-            }
+        } else if ON_MODULES.iter().any(|known| path.is_ident(known)) {
+            others.push(attribute);
+        } else {
+            errors.on(&attribute, message::misplaced_attribute(path));
         }
     }
     let states = item.variants.into_iter().map(|variant| State::read(variant, errors));
