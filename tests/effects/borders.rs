@@ -1,30 +1,25 @@
 //! A contract from JSON, an effect that was lowered, two keys for one action.
 
-use std::path::{Path, PathBuf};
-
 use machine::{
-    Id,
     contract::{
-        Action, AnyExecution, Contract, Effect, Execution, InvalidContract, Planned, ToolSpec,
-        execution::DEFINITION,
+        AnyExecution, Contract, Effect, Execution, InvalidContract, Planned, execution::DEFINITION,
     },
-    store::{CommitError, Store},
+    store::CommitError,
     stored::{Unverified, VerifyError},
     view::ConsequenceView,
 };
 use machine_tests::{
-    actors::{ann, ecs_node, reasoning_node, tool_node},
+    actors::{ann, ecs_node, tool_node},
     assert_err, forge,
 };
 use serde_json::{Value, json};
 
 use crate::effects::{
     bank::{Bank, Dedup},
-    support::{assert_intact, name, new_store, stored},
-    tool::{Pay, Remind, Teller, pay, remind},
+    support::{assert_intact, new_store, stored},
+    tool::{Pay, Teller, pay, remind},
     worker::{self, Report},
 };
-use crate::process::{Process, orders, say};
 
 /// An execution of this contract as JSON, with its context changed.
 fn forged(contract: Contract, change: impl FnOnce(&mut Value)) -> Unverified {
@@ -150,86 +145,4 @@ async fn a_decision_from_json_is_not_a_decision() {
     let mut read: AnyExecution = forge::cross_execution(claim).unwrap();
     let is_shown = store.create(&mut read).await.is_ok();
     assert!(!(is_shown && ConsequenceView::of(&read).human_confirmed));
-}
-
-/// Another program, in which `bank.pay` is a tool that can safely be called again.
-#[tokio::test]
-#[ignore = "another test runs it as another process"]
-async fn careless() {
-    let (file, planned_before): (PathBuf, Option<Id>) = orders();
-    let store = Store::sqlite(file).await.unwrap();
-    let spec = ToolSpec::idempotent("bank", "pay").unwrap();
-    let contract =
-        || Contract::tool_call(&spec, r#"{"to": "bob", "amount": 10}"#, reasoning_node()).unwrap();
-    let mut pending = Execution::new(contract());
-    let created = store.create(&mut pending).await.map_err(|error| name(&error));
-    let mut started = Execution::new(contract()).start(tool_node());
-    let started = store.create(&mut started).await.map_err(|error| name(&error));
-    let begun = match planned_before {
-        None => Err("nothing was planned before".to_owned()),
-        Some(id) => {
-            let AnyExecution::Pending(pending) = store.load(id).await.unwrap() else {
-                panic!("it was begun")
-            };
-            let begun = store.begin::<Action>(pending, tool_node()).await;
-            begun.map(drop).map_err(|refused| name(&refused.reason))
-        }
-    };
-    say(&(pending.id(), created, started, begun));
-}
-
-type Careless = (Id, Result<(), String>, Result<(), String>, Result<(), String>);
-
-fn careless_program(file: &Path, planned_before: Option<Id>) -> Careless {
-    let mut other = Process::start("effects::borders::careless", &(file, planned_before));
-    let tried = other.hear();
-    other.join();
-    tried
-}
-
-/// Registered as idempotent after it was registered as irreversible, by another program.
-#[tokio::test]
-async fn a_tool_does_not_become_less_risky() {
-    let (_folder, file, store) = new_store().await;
-    let bank = Bank::open(Dedup::Nothing);
-    let id = stored::<Pay>(&store, pay("bob")).await.id();
-    let report = worker::run("pays", &file, id, Teller::pays(&bank));
-    assert_eq!(report, Report::Completed("receipt 1".to_owned()));
-    let lowered = || Err("EffectLowered".to_owned());
-    let (_, created, started, _) = careless_program(&file, None);
-    assert_eq!((created, started), (lowered(), lowered()));
-    assert_eq!(bank.count(), 1);
-    assert_intact(&store).await;
-}
-
-/// The same if the careless program planned it before the file knew better.
-#[tokio::test]
-async fn what_was_planned_as_harmless_before_does_not_run() {
-    let (_folder, file, store) = new_store().await;
-    let bank = Bank::open(Dedup::Nothing);
-    let (planned, created, ..) = careless_program(&file, None);
-    assert_eq!(created, Ok(()));
-    let id = stored::<Pay>(&store, pay("ann")).await.id();
-    let report = worker::run("pays", &file, id, Teller::pays(&bank));
-    assert_eq!(report, Report::Completed("receipt 1".to_owned()));
-    let (.., begun) = careless_program(&file, Some(planned));
-    assert_eq!(begun, Err("EffectLowered".to_owned()));
-    assert_eq!(bank.count(), 1);
-}
-
-/// A hint raises one contract. Its key is protected then, whatever other contracts say.
-#[tokio::test]
-async fn a_key_that_was_used_under_a_permit_needs_one() {
-    let (_folder, file, store) = new_store().await;
-    let bank = Bank::open(Dedup::Nothing);
-    let id = stored::<Remind>(&store, remind("bob").irreversible()).await.id();
-    let report = worker::run("reminds", &file, id, Teller::pays(&bank));
-    assert_eq!(report, Report::Completed("receipt 1".to_owned()));
-    let again = stored::<Remind>(&store, remind("bob")).await.id();
-    let report = worker::run("reminds", &file, again, Teller::pays(&bank));
-    assert_eq!(report, Report::NotBegun("EffectLowered".to_owned()));
-    let other = stored::<Remind>(&store, remind("ann")).await.id();
-    let report = worker::run("reminds", &file, other, Teller::pays(&bank));
-    assert_eq!(report, Report::Completed("receipt 2".to_owned()));
-    assert_eq!(bank.count(), 2);
 }

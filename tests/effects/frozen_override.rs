@@ -125,55 +125,6 @@ async fn with_a_server_that_recognizes_tokens() {
     a_retry_and_a_thawed_worker(Dedup::Token).await;
 }
 
-/// The late receipt holds the key for good, although the execution is FAILED.
-#[tokio::test]
-async fn no_retry_starts_after_the_late_receipt() {
-    for dedup in Dedup::ALL {
-        let (_folder, file, store) = new_store().await;
-        let bank = Bank::open(dedup);
-        let first = stored::<Pay>(&store, pay("bob")).await.id();
-        let frozen = Teller::new(&bank, &[Step::Freeze, Step::Pay]);
-        let mut frozen = worker::start("pays", &file, first, frozen);
-        let failed = overridden(&store, &mut frozen, first).await;
-        let planned = retry(&store, &failed).await.unwrap();
-
-        frozen.thaw();
-        assert_eq!(
-            frozen.hear::<Report>(),
-            Report::Late(Evidence::Applied("receipt 1".to_owned()))
-        );
-        frozen.join();
-        assert_contradicted(&store, first, "receipt 1").await;
-        let report = worker::run("pays", &file, planned, Teller::pays(&bank));
-        assert_eq!(report, Report::NotBegun("AlreadyDone".to_owned()));
-        assert_err!(retry(&store, &failed).await, CommitError::AlreadyDone { .. });
-        assert_eq!(bank.count(), 1, "{dedup:?}");
-    }
-}
-
-/// The retry has its permit when the receipt of the first attempt arrives. It is not called.
-#[tokio::test]
-async fn a_retry_that_has_begun_is_not_called_after_the_late_receipt() {
-    let (_folder, file, store) = new_store().await;
-    let bank = Bank::open(Dedup::Nothing);
-    let first = stored::<Pay>(&store, pay("bob")).await.id();
-    let mut frozen =
-        worker::start("pays", &file, first, Teller::new(&bank, &[Step::Freeze, Step::Pay]));
-    let failed = overridden(&store, &mut frozen, first).await;
-    let again = retry(&store, &failed).await.unwrap();
-    let mut retrying = worker::start("freezes_and_pays", &file, again, Teller::pays(&bank));
-    retrying.freeze();
-
-    frozen.thaw();
-    assert_eq!(frozen.hear::<Report>(), Report::Late(Evidence::Applied("receipt 1".to_owned())));
-    frozen.join();
-    retrying.thaw();
-    let Report::Failed(reason) = retrying.hear() else { panic!("it was called") };
-    assert!(reason.starts_with("it was not started, because the permit is not valid"), "{reason}");
-    retrying.join();
-    assert_eq!(bank.count(), 1);
-}
-
 /// A service that asks right before it pays finds out that it was fenced while it was frozen.
 #[tokio::test]
 async fn a_worker_that_asks_after_it_thawed_does_not_pay() {

@@ -129,37 +129,6 @@ async fn one_process_takes_over() {
     assert_intact(&store).await;
 }
 
-/// The worker settles at the moment when another process fences it. Either way its receipt is kept.
-#[tokio::test]
-async fn settling_races_with_a_fence() {
-    let (_folder, file, store) = new_store().await;
-    let bank = Bank::open(Dedup::Nothing);
-    for round in 0..4 {
-        let id = stored::<Pay>(&store, pay(&format!("bob {round}"))).await.id();
-        bank.hold_replies();
-        let mut worker = worker::start("pays", &file, id, Teller::pays(&bank));
-        bank.wait_for_payments(round + 1);
-        let mut crowd = Crowd::start(1, "fences", &(&file, id));
-        bank.release();
-        crowd.go();
-        let receipt = format!("receipt {}", round + 1);
-        match (worker.hear(), crowd.said().remove(0)) {
-            (Report::Completed(done), Err::<(), String>(error)) => {
-                assert_eq!((done, error.as_str()), (receipt, "NotRunning"));
-            }
-            (Report::Late(evidence), Ok(())) => {
-                assert_eq!(evidence, Evidence::Applied(receipt));
-                assert_eq!(store.recover().await.unwrap().settled.len(), 1);
-            }
-            other => panic!("{other:?}"),
-        }
-        worker.join();
-        assert_eq!(label(&store, id).await, Label::Success);
-    }
-    assert_eq!(bank.count(), 4);
-    assert_intact(&store).await;
-}
-
 /// A person overrides at the moment when the late receipt arrives. It is never lost, and nothing pays
 /// again.
 #[tokio::test]

@@ -21,10 +21,10 @@ use machine_tests::{
     samples::mail,
 };
 
+use crate::effects::tools::Post;
 use crate::store::{
     prune::{everything, newest, prune},
     support::{Hand, Place, on_both, recovered},
-    tools::Post,
 };
 
 on_both! {

@@ -22,10 +22,10 @@ use machine_tests::{
     samples::{mail, read},
 };
 
+use crate::effects::tools::{Track, lookup};
 use crate::store::{
     service::{Counting, receipt},
     support::{Place, on_both},
-    tools::{Track, lookup},
 };
 
 on_both! {

@@ -1,7 +1,10 @@
 //! Gates that are answered in the batch of what waits behind them.
 
 use machine::{
-    contract::execution::{Status, Waiting},
+    contract::{
+        CallFact,
+        execution::{Status, Waiting},
+    },
     effects::{Begin, Decide},
     store::CommitError,
 };
@@ -38,6 +41,9 @@ async fn a_gate_may_open_in_the_batch_of_what_waits_behind_it(place: Place) {
         let (running, permit) = begin.finish().unwrap();
         assert_eq!(permit.execution_id(), running.id());
         assert!(place.view(running.id()).await.human_confirmed);
+        let facts = place.facts(running.id()).await;
+        assert!(matches!(&facts[1],
+            CallFact::Permitted { approved_by: Some(name), .. } if name == "ann"));
         assert!(decide.finish().unwrap().approved);
         assert_eq!(place.status(id).await, Status::Completed);
         assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());

@@ -19,11 +19,11 @@ use machine_tests::{
     samples::{mail, read},
 };
 
+use crate::effects::tools::{Track, lookup};
 use crate::store::{
     child,
     service::{Counting, answers, in_flight, receipt},
     support::{Place, begin, on_both, pending},
-    tools::{Track, lookup},
 };
 
 on_both! {
@@ -233,7 +233,7 @@ async fn reads() {
 async fn what_a_killed_process_read_is_read_again() {
     let place = Place::new().await;
     let id = place.stored(read("a.txt")).await.id();
-    let mut other = child::Other::start("store::again::reads", &place.file(), &[id]);
+    let mut other = child::Other::start("effects::again::reads", &place.file(), &[id]);
     other.wait_for("reading");
     assert_eq!(interrupted(&place.store).await.len(), 0, "it is alive");
     other.kill();
@@ -251,7 +251,7 @@ async fn what_a_killed_process_read_is_read_again() {
 async fn an_idempotent_call_needs_no_proof() {
     let place = Place::new().await;
     let id = place.stored(read("a.txt")).await.id();
-    let mut other = child::Other::start("store::again::reads", &place.file(), &[id]);
+    let mut other = child::Other::start("effects::again::reads", &place.file(), &[id]);
     other.wait_for("reading");
     other.kill();
     std::fs::remove_file(&place.worker_files()[0]).unwrap();

@@ -5,12 +5,9 @@ use std::time::Duration;
 use machine::{
     Id,
     actor::Human,
-    contract::{
-        AnyExecution, CallFact, Gate, decision,
-        execution::{Completed, Status},
-    },
+    contract::{AnyExecution, CallFact, Gate, decision, execution::Status},
     effects::{Batch, Decide},
-    store::{CommitError, LoadError, Query},
+    store::{CommitError, LoadError, Query, Store},
     typed::Refused,
 };
 use machine_tests::{
@@ -32,7 +29,6 @@ on_both! {
     a_gate_whose_action_has_ended_is_not_answered,
     several_gates_are_answered_together,
     several_answers_are_all_or_nothing,
-    an_answer_and_its_use_are_one_batch,
     a_question_and_its_action_are_stored_together,
 }
 
@@ -201,9 +197,17 @@ async fn what_is_not_there_is_not_answered(place: Place) {
     place.store.create(&mut question).await.unwrap();
     assert_err!(place.store.gate(question.id()).await,
         LoadError::NotAGate { id, found } if *id == question.id() && found == "WAITING");
+    let planned = place.stored(mail("eve")).await.id();
+    assert_err!(place.store.gate(planned).await, LoadError::NotAGate { id, .. } if *id == planned);
     let mut ticket = Ticket::new();
     place.store.create(&mut ticket).await.unwrap();
     assert_err!(place.store.gate(ticket.id()).await, LoadError::Unreadable(_));
+
+    // Nor in another store.
+    let (gate, _) = place.asked(mail("ann")).await;
+    let refused = machine_tests::approve(&Store::memory(), gate, ann()).await.unwrap_err();
+    assert_err!(Err::<(), _>(refused.reason), CommitError::GateChanged { .. });
+    let _ = machine_tests::approve(&place.store, refused.machine, ann()).await.unwrap();
 }
 
 /// What it asks for was abandoned, or was never stored: an approval would mean nothing.
@@ -275,23 +279,6 @@ async fn several_answers_are_all_or_nothing(place: Place) {
     let gate = first.finish().unwrap_err();
     assert_eq!(gate.id(), one);
     let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
-}
-
-/// A program that asks and acts at once writes both together.
-async fn an_answer_and_its_use_are_one_batch(place: Place) {
-    let (gate, planned) = place.asked(mail("bob")).await;
-    let id = gate.id();
-    let mut decide = machine_tests::approval(gate, ann());
-    let mut begin = machine::effects::Begin::new(planned, tool_node());
-    place.store.batch().begin(&mut begin).decide(&mut decide).write().await.unwrap();
-    let (running, permit) = begin.finish().unwrap();
-    assert_eq!(permit.execution_id(), running.id());
-    assert!(decide.finish().unwrap().approved);
-    let done = place.store.resume::<Completed>(id).await;
-    assert_eq!(done.unwrap().state().result, "approved");
-    let facts = place.facts(running.id()).await;
-    assert!(matches!(&facts[1],
-        CallFact::Permitted { approved_by: Some(name), .. } if name == "ann"));
 }
 
 /// `ask` writes both or none.

@@ -19,11 +19,11 @@ use machine_tests::{
     samples::mail,
 };
 
+use crate::effects::tools::{Post, Tracking};
 use crate::store::{
     child,
     service::{Counting, answers, in_flight, receipt},
     support::{Hand, Place, on_both, slow_mail},
-    tools::{Post, Tracking},
 };
 
 on_both! {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use machine::{
     contract::{
-        Action, Answer, AnyExecution, Call, CallFact, Contract, Evidence, InDoubt, LateCall,
-        Liveness, NotDone, Settled, execution::Status, service_fn,
+        Action, Answer, Call, CallFact, Contract, Evidence, InDoubt, LateCall, Liveness, Settled,
+        execution::Status, service_fn,
     },
     effects::Settle,
     store::CommitError,
@@ -13,7 +13,7 @@ use machine::{
 use machine_tests::{
     actors::{ann, graph_runner, tool_node},
     assert_err,
-    samples::{mail, pending_mail, read},
+    samples::{mail, read},
 };
 use tokio::task::JoinHandle;
 
@@ -26,24 +26,20 @@ on_both! {
     a_late_receipt_that_cannot_be_written_is_in_the_error,
     a_question_forgets_a_worker_that_has_ended,
     a_call_without_an_answer_is_in_doubt_and_goes_on,
-    a_late_receipt_is_taken,
-    a_late_refusal_is_taken,
-    a_late_answer_may_say_nothing,
     a_late_call_that_is_dropped_has_ended,
     a_late_call_that_is_dropped_is_cut_off,
-    a_late_receipt_contradicts_an_override,
     a_worker_that_was_fenced_and_timed_out_still_reports,
     a_batch_hands_out_the_late_call_too,
     an_idempotent_call_without_an_answer_has_failed,
     a_call_that_answers_in_time_does_not_time_out,
 }
 
-fn hasty(contract: Contract) -> Contract {
+pub(crate) fn hasty(contract: Contract) -> Contract {
     contract.timeout_after(Duration::from_millis(20))
 }
 
 /// A call that timed out and is held back.
-async fn timed_out(place: &Place) -> (InDoubt, LateCall, Holder) {
+pub(crate) async fn timed_out(place: &Place) -> (InDoubt, LateCall, Holder) {
     let (service, mut holder) = held_back();
     let pending = place.stored(hasty(mail("bob"))).await;
     let settled = place.store.perform::<Action>(pending, service, tool_node()).await.unwrap();
@@ -52,9 +48,9 @@ async fn timed_out(place: &Place) -> (InDoubt, LateCall, Holder) {
     (doubt, late, holder)
 }
 
-type Late = JoinHandle<Result<Evidence, Box<dyn std::error::Error + Send + Sync>>>;
+pub(crate) type Late = JoinHandle<Result<Evidence, Box<dyn std::error::Error + Send + Sync>>>;
 
-async fn end(late: Late, holder: Holder, answer: Answer) -> Evidence {
+pub(crate) async fn end(late: Late, holder: Holder, answer: Answer) -> Evidence {
     holder.answer(answer);
     late.await.unwrap().unwrap()
 }
@@ -105,48 +101,6 @@ async fn a_call_without_an_answer_is_in_doubt_and_goes_on(place: Place) {
     end(late, holder, receipt("250 queued")).await;
 }
 
-/// Its process still counts as alive, even if the program has dropped its store.
-async fn a_late_receipt_is_taken(place: Place) {
-    let (doubt, late, holder) = timed_out(&place).await;
-    let id = doubt.execution().id();
-    let late = tokio::spawn(late);
-    assert_eq!(place.recovered().await.len(), 1, "it has not answered yet");
-    let evidence = end(late, holder, receipt("250 queued")).await;
-    assert_eq!(evidence, Evidence::Applied("250 queued".to_owned()));
-    assert_eq!(place.status(id).await, Status::Waiting, "evidence changes no state by itself");
-    let facts = place.facts(id).await;
-    let late = CallFact::Evidence { epoch: 0, evidence, late: true };
-    assert!(facts.contains(&late), "{facts:?}");
-
-    let settled = place.store.recover().await.unwrap().settled;
-    let [AnyExecution::Completed(done)] = &settled[..] else { panic!("{settled:?}") };
-    assert_eq!(done.state().result, "250 queued");
-    assert_err!(place.store.create(&mut pending_mail("bob")).await,
-        CommitError::AlreadyDone { by, .. } if *by == id);
-    assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
-}
-
-async fn a_late_refusal_is_taken(place: Place) {
-    let (_doubt, late, holder) = timed_out(&place).await;
-    let late = tokio::spawn(late);
-    end(late, holder, Err(NotDone::not_applied("550 no such user"))).await;
-    let settled = place.store.recover().await.unwrap().settled;
-    let [AnyExecution::Failed(failed)] = &settled[..] else { panic!("{settled:?}") };
-    assert_eq!(failed.state().error, "550 no such user");
-    let _ = place.done(mail("bob")).await;
-}
-
-/// Then a person has to find out; that the worker has ended is known.
-async fn a_late_answer_may_say_nothing(place: Place) {
-    let (doubt, late, holder) = timed_out(&place).await;
-    let id = doubt.execution().id();
-    let late = tokio::spawn(late);
-    end(late, holder, Err(NotDone::unknown("connection reset"))).await;
-    let doubt = recovered(&place.open_again().await).await.pop().unwrap();
-    assert_eq!(doubt.execution().id(), id);
-    let _ = place.store.confirm_not_applied(doubt, "nothing there", ann()).await.unwrap();
-}
-
 async fn a_late_call_that_is_dropped_has_ended(place: Place) {
     let (doubt, late, holder) = timed_out(&place).await;
     drop((late, holder));
@@ -177,21 +131,7 @@ async fn a_late_call_that_is_dropped_is_cut_off(place: Place) {
     assert!(failed.is_ok());
 }
 
-/// A person did not wait for it.
-async fn a_late_receipt_contradicts_an_override(place: Place) {
-    let (doubt, late, holder) = timed_out(&place).await;
-    let late = tokio::spawn(late);
-    let failed = place.store.override_not_applied(doubt, "nothing there", ann()).await.unwrap();
-    let retry = place.stored(Contract::retry(&failed, ann())).await;
-    end(late, holder, receipt("250 queued")).await;
-    let view = place.view(failed.id()).await.to_string();
-    assert!(view.starts_with("[CONTRADICTED ⚠️ IRREVERSIBLE"), "{view}");
-    assert!(view.contains("250 queued"), "{view}");
-    assert_err!(begin(&place.store, retry).await,
-        CommitError::AlreadyDone { by, .. } if *by == failed.id());
-}
-
-/// It was declared overdue by somebody else before it noticed.
+/// Another process declared it overdue before it noticed.
 async fn a_worker_that_was_fenced_and_timed_out_still_reports(place: Place) {
     let (running, permit) = place.begun(hasty(mail("bob"))).await;
     let id = running.id();
@@ -208,8 +148,6 @@ async fn a_worker_that_was_fenced_and_timed_out_still_reports(place: Place) {
     assert_err!(refused.map_err(|refused| refused.reason), CommitError::WorkerAlive { .. });
 
     end(tokio::spawn(late), holder, receipt("250 queued")).await;
-    let settled = place.store.recover().await.unwrap().settled;
-    assert!(matches!(&settled[..], [AnyExecution::Completed(done)] if done.id() == id));
 }
 
 async fn a_batch_hands_out_the_late_call_too(place: Place) {

@@ -5,14 +5,16 @@ use std::time::Duration;
 use machine::{
     Id,
     contract::{
-        AnyExecution, CallFact, Contract, Execution, Gate, Planned,
+        Action, AnyExecution, CallFact, Contract, Execution, Gate, Planned,
         execution::{Event, Status},
     },
+    effects::Begin,
     store::{CommitError, LoadError},
     stored::VerifyError,
+    view::Label,
 };
 use machine_tests::{
-    actors::{ann, ecs_node, graph_runner, tool_node},
+    actors::{ann, ecs_node, graph_runner, reasoning_node, tool_node},
     assert_err, forge,
     samples::{mail, read},
 };
@@ -70,11 +72,19 @@ async fn behind_a_yes_it_runs(place: Place) {
 
 /// After a no, a withdrawal or its expiry, the action never runs.
 async fn behind_a_no_it_never_runs(place: Place) {
-    for end in [Status::Rejected, Status::Cancelled] {
-        let (gate, mail) = place.asked(mail("bob")).await;
+    let (place, clock) = place.clocked().await;
+    for (end, expires) in
+        [(Status::Rejected, false), (Status::Cancelled, false), (Status::Cancelled, true)]
+    {
+        let limit = expires.then_some(Duration::from_secs(1));
+        let (mut gate, mut mail) = mail("bob").ask::<Action>(limit, ecs_node()).unwrap();
+        place.store.ask(&mut gate, &mut mail).await.unwrap();
         let (id, gate_id) = (mail.id(), gate.id());
         if end == Status::Rejected {
             let _ = place.store.decline(gate, "no", ann()).await.unwrap();
+        } else if expires {
+            clock.advance(1_000);
+            let _ = place.store.expire(gate, graph_runner()).await.unwrap();
         } else {
             let _ = place.store.withdraw(gate, "no longer needed", graph_runner()).await.unwrap();
         }
@@ -87,11 +97,13 @@ async fn behind_a_no_it_never_runs(place: Place) {
     }
 }
 
-/// Moving a gate by its transitions answers nothing, for any actor.
+/// Moving a gate by its transitions answers nothing, for any actor, alone and in the batch of what waits
+/// behind it.
 async fn only_an_answer_completes_a_gate(place: Place) {
     let no = || "no".to_owned();
     let (gate, mail) = place.asked(mail("bob")).await;
     let id = gate.id();
+    let mut begins = Begin::new(mail, tool_node());
     let before = place.dump().await;
     for events in [
         vec![Event::Resume],
@@ -100,37 +112,88 @@ async fn only_an_answer_completes_a_gate(place: Place) {
         vec![Event::Resume, Event::Fail { error: no() }],
         vec![Event::Resume, Event::Suspend { prompt: "Send something else?".to_owned() }],
     ] {
-        let mut moved: AnyExecution = place.store.load(id).await.unwrap();
-        for event in events {
-            moved.apply_mut(event, graph_runner()).unwrap();
+        for ends_it in [Ends::Runner, Ends::Asker, Ends::Tool] {
+            let mut moved: AnyExecution = place.store.load(id).await.unwrap();
+            for event in events.clone() {
+                let moved_on = match (&event, ends_it) {
+                    (Event::Resume, _) | (_, Ends::Runner) => {
+                        moved.apply_mut(event, graph_runner())
+                    }
+                    (_, Ends::Asker) => moved.apply_mut(event, ecs_node()),
+                    (_, Ends::Tool) => moved.apply_mut(event, tool_node()),
+                };
+                moved_on.unwrap();
+            }
+            assert_err!(place.store.commit(&mut moved).await, CommitError::Refused { id: of, .. }
+                if *of == id);
+            let both = place.store.batch().commit(&mut moved).begin(&mut begins).write().await;
+            assert_err!(both, CommitError::Refused { id: of, .. } if *of == id);
+            assert_eq!(place.dump().await, before);
         }
-        assert_err!(place.store.commit(&mut moved).await, CommitError::Refused { id: of, .. }
-            if *of == id);
-        assert_eq!(place.dump().await, before);
+    }
+    let mail = begins.finish().unwrap_err();
+    assert!(!place.view(id).await.human_confirmed);
+    assert_eq!(place.view(id).await.consequence_label, Label::Waiting);
+    assert_eq!(place.view(mail.id()).await.consequence_label, Label::Deferred);
+    assert_err!(begin(&place.store, mail).await, CommitError::Deferred { .. });
+    let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
+}
+
+/// The actor of the last move of a gate.
+#[derive(Clone, Copy)]
+enum Ends {
+    Runner,
+    Asker,
+    Tool,
+}
+
+/// The asker makes the same gate once more, and completes it without asking: before anything is stored,
+/// together with the action, and when the gate itself waits.
+async fn a_gate_that_never_waited_is_not_completed(place: Place) {
+    let (mut gate, mut mail) = gated(mail("bob"));
+    let twin = || {
+        let twin = Execution::new(gate.execution().context().clone());
+        assert_eq!(twin.id(), gate.id());
+        twin.start(ecs_node())
+    };
+    let yes = || "approved".to_owned();
+    let mut by_runner = twin().succeed(yes(), graph_runner());
+    let mut answered = twin().succeed(yes(), ecs_node());
+    assert_err!(place.store.create(&mut answered).await, CommitError::Refused { .. });
+    let both = place.store.batch().create(&mut answered).create(mail.machine()).write().await;
+    assert_err!(both, CommitError::Refused { .. });
+    place.store.ask(&mut gate, &mut mail).await.unwrap();
+    for twin in [&mut answered, &mut by_runner] {
+        assert_err!(place.store.create(twin).await, CommitError::Refused { .. });
     }
     assert_err!(begin(&place.store, mail).await, CommitError::Deferred { .. });
 }
 
-/// The asker makes the same gate once more, and completes it without asking.
-async fn a_gate_that_never_waited_is_not_completed(place: Place) {
-    let (gate, mut mail) = gated(mail("bob"));
-    place.store.batch().create(mail.machine()).write().await.unwrap();
-    let twin = Execution::new(gate.execution().context().clone());
-    assert_eq!(twin.id(), gate.id());
-    let mut answered = twin.start(ecs_node()).succeed("approved".to_owned(), ecs_node());
-    assert_err!(place.store.create(&mut answered).await, CommitError::Refused { .. });
-    assert_err!(begin(&place.store, mail).await, CommitError::Gate { .. });
-}
-
-/// A copy of an approved action is another execution, and was not approved.
+/// A copy of an approved action is another execution, and was not approved, before the approved one runs and
+/// after. Another occurrence is another action.
 async fn a_gate_approves_one_execution(place: Place) {
-    let (gate, mail) = place.asked(mail("bob")).await;
-    let gate = approved(&place, gate).await;
-    let copy = place.stored(mail.execution().context().clone()).await;
-    let id = copy.id();
-    assert_err!(begin(&place.store, copy).await, CommitError::OtherAction { id: of, gate: by }
-        if *of == id && *by == gate);
-    let _ = begin(&place.store, mail).await.unwrap();
+    for contract in [mail("bob"), read("secret.txt")] {
+        let (gate, planned) = place.asked(contract).await;
+        let gate = approved(&place, gate).await;
+        let contract = planned.execution().context().clone();
+        let weekly = contract.clone().occurrence("2026-W47", graph_runner()).unwrap();
+        let copies = [place.stored(contract).await.id(), place.stored(weekly).await.id()];
+        let are_refused = async || {
+            for id in copies {
+                let copy = place.pending(id).await;
+                assert_eq!(copy.context().behind(), Some(gate));
+                assert_err!(begin(&place.store, copy).await,
+                    CommitError::OtherAction { id: of, gate: by } if *of == id && *by == gate);
+                assert!(!place.view(id).await.human_confirmed);
+            }
+        };
+        are_refused().await;
+        let (running, permit) = begin(&place.store, planned).await.unwrap();
+        are_refused().await;
+        let outcome = not_applied(permit, "connection refused").await;
+        let _ = place.store.settle(running, outcome, tool_node()).await.unwrap();
+        are_refused().await;
+    }
 }
 
 /// The library never mixes up two gates; a forger does. (An irreversible action that was read from
@@ -150,7 +213,8 @@ async fn a_gate_approves_one_action(place: Place) {
         if *by == gate);
 }
 
-/// An approval is for one run. After that failed, a person decides about the next one.
+/// An approval is for one run. After that failed, a person decides about the next one. An idempotent action is
+/// asked for again.
 async fn an_approval_is_used_once(place: Place) {
     let (gate, planned) = place.asked(mail("bob")).await;
     let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
@@ -172,6 +236,14 @@ async fn an_approval_is_used_once(place: Place) {
     assert!(place.view(running.id()).await.human_confirmed);
     let outcome = applied(permit, "sent").await;
     let _ = place.store.settle(running, outcome, tool_node()).await.unwrap();
+
+    for _ in 0..2 {
+        let (gate, planned) = place.asked(read("secret.txt")).await;
+        let _ = approved(&place, gate).await;
+        let (running, permit) = begin(&place.store, planned).await.unwrap();
+        let outcome = applied(permit, "the secret").await;
+        let _ = place.store.settle(running, outcome, tool_node()).await.unwrap();
+    }
 }
 
 /// The time limit of a question is that of its approval too.
@@ -186,7 +258,7 @@ async fn an_approval_that_expired_is_not_used(place: Place) {
     clock.advance(9_999);
     let approved = approved(&place, gate).await;
     clock.advance(1);
-    let planned: Planned<machine::contract::Action> = planned;
+    let planned: Planned<Action> = planned;
     let id = planned.id();
     let before = place.dump().await;
     let refused = place.store.begin(planned, tool_node()).await.unwrap_err();
@@ -198,10 +270,17 @@ async fn an_approval_that_expired_is_not_used(place: Place) {
     let _ = begin(&place.store, refused.machine).await.unwrap();
 }
 
-/// A gate that is not in the store counts as missing, not as open.
+/// A gate that is not in the store counts as missing, not as open. A plain question that the asker completes
+/// has another id.
 async fn a_missing_gate_is_not_open(place: Place) {
     let (gate, mut mail) = gated(mail("bob"));
     place.store.batch().create(mail.machine()).write().await.unwrap();
+    let question = Contract::ecs_request(gate.question(), reasoning_node()).unwrap();
+    let question = Execution::new(question).start(ecs_node());
+    let mut answered = question.succeed("yes".to_owned(), ecs_node());
+    place.store.create(&mut answered).await.unwrap();
+    assert_ne!(answered.id(), gate.id());
+    assert_err!(place.store.gate(answered.id()).await, LoadError::NotAGate { .. });
     let id = mail.id();
     let refused = begin(&place.store, mail).await;
     assert_err!(refused, CommitError::Gate { id: of, source } if *of == id
@@ -214,6 +293,9 @@ async fn an_idempotent_action_does_not_start_without_its_gate(place: Place) {
     let id = action.id();
     let mut running = action.into_execution().start(tool_node());
     assert_err!(place.store.commit(&mut running).await, CommitError::Deferred { .. });
+    let mut done =
+        place.pending(id).await.start(tool_node()).succeed("the secret".to_owned(), tool_node());
+    assert_err!(place.store.commit(&mut done).await, CommitError::Deferred { .. });
     assert_err!(begin(&place.store, place.pending(id).await).await, CommitError::Deferred { .. });
     assert_eq!(place.status(id).await, Status::Pending);
     let _ = machine_tests::approve(&place.store, gate, ann()).await.unwrap();
@@ -223,9 +305,11 @@ async fn an_idempotent_action_does_not_start_without_its_gate(place: Place) {
 /// It cannot be created as already started either.
 async fn an_action_is_not_created_past_its_gate(place: Place) {
     let (mut gate, action) = gated(read("secret.txt"));
+    let mut running = action.into_execution().start(tool_node());
+    let both = place.store.batch().create(gate.machine()).create(&mut running).write().await;
+    assert_err!(both, CommitError::Deferred { .. });
     place.store.batch().create(gate.machine()).write().await.unwrap();
-    let action = action.into_execution();
-    let mut done = action.start(tool_node()).succeed("the secret".to_owned(), tool_node());
+    let mut done = running.succeed("the secret".to_owned(), tool_node());
     assert_err!(place.store.create(&mut done).await, CommitError::Deferred { .. });
 }
 

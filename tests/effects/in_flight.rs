@@ -488,7 +488,7 @@ async fn a_store_that_is_dropped_or_closed_does_not_end_what_it_cut_off() {
 async fn a_child_process_with_the_lock_keeps_the_call_alive() {
     let place = Place::new().await;
     let id = place.stored(mail("bob")).await.id();
-    let mut other = Other::start("store::in_flight::lends_its_lock", &place.file(), &[id]);
+    let mut other = Other::start("effects::in_flight::lends_its_lock", &place.file(), &[id]);
     let grandchild: u32 = other.wait_for("lent to").parse().unwrap();
     other.kill();
     let _ = place.store.fence(id, "no answer", machine_tests::actors::graph_runner()).await;

@@ -211,7 +211,7 @@ async fn the_file_tells_other_programs() {
     let place = Place::new().await;
     let old = place.stored(delete("a.txt", Idempotent)).await.id();
     let _ = place.stored(delete("b.txt", Irreversible)).await;
-    let name = "store::effect::takes_it_for_idempotent";
+    let name = "effects::effect::takes_it_for_idempotent";
     let mut other = Other::start(name, &place.file(), &[old]);
     assert_eq!(other.wait_for("refused"), "true true");
     other.join();

@@ -20,10 +20,10 @@ use machine_tests::{
     samples::{mail, read},
 };
 
+use crate::effects::tools::{Post, Tracking, letter};
 use crate::store::{
     service::{Counting, answers, receipt},
     support::{Place, on_both, pending},
-    tools::{Post, Tracking, letter},
 };
 
 on_both! {
