@@ -73,6 +73,10 @@ async fn read(stream: &Connection, bytes: &mut [u8]) -> usize {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_never_reads_holds_nobody_back() {
+    // It measures the memory of its process.
+    if !machine_tests::is_alone("http::crowd::a_client_that_never_reads_holds_nobody_back") {
+        return;
+    }
     let place = Place::new().await;
     let address = place.address;
     let query = "events=execution_state,machine_state,changed&after=1.0";
