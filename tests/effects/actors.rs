@@ -97,7 +97,7 @@ async fn the_journal_names_the_actor() {
     assert_eq!(all, expected);
 }
 
-/// What a machine of the user says about a key.
+/// A claim of a user's machine about a key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Squat {
     key: String,

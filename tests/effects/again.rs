@@ -38,7 +38,7 @@ on_both! {
     a_typed_tool_runs_again,
 }
 
-/// What `recover` finds interrupted; nothing else must be found.
+/// The interrupted executions that `recover` finds; it must find nothing else.
 async fn interrupted(store: &Store) -> Vec<Execution<Running>> {
     let recovered = store.recover().await.unwrap();
     assert_eq!((recovered.in_doubt.len(), recovered.settled.len()), (0, 0));

@@ -1,4 +1,4 @@
-//! The answers to gates: who may give them, when, and what is on record (EX-9).
+//! Answers to gates: the person, the time, and the record.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ fn refusal<T: std::fmt::Debug>(result: Result<T, Refused<Gate, CommitError>>) ->
     result.unwrap_err().reason
 }
 
-/// Who, what for, which exact action, and when.
+/// The person, the execution, the exact action, and the time.
 async fn an_answer_is_on_record(place: Place) {
     let (place, clock) = place.clocked().await;
     for is_yes in [true, false] {
@@ -210,7 +210,7 @@ async fn what_is_not_there_is_not_answered(place: Place) {
     let _ = machine_tests::approve(&place.store, refused.machine, ann()).await.unwrap();
 }
 
-/// What it asks for was abandoned, or was never stored: an approval would mean nothing.
+/// The action was abandoned, or never stored: an approval would mean nothing.
 async fn a_gate_whose_action_has_ended_is_not_answered(place: Place) {
     let (gate, planned) = place.asked(mail("bob")).await;
     let (id, execution) = (gate.id(), planned.into_execution());

@@ -1,4 +1,4 @@
-//! What runs is what was approved.
+//! Only the approved action runs.
 
 use machine::{
     contract::{
@@ -89,7 +89,7 @@ async fn another_tool_does_not_run_it() {
     assert!(matches!(refused.reason, machine::contract::InvalidContract::OtherTool { .. }));
 }
 
-/// Somebody edits the action in the file after it was approved, or before.
+/// A person edits the action in the file after it was approved, or before.
 #[tokio::test]
 async fn an_action_that_was_edited_in_the_file_does_not_run() {
     for approve_first in [false, true] {

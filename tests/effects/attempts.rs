@@ -221,7 +221,7 @@ async fn refuse_for_good(place: &Place, by: Id, failed: &Execution<Failed>) {
     }
 }
 
-/// The same, but the worker has nothing to report.
+/// As above, but the worker has nothing to report.
 async fn late_evidence_that_nothing_happened_holds_nothing(place: Place) {
     let (running, permit) = place.begun(mail("bob")).await;
     let first = running.id();

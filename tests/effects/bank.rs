@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::process::STUCK;
 
-/// What the server uses to recognize a payment that it has seen.
+/// The server's means to recognize a payment that it has seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dedup {
     /// Nothing: it pays as often as it is asked.
@@ -30,7 +30,7 @@ impl Dedup {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Request {
     Pay(Payment),
-    /// Whether something was paid under this key.
+    /// Asks for a payment under this key.
     Find(String),
 }
 
@@ -96,7 +96,7 @@ impl Bank {
         self.address
     }
 
-    /// How many payments took place.
+    /// The number of payments.
     pub(crate) fn count(&self) -> usize {
         self.ledger.state().paid.len()
     }

@@ -72,7 +72,7 @@ async fn one_execution_gives_one_permit(place: Place) {
     assert_eq!(place.dump().await, before);
 }
 
-/// The same through two stores.
+/// Also through two stores.
 async fn one_execution_gives_one_permit_across_stores(place: Place) {
     let other = place.open_again().await;
     let id = place.stored(mail("bob")).await.id();

@@ -98,7 +98,7 @@ async fn an_irreversible_action_from_json_does_not_run() {
     let _ = store.cancel(pending, "planned elsewhere", tool_node()).await.unwrap();
 }
 
-/// Who decided, as data, is decided by nobody.
+/// A decision in data is not a decision of a person.
 #[tokio::test]
 async fn an_answer_from_json_is_not_an_answer() {
     let (_folder, _, store) = new_store().await;
@@ -134,7 +134,7 @@ async fn an_answer_from_json_is_not_an_answer() {
     assert!(store.begin(planned, tool_node()).await.is_ok());
 }
 
-/// A retry from data was decided by nobody, whatever name it has.
+/// A retry in data is not a decision of a person, whatever name it has.
 #[tokio::test]
 async fn a_decision_from_json_is_not_a_decision() {
     let (_folder, _, store) = new_store().await;

@@ -138,7 +138,7 @@ async fn of_two_reports_one_wins() {
     }
 }
 
-/// The same from two processes.
+/// Reports from two processes.
 #[tokio::test]
 async fn of_two_processes_one_wins() {
     for _ in 0..3 {

@@ -86,7 +86,7 @@ async fn what_waits_behind_a_refused_gate_is_cancelled(place: Place) {
     let _ = place.done(Contract::retry(&last.unwrap(), ann())).await;
 }
 
-/// Nothing is left to approve, so nobody is asked any more.
+/// Nothing is left to approve, so no person is asked any more.
 async fn a_gate_ends_with_what_waits_behind_it(place: Place) {
     let (gate, planned) = place.asked(mail("bob")).await;
     let _ = place.store.cancel(planned.into_execution(), "not needed", tool_node()).await.unwrap();

@@ -28,7 +28,7 @@ use crate::effects::{
 };
 use crate::process::{Process, freeze, heard, orders, say};
 
-/// How the service works.
+/// The kind of service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Style {
     /// In its own future, and nowhere else.
@@ -39,7 +39,7 @@ enum Style {
     Guarded,
 }
 
-/// How the call ends for its caller.
+/// The end of the call for its caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Ending {
     Return,
@@ -77,7 +77,7 @@ struct Orders {
     ending: Ending,
 }
 
-/// What the parent tells the child to do.
+/// A command of the parent to the child.
 #[derive(Debug, Serialize, Deserialize)]
 enum Command {
     /// A person and a policy of the process that made the call try to free the key.

@@ -1,4 +1,4 @@
-//! What a person declined does not run, also if it is planned again without a question.
+//! A declined action does not run, even if it is planned again without a question.
 
 use machine::{
     Id,
@@ -64,7 +64,7 @@ async fn is_declined(place: &Place, id: Id, since: i64) {
     assert_eq!(place.dump().await, before);
 }
 
-/// The finding: a new execution of the same action ran, because its key was free.
+/// A new execution of the same action: its key is free.
 async fn what_was_declined_is_not_begun_without_a_question(place: Place) {
     let (place, clock) = place.clocked().await;
     let declined = answered(&place, &clock, mail("bob"), false).await;

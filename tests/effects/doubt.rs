@@ -1,4 +1,4 @@
-//! What a person can say of an execution in doubt, and when (DESIGN 5).
+//! The answers of a person to an execution in doubt, and their time.
 
 use std::path::Path;
 
@@ -70,7 +70,7 @@ async fn while_the_worker_is_alive_nobody_frees_the_key(place: Place) {
     let _ = place.done(mail("bob")).await;
 }
 
-/// The same for a worker in another process, which is then killed.
+/// A worker in another process, which is then killed.
 #[tokio::test]
 async fn while_the_process_is_alive_nobody_frees_the_key() {
     let place = Place::new().await;
@@ -84,7 +84,7 @@ async fn while_the_process_is_alive_nobody_frees_the_key() {
     let _ = place.store.confirm_not_applied(doubt, "not sent", ann()).await.unwrap();
 }
 
-/// What was sent is on its way for a while, also after its sender is gone.
+/// A request is on its way for a while, even after its sender is gone.
 async fn before_the_settling_time_nobody_frees_the_key(place: Place) {
     let (place, clock) = place.clocked().await;
     let doubt = place.doubtful(slow_mail("bob")).await;
@@ -211,7 +211,7 @@ fn link(file: &Path) {
     rewrite(file, |record| record["worker"] = "01a20742-1a79-717b-ab45-c8828b607eec".into());
 }
 
-/// What happens to a lock file, and its name.
+/// A change of a lock file, with its name.
 type Case = (&'static str, fn(&Path));
 
 /// A lock file that is missing, a copy, or of another machine, proves nothing: the execution is parked, and
@@ -331,7 +331,7 @@ async fn the_lock_file_of_another_machine_stays() {
     assert_eq!(place.worker_files().len(), 1);
 }
 
-/// What was learned while the file was there is not forgotten with it.
+/// The end of a worker is recorded, and outlives its lock file.
 #[tokio::test]
 async fn the_end_of_a_worker_is_remembered() {
     let place = Place::new().await;

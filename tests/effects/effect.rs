@@ -1,4 +1,4 @@
-//! What is irreversible in a store stays so (EX-15).
+//! An irreversible tool or call stays irreversible in its store.
 
 use std::{
     sync::{
@@ -59,7 +59,7 @@ async fn what_was_interrupted_does_not_run_again_after(place: Place) {
     assert_eq!(service.calls(), 0);
 }
 
-/// The same between two calls of one execution.
+/// Also between two calls of one execution.
 async fn a_retry_in_progress_stops(place: Place) {
     let pending = place.stored(delete("a.txt", Idempotent)).await;
     let (store, calls) = (place.store.clone(), Arc::new(AtomicUsize::new(0)));
@@ -115,7 +115,7 @@ async fn a_tool_does_not_become_less_risky(place: Place) {
     let _ = place.done(delete("b.txt", Irreversible)).await;
 }
 
-/// Whether through `begin` or without it.
+/// With `begin` or without it.
 async fn what_was_planned_before_does_not_start_after(place: Place) {
     let planned = place.stored(delete("a.txt", Idempotent)).await;
     let id = planned.id();
@@ -143,7 +143,7 @@ async fn a_contract_that_is_more_careful_than_its_tool_changes_no_tool(place: Pl
     let _ = place.done(delete("b.txt", Idempotent)).await;
 }
 
-/// What ran under a permit, or failed under one, does not run without one.
+/// An action that ran or failed under a permit does not run without one.
 async fn a_key_does_not_become_less_risky(place: Place) {
     for is_done in [true, false] {
         let path = format!("{is_done}.txt");

@@ -16,7 +16,7 @@ use crate::effects::{
     worker::{self, Report},
 };
 
-/// How long the worker may take. The others wait until the time is over.
+/// The time limit of the worker. The others wait until it is over.
 const TIMEOUT: Duration = Duration::from_millis(50);
 
 async fn a_frozen_worker_pays_once(dedup: Dedup) {

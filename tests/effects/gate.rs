@@ -1,4 +1,4 @@
-//! What runs behind a gate, and what does not (EX-9).
+//! Actions behind a gate: which run, and which do not.
 
 use std::time::Duration;
 

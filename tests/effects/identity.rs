@@ -77,7 +77,7 @@ wire!(by_call, |_wire| Some(json!(CALLS.fetch_add(1, Ordering::SeqCst))));
 static HOUR: AtomicU64 = AtomicU64::new(1);
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
-/// The same tool, known at run time only.
+/// This tool, known at run time only.
 fn of_spec(n: u64, at: u64) -> Planned<Action> {
     let spec = ToolSpec::irreversible("bank", "wire").unwrap();
     let arguments = json!({ "n": n, "at": at }).to_string();
@@ -154,7 +154,7 @@ async fn a_changed_identity_is_refused(place: Place) {
     }
 }
 
-/// What was planned before does not begin either.
+/// An earlier plan does not begin either.
 async fn a_changed_identity_is_refused_before_anything_is_planned(place: Place) {
     let other = place.open_again().await;
     let early = plan(&other, by_number_renamed::wire(8, 1)).await.unwrap();
@@ -191,7 +191,7 @@ async fn an_identity_that_changes_with_time_is_refused(place: Place) {
     assert_err!(&impure, InvalidContract::OtherIdentity { .. });
 }
 
-/// A model that plans a tool without its identity keeps nobody from using the tool.
+/// A model that plans a tool without its identity keeps no other program from using it.
 async fn a_plan_without_an_identity_blocks_nobody(place: Place) {
     let other = place.open_again().await;
     let early = plan(&other, of_spec(1, 1)).await.unwrap();

@@ -104,7 +104,7 @@ async fn refused(store: &Store, doubt: InDoubt) -> (InDoubt, CommitError) {
     (refused.machine, refused.reason)
 }
 
-/// What the only execution that `recover` settles by late evidence has become.
+/// The end of the only execution that `recover` settles by late evidence.
 async fn settled_late(store: &Store) -> AnyExecution {
     loop {
         // What comes through a guard is written in the background.
@@ -184,7 +184,7 @@ async fn a_refusal_of_a_part_does_not_overrule_what_another_does_not_know(place:
     stays_in_doubt(&place, id).await;
 }
 
-/// What a guard has answered is on disk once the store is closed, though its future is gone.
+/// The answer of a guard is on disk once the store is closed, though its future is gone.
 #[tokio::test]
 async fn closing_a_store_writes_what_a_guard_has_answered() {
     for _ in 0..20 {
@@ -324,7 +324,7 @@ async fn a_receipt_comes_before_the_caller_has_stopped_waiting(place: Place) {
     thread.join().unwrap();
 }
 
-/// How it was parked, and how a person is refused, for a service that is not confined and for one that is.
+/// Checks how it was parked and how a person is refused, for a service that is confined and for one that is not.
 async fn is_cut_off(place: &Place, answer: fn() -> Answer, even_if_confined: bool) {
     let (settled, guard) = performed::<false>(place, answer).await;
     drop(guard);

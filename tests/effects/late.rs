@@ -58,7 +58,7 @@ async fn settle_late(store: &Store, running: Execution<Running>, call: InFlight,
     assert_err!(settled, Refused { reason: CommitError::Fenced { id: of }, .. } if *of == id);
 }
 
-/// How an answer comes too late.
+/// The reasons why an answer is late.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Situation {
     /// Another process fenced the worker, because it was overdue.

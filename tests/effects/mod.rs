@@ -1,5 +1,5 @@
-//! What irreversible actions and approvals promise, shown with real processes and signals on one
-//! SQLite file, and with a counting server: what it counts is what happened to the outside world.
+//! The promises of irreversible actions and approvals. Rules run on both backends; freezes, kills and lock
+//! files use real processes on one SQLite file. A bank counts the payments in the outside world.
 //!
 //! `PROPTEST_CASES` makes the model longer, and `PROPTEST_RNG_SEED` repeats a run of it.
 

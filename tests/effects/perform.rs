@@ -49,7 +49,7 @@ impl Perform<Post> for Office {
     }
 }
 
-/// What was stored is what is called, whatever the program planned since.
+/// The stored action is called, whatever the program planned since.
 async fn a_typed_tool_gets_its_arguments_and_gives_its_receipt(place: Place) {
     let mut letter = letter("bob");
     place.store.batch().create(letter.machine()).write().await.unwrap();
@@ -93,7 +93,7 @@ async fn what_is_not_begun_is_not_called(place: Place) {
     assert_eq!(server.calls(), 1);
 }
 
-/// What a service learns of its call.
+/// The facts of a call that its service can read.
 #[derive(Debug, Default, Clone)]
 struct Curious(Arc<Mutex<Option<Seen>>>);
 
@@ -237,7 +237,7 @@ async fn a_receipt_that_cannot_be_written_is_a_receipt(place: Place) {
     }
 }
 
-/// Nobody could tell whether it is still valid.
+/// A closed store cannot answer whether the permit is still valid.
 async fn a_permit_of_a_closed_store_calls_nothing(place: Place) {
     let (_running, permit) = place.begun(mail("bob")).await;
     place.store.close().await.unwrap();
@@ -248,7 +248,7 @@ async fn a_permit_of_a_closed_store_calls_nothing(place: Place) {
         if reason.contains("was not started")));
 }
 
-/// The same for a store that was dropped: a permit does not keep it open.
+/// A store that was dropped: a permit does not keep it open.
 #[tokio::test]
 async fn a_permit_of_a_dropped_store_calls_nothing() {
     let place = Place::new().await;

@@ -24,7 +24,7 @@ use crate::effects::{
 };
 use crate::process::{Process, orders, say};
 
-/// What a service can keep of its call: everything but the call.
+/// The parts of a call that a service can keep: all but the call itself.
 #[derive(Debug, Clone)]
 struct Kept {
     id: Id,

@@ -1,4 +1,4 @@
-//! What a policy may decide: what a person approved, and what then failed.
+//! A policy may repeat only an action that a person approved and that then failed.
 
 use machine::{
     contract::{Action, AnyExecution, Contract, Execution, Policy, Settled, execution::Failed},
@@ -54,7 +54,7 @@ async fn failed_after_approval(place: &Place) -> Execution<Failed> {
     }
 }
 
-/// The policy is on record, and nobody is said to have approved the second attempt.
+/// The journal names the policy, and no person as the approver of the second attempt.
 async fn a_policy_repeats_what_was_approved_and_failed(place: Place) {
     let failed = failed_after_approval(&place).await;
     let again = place.stored(Contract::retry(&failed, &policy())).await;

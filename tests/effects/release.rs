@@ -1,4 +1,4 @@
-//! Deferred, released and refused: what a gate lets the action behind it do (EX-9).
+//! Deferred, released and refused actions behind a gate.
 
 use machine::{
     Id,
@@ -68,7 +68,7 @@ async fn the_three_are_told_apart_and_listed(place: Place) {
     assert!(place.store.verify_all(|_| {}).await.unwrap().is_clean());
 }
 
-/// How a gate ends without an approval.
+/// The ways in which a gate ends without an approval.
 #[derive(Debug, Clone, Copy)]
 enum Ends {
     Declined,

@@ -79,7 +79,7 @@ fn known(taken: &Taken) {
     assert!(matches!(taken, Ok(Reported::Known(_))), "{taken:?}");
 }
 
-/// The key is held: nobody else begins the action.
+/// The key is held: no other execution begins the action.
 async fn is_held(place: &Place) {
     let other = place.stored(deploy(17)).await;
     let begun = place.store.begin(other, tool_node()).await;

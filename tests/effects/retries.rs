@@ -160,7 +160,7 @@ async fn what_does_not_start_is_not_called(place: Place) {
     assert_eq!(place.status(id).await, Status::Pending);
 }
 
-/// A service during whose calls somebody recovers.
+/// A service that recovers its store during its calls.
 struct Watched {
     store: Store,
     calls: AtomicUsize,

@@ -1,4 +1,4 @@
-//! What was sent outlives the process: "it did not take place" counts only after the settling time.
+//! A request outlives its process: "not applied" counts only after the settling time.
 
 use std::{path::PathBuf, time::Duration};
 

@@ -1,4 +1,4 @@
-//! What several of these tests need.
+//! Shared helpers.
 
 use std::{
     path::PathBuf,
@@ -83,7 +83,7 @@ pub(crate) async fn overdue(store: &Store, id: Id) -> InDoubt {
     }
 }
 
-/// What a reasoner is shown.
+/// The view of a reasoner.
 pub(crate) async fn view(store: &Store, id: Id) -> ConsequenceView {
     ConsequenceView::of(&store.load(id).await.unwrap())
 }
