@@ -30,7 +30,7 @@ impl Dedup {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Request {
     Pay(Payment),
-    /// Asks for a payment under this key.
+    /// Finds the payment under this key.
     Find(String),
 }
 

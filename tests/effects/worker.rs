@@ -1,6 +1,9 @@
 //! The worker: another process that performs an execution, and says how it ended.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use machine::{
     Id,
@@ -136,6 +139,7 @@ where
                     if !std::mem::replace(&mut waits, true) {
                         say(&"deferred");
                     }
+                    tokio::time::sleep(Duration::from_millis(1)).await;
                 }
                 reason => return Report::NotBegun(name(&reason)),
             },
