@@ -2,7 +2,7 @@ use crate::{
     __private::who,
     actor::Human,
     contract::{AnyExecution, CallFact, append},
-    effects::retry::Retry,
+    effects::{act::Act, retry::Retry},
     store::{error::CommitError, handle::Store},
 };
 
@@ -19,9 +19,11 @@ impl Store {
         mut contradicted: AnyExecution,
         by: &Human,
     ) -> Result<AnyExecution, CommitError> {
+        let act = Act::new(by, "acknowledge", &[contradicted.id()], "");
         let fact = CallFact::Acknowledged { at: self.now() };
         append(&mut contradicted, who(by), fact);
-        self.batch().commit(&mut contradicted).write_with(Retry::default()).await?;
+        let batch = self.batch().act(act).commit(&mut contradicted);
+        batch.write_with(Retry::default()).await?;
         Ok(contradicted)
     }
 }

@@ -3,12 +3,15 @@ use std::{collections::HashSet, fmt, sync::Arc};
 use tracing::Instrument;
 
 use crate::{
-    contract::{Callable, Execution},
+    contract::Callable,
     effects::{
+        act::Act,
         begin::{Approved, Begin},
         change::Change,
+        consequences::Consequences,
         decide::Decide,
-        leave::{Ended, Left},
+        gate_state::GateState,
+        leave::Left,
         retry::Retry,
         settle::Settle,
     },
@@ -22,6 +25,7 @@ use crate::{
             message::Message,
             protocol::{Event, Outcome},
         },
+        operation::Logged,
         write::prepare::Prepared,
     },
     stored::Durable,
@@ -58,6 +62,8 @@ pub struct Batch<'a> {
     /// Children and their parents.
     children: Vec<(Id, Id)>,
     conditions: Vec<Condition>,
+    /// What people do by it.
+    acts: Vec<Act>,
 }
 
 /// How often a batch is tried while the calls that end with it move on.
@@ -72,7 +78,8 @@ enum Item<'a> {
 impl<'a> Batch<'a> {
     pub(crate) fn new(store: &'a Store) -> Self {
         let (items, events) = (Vec::new(), Vec::new());
-        Self { store, items, events, children: Vec::new(), conditions: Vec::new() }
+        let (children, conditions, acts) = (Vec::new(), Vec::new(), Vec::new());
+        Self { store, items, events, children, conditions, acts }
     }
 
     /// Stores a new machine with its whole journal. See [`Store::create`].
@@ -136,6 +143,12 @@ impl<'a> Batch<'a> {
         self
     }
 
+    /// Logs what a person does by it.
+    pub(crate) fn act(mut self, act: Act) -> Self {
+        self.acts.push(act);
+        self
+    }
+
     /// Writes everything. When this returns, all of it is durable.
     ///
     /// # Errors
@@ -143,7 +156,8 @@ impl<'a> Batch<'a> {
     /// Those of the operations. Then nothing was written, and all machines, outcomes and
     /// pending executions are as they were.
     pub async fn write(mut self) -> Result<(), CommitError> {
-        self.try_write().await.map(drop)
+        let written = self.try_write().await;
+        self.logged(written).await.map(drop)
     }
 
     /// Writes everything, also if it is not known at first whether it was written.
@@ -151,12 +165,25 @@ impl<'a> Batch<'a> {
         loop {
             let Err(error) = self.try_write().await else { return Ok(()) };
             if let Some(error) = retry.after(error) {
-                return Err(error);
+                return self.logged(Err(error)).await;
             }
         }
     }
 
-    /// Writes everything, and returns the outcome of each event.
+    /// Logs the acts that were refused.
+    async fn logged<T>(&mut self, written: Result<T, CommitError>) -> Result<T, CommitError> {
+        let (store, acts) = (self.store, self.all_acts());
+        if let Err(error) = &written {
+            store.refuse_all(acts, error).await;
+        }
+        written
+    }
+
+    fn all_acts(&self) -> Vec<Act> {
+        Act::merged(self.acts.iter().cloned().chain(self.items.iter().filter_map(Item::act)))
+    }
+
+    /// Writes everything, and returns the outcome of each event. The caller logs a refusal.
     pub(crate) async fn write_events(mut self) -> Result<Vec<Outcome>, CommitError> {
         self.try_write().await
     }
@@ -224,6 +251,20 @@ impl Item<'_> {
         }
     }
 
+    fn gate(&self) -> Option<GateState> {
+        match self {
+            Self::Change(change) => change.gate(),
+            Self::Create(_) | Self::Commit(_) => None,
+        }
+    }
+
+    fn act(&self) -> Option<Act> {
+        match self {
+            Self::Change(change) => change.act(),
+            Self::Create(_) | Self::Commit(_) => None,
+        }
+    }
+
     fn discard(&mut self) {
         match self {
             Self::Change(change) => change.discard(),
@@ -246,7 +287,10 @@ impl Batch<'_> {
 
     async fn write_once(&mut self, left: &[Left]) -> Result<Vec<Outcome>, CommitError> {
         self.prepare_changes().await?;
-        let Self { store, items, events, children, conditions } = self;
+        let acts = self.all_acts().into_iter();
+        let log = acts.map(|act| Logged::New(self.store.line(act, Some("done".to_owned()))));
+        let log = log.collect();
+        let Self { store, items, events, children, conditions, .. } = self;
         let store: &Store = store;
         let commit_id = commit_id(items);
         let mut prepared = Vec::with_capacity(items.len());
@@ -263,15 +307,15 @@ impl Batch<'_> {
             return Ok(Vec::new());
         }
         no_machine_twice(&prepared)?;
-        let Ended { machines: mut ended, conditions: mut required } =
-            store.ended_by(left, &mut prepared, commit_id).await?;
-        // A call that begins meanwhile, and a gate that is answered, were first.
-        let yielding = ended.iter().map(Execution::id).collect();
-        ended.extend(store.refused(&mut prepared, commit_id).await?);
+        let Consequences { ended, conditions: mut required, yielding } =
+            store.consequences(left, &mut prepared, commit_id).await?;
         required.extend(conditions.iter().cloned());
         required.extend(items.iter().filter_map(Item::condition));
-        for ready in &prepared {
-            if let Some((gate, at)) = store.gate_is_open(ready, &prepared).await? {
+        let gates: Vec<_> = items.iter().map(Item::gate).collect();
+        for (position, ready) in prepared.iter().enumerate() {
+            // The machines that were added come after those of the items.
+            let known = positions.get(position).and_then(|item| gates[*item].clone());
+            if let Some((gate, at)) = store.gate_is_open(ready, &prepared, known).await? {
                 let (id, clock) = (ready.write.row.id, Arc::clone(&store.inner.clock));
                 required.push(Condition::Approved { id, gate, at, clock });
             }
@@ -283,6 +327,7 @@ impl Batch<'_> {
             children: children.clone(),
             conditions: required,
             yielding,
+            log,
             ..backend::Batch::new(commit_id, store.now())
         };
         let sent = telemetry::sent(&batch.events);

@@ -5,19 +5,19 @@ use crate::{
     actor::ToolNode,
     clock::Millis,
     contract::{
-        AnyExecution, ApprovalEnd, Attempt, BoxFuture, CallFact, CallHandle, CallRecord, Callable,
-        CallbackToken, Execution, Permit, Planned, Progress, Token, append, execution::Running,
-        fork,
+        ApprovalEnd, Attempt, BoxFuture, CallFact, CallHandle, CallRecord, Callable, CallbackToken,
+        Execution, Permit, Planned, Token, append, execution::Running, fork,
     },
     effects::{
         change::{Change, Fork, finished},
+        gate_state::GateState,
         permit_check::StoreLender,
         retry::Retry,
     },
     id::Id,
     store::{
         backend::Condition,
-        error::{CommitError, LoadError, Unavailable},
+        error::{CommitError, Unavailable},
         handle::Store,
         process::host,
     },
@@ -75,6 +75,7 @@ pub type Begun<T> = (Execution<Running>, Permit<T>);
 pub struct Begin<'a, T: Callable> {
     fork: Fork<Planned<T>, Begun<T>>,
     by: &'a ToolNode,
+    gate: Option<GateState>,
     condition: Option<Condition>,
 }
 
@@ -82,7 +83,7 @@ impl<'a, T: Callable> Begin<'a, T> {
     /// Will start this execution.
     #[must_use]
     pub fn new(planned: Planned<T>, by: &'a ToolNode) -> Self {
-        Self { fork: Fork::new(planned), by, condition: None }
+        Self { fork: Fork::new(planned), by, gate: None, condition: None }
     }
 
     /// The running execution and its permit, if the batch was written.
@@ -117,7 +118,11 @@ impl<'a, T: Callable> Begin<'a, T> {
             None => None,
             Some(gate) => match approved.iter().find(|(of, _)| *of == gate) {
                 Some((_, approval)) => Some(approval.clone()),
-                None => store.approval(id, gate).await?,
+                None => {
+                    let gate = self.gate.insert(store.gate_state(id, gate).await?);
+                    gate.opens(id, Some(contract.action().digest()), store.now())?;
+                    gate.approved()
+                }
             },
         };
         let callback = T::__answers_later().then(CallbackToken::fresh).transpose();
@@ -163,6 +168,10 @@ impl<T: Callable> Change for Begin<'_, T> {
             Some((running, _)) => running,
             None => self.fork.before.machine(),
         }
+    }
+
+    fn gate(&self) -> Option<GateState> {
+        self.gate.clone()
     }
 
     fn condition(&self) -> Option<Condition> {
@@ -248,17 +257,5 @@ impl Store {
         let lender = Arc::new(StoreLender::new(self, by));
         let (id, epoch) = (running.id(), running.journal().epoch());
         CallHandle::new(record, lender, id, epoch, self.inner.worker.clone())
-    }
-
-    /// The approval that this gate gave. Whether that is enough is checked in the batch.
-    async fn approval(&self, id: Id, gate: Id) -> Result<Option<Approved>, CommitError> {
-        let loaded = match self.load::<AnyExecution>(gate).await {
-            Ok(loaded) => loaded,
-            Err(LoadError::Unavailable(error)) => return Err(error.into()),
-            Err(error) => return Err(CommitError::Gate { id, source: Box::new(error) }),
-        };
-        let progress = Progress::of(&loaded);
-        let approved = progress.decision().filter(|decision| decision.approved);
-        Ok(approved.map(|decision| Approved::new(gate, &decision.by, decision.expires_at)))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     contract::BoxFuture,
-    effects::{begin::Approved, retry::Retry},
+    effects::{act::Act, batch::Batch, begin::Approved, gate_state::GateState, retry::Retry},
     id::Id,
     store::{backend::Condition, error::CommitError, handle::Store},
     stored::Durable,
@@ -25,6 +25,16 @@ pub(crate) trait Change: Send {
 
     /// The gate that it approves.
     fn approval(&self) -> Option<(Id, Approved)> {
+        None
+    }
+
+    /// The gate that it needs, as it was loaded.
+    fn gate(&self) -> Option<GateState> {
+        None
+    }
+
+    /// What a person does by it.
+    fn act(&self) -> Option<Act> {
         None
     }
 
@@ -84,14 +94,16 @@ impl<B, A> Fork<B, A> {
 }
 
 impl Store {
-    /// Commits `next`, also if it is not known at first whether it was written. Gives `before` back, untouched, if it
+    /// Commits `next`, and logs what a person does by it, also if it is not known at first whether it was written. Gives `before` back, untouched, if it
     /// was not.
     pub(crate) async fn advance<B, A: Durable>(
         &self,
         before: B,
         mut next: A,
+        act: Option<Act>,
     ) -> Result<A, Refused<B, CommitError>> {
-        match self.batch().commit(&mut next).write_with(Retry::default()).await {
+        let batch = act.into_iter().fold(self.batch(), Batch::act).commit(&mut next);
+        match batch.write_with(Retry::default()).await {
             Ok(()) => Ok(next),
             Err(error) => Err(Refused::new(before, error)),
         }

@@ -7,6 +7,7 @@ use crate::{
         execution::{self, Status},
     },
     effects::{
+        act::Act,
         begin::Approved,
         change::{Change, Fork},
     },
@@ -128,6 +129,14 @@ impl Change for Decide {
         let is_approved = matches!(self.answer, Answer::Approve(_));
         let by = crate::__private::who(&self.by).name.unwrap_or_default();
         is_approved.then(|| (id, Approved::new(id, by, gate.expires_at())))
+    }
+
+    fn act(&self) -> Option<Act> {
+        let (operation, reason) = match &self.answer {
+            Answer::Approve(_) => ("approve", ""),
+            Answer::Decline(reason) => ("decline", &**reason),
+        };
+        Some(Act::new(&self.by, operation, &[self.fork.before.id()], reason))
     }
 
     fn committed(&mut self, _: &Store, _: u64) {

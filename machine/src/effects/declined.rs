@@ -63,7 +63,9 @@ impl Store {
                 // A yes is for this action only, and until it ends; a no is for everything under the key.
                 let about = loaded.context().approves().map(Approval::action);
                 let is_for_this = about == Some(contract.action().digest());
-                if decision.approved && !(is_for_this && self.is_in_time(decision.expires_at)) {
+                if decision.approved
+                    && !(is_for_this && decision.expires_at.is_none_or(|at| at > self.now()))
+                {
                     continue;
                 }
                 // Of two at the same time, the one that declines.

@@ -10,6 +10,7 @@ use crate::{
         execution::{Completed, Failed},
         settled_at,
     },
+    effects::{act::Act, batch::Batch},
     id::Id,
     journal::{Fact, Pass},
     store::{
@@ -48,6 +49,17 @@ impl Store {
         reason: &str,
         by: &GraphRunner,
     ) -> Result<InDoubt, LoadError> {
+        self.fence_as(id, reason, by, None).await
+    }
+
+    /// Shuts the worker out for a person. The caller logs a refusal.
+    pub(crate) async fn fence_as(
+        &self,
+        id: Id,
+        reason: &str,
+        by: &GraphRunner,
+        act: Option<Act>,
+    ) -> Result<InDoubt, LoadError> {
         loop {
             let reason = bounded(reason.to_owned());
             let mut doubt = match self.load::<AnyExecution>(id).await? {
@@ -63,8 +75,9 @@ impl Store {
                     return Err(LoadError::NotRunning { id, found: found.to_owned() });
                 }
             };
-            match self.commit(doubt.machine_mut()).await {
-                Ok(()) => return Ok(doubt),
+            let batch = act.iter().cloned().fold(self.batch(), Batch::act);
+            match batch.commit(doubt.machine_mut()).write_events().await {
+                Ok(_) => return Ok(doubt),
                 // Its worker answered, or another process parked it: look again.
                 Err(CommitError::Conflict { .. }) => {}
                 Err(CommitError::Unavailable(error)) => return Err(error.into()),
@@ -86,7 +99,8 @@ impl Store {
         receipt: &str,
         by: &Human,
     ) -> Result<Execution<Completed>, Refused<InDoubt, CommitError>> {
-        self.applied(doubt, bounded(receipt.to_owned()), who(by)).await
+        let act = Act::new(by, "confirm applied", &[doubt.execution().id()], receipt);
+        self.applied(doubt, bounded(receipt.to_owned()), who(by), Some(act)).await
     }
 
     /// Settles an execution in doubt: a person found out that the action did not take place. The
@@ -105,8 +119,17 @@ impl Store {
         by: &Human,
     ) -> Result<Execution<Failed>, Refused<InDoubt, CommitError>> {
         // The person looked before this call, however long the store takes for it.
-        let doubt = self.may_be_freed(doubt, self.now()).await?;
-        self.not_applied(doubt, bounded(reason.to_owned()), who(by), false).await
+        let act = Act::new(by, "confirm not applied", &[doubt.execution().id()], reason);
+        match self.may_be_freed(doubt, self.now()).await {
+            Ok(doubt) => {
+                let reason = bounded(reason.to_owned());
+                self.not_applied(doubt, reason, who(by), false, Some(act)).await
+            }
+            Err(refused) => {
+                self.refuse_all(vec![act], &refused.reason).await;
+                Err(refused)
+            }
+        }
     }
 
     /// The same, before that can be known: a person takes responsibility, by name, for freeing the key
@@ -124,10 +147,12 @@ impl Store {
         by: &Human,
     ) -> Result<Execution<Failed>, Refused<InDoubt, CommitError>> {
         // A receipt that this process has outranks the person: then there is a conflict.
+        let act = Act::new(by, "override not applied", &[doubt.execution().id()], reason);
         if let Err(error) = self.write_answers(doubt.execution().id()).await {
+            self.refuse_all(vec![act], &error).await;
             return Err(Refused::new(doubt, error));
         }
-        self.not_applied(doubt, bounded(reason.to_owned()), who(by), true).await
+        self.not_applied(doubt, bounded(reason.to_owned()), who(by), true, Some(act)).await
     }
 
     /// Asks the service whether the action took place ([`Perform::find`]), for at most the timeout of
@@ -182,11 +207,14 @@ impl Store {
         };
         match Answered::of(answer).evidence {
             Evidence::Applied(receipt) => {
-                self.applied(doubt, receipt, who(by)).await.map(Settled::Completed)
+                self.applied(doubt, receipt, who(by), None).await.map(Settled::Completed)
             }
             Evidence::NotApplied(reason) => match refused {
                 Some(refused) => Err(Refused::new(doubt, refused)),
-                None => self.not_applied(doubt, reason, who(by), false).await.map(Settled::Failed),
+                None => {
+                    let failed = self.not_applied(doubt, reason, who(by), false, None).await;
+                    failed.map(Settled::Failed)
+                }
             },
             Evidence::Unknown(_) => Ok(Settled::InDoubt(doubt)),
         }
@@ -197,6 +225,7 @@ impl Store {
         doubt: InDoubt,
         receipt: String,
         by: Who<'_>,
+        act: Option<Act>,
     ) -> Result<Execution<Completed>, Refused<InDoubt, CommitError>> {
         let fact = CallFact::Confirmed {
             applied: true,
@@ -204,7 +233,7 @@ impl Store {
             at: self.now(),
             overridden: false,
         };
-        self.settle_doubt(doubt, by, fact, |doubt| doubt.applied(receipt)).await
+        self.settle_doubt(doubt, (by, fact), act, |doubt| doubt.applied(receipt)).await
     }
 
     async fn not_applied(
@@ -213,10 +242,11 @@ impl Store {
         reason: String,
         by: Who<'_>,
         overridden: bool,
+        act: Option<Act>,
     ) -> Result<Execution<Failed>, Refused<InDoubt, CommitError>> {
         let (at, text) = (self.now(), reason.clone());
         let fact = CallFact::Confirmed { applied: false, reason, at, overridden };
-        self.settle_doubt(doubt, by, fact, |doubt| doubt.not_applied(text)).await
+        self.settle_doubt(doubt, (by, fact), act, |doubt| doubt.not_applied(text)).await
     }
 
     /// Settles an execution by what the worker itself said, late. `None` if it said nothing that
@@ -242,27 +272,29 @@ impl Store {
                 known.unwrap_or_else(|| progress.receipt().unwrap_or_default().to_owned());
             let evidence = Evidence::Applied(receipt.clone());
             let fact = CallFact::Evidence { epoch, evidence, late: false };
-            let done = self.settle_doubt(doubt, by, fact, |doubt| doubt.applied(receipt)).await?;
+            let done =
+                self.settle_doubt(doubt, (by, fact), None, |doubt| doubt.applied(receipt)).await?;
             return Ok(Ok(done.into()));
         }
         let refused = progress.refused().filter(|_| progress.is_refused());
         let Some(reason) = refused.map(str::to_owned) else { return Ok(Err(doubt)) };
         let evidence = Evidence::NotApplied(reason.clone());
         let fact = CallFact::Evidence { epoch, evidence, late: false };
-        let failed = self.settle_doubt(doubt, by, fact, |doubt| doubt.not_applied(reason)).await?;
+        let failed =
+            self.settle_doubt(doubt, (by, fact), None, |doubt| doubt.not_applied(reason)).await?;
         Ok(Ok(failed.into()))
     }
 
     async fn settle_doubt<M: Durable>(
         &self,
         doubt: InDoubt,
-        by: Who<'_>,
-        fact: CallFact,
+        (by, fact): (Who<'_>, CallFact),
+        act: Option<Act>,
         settle: impl FnOnce(InDoubt) -> M,
     ) -> Result<M, Refused<InDoubt, CommitError>> {
         let mut next = doubt.fork();
         next.append(by, fact);
-        self.advance(doubt, settle(next)).await
+        self.advance(doubt, settle(next), act).await
     }
 
     /// Checks that "it did not take place" could be known at this time: the worker had ended, and the call

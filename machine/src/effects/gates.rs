@@ -1,6 +1,5 @@
 use crate::{
     actor::{GraphRunner, Human},
-    clock::Millis,
     contract::{
         AnyExecution, Callable, Decision, Execution, Extent, Gate, Planned, Progress, Wording,
         execution::{Cancelled, Pending, Status},
@@ -205,7 +204,7 @@ impl Store {
         gate: Gate,
         ended: Execution<Cancelled>,
     ) -> Result<Execution<Cancelled>, Refused<Gate, CommitError>> {
-        match self.advance(gate, ended).await {
+        match self.advance(gate, ended, None).await {
             Err(Refused { machine: gate, reason: reason @ CommitError::Conflict { .. } }) => {
                 let reason = self.decided_by_another(gate.id(), reason).await;
                 Err(Refused::new(gate, reason))
@@ -289,10 +288,5 @@ impl Store {
             }
             key => Ok((behind, key)),
         }
-    }
-
-    /// Whether the approval that a gate gave can still be used.
-    pub(crate) fn is_in_time(&self, expires_at: Option<Millis>) -> bool {
-        expires_at.is_none_or(|at| at > self.now())
     }
 }

@@ -3,15 +3,17 @@
 
 mod accepted_call;
 mod acknowledge;
+pub(crate) mod act;
 pub(crate) mod batch;
 pub(crate) mod begin;
 mod cancel;
 mod change;
+mod consequences;
 pub(crate) mod decide;
 mod declined;
 pub(crate) mod done;
 mod doubt;
-mod gated;
+mod gate_state;
 pub(crate) mod gates;
 pub(crate) mod identity;
 mod key;
@@ -21,6 +23,7 @@ mod permit_check;
 mod question;
 pub(crate) mod recover;
 pub(crate) mod report;
+mod requirements;
 pub(crate) mod resume;
 pub(crate) mod retry;
 pub(crate) mod settle;

@@ -15,7 +15,7 @@ use crate::{
     id::Id,
     store::{
         backend::Attempts,
-        handle::{Inner, Store},
+        handle::{Inner, PROGRAM, Store},
         write::attempt::{CONTRACTS, KeyState, key_state},
     },
     telemetry,
@@ -40,7 +40,7 @@ impl StoreLender {
     }
 
     fn store(&self) -> Option<Store> {
-        self.store.upgrade().map(|inner| Store { inner })
+        self.store.upgrade().map(|inner| Store { inner, via: PROGRAM })
     }
 }
 

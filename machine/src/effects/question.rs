@@ -1,7 +1,7 @@
 use crate::{
     actor::Human,
     contract::{AnyExecution, CallFact, Progress, Question, bounded},
-    effects::{resume::at_position, retry::Retry},
+    effects::{act::Act, resume::at_position, retry::Retry},
     id::Id,
     store::{
         error::{CommitError, LoadError},
@@ -66,7 +66,9 @@ impl Store {
     ) -> Result<Question, Refused<Question, CommitError>> {
         let mut next = question.fork();
         next.record(bounded(response.to_owned()), by, self.now());
-        match self.batch().commit(next.machine()).write_with(Retry::default()).await {
+        let act = Act::new(by, "respond", &[question.id()], "");
+        let batch = self.batch().act(act).commit(next.machine());
+        match batch.write_with(Retry::default()).await {
             Ok(()) => Ok(next),
             Err(reason) => Err(Refused::new(question, reason)),
         }

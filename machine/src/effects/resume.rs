@@ -10,6 +10,7 @@ use crate::{
         execution::{self, Status},
     },
     definition::Definition,
+    effects::act::Act,
     id::Id,
     store::{
         error::{CommitError, LoadError},
@@ -187,6 +188,17 @@ impl Store {
         checks: Resume,
         by: &GraphRunner,
     ) -> Result<Resumed, Refused<Question, CommitError>> {
+        self.proceed_as(question, checks, by, None).await
+    }
+
+    /// Resumes a question, for a person.
+    pub(crate) async fn proceed_as(
+        &self,
+        question: Question,
+        checks: Resume,
+        by: &GraphRunner,
+        act: Option<Act>,
+    ) -> Result<Resumed, Refused<Question, CommitError>> {
         let id = question.id();
         let waits = Waits::of(question.execution()).map_err(LoadError::from);
         let is_answered = question.answered_by().is_some();
@@ -207,10 +219,13 @@ impl Store {
         };
         let (age_ms, mut warnings, response) = match checked.await {
             Ok(checked) => checked,
-            Err(reason) => return Err(Refused::new(question, reason)),
+            Err(reason) => {
+                self.refuse_all(act.into_iter().collect(), &reason).await;
+                return Err(Refused::new(question, reason));
+            }
         };
         let next = question.fork().proceed(response, by);
-        match self.advance(question, next).await {
+        match self.advance(question, next, act).await {
             Ok(execution) => {
                 // What a program suspended goes on; then the graph is not done yet.
                 if *execution.context().action().action_type() == ActionType::EcsRequest {

@@ -109,7 +109,7 @@ impl Operator<'_> {
             if takes_reason {
                 payload.insert("reason".to_owned(), reason.into());
             }
-            let draft = Draft::new(self.store, id, "cancel", payload, true).await?;
+            let draft = Draft::new(&self.store, id, "cancel", payload, true).await?;
             return Ok(Plan::Own(id, Box::new(draft)));
         }
         match self.store.load::<AnyExecution>(id).await? {
@@ -137,7 +137,7 @@ impl Operator<'_> {
     }
 
     async fn apply(&self, plan: Plan, reason: &str) -> Result<Cancelled, Error> {
-        let (store, actors) = (self.store, self.actors);
+        let (store, actors) = (&self.store, self.actors);
         let id = match plan {
             Plan::Own(id, draft) => {
                 let accepted = draft.send(store, None, self.by).await?;

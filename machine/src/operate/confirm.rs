@@ -85,40 +85,33 @@ impl Operator<'_> {
     /// [`Error`]: nothing was changed, unless its text names what was done before.
     pub async fn confirm(&self, doubt: InDoubt, finding: Finding<'_>) -> Result<(), Error> {
         let id = doubt.execution().id();
-        let (operation, text) = match finding {
+        let settled = match finding {
             Finding::Applied(receipt) => {
-                ("confirm applied", receipt.unwrap_or("a person found that it took place"))
+                let receipt = receipt.unwrap_or("a person found that it took place");
+                self.store.confirm_applied(doubt, receipt, self.by).await.map(drop)
             }
-            Finding::NotApplied(reason) => ("confirm not applied", not_applied(reason)),
-            Finding::Overridden(reason) => ("override not applied", not_applied(reason)),
+            Finding::NotApplied(reason) => {
+                let reason = not_applied(reason);
+                self.store.confirm_not_applied(doubt, reason, self.by).await.map(drop)
+            }
+            Finding::Overridden(reason) => {
+                let reason = not_applied(reason);
+                self.store.override_not_applied(doubt, reason, self.by).await.map(drop)
+            }
         };
-        self.logged(operation, &[id], text, async {
-            let settled = match finding {
-                Finding::Applied(_) => {
-                    self.store.confirm_applied(doubt, text, self.by).await.map(drop)
-                }
-                Finding::NotApplied(_) => {
-                    self.store.confirm_not_applied(doubt, text, self.by).await.map(drop)
-                }
-                Finding::Overridden(_) => {
-                    self.store.override_not_applied(doubt, text, self.by).await.map(drop)
-                }
-            };
-            let Err(refused) = settled else { return Ok(()) };
-            if matches!(refused.reason, CommitError::Conflict { .. }) {
-                return Err(self.faster(id).await);
-            }
-            let early = matches!(
-                refused.reason,
-                CommitError::WorkerAlive { .. }
-                    | CommitError::CutOff { .. }
-                    | CommitError::WorkerUnknown { .. }
-                    | CommitError::NotSettled { .. }
-            );
-            let error = Error::from(refused.reason);
-            Err(if early { error.hint("`--override` does so") } else { error })
-        })
-        .await
+        let Err(refused) = settled else { return Ok(()) };
+        if matches!(refused.reason, CommitError::Conflict { .. }) {
+            return Err(self.faster(id).await);
+        }
+        let early = matches!(
+            refused.reason,
+            CommitError::WorkerAlive { .. }
+                | CommitError::CutOff { .. }
+                | CommitError::WorkerUnknown { .. }
+                | CommitError::NotSettled { .. }
+        );
+        let error = Error::from(refused.reason);
+        Err(if early { error.hint("`--override` does so") } else { error })
     }
 }
 

@@ -54,14 +54,12 @@ impl Operator<'_> {
     ///
     /// [`Error`]: nothing was changed, unless its text names what was done before.
     pub async fn approve(&self, gates: Vec<(Gate, Option<Digest>)>) -> Result<Vec<Decided>, Error> {
-        let ids: Vec<_> = gates.iter().map(|(gate, _)| gate.id()).collect();
         let answers = gates.into_iter().map(|(gate, shown)| {
             // The digest of no text: the store refuses it, unless there is a reason that comes first.
             let shown = shown.unwrap_or(Digest::ZERO);
             (asked(&gate), Decide::approve(gate, shown, self.by))
         });
-        let decided = self.decide(answers.collect());
-        self.logged("approve", &ids, "", decided).await
+        self.decide(answers.collect()).await
     }
 
     /// Cancels the actions behind these gates. All of them, or none.
@@ -75,13 +73,11 @@ impl Operator<'_> {
         reason: Option<&str>,
     ) -> Result<Vec<Decided>, Error> {
         let reason = reason.unwrap_or(Phrase::Declined.english());
-        let ids: Vec<_> = gates.iter().map(Gate::id).collect();
         let answers = gates.into_iter().map(|gate| {
             let asked = asked(&gate);
             (asked, Decide::decline(gate, reason, self.by))
         });
-        let decided = self.decide(answers.collect());
-        self.logged("decline", &ids, reason, decided).await
+        self.decide(answers.collect()).await
     }
 
     async fn decide(&self, answers: Vec<((Id, Id), Decide)>) -> Result<Vec<Decided>, Error> {

@@ -41,7 +41,7 @@ impl Operator<'_> {
 
     async fn with_commands(&self, id: Id, error: Error) -> Error {
         // It is an addition only.
-        let observer = Observer::new(self.store);
+        let observer = Observer::new(&self.store);
         let mut steps = Box::pin(observer.next(id)).await.unwrap_or_default();
         // The gate or the question may be that of a child.
         let of_children = Box::pin(observer.next_of_children(id)).await.unwrap_or_default();

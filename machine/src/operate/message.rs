@@ -60,7 +60,7 @@ impl Operator<'_> {
         payload: Map<String, Value>,
         SendOptions { correlation, seen, early }: SendOptions,
     ) -> Result<SentMessage, Error> {
-        let draft = Draft::new(self.store, id, trigger, payload, early).await;
+        let draft = Draft::new(&self.store, id, trigger, payload, early).await;
         let draft = draft.and_then(|draft| match seen {
             // It was never shown to anybody.
             Some(seen) if seen > draft.transitions => Err(Error::refused(format!(
@@ -76,7 +76,7 @@ impl Operator<'_> {
         // An answer is to the question that the person has seen. A state that does not wait is left at any
         // moment, and the event may be for the next one, too.
         draft.seen = seen.or(draft.answers.then_some(draft.transitions));
-        let send = draft.send(self.store, correlation, self.by);
+        let send = draft.send(&self.store, correlation, self.by);
         self.logged("send", &[id], trigger, send).await
     }
 }

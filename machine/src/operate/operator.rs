@@ -2,12 +2,13 @@ use std::future::Future;
 
 use super::{Error, ErrorKind};
 use crate::{
-    actor::{Actor, Actors, Human},
+    actor::{Actors, Human},
     contract::{
         Action, AnyExecution, Contract, Execution, InDoubt, Planned, Progress, execution::Failed,
     },
+    effects::act::Act,
     id::Id,
-    store::{CommitError, LoadError, Query, Store, operation::NewOperation},
+    store::{CommitError, LoadError, Query, Store},
     typed::State,
     view::{Label, line::OneLine},
 };
@@ -40,18 +41,16 @@ use crate::{
 /// ```
 #[derive(Debug)]
 pub struct Operator<'a> {
-    pub(super) store: &'a Store,
+    pub(super) store: Store,
     pub(super) actors: &'a Actors,
     pub(super) by: &'a Human,
-    /// The interface, such as `cli`.
-    via: &'static str,
 }
 
 impl<'a> Operator<'a> {
     /// `via` names the interface in the operator log, such as `cli`.
     #[must_use]
-    pub fn new(store: &'a Store, actors: &'a Actors, by: &'a Human, via: &'static str) -> Self {
-        Self { store, actors, by, via }
+    pub fn new(store: &Store, actors: &'a Actors, by: &'a Human, via: &'static str) -> Self {
+        Self { store: store.via(via), actors, by }
     }
 
     /// Retries a failed execution: a new attempt with the same key. Returns the id of the attempt.
@@ -62,21 +61,20 @@ impl<'a> Operator<'a> {
     pub async fn retry(&self, id: Id) -> Result<Id, Error> {
         let failed = self.failed(id).await;
         let failed = self.checked("retry", &[id], "", failed).await?;
-        self.logged("retry", &[id], "", async {
-            // If another retry was faster, the store refuses this one: the key is taken.
-            let contract = Contract::retry(&failed, self.by);
-            let mut again = Planned::<Action>::from(Execution::new(contract));
-            self.store.plan(&mut again).await.map_err(|error| match error {
-                CommitError::AlreadyDone { by, .. } => Error::refused(format!(
-                    "{by} has already done what {} was to do, so there is nothing to try again; \
-                     look at it with `show {by}`",
-                    if by == id { "it".to_owned() } else { id.to_string() }
-                )),
-                error => error.into(),
-            })?;
-            Ok(again.id())
-        })
-        .await
+        // If another retry came first, the store refuses this one: the key is taken.
+        let contract = Contract::retry(&failed, self.by);
+        let mut again = Planned::<Action>::from(Execution::new(contract));
+        let batch = self.store.batch().act(self.act("retry", &[id], ""));
+        let written = batch.create(again.machine()).write_events().await;
+        let again = written.map(|_| again.id()).map_err(|error| match error {
+            CommitError::AlreadyDone { by, .. } => Error::refused(format!(
+                "{by} has already done what {} was to do, so there is nothing to try again; \
+                 look at it with `show {by}`",
+                if by == id { "it".to_owned() } else { id.to_string() }
+            )),
+            error => error.into(),
+        });
+        self.checked("retry", &[id], "", again).await
     }
 
     /// The execution to try again.
@@ -132,20 +130,16 @@ impl<'a> Operator<'a> {
     pub async fn acknowledge(&self, id: Id) -> Result<(), Error> {
         let checked = self.is_execution("acknowledge", id).await;
         self.checked("acknowledge", &[id], "", checked).await?;
-        let acknowledge = async {
-            let contradicted = self.store.load::<AnyExecution>(id).await?;
-            let done = match Progress::of(&contradicted).acknowledged_by() {
-                Some(by) => Err(Error::refused(format!(
-                    "{} has already acknowledged that {id} is contradicted; look at it with `show {id}`",
-                    OneLine(by)
-                ))),
-                None => Ok(()),
-            };
-            done?;
-            self.store.acknowledge(contradicted, self.by).await.map(drop).map_err(Error::from)
-        };
-        let acknowledged = async { self.or_instead(id, acknowledge.await).await };
-        self.logged("acknowledge", &[id], "", acknowledged).await
+        let contradicted = self.store.load::<AnyExecution>(id).await?;
+        if let Some(by) = Progress::of(&contradicted).acknowledged_by() {
+            let error = Error::refused(format!(
+                "{} has already acknowledged that {id} is contradicted; look at it with `show {id}`",
+                OneLine(by)
+            ));
+            return self.checked("acknowledge", &[id], "", Err(error)).await;
+        }
+        let acknowledged = self.store.acknowledge(contradicted, self.by).await.map(drop);
+        self.or_instead(id, acknowledged.map_err(Error::from)).await
     }
 
     /// Shuts out the worker of a call, which puts the call in doubt.
@@ -157,15 +151,14 @@ impl<'a> Operator<'a> {
         let reason = reason.unwrap_or(SHUT_OUT);
         let checked = self.is_execution("fence", id).await;
         self.checked("fence", &[id], reason, checked).await?;
-        let fence = async {
-            let fenced = self.store.fence(id, reason, &self.actors.graph_runner).await;
-            let fenced = fenced.map_err(|error| match error {
-                LoadError::NotRunning { id, found } => not_in_flight(id, &found),
-                error => error.into(),
-            });
-            self.or_instead(id, fenced).await
-        };
-        self.logged("fence", &[id], reason, fence).await
+        let act = self.act("fence", &[id], reason);
+        let fenced = self.store.fence_as(id, reason, &self.actors.graph_runner, Some(act)).await;
+        let fenced = fenced.map_err(|error| match error {
+            LoadError::NotRunning { id, found } => not_in_flight(id, &found),
+            error => error.into(),
+        });
+        let fenced = self.or_instead(id, fenced).await;
+        self.checked("fence", &[id], reason, fenced).await
     }
 
     /// The call whose worker is to be shut out, or whose service has accepted it and not reported.
@@ -192,7 +185,11 @@ impl<'a> Operator<'a> {
         self.checked("fence", &[id], reason.unwrap_or(SHUT_OUT), call).await
     }
 
-    /// Logs an operation that was refused before it began. Requests for unknown machines are not logged.
+    pub(super) fn act(&self, operation: &'static str, machines: &[Id], detail: &str) -> Act {
+        Act::new(self.by, operation, machines, detail)
+    }
+
+    /// Logs an act that was refused. Requests for unknown machines are not logged.
     pub(super) async fn checked<T>(
         &self,
         operation: &'static str,
@@ -202,7 +199,10 @@ impl<'a> Operator<'a> {
     ) -> Result<T, Error> {
         match checked {
             Err(error) if matches!(error.kind(), ErrorKind::Refused | ErrorKind::Payload) => {
-                self.logged(operation, machines, detail, async { Err(error) }).await
+                let act = self.act(operation, machines, detail);
+                // The person learns of the refusal in any case.
+                let _ = self.store.refuse(act, &error).await;
+                Err(error)
             }
             checked => checked,
         }
@@ -216,14 +216,8 @@ impl<'a> Operator<'a> {
         detail: &str,
         act: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
-        let new = NewOperation {
-            by: self.by.name().unwrap_or_default().to_owned(),
-            via: self.via,
-            operation: operation.to_owned(),
-            machines: machines.to_vec(),
-            detail: detail.to_owned(),
-        };
-        let number = self.store.operation_begun(&new).await.map_err(Error::not_begun)?;
+        let line = self.store.line(self.act(operation, machines, detail), None);
+        let number = self.store.operation(line).await.map_err(Error::not_begun)?;
         let done = act.await;
         let outcome = match &done {
             Ok(_) => "done".to_owned(),

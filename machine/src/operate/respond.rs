@@ -37,15 +37,11 @@ impl Operator<'_> {
     ///
     /// [`Error`]: nothing was changed, unless its text names what was done before.
     pub async fn respond(&self, question: Question, response: &str) -> Result<Question, Error> {
-        let id = question.id();
         if response.is_empty() {
             return Err(Error::invalid("the response is empty; give an answer"));
         }
-        let respond = async {
-            let stored = self.store.respond(question, response, self.by).await;
-            stored.map_err(|refused| refused.reason.into())
-        };
-        self.logged("respond", &[id], "", respond).await
+        let stored = self.store.respond(question, response, self.by).await;
+        stored.map_err(|refused| refused.reason.into())
     }
 
     /// Resumes a question with its stored answer.
@@ -55,11 +51,9 @@ impl Operator<'_> {
     /// [`Error`]: nothing was changed, unless its text names what was done before.
     pub async fn proceed(&self, question: Question, checks: Resume) -> Result<Resumed, Error> {
         let id = question.id();
-        let proceed = async {
-            let resumed =
-                self.store.proceed_with(question, checks, &self.actors.graph_runner).await;
-            resumed.map_err(|refused| refused.reason.into())
-        };
-        self.logged("continue", &[id], "", proceed).await
+        let act = self.act("continue", &[id], "");
+        let by = &self.actors.graph_runner;
+        let resumed = self.store.proceed_as(question, checks, by, Some(act)).await;
+        resumed.map_err(|refused| refused.reason.into())
     }
 }

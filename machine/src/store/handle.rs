@@ -53,7 +53,12 @@ use crate::{
 #[derive(Clone)]
 pub struct Store {
     pub(crate) inner: Arc<Inner>,
+    /// The interface that the operator log names for the acts of people.
+    pub(crate) via: &'static str,
 }
+
+/// A method of [`Store`], as the operator log names the interface.
+pub(crate) const PROGRAM: &str = "program";
 
 pub(crate) struct Inner {
     pub(crate) backend: Arc<dyn Backend>,

@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// What a person did by the command line or over HTTP. See [`Store::operations`].
+/// What a person did to the machines of a store. See [`Store::operations`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
@@ -23,7 +23,7 @@ pub struct Operation {
     pub at: Millis,
     /// The name of the person.
     pub by: String,
-    /// The way: `cli` or `http`.
+    /// The interface: `cli`, `http`, or `program` for a method of [`Store`].
     pub via: String,
     /// What was done, such as `approve`.
     pub operation: String,
@@ -36,24 +36,26 @@ pub struct Operation {
     pub outcome: Option<String>,
 }
 
-/// An operation that is about to begin.
+/// A new line of the operator log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NewOperation {
     /// The name of the person.
     pub(crate) by: String,
-    /// `cli` or `http`.
+    /// The interface, such as `cli`.
     pub(crate) via: &'static str,
     /// Such as `approve`.
     pub(crate) operation: String,
     pub(crate) machines: Vec<Id>,
     /// More about it, without payloads and secrets. It is cut at 1 KiB.
     pub(crate) detail: String,
+    /// `None` if the operation begins.
+    pub(crate) outcome: Option<String>,
 }
 
 /// What a batch writes into the operator log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Logged {
-    Begun(NewOperation),
+    New(NewOperation),
     /// The outcome of an operation that has none. The first one stays.
     Ended {
         number: u64,
@@ -68,10 +70,10 @@ const MAX_BYTES: usize = 1024;
 const CUT: &str = "…";
 
 impl NewOperation {
-    pub(crate) fn begun(self, number: u64, at: Millis) -> Operation {
-        let Self { by, via, operation, machines, detail } = self;
-        let via = via.to_owned();
-        Operation { number, at, by, via, operation, machines, detail, outcome: None }
+    pub(crate) fn numbered(self, number: u64, at: Millis) -> Operation {
+        let Self { by, via, operation, machines, detail, outcome } = self;
+        let (detail, outcome) = (bounded(&detail), outcome.as_deref().map(bounded));
+        Operation { number, at, by, via: via.to_owned(), operation, machines, detail, outcome }
     }
 }
 
@@ -95,12 +97,13 @@ impl Operation {
 }
 
 impl Store {
-    /// A page of the operator log: who did what by the command line or over HTTP, newest first; at most
+    /// A page of the operator log: which person did what, newest first; at most
     /// `limit` operations, and at least one. The page after an operation is that `after` its number, which
     /// [`Page::next`] has. An operation that was changed is an error in its place.
     ///
-    /// The log has what people did to the store from outside of a program. What a program does itself is
-    /// in the journals of its machines only.
+    /// An act that is one batch is logged by that batch; one that was refused has a line of its own. An act of
+    /// several steps is logged before it begins, and again with its outcome. What a program does without a person
+    /// is in the journals of its machines only.
     ///
     /// ```
     /// # async fn example(store: &machine::store::Store) -> Result<(), machine::store::Unavailable> {
@@ -130,25 +133,18 @@ impl Store {
         Ok(Page { items, next })
     }
 
-    /// Puts on record what a person is about to do. When this returns, that is durable. Returns the number
+    /// Writes a line of the operator log, for an act of several steps before it begins. Returns the number
     /// for [`operation_ended`](Self::operation_ended).
     ///
-    /// After an error it may be on record or not, then without an outcome.
-    #[allow(dead_code, reason = "for surfaces that are features")]
-    pub(crate) async fn operation_begun(
-        &self,
-        operation: &NewOperation,
-    ) -> Result<u64, Unavailable> {
-        let mut operation = operation.clone();
-        operation.detail = bounded(&operation.detail);
-        let applied = self.log(Logged::Begun(operation)).await?;
+    /// After an error the line may be there, then without an outcome.
+    pub(crate) async fn operation(&self, operation: NewOperation) -> Result<u64, Unavailable> {
+        let applied = self.log(Logged::New(operation)).await?;
         // It has no preconditions, so nothing in it can be rejected.
         applied.logged.ok_or_else(Unavailable::stopped)
     }
 
-    /// Puts on record how an operation ended, unless that is on record. One that was changed in the
+    /// Writes how an operation ended, unless that is logged. One that was changed in the
     /// meantime stays as it is: [`operations`](Self::operations) reports it.
-    #[allow(dead_code, reason = "for surfaces that are features")]
     pub(crate) async fn operation_ended(
         &self,
         number: u64,
@@ -160,7 +156,7 @@ impl Store {
 
     async fn log(&self, logged: Logged) -> Result<Applied, Unavailable> {
         let commit_id = i64::from_le_bytes(Id::random_bytes());
-        let batch = Batch { log: Some(logged), ..Batch::new(commit_id, self.now()) };
+        let batch = Batch { log: vec![logged], ..Batch::new(commit_id, self.now()) };
         Ok(self.inner.backend.apply(batch).await?.unwrap_or_default())
     }
 }

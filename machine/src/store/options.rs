@@ -7,7 +7,7 @@ use crate::{
     journal::DigestKey,
     store::{
         backend::{Backend, Settings},
-        handle::{Inner, Store},
+        handle::{Inner, PROGRAM, Store},
         integrity::declared::Declared,
         memory::Memory,
         process::worker::Worker,
@@ -172,6 +172,7 @@ impl OpenOptions {
                 broken: crate::store::read::broken::Broken::default(),
                 commits: std::sync::OnceLock::new(),
             }),
+            via: PROGRAM,
         }
     }
 }

@@ -46,7 +46,7 @@ pub(crate) struct Batch {
     /// A consumer that moves on.
     pub(crate) advance: Option<Advance>,
     /// What goes into the operator log.
-    pub(crate) log: Option<Logged>,
+    pub(crate) log: Vec<Logged>,
     /// What else must hold in the transaction.
     pub(crate) conditions: Vec<Condition>,
     /// The machines whose writes are left out if they are in another version by then, after all others.
@@ -74,7 +74,7 @@ impl Batch {
     pub(crate) fn new(commit_id: i64, now: Millis) -> Self {
         let (definitions, writes, events) = (Vec::new(), Vec::new(), Vec::new());
         let (children, drives, tools) = (Vec::new(), Vec::new(), Vec::new());
-        let (prune, advance, log, conditions) = (None, None, None, Vec::new());
+        let (prune, advance, log, conditions) = (None, None, Vec::new(), Vec::new());
         let crew = None;
         Self {
             commit_id,
@@ -130,7 +130,7 @@ impl Batch {
             && self.conditions.is_empty()
             && self.prune.is_none()
             && self.advance.is_none()
-            && self.log.is_none()
+            && self.log.is_empty()
     }
 
     /// Whether it leaves inboxes, leases and tools alone, apart from what its writes cause.

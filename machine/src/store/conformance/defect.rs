@@ -116,7 +116,7 @@ impl Defect {
             let consumers = memory.tamper(|data| data.consumers.get(&advance.consumer).copied());
             advance.expected = consumers.flatten();
         }
-        if let (Self::RewritesOutcome, Some(Logged::Ended { number, .. })) = (self, &batch.log) {
+        if let (Self::RewritesOutcome, [Logged::Ended { number, .. }]) = (self, &batch.log[..]) {
             memory.tamper(|data| {
                 let ended = data.operations.iter_mut().filter(|it| it.number == *number);
                 ended.for_each(|operation| operation.outcome = None);

@@ -26,10 +26,11 @@ pub(super) async fn check(open: &Open<'_>) -> Result<(), String> {
             operation: "approve".to_owned(),
             machines: (0..number % 4).map(|_| Id::fresh()).collect(),
             detail: format!("é {number}'"),
+            outcome: None,
         };
-        let found = log(&store, Logged::Begun(operation.clone())).await?;
+        let found = log(&store, Logged::New(operation.clone())).await?;
         ensure!(found == Some(number), "operation {number} has the number {found:?}");
-        model.push(operation.begun(number, NOW));
+        model.push(operation.numbered(number, NOW));
         pages(&store, &model).await?;
     }
     ends(&store, &mut model, 3, "done", true).await?;
@@ -77,7 +78,7 @@ async fn ends(
 }
 
 async fn log(store: &Subject, logged: Logged) -> Result<Option<u64>, String> {
-    let batch = Batch { log: Some(logged), now: NOW, ..commit(vec![], vec![]) };
+    let batch = Batch { log: vec![logged], now: NOW, ..commit(vec![], vec![]) };
     Ok(store.accepts(batch).await?.logged)
 }
 

@@ -35,7 +35,7 @@ impl Data {
         let pruned =
             batch.prune.as_ref().map_or_else(Vec::new, |prune| self.prune(prune, batch.now));
         let advanced = batch.advance.as_ref().is_some_and(|advance| self.advance(advance));
-        let logged = batch.log.as_ref().and_then(|log| self.log(log, batch.now));
+        let logged = batch.log.iter().map(|log| self.log(log, batch.now)).last().flatten();
         Ok(Applied { last, outcomes, pruned, advanced, logged })
     }
 

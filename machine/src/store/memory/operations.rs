@@ -8,9 +8,9 @@ impl Data {
     /// Writes into the operator log; returns the number of the operation, unless nothing was written.
     pub(super) fn log(&mut self, logged: &Logged, now: Millis) -> Option<u64> {
         match logged {
-            Logged::Begun(operation) => {
+            Logged::New(operation) => {
                 let number = self.operations.len() as u64 + 1;
-                self.operations.push(operation.clone().begun(number, now));
+                self.operations.push(operation.clone().numbered(number, now));
                 Some(number)
             }
             Logged::Ended { number, outcome } => {

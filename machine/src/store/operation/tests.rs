@@ -50,7 +50,7 @@ impl Place {
     }
 
     async fn begun(&self, name: &str) -> u64 {
-        self.store.operation_begun(&operation(name)).await.unwrap()
+        self.store.operation(operation(name)).await.unwrap()
     }
 }
 
@@ -65,6 +65,7 @@ fn operation(name: &str) -> NewOperation {
         operation: name.to_owned(),
         machines: vec![Id::fresh(), Id::fresh()],
         detail: "reason: wrong address".to_owned(),
+        outcome: None,
     }
 }
 
@@ -79,7 +80,7 @@ async fn what_was_begun_is_in_the_file_and_in_its_backup() {
     let place = Place::new().await;
     let approve = operation("approve");
     let at = place.store.now();
-    let first = place.store.operation_begun(&approve).await.unwrap();
+    let first = place.store.operation(approve.clone()).await.unwrap();
     place.store.operation_ended(first, "done").await.unwrap();
     // Nobody learns how this one ended.
     let second = place.begun("retry").await;
@@ -87,7 +88,8 @@ async fn what_was_begun_is_in_the_file_and_in_its_backup() {
 
     let found = all(&place.store).await;
     assert!(found[1].at >= at);
-    let expected = Operation { outcome: Some("done".to_owned()), ..approve.begun(1, found[1].at) };
+    let expected =
+        Operation { outcome: Some("done".to_owned()), ..approve.numbered(1, found[1].at) };
     assert_eq!(found[1], expected);
     assert_eq!((found[0].operation.as_str(), &found[0].outcome), ("retry", &None));
 
@@ -126,7 +128,7 @@ async fn long_texts_are_cut() {
     let place = Place::new().await;
     for text in ["é".repeat(5000), "x".repeat(MAX_BYTES + 1), "x".repeat(MAX_BYTES)] {
         let long = NewOperation { detail: text.clone(), ..operation("send") };
-        let number = place.store.operation_begun(&long).await.unwrap();
+        let number = place.store.operation(long).await.unwrap();
         place.store.operation_ended(number, &text).await.unwrap();
         let found = all(&place.store).await.swap_remove(0);
         assert_eq!(found.outcome.as_ref(), Some(&found.detail));
@@ -205,7 +207,7 @@ async fn verification_notices_what_is_missing() {
         let problems = place.problems().await;
         assert!(problems.iter().any(|problem| problem == expected), "{problems:?}");
         // The log goes on.
-        place.store.operation_begun(&operation("fourth")).await.unwrap();
+        place.store.operation(operation("fourth")).await.unwrap();
         assert!(!place.problems().await.is_empty());
     }
 }
@@ -236,6 +238,6 @@ async fn a_store_for_reading_lists_and_does_not_write() {
     place.begun("approve").await;
     let reading = options().read_only(place.file()).await.unwrap();
     assert_eq!(all(&reading).await.len(), 1);
-    assert!(reading.operation_begun(&operation("decline")).await.unwrap_err().is_read_only());
+    assert!(reading.operation(operation("decline")).await.unwrap_err().is_read_only());
     assert_eq!(all(&place.store).await.len(), 1);
 }

@@ -220,10 +220,10 @@ pub(super) fn apply<'a>(
         Some(advance) => consumer::advance(connection, advance)?,
         None => false,
     };
-    let logged = match &batch.log {
-        Some(log) => operations::log(connection, key, log, batch.now)?,
-        None => None,
-    };
+    let mut logged = None;
+    for log in &batch.log {
+        logged = operations::log(connection, key, log, batch.now)?;
+    }
     Ok(Applied { last, outcomes, pruned, advanced, logged })
 }
 

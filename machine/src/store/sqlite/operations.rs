@@ -26,12 +26,12 @@ pub(super) fn log(
     now: Millis,
 ) -> rusqlite::Result<Option<u64>> {
     match logged {
-        Logged::Begun(operation) => begin(connection, key, operation, now).map(Some),
+        Logged::New(operation) => insert(connection, key, operation, now).map(Some),
         Logged::Ended { number, outcome } => end(connection, key, *number, outcome),
     }
 }
 
-fn begin(
+fn insert(
     connection: &Connection,
     key: &DigestKey,
     operation: &NewOperation,
@@ -41,12 +41,12 @@ fn begin(
         .prepare_cached("SELECT coalesce(max(no), 0) FROM operation WHERE no BETWEEN 1 AND ?1")?
         // An edit may have made any number of one: there is always a next one.
         .query_row([i64::MAX - 1], |row| row.get(0))?;
-    let operation = operation.clone().begun(newest.cast_unsigned() + 1, now);
+    let operation = operation.clone().numbered(newest.cast_unsigned() + 1, now);
     let machines: Vec<u8> = operation.machines.iter().flat_map(|id| *id.bytes()).collect();
     connection
         .prepare_cached(
-            "INSERT INTO operation (no, at, human, via, name, machines, detail, seal)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            "INSERT INTO operation (no, at, human, via, name, machines, detail, outcome, seal)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         )?
         .execute(params![
             integer(operation.number)?,
@@ -56,6 +56,7 @@ fn begin(
             operation.operation,
             machines,
             operation.detail,
+            operation.outcome,
             operation.seal(key).bytes(),
         ])?;
     Ok(operation.number)
