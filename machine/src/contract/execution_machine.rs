@@ -70,3 +70,10 @@ pub enum Execution {
         reason: String,
     },
 }
+
+impl Default for execution::Status {
+    /// The state in which an execution begins.
+    fn default() -> Self {
+        Self::Pending
+    }
+}

@@ -1,10 +1,14 @@
 use serde::{Deserialize, Serialize};
 
-use super::{AnyExecution, ApprovalEnd, CallFact, Decision, Evidence, Liveness, Process, gate};
+use super::{
+    AnyExecution, ApprovalEnd, CallFact, Decision, Evidence, Liveness, Process, execution::Status,
+    gate,
+};
 use crate::{
     clock::Millis,
     journal::{Digest, Entry, Fact},
-    stored::{Durable, Hold, Permitted},
+    stored::{Breach, Durable, Hold, Permitted},
+    typed::UnknownStatus,
 };
 
 /// The progress of an execution, folded from its journal: what the rules of irreversible calls and
@@ -13,8 +17,8 @@ use crate::{
 #[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[serde(default)]
 pub struct Progress {
-    /// The name of the current state.
-    pub(super) status: String,
+    /// The current state.
+    pub(super) status: Status,
     /// It took its key.
     #[serde(skip_serializing_if = "is_false")]
     pub(super) held: bool,
@@ -156,13 +160,13 @@ impl Progress {
     /// Nobody knows whether the effect took place, or a receipt that says so waits to be taken.
     #[must_use]
     pub fn is_in_doubt(&self) -> bool {
-        self.status == "waiting" && self.verdict == Some(Verdict::Unknown)
+        self.status == Status::Waiting && self.verdict == Some(Verdict::Unknown)
     }
 
     /// It waits for the report of its service, which has accepted the call.
     #[must_use]
     pub fn awaits_report(&self) -> bool {
-        self.status == "waiting" && self.accepted.is_some() && self.verdict.is_none()
+        self.status == Status::Waiting && self.accepted.is_some() && self.verdict.is_none()
     }
 
     /// Until when its service reports, if it has accepted the call (milliseconds since the Unix epoch, by the
@@ -186,7 +190,7 @@ impl Progress {
     /// It ended as not done, and a receipt says that it was.
     #[must_use]
     pub fn is_contradicted(&self) -> bool {
-        self.applied && self.has_ended() && self.status != "completed"
+        self.applied && self.has_ended() && self.status != Status::Completed
     }
 
     /// The person who acknowledged that a receipt contradicts its end. A receipt that arrives later needs
@@ -261,21 +265,24 @@ impl Progress {
 
     /// Whether the outcome of the permit of this epoch is still open, without a fence.
     pub(crate) fn is_running_under(&self, epoch: u64) -> bool {
-        self.status == "running"
+        self.status == Status::Running
             && self.verdict.is_none()
             && self.permit.as_ref().is_some_and(|permit| permit.epoch == epoch)
     }
 
     pub(super) fn has_ended(&self) -> bool {
-        matches!(self.status.as_str(), "completed" | "failed" | "rejected" | "cancelled")
+        self.status.definition().terminal
     }
 
-    pub(super) fn take(&mut self, entry: &Entry, call: Option<CallFact>) {
+    pub(super) fn take(&mut self, entry: &Entry, call: Option<CallFact>) -> Result<(), Breach> {
+        let status = |name: &str| {
+            name.parse().map_err(|error: UnknownStatus| Breach::new(error.to_string()))
+        };
         match &entry.fact {
-            Fact::Created { state, .. } => self.status = state.to_string(),
+            Fact::Created { state, .. } => self.status = status(state)?,
             Fact::Moved { to, .. } => {
-                self.status = to.to_string();
-                if to == "waiting" {
+                self.status = status(to)?;
+                if self.status == Status::Waiting {
                     self.waited = true;
                     // It asks anew.
                     self.answered_by = None;
@@ -283,7 +290,7 @@ impl Progress {
             }
             Fact::Fenced { .. } | Fact::Recorded { .. } => {}
         }
-        let Some(call) = call else { return };
+        let Some(call) = call else { return Ok(()) };
         match call {
             CallFact::Held { .. } => self.held = true,
             CallFact::Permitted {
@@ -352,11 +359,12 @@ impl Progress {
             }
             CallFact::Closed { .. } => self.closed = true,
         }
+        Ok(())
     }
 
     /// Evidence that the effect took place holds the key for good, even if it was late.
     pub(super) fn hold(&self) -> Hold {
-        let given_up = matches!(self.status.as_str(), "failed" | "rejected" | "cancelled");
+        let given_up = self.has_ended() && self.status != Status::Completed;
         match (self.held, self.applied) {
             (true, true) => Hold::Applied,
             (true, false) if given_up => Hold::Released,

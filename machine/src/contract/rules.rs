@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{CallFact, Contract, Evidence, Progress, contract::millis, progress::Verdict};
+use super::{
+    CallFact, Contract, Evidence, Progress, contract::millis, execution::Status, progress::Verdict,
+};
 use crate::{
     actor::{Actor, Human},
     clock::Millis,
@@ -64,7 +66,7 @@ impl Context for Contract {
         if let Some(CallFact::Acknowledged { .. }) = &fact {
             progress.admit_acknowledgement(entry)?;
         }
-        progress.take(entry, fact);
+        progress.take(entry, fact)?;
         if let (Fact::Created { .. }, Some(decider)) = (&entry.fact, self.decided_by()) {
             if (entry.actor.as_deref(), entry.by.as_deref()) != self.decided() {
                 return Err(Breach::new("its journal names another decider than its contract"));
@@ -75,7 +77,7 @@ impl Context for Contract {
     }
 
     fn check(&self, progress: &Progress) -> Result<(), Breach> {
-        let running = progress.status == "running";
+        let running = progress.status == Status::Running;
         if self.is_irreversible() && progress.verdict == Some(Verdict::Unknown) && running {
             return Err(Breach::new(
                 "the action is in doubt, so it cannot resume; confirm that it took place, or that \
@@ -91,7 +93,7 @@ impl Context for Contract {
         {
             return Err(Breach::new("a report settles its execution in one commit"));
         }
-        if progress.decision.is_some() && (running || progress.status == "waiting") {
+        if progress.decision.is_some() && (running || progress.status == Status::Waiting) {
             return Err(Breach::new(
                 "a gate is decided and completed in one commit; use `approve` or `decline`",
             ));
@@ -145,7 +147,7 @@ impl Context for Contract {
 impl Progress {
     /// An execution that was never called ends at once.
     fn admit_ending(&self, fact: &Fact, call: Option<&CallFact>) -> Result<(), Breach> {
-        if matches!(call, Some(CallFact::Closed { .. })) && self.status != "pending" {
+        if matches!(call, Some(CallFact::Closed { .. })) && self.status != Status::Pending {
             return Err(Breach::new("only a PENDING execution can be closed"));
         }
         match fact {
@@ -169,7 +171,7 @@ impl Progress {
         settling_time: Duration,
     ) -> Result<(), Breach> {
         if let Fact::Moved { to, trigger, .. } = fact {
-            match (trigger.as_ref(), to.as_ref()) {
+            match (trigger.as_ref(), to.parse::<Status>()) {
                 ("start", _) if !self.held && !self.closed => {
                     return Err(Breach::new(
                         "the action is irreversible and was started without `begin`; start it \
@@ -187,7 +189,7 @@ impl Progress {
                     ));
                 }
                 ("resume", _) if self.awaits_report() => return Err(unreported()),
-                (_, "completed" | "failed" | "rejected" | "cancelled") => self.may_end_as(to)?,
+                (_, Ok(end)) if end.definition().terminal => self.may_end_as(end)?,
                 _ => {}
             }
         }
@@ -273,10 +275,10 @@ impl Progress {
         }
     }
 
-    fn may_end_as(&self, end: &str) -> Result<(), Breach> {
+    fn may_end_as(&self, end: Status) -> Result<(), Breach> {
         match (end, self.verdict) {
-            ("completed", Some(Verdict::Applied)) => Ok(()),
-            ("completed", _) => Err(Breach::new(
+            (Status::Completed, Some(Verdict::Applied)) => Ok(()),
+            (Status::Completed, _) => Err(Breach::new(
                 "an irreversible action can become COMPLETED only with evidence that it took \
                  place; settle its outcome",
             )),
@@ -296,7 +298,7 @@ impl Progress {
     /// The answer to a question that waits.
     fn admit_response(&self, entry: &Entry) -> Result<(), Breach> {
         let by_person = entry.actor.as_deref() == Some(Human::KIND) && entry.by.is_some();
-        if self.status != "waiting" || !by_person {
+        if self.status != Status::Waiting || !by_person {
             return Err(Breach::new("only a person can answer a question, while it waits"));
         }
         if self.awaits_report() {
@@ -357,7 +359,7 @@ impl Progress {
                 return Err(Breach::new("the gate was answered before"));
             }
             let by_person = entry.actor.as_deref() == Some(Human::KIND) && entry.by.is_some();
-            if self.status != "waiting" || !by_person {
+            if self.status != Status::Waiting || !by_person {
                 return Err(Breach::new("only a person can answer a gate, while it waits"));
             }
             if (*execution, *action) != (approval.execution(), approval.action()) {

@@ -4,6 +4,8 @@ mod audience;
 mod compare;
 mod diagram;
 mod fingerprint;
+#[cfg(feature = "store")]
+mod fit;
 #[cfg(feature = "durable")]
 mod json;
 mod moves;
@@ -16,6 +18,8 @@ pub use audience::{Audience, Mark};
 pub(crate) use compare::before;
 pub use compare::{Change, Comparison};
 pub use fingerprint::Fingerprint;
+#[cfg(feature = "store")]
+pub(crate) use fit::Fit;
 #[cfg(feature = "durable")]
 pub use json::InvalidDefinition;
 pub use moves::Move;

@@ -25,6 +25,7 @@ pub(crate) mod recover;
 pub(crate) mod report;
 mod requirements;
 pub(crate) mod resume;
+pub(crate) mod retries;
 pub(crate) mod retry;
 pub(crate) mod settle;
 mod superseded;

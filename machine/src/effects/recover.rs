@@ -7,7 +7,7 @@ use crate::{
     actor::GraphRunner,
     contract::{
         AnyExecution, Execution, InDoubt, Liveness, Progress,
-        execution::{self, Running},
+        execution::{self, Running, Status},
     },
     id::Id,
     language::Phrase,
@@ -235,7 +235,7 @@ impl Store {
         unobserved: &mut HashSet<String>,
     ) -> Result<(), CommitError> {
         let name = execution::DEFINITION.name.as_ref();
-        let mut query = Query::new().machine(name).status("running");
+        let mut query = Query::new().machine(name).status(Status::Running.as_str());
         loop {
             let page = match self.load_all::<AnyExecution>(&query).await {
                 Ok(page) => page,
@@ -286,7 +286,7 @@ impl Store {
         let attempts = self.inner.backend.attempts(Attempts::Unanswered).await?;
         needed.extend(attempts.into_iter().flatten().filter_map(|attempt| attempt.worker));
         let name = execution::DEFINITION.name.as_ref();
-        let mut query = Query::new().machine(name).status("running");
+        let mut query = Query::new().machine(name).status(Status::Running.as_str());
         loop {
             let page = match self.load_all::<AnyExecution>(&query).await {
                 Ok(page) => page,

@@ -3,8 +3,8 @@ use serde_json::{Map, Value};
 
 use super::{Error, Operator};
 use crate::{
-    actor::Human,
-    definition::{Definition, Edge, Move},
+    actor::{Actor, Human},
+    definition::{Definition, Edge, Fit, Move},
     id::{Id, shortened},
     store::{Message, Received, Sent, Store},
     view::{Language, line::OneLine, misfit},
@@ -101,34 +101,32 @@ impl Draft {
             return Err(Error::refused(format!("{id} is {label}, so it takes no more messages")));
         }
         let shown = shortened(trigger);
-        let is_named =
-            |edge: &&Edge| edge.trigger == trigger || edge.was.iter().any(|was| was == trigger);
-        let edges: Vec<&Edge> = newest.edges.iter().filter(is_named).collect();
-        let [first, ..] = &*edges else {
-            return Err(Error::refused(format!(
-                "no state of `{}` takes `{shown}`; {}",
-                OneLine(&newest.name),
-                legal(newest, state)
-            )));
+        let is_taken = match newest.fit(state, trigger, Human::KIND) {
+            Fit::Now => true,
+            Fit::Later => false,
+            Fit::NotFor(edge) => {
+                return Err(Error::refused(format!(
+                    "`{shown}` is not for people, only for {}; {}",
+                    actors(edge),
+                    legal(newest, state)
+                )));
+            }
+            Fit::Unknown => {
+                return Err(Error::refused(format!(
+                    "no state of `{}` takes `{shown}`; {}",
+                    OneLine(&newest.name),
+                    legal(newest, state)
+                )));
+            }
         };
-        let Some(edge) = edges.iter().find(|edge| edge.is_for::<Human>()) else {
-            return Err(Error::refused(format!(
-                "`{shown}` is not for people, only for {}; {}",
-                actors(first),
-                legal(newest, state)
-            )));
-        };
-        if let Some(misfit) = misfit(edge, &payload, true, Language::English) {
+        let mut edges = newest.edges_of(trigger).filter(|edge| edge.is_for::<Human>()).peekable();
+        if let Some(misfit) =
+            edges.peek().and_then(|edge| misfit(edge, &payload, true, Language::English))
+        {
             return Err(Error::payload(misfit));
         }
-        let is_taken = state.is_some_and(|state| {
-            edges.iter().any(|edge| edge.from == state && edge.is_for::<Human>())
-        });
-        // An early answer would answer a question that was not shown to anyone.
-        let is_answer = edges
-            .iter()
-            .filter(|edge| edge.is_for::<Human>())
-            .all(|edge| newest.states[edge.from].stable);
+        // An answer that waits for a question answers one that was never shown.
+        let is_answer = edges.all(|edge| newest.states[edge.from].stable);
         if !is_taken && is_answer && !early {
             return Err(Error::refused(format!(
                 "{label} does not take `{shown}`; sent now, it would answer a later question, which you have not seen; \

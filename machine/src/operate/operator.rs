@@ -6,9 +6,9 @@ use crate::{
     contract::{
         Action, AnyExecution, Contract, Execution, InDoubt, Planned, Progress, execution::Failed,
     },
-    effects::act::Act,
+    effects::{act::Act, retries::OtherAttempt},
     id::Id,
-    store::{CommitError, LoadError, Query, Store},
+    store::{CommitError, LoadError, Store},
     typed::State,
     view::{Label, line::OneLine},
 };
@@ -94,35 +94,26 @@ impl<'a> Operator<'a> {
         if let Some(parent) = self.store.parent(id).await? {
             return Err(CommitError::OfParent { id, parent }.into());
         }
-        // The store refuses a repetition of an action that took effect, and names the execution.
-        if let Some(open) = self.open_attempt(&execution).await? {
-            return Err(Error::refused(format!(
-                "{open} is another attempt at the same action, and has not ended"
-            )));
+        if let Some(key) = execution.context().idempotency_key() {
+            match self.store.other_attempt(id, key.as_str()).await? {
+                Some(OtherAttempt::Open(open)) => {
+                    return Err(CommitError::AttemptOpen { id, open }.into());
+                }
+                Some(OtherAttempt::Newer(newer)) => {
+                    return Err(Error::refused(format!(
+                        "{newer} is a newer attempt at the same action; try that one again"
+                    )));
+                }
+                // The store refuses what took effect, and says by which execution.
+                Some(OtherAttempt::Applied(_)) | None => {}
+            }
         }
         Failed::narrow(execution).map_err(|_| {
             Error::refused(format!("{id} is {label}, not FAILED, so it cannot be tried again"))
         })
     }
 
-    /// Another attempt at the action of an execution, which has not ended.
-    async fn open_attempt(&self, execution: &AnyExecution) -> Result<Option<Id>, Error> {
-        let Some(key) = execution.context().idempotency_key() else { return Ok(None) };
-        let mut query = Query::new().key(key.as_str());
-        loop {
-            let page = self.store.load_all::<AnyExecution>(&query).await?;
-            let mut others = page.items.into_iter().flatten();
-            let open =
-                others.find(|it| it.id() != execution.id() && !it.status().definition().terminal);
-            match (open, page.next) {
-                (Some(open), _) => return Ok(Some(open.id())),
-                (None, Some(next)) => query = query.after(next),
-                (None, None) => return Ok(None),
-            }
-        }
-    }
-
-    /// Records that a person has dealt with a contradiction.
+    /// Records that a person has seen and dealt with a contradiction.
     ///
     /// # Errors
     ///

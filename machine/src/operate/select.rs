@@ -192,8 +192,8 @@ impl States {
                 }
                 let is_execution = definition.name == execution::DEFINITION.name;
                 let mut labels = vec![state.label.to_string()];
-                if is_execution {
-                    labels = Label::of_state(&state.name).map(|it| it.to_string()).collect();
+                if let (true, Ok(status)) = (is_execution, state.name.parse()) {
+                    labels = Label::of_state(status).map(|it| it.to_string()).collect();
                 }
                 all.extend(
                     labels

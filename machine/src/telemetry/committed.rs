@@ -9,7 +9,10 @@ use super::{
 };
 use crate::{
     actor::Category,
-    contract::{CallFact, Liveness, execution},
+    contract::{
+        CallFact, Liveness,
+        execution::{self, Status},
+    },
     definition::Definition,
     id::Id,
     journal::{Entry, Fact},
@@ -93,11 +96,13 @@ fn recorded(kind: &'static str, machine: Id, fact: &CallFact, category: Category
 fn gate(machine: &dyn Durable, id: Id, entries: &[Entry]) {
     let is_new = entries.iter().any(|entry| matches!(entry.fact, Fact::Created { .. }));
     let ended = entries.iter().find_map(|entry| match &entry.fact {
-        Fact::Moved { from, trigger, .. } if from == "waiting" => match trigger.as_ref() {
-            "timeout" => Some(true),
-            "cancel" => Some(false),
-            _ => None,
-        },
+        Fact::Moved { from, trigger, .. } if from == Status::Waiting.as_str() => {
+            match trigger.as_ref() {
+                "timeout" => Some(true),
+                "cancel" => Some(false),
+                _ => None,
+            }
+        }
         _ => None,
     });
     if !is_new && ended.is_none() {

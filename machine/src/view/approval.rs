@@ -54,7 +54,10 @@ impl Observer {
     ///
     /// [`LoadError::Unavailable`] if the storage cannot be read now.
     pub async fn approvals(&self, query: &Query) -> Result<Page<Approval>, LoadError> {
-        let mut query = query.clone().machine(&*execution::DEFINITION.name).status("waiting");
+        let mut query = query
+            .clone()
+            .machine(&*execution::DEFINITION.name)
+            .status(execution::Status::Waiting.as_str());
         let mut items = Vec::new();
         loop {
             let page = self.store.load_all::<AnyExecution>(&query).await?;

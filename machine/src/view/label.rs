@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::contract::{AnyExecution, Progress, Release};
+use crate::contract::{AnyExecution, Progress, Release, execution::Status};
 
 /// The status of an execution, in the vocabulary for reasoners. What needs attention comes
 /// first in the order of the labels.
@@ -58,18 +58,17 @@ impl Label {
         Self::from_parts(execution, &Progress::of(execution))
     }
 
-    /// The labels that a stored execution in the state with this name can have.
+    /// The labels that a stored execution in this state can have.
     #[cfg(feature = "store")]
-    pub(crate) fn of_state(name: &str) -> impl Iterator<Item = Self> + use<> {
-        let labels: &[Self] = match name {
-            "pending" => &[Self::Deferred, Self::NotStarted],
-            "running" => &[Self::InProgress],
-            "waiting" => &[Self::Waiting, Self::InDoubt],
-            "completed" => &[Self::Success],
-            "failed" => &[Self::Failed, Self::Contradicted],
-            "rejected" => &[Self::Rejected, Self::Contradicted],
-            "cancelled" => &[Self::Cancelled, Self::Contradicted],
-            _ => &[],
+    pub(crate) fn of_state(status: Status) -> impl Iterator<Item = Self> + use<> {
+        let labels: &[Self] = match status {
+            Status::Pending => &[Self::Deferred, Self::NotStarted],
+            Status::Running => &[Self::InProgress],
+            Status::Waiting => &[Self::Waiting, Self::InDoubt],
+            Status::Completed => &[Self::Success],
+            Status::Failed => &[Self::Failed, Self::Contradicted],
+            Status::Rejected => &[Self::Rejected, Self::Contradicted],
+            Status::Cancelled => &[Self::Cancelled, Self::Contradicted],
         };
         labels.iter().copied()
     }

@@ -5,11 +5,8 @@ use crate::{
     actor::Category,
     contract::{AnyExecution, Progress, execution},
     id::Id,
-    store::{LoadError, Query, read::observe::Observed},
+    store::{LoadError, read::observe::Observed},
 };
-
-/// How many attempts at one action are looked at.
-const MOST_ATTEMPTS: usize = 256;
 
 impl Observer {
     /// What a person can do about a machine of any kind.
@@ -96,7 +93,7 @@ impl Observer {
             Label::InProgress if self.is_overdue(execution) && contract.is_irreversible() => {
                 vec![NextStep::Fence { id }]
             }
-            Label::Failed if !self.is_superseded(execution).await? => {
+            Label::Failed if self.may_be_retried(execution).await? => {
                 match self.store.parent(id).await {
                     // It decides what follows.
                     Ok(Some(parent)) => vec![NextStep::Show { id: parent }],
@@ -114,18 +111,9 @@ impl Observer {
         call.is_some_and(|call| call.expires_at < self.store.now())
     }
 
-    /// Whether another attempt at the same action is newer, open, or took place.
-    async fn is_superseded(&self, failed: &AnyExecution) -> Result<bool, LoadError> {
-        let Some(key) = failed.context().idempotency_key() else { return Ok(true) };
-        let query = Query::new().key(key.as_str()).limit(MOST_ATTEMPTS);
-        let page = self.store.load_all::<AnyExecution>(&query).await?;
-        let mut others = page.items.into_iter().flatten().filter(|other| other.id() != failed.id());
-        Ok(page.next.is_some()
-            || others.any(|other| match Label::of(&other) {
-                Label::Failed => other.id() > failed.id(),
-                Label::Cancelled | Label::Rejected => false,
-                _ => true,
-            }))
+    async fn may_be_retried(&self, failed: &AnyExecution) -> Result<bool, LoadError> {
+        let Some(key) = failed.context().idempotency_key() else { return Ok(false) };
+        Ok(self.store.other_attempt(failed.id(), key.as_str()).await?.is_none())
     }
 }
 

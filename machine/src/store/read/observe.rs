@@ -9,7 +9,10 @@ use serde_json::Value;
 
 use crate::{
     clock::Millis,
-    contract::{AnyExecution, execution},
+    contract::{
+        AnyExecution,
+        execution::{self, Status},
+    },
     definition::Definition,
     id::Id,
     journal::{Digest, Summary},
@@ -278,9 +281,9 @@ impl Store {
             }
         }
         // What took place and ended otherwise.
-        for status in ["failed", "rejected", "cancelled"] {
+        for status in [Status::Failed, Status::Rejected, Status::Cancelled] {
             let kind = execution::DEFINITION.name.as_ref();
-            let mut query = Query::new().machine(kind).status(status).limit(1000);
+            let mut query = Query::new().machine(kind).status(status.as_str()).limit(1000);
             loop {
                 let page = self.list(&query).await?;
                 let ended = page.items.into_iter().flatten().map(|line| line.id);

@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use super::{Handler, Job};
 use crate::{
+    definition::Fit,
     id::shortened,
     store::{
         Unavailable,
@@ -24,7 +25,7 @@ impl<H: Handler> Job<'_, H> {
     /// Finds out which of the unknown triggers another version knows.
     pub(super) async fn learn(&mut self) -> Result<(), Unavailable> {
         let own = <H::Machine as Restore>::DEFINITION;
-        let is_unknown = |trigger: &str| own.edges.iter().all(|edge| edge.trigger != trigger);
+        let is_unknown = |trigger: &str| own.edges_of(trigger).next().is_none();
         let mut triggers = self.messages.iter().filter_map(|message| message.trigger.as_deref());
         if triggers.any(is_unknown) {
             self.known_elsewhere = self.shared.store.triggers_of_others(own).await?;
@@ -91,9 +92,9 @@ impl<H: Handler> Job<'_, H> {
         let definition = <H::Machine as Restore>::DEFINITION;
         // The body says what is wrong with it.
         let Some(trigger) = message.trigger.as_deref() else { return Verdict::Takes };
-        let mut edges = definition.edges.iter().filter(|edge| edge.trigger == trigger).peekable();
-        let cancels = trigger == "cancel" && self.handler.__can_cancel(machine);
-        if edges.peek().is_none() {
+        let (state, kind) = (Erased::state_index(machine), message.actor.as_str());
+        let fit = definition.fit(Some(state), trigger, kind);
+        if fit == Fit::Unknown {
             let all: Vec<&str> = definition.edges.iter().map(|edge| &*edge.trigger).collect();
             let known: BTreeSet<_> = all.into_iter().collect();
             let known = known.into_iter().collect::<Vec<_>>().join(", ");
@@ -108,8 +109,7 @@ impl<H: Handler> Job<'_, H> {
                 Verdict::Never(why)
             };
         }
-        let kind = message.actor.as_str();
-        if !edges.any(|edge| edge.is_for_kind(kind)) {
+        if matches!(fit, Fit::NotFor(_)) {
             return Verdict::Never(format!("an actor of kind `{kind}` may never `{trigger}`"));
         }
         if self.shared.senders.get(kind, None).is_none() {
@@ -117,9 +117,8 @@ impl<H: Handler> Job<'_, H> {
                 "this worker does not know actors of kind `{kind}`; add them with `Worker::sender`"
             ));
         }
-        let state = Erased::state_index(machine);
-        let mut legal = definition.moves(state).filter(|legal| legal.trigger() == trigger);
-        if cancels || legal.any(|legal| legal.edges()[0].is_for_kind(kind)) {
+        let cancels = trigger == "cancel" && self.handler.__can_cancel(machine);
+        if cancels || fit == Fit::Now {
             return Verdict::Takes;
         }
         let legal = definition.legal_moves(state);
