@@ -29,6 +29,8 @@ pub(crate) mod retries;
 pub(crate) mod retry;
 pub(crate) mod settle;
 mod superseded;
+#[cfg(test)]
+mod tests;
 
 pub use accepted_call::AcceptedCall;
 pub use batch::Batch;

@@ -42,8 +42,11 @@ impl Operator<'_> {
     }
 
     async fn gate(&self, operation: &str, id: Id) -> Result<Gate, Error> {
+        let gate = match self.store.gate(id).await {
+            Ok(gate) => return Ok(gate),
+            Err(error) => Err(error.into()),
+        };
         self.is_execution(operation, id).await?;
-        let gate = self.store.gate(id).await.map_err(Error::from);
         self.or_instead(id, gate).await
     }
 

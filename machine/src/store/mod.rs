@@ -8,7 +8,10 @@ pub(crate) mod error;
 pub(crate) mod handle;
 pub(crate) mod inbox;
 pub(crate) mod integrity;
+#[cfg(not(test))]
 mod memory;
+#[cfg(test)]
+pub(crate) mod memory;
 #[cfg(feature = "sqlite")]
 mod open;
 pub(crate) mod operation;

@@ -44,6 +44,9 @@ pub(crate) struct Memory {
     /// `None` after [`close`](Backend::close).
     data: Mutex<Option<Data>>,
     doorbells: Mutex<Vec<Doorbell>>,
+    /// The rows that were read, and the number of batches.
+    #[cfg(test)]
+    uses: Mutex<(Vec<Id>, usize)>,
 }
 
 impl Memory {
@@ -53,6 +56,8 @@ impl Memory {
             key: settings.key,
             data: Mutex::new(Some(Data::default())),
             doorbells: Mutex::default(),
+            #[cfg(test)]
+            uses: Mutex::default(),
         }
     }
 
@@ -77,10 +82,17 @@ impl Memory {
             key: self.key,
             data: Mutex::new(lock(&self.data).clone()),
             doorbells: Mutex::default(),
+            #[cfg(test)]
+            uses: Mutex::default(),
         }
     }
 
     /// Edits what is stored, for backends that must fail the conformance suite.
+    #[cfg(test)]
+    pub(crate) fn uses(&self) -> (Vec<Id>, usize) {
+        std::mem::take(&mut *lock(&self.uses))
+    }
+
     #[cfg(test)]
     pub(in crate::store) fn tamper<T>(&self, edit: impl FnOnce(&mut Data) -> T) -> Option<T> {
         lock(&self.data).as_mut().map(edit)
@@ -98,12 +110,18 @@ impl Backend for Memory {
     }
 
     fn apply(&self, batch: Batch) -> Answer<Result<Applied, Rejected>> {
+        #[cfg(test)]
+        {
+            lock(&self.uses).1 += 1;
+        }
         let answer = self.answer(|data| data.apply(&batch, &self.key));
         self.ring();
         answer
     }
 
     fn rows(&self, ids: Vec<Id>) -> Answer<Vec<Found>> {
+        #[cfg(test)]
+        lock(&self.uses).0.extend(&ids);
         self.answer(|data| data.rows(&ids))
     }
 
