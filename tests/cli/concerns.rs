@@ -49,8 +49,10 @@ async fn what_is_contradicted_is_acknowledged() {
     refused.failed(1, "there is nothing to acknowledge");
     let log = place.store.operations(10, None).await.unwrap();
     let log: Vec<_> = log.items.into_iter().map(Result::unwrap).collect();
-    let told: Vec<_> = log.iter().map(|one| (&*one.by, &*one.operation)).collect();
-    assert_eq!(told, [("ann", "acknowledge"), ("bob", "acknowledge"), ("ann", "acknowledge")]);
+    let told: Vec<_> = log.iter().map(|one| (&*one.by, &*one.via, &*one.operation)).collect();
+    let by = |name| (name, "cli", "acknowledge");
+    let before = ("ann", "program", "override not applied");
+    assert_eq!(told, [by("ann"), by("bob"), by("ann"), before]);
     assert_eq!(log[2].outcome.as_deref(), Some("done"));
     let timeline = place.run(&["timeline", &end(id)]);
     assert!(timeline.done().contains("acknowledged by a person"), "{timeline:?}");

@@ -7,8 +7,7 @@ use super::{
 use crate::{
     clock::Millis,
     journal::{Digest, Entry, Fact},
-    stored::{Breach, Durable, Hold, Permitted},
-    typed::UnknownStatus,
+    stored::{Durable, Hold, Permitted},
 };
 
 /// The progress of an execution, folded from its journal: what the rules of irreversible calls and
@@ -274,14 +273,13 @@ impl Progress {
         self.status.definition().terminal
     }
 
-    pub(super) fn take(&mut self, entry: &Entry, call: Option<CallFact>) -> Result<(), Breach> {
-        let status = |name: &str| {
-            name.parse().map_err(|error: UnknownStatus| Breach::new(error.to_string()))
-        };
+    pub(super) fn take(&mut self, entry: &Entry, call: Option<CallFact>) {
+        // A machine with other states is not an execution, and is refused before it is written.
+        let status = |name: &str| name.parse().unwrap_or_default();
         match &entry.fact {
-            Fact::Created { state, .. } => self.status = status(state)?,
+            Fact::Created { state, .. } => self.status = status(state),
             Fact::Moved { to, .. } => {
-                self.status = status(to)?;
+                self.status = status(to);
                 if self.status == Status::Waiting {
                     self.waited = true;
                     // It asks anew.
@@ -290,7 +288,7 @@ impl Progress {
             }
             Fact::Fenced { .. } | Fact::Recorded { .. } => {}
         }
-        let Some(call) = call else { return Ok(()) };
+        let Some(call) = call else { return };
         match call {
             CallFact::Held { .. } => self.held = true,
             CallFact::Permitted {
@@ -359,7 +357,6 @@ impl Progress {
             }
             CallFact::Closed { .. } => self.closed = true,
         }
-        Ok(())
     }
 
     /// Evidence that the effect took place holds the key for good, even if it was late.

@@ -66,7 +66,7 @@ impl Context for Contract {
         if let Some(CallFact::Acknowledged { .. }) = &fact {
             progress.admit_acknowledgement(entry)?;
         }
-        progress.take(entry, fact)?;
+        progress.take(entry, fact);
         if let (Fact::Created { .. }, Some(decider)) = (&entry.fact, self.decided_by()) {
             if (entry.actor.as_deref(), entry.by.as_deref()) != self.decided() {
                 return Err(Breach::new("its journal names another decider than its contract"));

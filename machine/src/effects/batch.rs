@@ -319,7 +319,7 @@ impl Batch<'_> {
                 let (id, clock) = (ready.write.row.id, Arc::clone(&store.inner.clock));
                 required.push(Condition::Approved { id, gate, at, clock });
             }
-            store.may_retry(ready, children).await?;
+            store.joins_parent(ready, children).await?;
             store.trust_plan(ready).await?;
         }
         let mut batch = backend::Batch {

@@ -12,7 +12,7 @@ use crate::{
     effects::leave::Left,
     id::Id,
     store::{
-        backend::{Child, Condition, Found, Row},
+        backend::{Child, Condition, Found},
         error::{CommitError, LoadError},
         handle::Store,
         write::prepare::Prepared,
@@ -76,7 +76,10 @@ impl Store {
                 continue;
             }
             let yields = matches!(ends, Ends::Gate { .. });
-            let Some(machine) = self.end_with(&ends, &written.write.row).await? else { continue };
+            let row = &written.write.row;
+            let state: Value = serde_json::from_str(&row.state).unwrap_or_default();
+            let reason = state["reason"].as_str().unwrap_or(&row.status);
+            let Some(machine) = self.end_with(&ends, reason).await? else { continue };
             if yields {
                 found.yielding.push(machine.id());
             }
@@ -100,10 +103,8 @@ impl Store {
     async fn end_with(
         &self,
         ends: &Ends<'_>,
-        written: &Row,
+        reason: &str,
     ) -> Result<Option<Execution<Cancelled>>, CommitError> {
-        let state: Value = serde_json::from_str(&written.state).unwrap_or_default();
-        let reason = state["reason"].as_str().unwrap_or(&written.status);
         Ok(match (ends, self.readable(ends.id()).await?) {
             (Ends::Action { gate, answered_by, .. }, Some(AnyExecution::Pending(pending)))
                 if pending.context().behind() == Some(*gate) =>
@@ -142,6 +143,13 @@ impl Store {
             }
             // It may have begun since the list was read.
             let Some(AnyExecution::Pending(pending)) = self.readable(*id).await? else { continue };
+            if let Some(gate) = pending.context().behind() {
+                let ends = Ends::Gate { id: gate, action: *id };
+                if let Some(gate) = self.end_with(&ends, &left.reason).await? {
+                    found.yielding.push(gate.id());
+                    self.add(gate, batch, found, commit_id)?;
+                }
+            }
             let person = Who { kind: Human::KIND, name: left.name.as_deref() };
             found.yielding.push(*id);
             let ended = close(pending, &left.reason, person, &EcsNode::STORE);

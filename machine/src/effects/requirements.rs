@@ -3,7 +3,7 @@
 use crate::{
     clock::Millis,
     contract::ApprovalEnd,
-    effects::{gate_state::GateState, retries::OtherAttempt},
+    effects::gate_state::GateState,
     id::Id,
     store::{
         error::{CommitError, LoadError},
@@ -13,32 +13,21 @@ use crate::{
 };
 
 impl Store {
-    /// Refuses a retry while another attempt at the action is open. A machine decides itself what follows when one
-    /// of its children fails, and does not see an attempt that is not its child: so a retry of a child is a child
-    /// of the same machine.
-    pub(crate) async fn may_retry(
+    /// A machine decides itself what follows when one of its children fails, and does not see an attempt that is
+    /// not its child. So a new attempt at what a child did is a child of the same machine.
+    pub(crate) async fn joins_parent(
         &self,
         ready: &Prepared,
         children: &[(Id, Id)],
     ) -> Result<(), CommitError> {
         let (id, is_new) = (ready.write.row.id, ready.write.expected.is_none());
-        let unreadable = |source| match source {
-            LoadError::Unavailable(error) => error.into(),
-            source => CommitError::Gate { id, source: Box::new(source) },
-        };
         let Some(failed) = ready.index.retry_of.filter(|_| is_new) else { return Ok(()) };
-        if let Some(key) = &ready.index.key
-            && let Some(OtherAttempt::Open(open)) =
-                self.other_attempt(failed, key).await.map_err(unreadable)?
-        {
-            return Err(CommitError::AttemptOpen { id: failed, open });
-        }
         match self.inner.backend.parent(failed).await?.map_err(LoadError::from) {
             Ok(Some(parent)) if !children.contains(&(id, parent)) => {
                 Err(CommitError::OfParent { id: failed, parent })
             }
             Ok(_) => Ok(()),
-            Err(source) => Err(unreadable(source)),
+            Err(source) => Err(CommitError::Gate { id, source: Box::new(source) }),
         }
     }
 

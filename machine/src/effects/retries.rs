@@ -16,8 +16,8 @@ pub(crate) enum OtherAttempt {
 }
 
 impl Store {
-    /// Whether another attempt keeps an execution from being retried. Views, the commands of people and the
-    /// batch that creates a retry ask this.
+    /// Whether another attempt keeps a person from retrying an execution. Of what a program retries, the key
+    /// decides when it begins.
     pub(crate) async fn other_attempt(
         &self,
         id: Id,

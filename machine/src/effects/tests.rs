@@ -6,7 +6,7 @@ use std::{path::Path, sync::Arc};
 
 use crate::{
     actor::{Actors, Human},
-    contract::{Action, AnyExecution, Contract, Execution, Gate, Planned, ToolSpec},
+    contract::{Action, Contract, Gate, ToolSpec},
     operate::Operator,
     store::{CommitError, OpenOptions, Operation, Store, memory::Memory},
 };
@@ -111,35 +111,5 @@ fn a_refusal_is_one_line_whoever_calls() {
         let outcomes: Vec<_> = log.iter().map(|line| line.outcome.clone().unwrap()).collect();
         assert_eq!(outcomes, [format!("refused: {}", refused.reason), "done".to_owned()]);
         assert_eq!(log[1].detail, "wrong address");
-    });
-}
-
-#[test]
-fn a_program_cannot_retry_behind_an_open_attempt() {
-    pollster::block_on(async {
-        let (store, actors, ann) = (Store::memory(), actors(), ann());
-        let email = ToolSpec::irreversible("email", "send").unwrap();
-        let contract =
-            Contract::tool_call(&email, r#"{"to": "bob"}"#, &actors.reasoning_node).unwrap();
-        let mut pending = Execution::new(contract);
-        store.create(&mut pending).await.unwrap();
-        let (running, permit) = store.begin(pending, &actors.tool_node).await.unwrap();
-        let id = running.id();
-        drop(permit);
-        let doubt = store.fence(id, "overdue", &actors.graph_runner).await.unwrap();
-        let failed = store.override_not_applied(doubt, "not sent", &ann).await.unwrap();
-
-        let retry = || Planned::<Action>::from(Execution::new(Contract::retry(&failed, &ann)));
-        let (mut first, mut second) = (retry(), retry());
-        store.plan(&mut first).await.unwrap();
-        let refused = store.plan(&mut second).await.unwrap_err();
-        assert!(
-            matches!(refused, CommitError::AttemptOpen { id: of, open } if (of, open) == (id, first.id())),
-            "{refused}"
-        );
-        let first = store.load::<AnyExecution>(first.id()).await.unwrap();
-        let AnyExecution::Pending(first) = first else { panic!("it has not begun") };
-        drop(store.cancel(first, "not needed", &actors.tool_node).await.unwrap());
-        store.plan(&mut second).await.unwrap();
     });
 }

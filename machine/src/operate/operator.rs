@@ -97,7 +97,9 @@ impl<'a> Operator<'a> {
         if let Some(key) = execution.context().idempotency_key() {
             match self.store.other_attempt(id, key.as_str()).await? {
                 Some(OtherAttempt::Open(open)) => {
-                    return Err(CommitError::AttemptOpen { id, open }.into());
+                    return Err(Error::refused(format!(
+                        "{open} is another attempt at the same action, and has not ended"
+                    )));
                 }
                 Some(OtherAttempt::Newer(newer)) => {
                     return Err(Error::refused(format!(

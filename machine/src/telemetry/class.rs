@@ -37,7 +37,6 @@ impl CommitError {
             Self::GateChanged { .. } => "gate_changed",
             Self::GateDone { .. } => "gate_done",
             Self::OfParent { .. } => "of_parent",
-            Self::AttemptOpen { .. } => "attempt_open",
             Self::NotShown { .. } => "not_shown",
             Self::Unanswered { .. } => "unanswered",
             Self::AlreadyDecided { .. } => "already_decided",

@@ -24,7 +24,7 @@ use crate::{
         backend::Agenda,
         inbox::{
             message::Queued,
-            protocol::{Event, On, Outcome, Work},
+            protocol::{self, Event, On, Outcome, Work},
         },
     },
     stored::{Durable, Restore, VerifyError},
@@ -164,7 +164,7 @@ async fn claim<'a, H: Handler>(
     job.learn().await?;
     job.choose();
     let now = store.now();
-    let event = Event::Claim {
+    let event = Event::Claim(protocol::Claim {
         worker: shared.name.clone(),
         token,
         now,
@@ -172,7 +172,7 @@ async fn claim<'a, H: Handler>(
         holder_ended,
         on: job.on.clone(),
         most: shared.settings.attempts,
-    };
+    });
     match store.under_lease(id, event).await? {
         Some(Outcome::Claimed { news, .. }) if news == job.news => {
             shared.leases.add(&job.lease);

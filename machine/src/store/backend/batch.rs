@@ -149,7 +149,7 @@ impl Batch {
 
     /// Whether the lease holder of this machine is among the writers: its writes are no news.
     pub(crate) fn is_by_holder(&self, id: Id) -> bool {
-        self.events.iter().any(|(of, event)| *of == id && matches!(event, Event::Moved { .. }))
+        self.events.iter().any(|(of, event)| *of == id && matches!(event, Event::Moved(_)))
     }
 }
 

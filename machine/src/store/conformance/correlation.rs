@@ -14,7 +14,7 @@ use crate::{
         backend::{Batch, Messages, Rejected},
         inbox::{
             message::{Delivery, Outgoing, Received},
-            protocol::{Cause, Event, On, Outcome},
+            protocol::{Cause, Event, On, Outcome, Park},
         },
     },
 };
@@ -73,8 +73,17 @@ async fn are_replaced(store: &Subject, machine: &mut Machine) -> Result<(), Stri
         let (kept, on) = (Vec::new(), On::Look);
         let (sends_itself, wake_at, due_at) = (false, None, None);
         let now = NOW;
-        let park =
-            Event::Park { token, news, now, on, sends_itself, wake_at, due_at, refused, kept };
+        let park = Event::Park(Park {
+            token,
+            news,
+            now,
+            on,
+            sends_itself,
+            wake_at,
+            due_at,
+            refused,
+            kept,
+        });
         store.happens(id, park).await?;
         // The same message again is the one that was set aside.
         let outcome = store.happens(id, sends(&aside)).await?;

@@ -8,7 +8,7 @@ use crate::{
     id::Id,
     store::inbox::{
         message::Outgoing,
-        protocol::{Cause, Event, Fault, Next, On, Outcome},
+        protocol::{Cause, Claim, Event, Fail, Fault, Moved, Next, On, Outcome, Park},
     },
 };
 
@@ -36,22 +36,22 @@ pub(super) fn send(correlation: &str) -> Event {
 pub(super) fn claim(worker: &str, token: u64, now: Millis, on: On) -> Event {
     let until = now + 1000;
     let worker = worker.to_owned();
-    Event::Claim { worker, token, now, until, holder_ended: false, on, most: MOST }
+    Event::Claim(Claim { worker, token, now, until, holder_ended: false, on, most: MOST })
 }
 
 pub(super) fn moved(token: u64, handled: Option<&str>) -> Event {
     let (handled, refused) = (handled.map(str::to_owned), Vec::new());
-    Event::Moved { token, handled, refused, next: Next::Yield { now: NOW }, most: MOST }
+    Event::Moved(Moved { token, handled, refused, next: Next::Yield { now: NOW }, most: MOST })
 }
 
 pub(super) fn park(token: u64, news: u64, wake_at: Option<Millis>) -> Event {
     let (refused, kept) = (Vec::new(), Vec::new());
     let (on, sends_itself, due_at) = (On::State, false, None);
-    Event::Park { token, news, now: NOW, on, sends_itself, wake_at, due_at, refused, kept }
+    Event::Park(Park { token, news, now: NOW, on, sends_itself, wake_at, due_at, refused, kept })
 }
 
 pub(super) fn fail(token: u64, on: On, error: &str) -> Event {
-    Event::Fail {
+    Event::Fail(Fail {
         token,
         on,
         fault: Fault::new(Cause::Failed, error),
@@ -61,7 +61,7 @@ pub(super) fn fail(token: u64, on: On, error: &str) -> Event {
         due_at: None,
         most: MOST,
         hopeless: false,
-    }
+    })
 }
 
 impl Subject {

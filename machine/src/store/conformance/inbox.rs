@@ -12,7 +12,7 @@ use crate::{
         backend::{Batch, Messages, Rejected},
         inbox::{
             message::{Delivery, Outgoing, Received},
-            protocol::{Event, On, Outcome, Refusal},
+            protocol::{Event, Moved, On, Outcome, Refusal},
         },
     },
 };
@@ -79,7 +79,7 @@ async fn are_tried(store: &Subject, machine: &mut Machine) -> Result<(), String>
 
     let (token, _) = store.claims(id, on()).await?;
     let mut event = moved(token, Some("b"));
-    if let Event::Moved { refused, .. } = &mut event {
+    if let Event::Moved(Moved { refused, .. }) = &mut event {
         refused.push(("A".to_owned(), "never".to_owned()));
     }
     let write = machine.update(1);

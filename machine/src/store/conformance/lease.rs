@@ -11,7 +11,7 @@ use crate::{
     id::Id,
     store::{
         backend::{Batch, Rejected},
-        inbox::protocol::{Event, MOST_SELF_SENDS, On, Outcome, Refusal, Work},
+        inbox::protocol::{Event, MOST_SELF_SENDS, On, Outcome, Park, Refusal, Work},
     },
 };
 
@@ -144,7 +144,7 @@ async fn self_sends(store: &Subject, machine: &mut Machine) -> Result<(), String
     let round = async |sends_itself: bool| {
         let (token, news) = store.claims(id, On::State).await?;
         let mut event = park(token, news, Some(NOW));
-        if let Event::Park { sends_itself: sends, .. } = &mut event {
+        if let Event::Park(Park { sends_itself: sends, .. }) = &mut event {
             *sends = sends_itself;
         }
         store.happens(id, event).await

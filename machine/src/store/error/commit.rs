@@ -71,14 +71,6 @@ pub enum CommitError {
         /// Its parent.
         parent: Id,
     },
-    /// Another attempt at what the execution to repeat was to do has not ended.
-    #[error("{open} is another attempt at the same action as {id}, and has not ended")]
-    AttemptOpen {
-        /// The execution to repeat.
-        id: Id,
-        /// The other attempt.
-        open: Id,
-    },
     /// The machine was never stored.
     #[error("{id} was never stored; `create` it first")]
     NeverStored {

@@ -8,7 +8,7 @@ use crate::{
     effects::retry::Retry,
     store::{
         Cause, CommitError, Unavailable,
-        inbox::protocol::{self, Event, Fault, On, Outcome},
+        inbox::protocol::{self, Event, Fail, Fault, Moved, On, Outcome, Park, Turn},
     },
     stored::Restore,
     telemetry,
@@ -48,13 +48,13 @@ impl<H: Handler> Job<'_, H> {
         let Some(mut machine) = self.machine.take() else { return Ok(Flow::End) };
         let mut retry = Retry::default();
         let result = loop {
-            let event = Event::Moved {
+            let event = Event::Moved(Moved {
                 token: self.lease.token,
                 handled: handled.clone(),
                 refused: self.refused.clone(),
                 next: next.clone(),
                 most: self.shared.settings.attempts,
-            };
+            });
             let batch = store.batch().event(self.lease.id, event).commit(&mut machine);
             let batch = match &mut task {
                 Some(task) if !task.is_empty() => task.write(batch),
@@ -158,14 +158,14 @@ impl<H: Handler> Job<'_, H> {
         self.choose();
         self.kept.extend(kept);
         let refused = self.refused.clone();
-        let event = Event::Turn {
+        let event = Event::Turn(Turn {
             token: self.lease.token,
             was,
             on: self.on.clone(),
             refused: std::mem::take(&mut self.refused),
             kept: std::mem::take(&mut self.kept),
             most: self.shared.settings.attempts,
-        };
+        });
         let outcome = self.shared.store.under_lease(self.id(), event).await?;
         if outcome.is_some() {
             self.refused_messages(&refused);
@@ -197,7 +197,7 @@ impl<H: Handler> Job<'_, H> {
             self.shared.leave(self.id(), self.news, time);
         }
         let refused = self.refused.clone();
-        let event = Event::Park {
+        let event = Event::Park(Park {
             token: self.lease.token,
             news: self.news,
             now,
@@ -207,7 +207,7 @@ impl<H: Handler> Job<'_, H> {
             due_at: self.due_at,
             refused: std::mem::take(&mut self.refused),
             kept: std::mem::take(&mut self.kept),
-        };
+        });
         self.released = true;
         let batch = store.batch().event(self.lease.id, event);
         let batch = match &mut task {
@@ -264,7 +264,7 @@ impl<H: Handler> Job<'_, H> {
         let now = store.now();
         let fault = Fault::new(cause, crate::contract::bounded(error));
         let delay = self.shared.settings.delay(self.attempt);
-        let event = Event::Fail {
+        let event = Event::Fail(Fail {
             token: self.lease.token,
             on: self.on.clone(),
             fault: fault.clone(),
@@ -274,7 +274,7 @@ impl<H: Handler> Job<'_, H> {
             due_at: self.due_at,
             most: self.shared.settings.attempts,
             hopeless,
-        };
+        });
         let written = store.under_lease(self.id(), event).await?;
         self.released = true;
         let (kind, id) = (kind::<H>(), display(self.id()));

@@ -4,7 +4,7 @@ use crate::{
     id::Id,
     store::{
         backend::{Batch, Task},
-        inbox::protocol::{Event, Next, On, Work},
+        inbox::protocol::{Claim, Event, Fail, Moved, Next, On, Park, Turn, Work},
     },
 };
 
@@ -36,25 +36,25 @@ impl Defect {
         let mut before = None;
         for (id, event) in &mut batch.events {
             match (self, event) {
-                (Self::RescueByTime, Event::Claim { token, .. }) => *token = current(*id),
+                (Self::RescueByTime, Event::Claim(Claim { token, .. })) => *token = current(*id),
                 (Self::NoTokenCheck | Self::RescueByTime, event) => {
                     if let Some(token) = token_of(event) {
                         *token = current(*id);
                     }
                 }
-                (Self::AcknowledgesEarly, Event::Moved { token, handled, most, .. }) => {
+                (Self::AcknowledgesEarly, Event::Moved(Moved { token, handled, most, .. })) => {
                     let Some(correlation) = handled.take() else { continue };
-                    let event = Event::Moved {
+                    let event = Event::Moved(Moved {
                         token: *token,
                         handled: Some(correlation),
                         refused: Vec::new(),
                         next: Next::Go(On::Look),
                         most: *most,
-                    };
+                    });
                     let first = Batch::new(batch.commit_id.wrapping_add(1), batch.now);
                     before = Some(Batch { events: vec![(*id, event)], ..first });
                 }
-                (Self::ForgetsNews, Event::Park { news, .. }) => {
+                (Self::ForgetsNews, Event::Park(Park { news, .. })) => {
                     *news = stored(*id).map_or(0, |work| work.news);
                 }
                 (Self::ForgetsCorrelation, Event::Send { message, .. }) => {
@@ -80,12 +80,12 @@ impl Defect {
 pub(super) fn token_of(event: &mut Event) -> Option<&mut u64> {
     match event {
         Event::Renew { token, .. }
-        | Event::Moved { token, .. }
-        | Event::Turn { token, .. }
-        | Event::Park { token, .. }
-        | Event::Fail { token, .. }
+        | Event::Moved(Moved { token, .. })
+        | Event::Turn(Turn { token, .. })
+        | Event::Park(Park { token, .. })
+        | Event::Fail(Fail { token, .. })
         | Event::HandBack { token, .. } => Some(token),
-        Event::Claim { .. }
+        Event::Claim(_)
         | Event::Drive { .. }
         | Event::Send { .. }
         | Event::News { .. }

@@ -5,7 +5,7 @@ use crate::{
     id::Id,
     store::{
         backend::{Applied, Batch, Rejected},
-        inbox::protocol::{Event, On, Outcome},
+        inbox::protocol::{Claim, Event, Fail, Moved, On, Outcome, Park, Turn},
     },
 };
 
@@ -139,7 +139,7 @@ impl Ledger {
     fn rejected(&mut self, process: &Process, batch: &Batch, rejected: &Rejected) {
         let (name, what) = match rejected {
             Rejected::Refused { refusal, .. } => {
-                let moves = batch.events.iter().any(|(_, it)| matches!(it, Event::Moved { .. }));
+                let moves = batch.events.iter().any(|(_, it)| matches!(it, Event::Moved(_)));
                 let name = if moves { "transitions refused" } else { "events refused" };
                 (name, format!("{refusal:?}"))
             }
@@ -170,16 +170,16 @@ impl Ledger {
             _ => {}
         }
         match event {
-            Event::Moved { handled: Some(_), .. } => self.count("messages handled"),
-            Event::Moved { .. } => self.count("other transitions"),
-            Event::Claim { on: On::Deadline, .. } => self.count("deadlines"),
-            Event::Turn { .. } => self.count("turns"),
-            Event::Fail { .. } => self.count("failures"),
+            Event::Moved(Moved { handled: Some(_), .. }) => self.count("messages handled"),
+            Event::Moved(_) => self.count("other transitions"),
+            Event::Claim(Claim { on: On::Deadline, .. }) => self.count("deadlines"),
+            Event::Turn(_) => self.count("turns"),
+            Event::Fail(_) => self.count("failures"),
             Event::HandBack { .. } => self.count("states handed back"),
             _ => {}
         }
         let machine = &mut self.machines[number];
-        if let Event::Claim { token, .. } = event {
+        if let Event::Claim(Claim { token, .. }) = event {
             // Of the holder before, nothing is accepted any more.
             let is_other = machine.holder != process.number;
             machine.token = token + 1;
@@ -211,17 +211,17 @@ fn named(event: &Event) -> String {
     };
     match event {
         Event::Send { message, .. } => format!("send {}", stable(&message.correlation)),
-        Event::Claim { token, on: what, .. } => format!("claim {token} on {}", on(what)),
+        Event::Claim(Claim { token, on: what, .. }) => format!("claim {token} on {}", on(what)),
         Event::Renew { token, .. } => format!("renew {token}"),
-        Event::Moved { token, handled, .. } => {
+        Event::Moved(Moved { token, handled, .. }) => {
             let handled = handled.as_deref().map(stable).unwrap_or_default();
             format!("moved {token} {handled}")
         }
-        Event::Turn { token, on: what, .. } => format!("turn {token} to {}", on(what)),
-        Event::Park { token, news, wake_at, .. } => {
+        Event::Turn(Turn { token, on: what, .. }) => format!("turn {token} to {}", on(what)),
+        Event::Park(Park { token, news, wake_at, .. }) => {
             format!("park {token} news {news} until {wake_at:?}")
         }
-        Event::Fail { token, on: what, .. } => format!("fail {token} on {}", on(what)),
+        Event::Fail(Fail { token, on: what, .. }) => format!("fail {token} on {}", on(what)),
         Event::HandBack { token, .. } => format!("hand back {token}"),
         Event::Requeue { messages, .. } => format!("requeue {} messages", messages.len()),
         Event::Drive { .. } | Event::News { .. } | Event::End => "other".to_owned(),

@@ -16,78 +16,98 @@ pub(crate) enum Event {
     /// It has reached a terminal state.
     End,
     /// A worker wants the lease, and says what it will do first.
-    Claim {
-        worker: String,
-        /// The token that the worker read.
-        token: u64,
-        now: Millis,
-        until: Millis,
-        /// The holder of the lease has ended for certain.
-        holder_ended: bool,
-        on: On,
-        /// How many attempts are allowed.
-        most: u32,
-    },
+    Claim(Claim),
     /// The holder is alive.
     Renew { token: u64, until: Millis },
     /// The holder writes a transition of the machine.
-    Moved {
-        token: u64,
-        /// The message that caused it.
-        handled: Option<String>,
-        /// Messages that can never be taken, with the reason.
-        refused: Vec<(String, String)>,
-        next: Next,
-        most: u32,
-    },
+    Moved(Moved),
     /// The holder changes nothing, and goes on with something else.
-    Turn {
-        token: u64,
-        /// What it had begun.
-        was: On,
-        on: On,
-        refused: Vec<(String, String)>,
-        /// Messages that stay queued, with the reason why the current state does not take them.
-        kept: Vec<(String, String)>,
-        most: u32,
-    },
+    Turn(Turn),
     /// The holder has nothing to do for the machine.
-    Park {
-        token: u64,
-        /// The news that it has seen.
-        news: u64,
-        now: Millis,
-        /// What it has done.
-        on: On,
-        /// The handler sends messages to its own machine, in the same batch.
-        sends_itself: bool,
-        /// When the handler wants to run again.
-        wake_at: Option<Millis>,
-        /// When the next deadline of the machine is due.
-        due_at: Option<Millis>,
-        refused: Vec<(String, String)>,
-        kept: Vec<(String, String)>,
-    },
+    Park(Park),
     /// What the holder did has failed.
-    Fail {
-        token: u64,
-        on: On,
-        fault: Fault,
-        /// The news that it has seen.
-        news: u64,
-        now: Millis,
-        /// When to try it again.
-        retry_at: Millis,
-        /// When the next deadline of the machine is due.
-        due_at: Option<Millis>,
-        most: u32,
-        /// It would fail again.
-        hopeless: bool,
-    },
+    Fail(Fail),
     /// The holder stops, and has not finished what it began.
     HandBack { token: u64, on: On, now: Millis },
     /// A person wants what was set aside to be tried again.
     Requeue { now: Millis, messages: Vec<String> },
+}
+
+/// A worker wants the lease, and says what it will do first.
+#[derive(Debug, Clone)]
+pub(crate) struct Claim {
+    pub(crate) worker: String,
+    /// The token that the worker read.
+    pub(crate) token: u64,
+    pub(crate) now: Millis,
+    pub(crate) until: Millis,
+    /// The holder of the lease has ended for certain.
+    pub(crate) holder_ended: bool,
+    pub(crate) on: On,
+    /// How many attempts are allowed.
+    pub(crate) most: u32,
+}
+
+/// The holder writes a transition of the machine.
+#[derive(Debug, Clone)]
+pub(crate) struct Moved {
+    pub(crate) token: u64,
+    /// The message that caused it.
+    pub(crate) handled: Option<String>,
+    /// Messages that can never be taken, with the reason.
+    pub(crate) refused: Vec<(String, String)>,
+    pub(crate) next: Next,
+    pub(crate) most: u32,
+}
+
+/// The holder changes nothing, and goes on with something else.
+#[derive(Debug, Clone)]
+pub(crate) struct Turn {
+    pub(crate) token: u64,
+    /// What it had begun.
+    pub(crate) was: On,
+    pub(crate) on: On,
+    pub(crate) refused: Vec<(String, String)>,
+    /// Messages that stay queued, with the reason why the current state does not take them.
+    pub(crate) kept: Vec<(String, String)>,
+    pub(crate) most: u32,
+}
+
+/// The holder has nothing to do for the machine.
+#[derive(Debug, Clone)]
+pub(crate) struct Park {
+    pub(crate) token: u64,
+    /// The news that it has seen.
+    pub(crate) news: u64,
+    pub(crate) now: Millis,
+    /// What it has done.
+    pub(crate) on: On,
+    /// The handler sends messages to its own machine, in the same batch.
+    pub(crate) sends_itself: bool,
+    /// When the handler wants to run again.
+    pub(crate) wake_at: Option<Millis>,
+    /// When the next deadline of the machine is due.
+    pub(crate) due_at: Option<Millis>,
+    pub(crate) refused: Vec<(String, String)>,
+    pub(crate) kept: Vec<(String, String)>,
+}
+
+/// What the holder did has failed.
+#[derive(Debug, Clone)]
+pub(crate) struct Fail {
+    pub(crate) token: u64,
+    pub(crate) on: On,
+    pub(crate) fault: Fault,
+    /// The news that it has seen.
+    pub(crate) news: u64,
+    pub(crate) now: Millis,
+    /// When to try it again.
+    pub(crate) retry_at: Millis,
+    /// When the next deadline of the machine is due.
+    pub(crate) due_at: Option<Millis>,
+    pub(crate) most: u32,
+    /// It would fail again.
+    pub(crate) hopeless: bool,
 }
 
 /// What a worker does with a machine. Each attempt at it is counted before it begins.
@@ -132,31 +152,31 @@ impl Event {
         }
         match self {
             Self::Send { message, .. } => vec![&message.correlation],
-            Self::Claim { on: On::Message(correlation), .. }
-            | Self::Fail { on: On::Message(correlation), .. }
+            Self::Claim(Claim { on: On::Message(correlation), .. })
+            | Self::Fail(Fail { on: On::Message(correlation), .. })
             | Self::HandBack { on: On::Message(correlation), .. } => vec![correlation],
             Self::Drive { .. }
             | Self::News { .. }
             | Self::End
             | Self::Renew { .. }
-            | Self::Claim { .. }
-            | Self::Fail { .. }
+            | Self::Claim(_)
+            | Self::Fail(_)
             | Self::HandBack { .. } => Vec::new(),
-            Self::Moved { handled, refused, next, .. } => {
+            Self::Moved(Moved { handled, refused, next, .. }) => {
                 let next = match next {
                     Next::Go(On::Message(correlation)) => Some(correlation.as_str()),
                     _ => None,
                 };
                 handled.as_deref().into_iter().chain(firsts(refused)).chain(next).collect()
             }
-            Self::Turn { was, on, refused, kept, .. } => {
+            Self::Turn(Turn { was, on, refused, kept, .. }) => {
                 let both = [was, on].into_iter().filter_map(|on| match on {
                     On::Message(correlation) => Some(correlation.as_str()),
                     _ => None,
                 });
                 firsts(refused).chain(firsts(kept)).chain(both).collect()
             }
-            Self::Park { refused, kept, .. } => firsts(refused).chain(firsts(kept)).collect(),
+            Self::Park(Park { refused, kept, .. }) => firsts(refused).chain(firsts(kept)).collect(),
             Self::Requeue { messages, .. } => messages.iter().map(String::as_str).collect(),
         }
     }

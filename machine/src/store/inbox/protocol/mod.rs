@@ -11,7 +11,7 @@ mod state;
 mod step;
 
 pub(crate) use effects::{Change, Effects, Outcome, Refusal};
-pub(crate) use event::{Event, Next, On};
+pub(crate) use event::{Claim, Event, Fail, Moved, Next, On, Park, Turn};
 pub use fault::Cause;
 pub(crate) use fault::{Failed, Fault};
 pub(crate) use state::{Lease, MessageState, MessageStatus, State, Tries, Work, ended};

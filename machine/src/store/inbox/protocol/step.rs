@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use super::{
-    Cause, Change, Effects, Event, Failed, Fault, Lease, MessageState, MessageStatus, Next, On,
-    Outcome, Refusal, State, Tries, Work, ended,
+    Cause, Change, Claim, Effects, Event, Fail, Failed, Fault, Lease, MessageState, MessageStatus,
+    Moved, Next, On, Outcome, Park, Refusal, State, Tries, Turn, Work, ended,
 };
 use crate::{clock::Millis, store::inbox::message::Outgoing};
 
@@ -17,7 +17,7 @@ pub(crate) fn step(state: &State, event: &Event) -> Result<Effects, Refusal> {
         Event::Send { message, now } => send(state, message, *now),
         Event::News { moved, now } => Ok(news(state, *moved, *now)),
         Event::End => Ok(Effects { work: Change::Remove, ends: true, ..Effects::default() }),
-        Event::Claim { .. } => claim(state, event),
+        Event::Claim(it) => it.apply(state),
         Event::Renew { token, until } => {
             let mut work = held(state, *token)?;
             if let Some(lease) = &mut work.lease {
@@ -25,10 +25,10 @@ pub(crate) fn step(state: &State, event: &Event) -> Result<Effects, Refusal> {
             }
             Ok(Effects::of(work))
         }
-        Event::Moved { .. } => moved(state, event),
-        Event::Turn { .. } => turn(state, event),
-        Event::Park { .. } => park(state, event),
-        Event::Fail { .. } => fail(state, event),
+        Event::Moved(it) => it.apply(state),
+        Event::Turn(it) => it.apply(state),
+        Event::Park(it) => it.apply(state),
+        Event::Fail(it) => it.apply(state),
         Event::HandBack { token, on, now } => {
             let mut work = held(state, *token)?;
             let messages = given_back(state, &mut work, on);
@@ -141,38 +141,38 @@ fn news(state: &State, moved: bool, now: Millis) -> Effects {
     Effects::of(work)
 }
 
-fn claim(state: &State, event: &Event) -> Result<Effects, Refusal> {
-    let Event::Claim { worker, token, now, until, holder_ended, on, most } = event else {
-        return Ok(Effects::default());
-    };
-    let mut work = state.work.clone().ok_or(Refusal::NoWork)?;
-    // Compare-and-set: a faster worker has raised the token.
-    if work.token != *token {
-        return Err(Refusal::Taken);
+impl Claim {
+    fn apply(&self, state: &State) -> Result<Effects, Refusal> {
+        let Self { worker, token, now, until, holder_ended, on, most } = self;
+        let mut work = state.work.clone().ok_or(Refusal::NoWork)?;
+        // Compare-and-set: a faster worker has raised the token.
+        if work.token != *token {
+            return Err(Refusal::Taken);
+        }
+        match &work.lease {
+            Some(lease) if lease.until > *now && !holder_ended => return Err(Refusal::Taken),
+            None if work.wake_at.is_none_or(|at| at > *now) => return Err(Refusal::NotReady),
+            Some(_) | None => {}
+        }
+        let may = match on {
+            On::State => work.handler.may(*now),
+            On::Deadline => work.deadline.may(*now),
+            On::Look | On::Message(_) => true,
+        };
+        if !may {
+            return Err(Refusal::NotReady);
+        }
+        work.token += 1;
+        let Some(messages) = tried(state, &mut work, on, *most)? else {
+            // Whatever else there is to do for it can be done now.
+            work.free(Some(*now));
+            return Ok(set_aside(work, state, on, (*most, *now)));
+        };
+        work.lease = Some(Lease { worker: worker.clone(), until: *until });
+        work.wake_at = None;
+        let outcome = Outcome::Claimed { token: work.token, news: work.news };
+        Ok(Effects { messages, outcome, ..Effects::of(work) })
     }
-    match &work.lease {
-        Some(lease) if lease.until > *now && !holder_ended => return Err(Refusal::Taken),
-        None if work.wake_at.is_none_or(|at| at > *now) => return Err(Refusal::NotReady),
-        Some(_) | None => {}
-    }
-    let may = match on {
-        On::State => work.handler.may(*now),
-        On::Deadline => work.deadline.may(*now),
-        On::Look | On::Message(_) => true,
-    };
-    if !may {
-        return Err(Refusal::NotReady);
-    }
-    work.token += 1;
-    let Some(messages) = tried(state, &mut work, on, *most)? else {
-        // Whatever else there is to do for it can be done now.
-        work.free(Some(*now));
-        return Ok(set_aside(work, state, on, (*most, *now)));
-    };
-    work.lease = Some(Lease { worker: worker.clone(), until: *until });
-    work.wake_at = None;
-    let outcome = Outcome::Claimed { token: work.token, news: work.news };
-    Ok(Effects { messages, outcome, ..Effects::of(work) })
 }
 
 /// Counts an attempt; `None` if there were too many.
@@ -241,32 +241,32 @@ fn refuse(
     })
 }
 
-fn moved(state: &State, event: &Event) -> Result<Effects, Refusal> {
-    let Event::Moved { token, handled, refused, next, most } = event else {
-        return Ok(Effects::default());
-    };
-    let mut work = held(state, *token)?;
-    let mut messages: Vec<_> = refuse(state, refused).collect();
-    if let Some(correlation) = handled {
-        let message = queued(state, correlation)?;
-        let message = MessageState { status: MessageStatus::Handled, fault: None, ..message };
-        messages.push((correlation.clone(), message));
+impl Moved {
+    fn apply(&self, state: &State) -> Result<Effects, Refusal> {
+        let Self { token, handled, refused, next, most } = self;
+        let mut work = held(state, *token)?;
+        let mut messages: Vec<_> = refuse(state, refused).collect();
+        if let Some(correlation) = handled {
+            let message = queued(state, correlation)?;
+            let message = MessageState { status: MessageStatus::Handled, fault: None, ..message };
+            messages.push((correlation.clone(), message));
+        }
+        work.progress();
+        let mut outcome = Outcome::Done;
+        let after = state.after(&messages);
+        match next {
+            // The message that comes next may have been tried too often: then somebody else looks.
+            Next::Go(on) => match tried(&after, &mut work, on, *most)? {
+                Some(counted) => {
+                    messages.extend(counted);
+                    outcome = Outcome::Goes;
+                }
+                None => work.free(Some(Millis::MIN)),
+            },
+            Next::Yield { now } => work.free(Some(*now)),
+        }
+        Ok(Effects { messages, outcome, ..Effects::of(work) })
     }
-    work.progress();
-    let mut outcome = Outcome::Done;
-    let after = state.after(&messages);
-    match next {
-        // The message that comes next may have been tried too often: then somebody else looks.
-        Next::Go(on) => match tried(&after, &mut work, on, *most)? {
-            Some(counted) => {
-                messages.extend(counted);
-                outcome = Outcome::Goes;
-            }
-            None => work.free(Some(Millis::MIN)),
-        },
-        Next::Yield { now } => work.free(Some(*now)),
-    }
-    Ok(Effects { messages, outcome, ..Effects::of(work) })
 }
 
 /// Messages that were not taken: they can never be, or they wait for another state.
@@ -284,93 +284,92 @@ fn looked_at(
     refuse(state, refused).chain(kept).collect()
 }
 
-fn turn(state: &State, event: &Event) -> Result<Effects, Refusal> {
-    let Event::Turn { token, was, on, refused, kept, most } = event else {
-        return Ok(Effects::default());
-    };
-    let mut work = held(state, *token)?;
-    let mut messages = given_back(state, &mut work, was);
-    messages.extend(looked_at(state, refused, kept));
-    let mut outcome = Outcome::Done;
-    match tried(&state.after(&messages), &mut work, on, *most)? {
-        Some(counted) => {
-            messages.extend(counted);
-            outcome = Outcome::Goes;
+impl Turn {
+    fn apply(&self, state: &State) -> Result<Effects, Refusal> {
+        let Self { token, was, on, refused, kept, most } = self;
+        let mut work = held(state, *token)?;
+        let mut messages = given_back(state, &mut work, was);
+        messages.extend(looked_at(state, refused, kept));
+        let mut outcome = Outcome::Done;
+        match tried(&state.after(&messages), &mut work, on, *most)? {
+            Some(counted) => {
+                messages.extend(counted);
+                outcome = Outcome::Goes;
+            }
+            None => work.free(Some(Millis::MIN)),
         }
-        None => work.free(Some(Millis::MIN)),
+        Ok(Effects { messages, outcome, ..Effects::of(work) })
     }
-    Ok(Effects { messages, outcome, ..Effects::of(work) })
 }
 
-fn park(state: &State, event: &Event) -> Result<Effects, Refusal> {
-    let Event::Park { token, news, now, on, sends_itself, wake_at, due_at, refused, kept } = event
-    else {
-        return Ok(Effects::default());
-    };
-    let mut work = held(state, *token)?;
-    let messages = looked_at(state, refused, kept);
-    let mut outcome = Outcome::Done;
-    if *on == On::State {
-        work.handler = Tries::default();
-        work.self_sends = if *sends_itself { work.self_sends.saturating_add(1) } else { 0 };
-        // That of a deadline stays for as long as it says why nothing happens.
-        if work.deadline == Tries::default() {
-            work.failed = None;
+impl Park {
+    fn apply(&self, state: &State) -> Result<Effects, Refusal> {
+        let Self { token, news, now, on, sends_itself, wake_at, due_at, refused, kept } = self;
+        let mut work = held(state, *token)?;
+        let messages = looked_at(state, refused, kept);
+        let mut outcome = Outcome::Done;
+        if *on == On::State {
+            work.handler = Tries::default();
+            work.self_sends = if *sends_itself { work.self_sends.saturating_add(1) } else { 0 };
+            // That of a deadline stays for as long as it says why nothing happens.
+            if work.deadline == Tries::default() {
+                work.failed = None;
+            }
+            // Each message calls it again, and so it would never rest.
+            if work.self_sends >= MOST_SELF_SENDS {
+                let error = format!(
+                    "the handler has sent messages to its own machine {MOST_SELF_SENDS} times in a row, and the \
+                     machine has not changed; make a transition, or wait without a message"
+                );
+                let fault = Fault::new(Cause::SelfSends, error);
+                work.failed = Some(Failed { fault, at: *now, attempts: MOST_SELF_SENDS });
+                work.self_sends = 0;
+                work.handler = Tries { set_aside: true, ..Tries::default() };
+                outcome = Outcome::SetAside;
+            }
         }
-        // Each message calls it again, and so it would never rest.
-        if work.self_sends >= MOST_SELF_SENDS {
-            let error = format!(
-                "the handler has sent messages to its own machine {MOST_SELF_SENDS} times in a row, and the \
-                 machine has not changed; make a transition, or wait without a message"
-            );
-            let fault = Fault::new(Cause::SelfSends, error);
-            work.failed = Some(Failed { fault, at: *now, attempts: MOST_SELF_SENDS });
-            work.self_sends = 0;
-            work.handler = Tries { set_aside: true, ..Tries::default() };
-            outcome = Outcome::SetAside;
-        }
+        let wakes_at = [*wake_at, work.wakes_at(*due_at)].into_iter().flatten().min();
+        // What came in the meantime must not wait for the next ring.
+        work.free(if work.news == *news { wakes_at } else { Some(*now) });
+        Ok(Effects { messages, outcome, ..Effects::of(work) })
     }
-    let wakes_at = [*wake_at, work.wakes_at(*due_at)].into_iter().flatten().min();
-    // What came in the meantime must not wait for the next ring.
-    work.free(if work.news == *news { wakes_at } else { Some(*now) });
-    Ok(Effects { messages, outcome, ..Effects::of(work) })
 }
 
-fn fail(state: &State, event: &Event) -> Result<Effects, Refusal> {
-    let Event::Fail { token, on, fault, news, now, retry_at, due_at, most, hopeless } = event
-    else {
-        return Ok(Effects::default());
-    };
-    let mut work = held(state, *token)?;
-    let mut messages = Vec::new();
-    let look_at = match on {
-        On::Look | On::State | On::Deadline => {
-            let tries = if *on == On::Deadline { &mut work.deadline } else { &mut work.handler };
-            // One that only looked has not counted it.
-            let attempts = tries.attempts.max(1);
-            work.failed = Some(Failed { fault: fault.clone(), at: *now, attempts });
-            if *hopeless || tries.attempts >= *most {
-                *tries = Tries { set_aside: true, ..Tries::default() };
-            } else {
-                tries.retry_at = Some(*retry_at);
+impl Fail {
+    fn apply(&self, state: &State) -> Result<Effects, Refusal> {
+        let Self { token, on, fault, news, now, retry_at, due_at, most, hopeless } = self;
+        let mut work = held(state, *token)?;
+        let mut messages = Vec::new();
+        let look_at = match on {
+            On::Look | On::State | On::Deadline => {
+                let tries =
+                    if *on == On::Deadline { &mut work.deadline } else { &mut work.handler };
+                // One that only looked has not counted it.
+                let attempts = tries.attempts.max(1);
+                work.failed = Some(Failed { fault: fault.clone(), at: *now, attempts });
+                if *hopeless || tries.attempts >= *most {
+                    *tries = Tries { set_aside: true, ..Tries::default() };
+                } else {
+                    tries.retry_at = Some(*retry_at);
+                }
+                // A deadline that failed keeps nobody from what else there is to do.
+                Some(*now).filter(|_| *on == On::Deadline)
             }
-            // A deadline that failed keeps nobody from what else there is to do.
-            Some(*now).filter(|_| *on == On::Deadline)
-        }
-        On::Message(correlation) => {
-            let mut message = queued(state, correlation)?;
-            message.fault = Some(fault.clone());
-            if *hopeless || message.attempts >= *most {
-                message.status = MessageStatus::SetAside;
+            On::Message(correlation) => {
+                let mut message = queued(state, correlation)?;
+                message.fault = Some(fault.clone());
+                if *hopeless || message.attempts >= *most {
+                    message.status = MessageStatus::SetAside;
+                }
+                messages.push((correlation.clone(), message));
+                // The others go on; those that were tried less often come first.
+                Some(*now)
             }
-            messages.push((correlation.clone(), message));
-            // The others go on; those that were tried less often come first.
-            Some(*now)
-        }
-    };
-    let look_at = if work.news == *news { look_at } else { Some(*now) };
-    work.free([look_at, work.wakes_at(*due_at)].into_iter().flatten().min());
-    Ok(Effects { messages, ..Effects::of(work) })
+        };
+        let look_at = if work.news == *news { look_at } else { Some(*now) };
+        work.free([look_at, work.wakes_at(*due_at)].into_iter().flatten().min());
+        Ok(Effects { messages, ..Effects::of(work) })
+    }
 }
 
 fn requeue(state: &State, now: Millis, names: &[String]) -> Result<Effects, Refusal> {

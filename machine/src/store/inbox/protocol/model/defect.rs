@@ -1,5 +1,6 @@
 use crate::store::inbox::protocol::{
-    Change, Effects, Event, MessageStatus, On, Outcome, Refusal, State, step,
+    Change, Claim, Effects, Event, Fail, MessageStatus, Moved, On, Outcome, Park, Refusal, State,
+    Turn, step,
 };
 
 /// What is wrong with a protocol that the checker must reject.
@@ -65,17 +66,17 @@ impl Defect {
                 }
             }
             Self::ParksIgnoringNews => {
-                if let Event::Park { news, .. } = event {
+                if let Event::Park(Park { news, .. }) = event {
                     *news = work.news;
                 }
             }
             Self::FailsIgnoringNews => {
-                if let Event::Fail { news, .. } = event {
+                if let Event::Fail(Fail { news, .. }) = event {
                     *news = work.news;
                 }
             }
             Self::GivesUpEarly => {
-                if let Event::Claim { most, .. } = event {
+                if let Event::Claim(Claim { most, .. }) = event {
                     *most = 1;
                 }
             }
@@ -108,7 +109,7 @@ impl Defect {
 
     fn spoil_answer(self, state: &State, event: &Event, effects: &mut Effects) {
         match (self, event) {
-            (Self::KeepsTokenAtClaim, Event::Claim { token, .. }) => {
+            (Self::KeepsTokenAtClaim, Event::Claim(Claim { token, .. })) => {
                 if let Change::Set(work) = &mut effects.work {
                     work.token = *token;
                 }
@@ -116,18 +117,18 @@ impl Defect {
                     *given = *token;
                 }
             }
-            (Self::AcknowledgesAtClaim, Event::Claim { on: On::Message(_), .. }) => {
+            (Self::AcknowledgesAtClaim, Event::Claim(Claim { on: On::Message(_), .. })) => {
                 for (_, message) in &mut effects.messages {
                     message.status = MessageStatus::Handled;
                 }
             }
-            (Self::ForgivesAtTurn, Event::Turn { .. }) => {
+            (Self::ForgivesAtTurn, Event::Turn(_)) => {
                 if let Change::Set(work) = &mut effects.work {
                     work.handler.attempts = work.handler.attempts.min(1);
                 }
             }
             (Self::SendsWithoutWaking, Event::Send { .. }) => effects.work = Change::Keep,
-            (Self::CountsAfterwards, Event::Claim { .. }) => {
+            (Self::CountsAfterwards, Event::Claim(_)) => {
                 for (name, message) in &mut effects.messages {
                     message.attempts = state.messages.get(name).map_or(0, |it| it.attempts);
                 }
@@ -136,7 +137,7 @@ impl Defect {
                     work.deadline.attempts = before.deadline.attempts;
                 }
             }
-            (Self::DropsPoison, Event::Claim { .. }) if effects.outcome == Outcome::SetAside => {
+            (Self::DropsPoison, Event::Claim(_)) if effects.outcome == Outcome::SetAside => {
                 for (_, message) in &mut effects.messages {
                     message.status = MessageStatus::Handled;
                 }
@@ -150,7 +151,7 @@ impl Defect {
 }
 
 fn is_takeover(state: &State, event: &Event) -> bool {
-    matches!(event, Event::Claim { .. }) && state.work.as_ref().is_some_and(|it| it.lease.is_some())
+    matches!(event, Event::Claim(_)) && state.work.as_ref().is_some_and(|it| it.lease.is_some())
 }
 
 impl Event {
@@ -162,10 +163,10 @@ impl Event {
     fn held_token_mut(&mut self) -> Option<&mut u64> {
         match self {
             Self::Renew { token, .. }
-            | Self::Moved { token, .. }
-            | Self::Turn { token, .. }
-            | Self::Park { token, .. }
-            | Self::Fail { token, .. }
+            | Self::Moved(Moved { token, .. })
+            | Self::Turn(Turn { token, .. })
+            | Self::Park(Park { token, .. })
+            | Self::Fail(Fail { token, .. })
             | Self::HandBack { token, .. } => Some(token),
             Self::Drive { .. }
             | Self::Send { .. }

@@ -1,7 +1,7 @@
 use stateright::Property;
 
 use super::{
-    super::{Event, MessageState, MessageStatus, Next, On},
+    super::{Event, MessageState, MessageStatus, Moved, Next, On},
     crowd::Crowd,
     seen::Seen,
     worker::{MOST, Worker},
@@ -104,8 +104,13 @@ fn one_writer(crowd: &Crowd, world: &World) -> bool {
     let can_write = |worker: &&Worker| {
         let Some(token) = worker.token() else { return false };
         let (handled, refused) = (None, Vec::new());
-        let event =
-            Event::Moved { token, handled, refused, next: Next::Yield { now: NOW }, most: MOST };
+        let event = Event::Moved(Moved {
+            token,
+            handled,
+            refused,
+            next: Next::Yield { now: NOW },
+            most: MOST,
+        });
         crowd.protocol.step(&world.state, &event).is_ok()
     };
     world.workers.iter().filter(can_write).count() <= 1

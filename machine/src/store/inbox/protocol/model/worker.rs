@@ -1,5 +1,5 @@
 use super::{
-    super::{Cause, Event, Fault as Failure, Next, On, Outcome},
+    super::{Cause, Claim, Event, Fail, Fault as Failure, Moved, Next, On, Outcome, Park, Turn},
     defect::Protocol,
     seen::Seen,
     world::{Fault, NOW, World, number},
@@ -43,7 +43,7 @@ impl Worker {
     /// Claims what it has read.
     pub(super) fn claim(&mut self, world: &mut World, protocol: Protocol) {
         let &mut Self::Has { token, seen } = self else { return };
-        let event = Event::Claim {
+        let event = Event::Claim(Claim {
             worker: String::new(),
             token,
             now: NOW,
@@ -51,7 +51,7 @@ impl Worker {
             holder_ended: world.facts.holder_crashed,
             on: seen.chooses(),
             most: MOST,
-        };
+        });
         *self = Self::Idle;
         if let Some(Outcome::Claimed { token, news }) = world.happens(protocol, &event) {
             if token <= world.facts.highest {
@@ -98,8 +98,13 @@ impl Worker {
         } else {
             Next::Yield { now: NOW }
         };
-        let event =
-            Event::Moved { token, handled: handled.clone(), refused: vec![], next, most: MOST };
+        let event = Event::Moved(Moved {
+            token,
+            handled: handled.clone(),
+            refused: vec![],
+            next,
+            most: MOST,
+        });
         let outcome = world.happens(protocol, &event);
         *self = Self::Idle;
         if outcome.is_some() {
@@ -115,7 +120,7 @@ impl Worker {
 
     pub(super) fn park(&mut self, world: &mut World, protocol: Protocol) {
         let &mut Self::Works { token, seen } = self else { return };
-        let event = Event::Park {
+        let event = Event::Park(Park {
             token,
             news: seen.news,
             now: NOW,
@@ -125,7 +130,7 @@ impl Worker {
             due_at: seen.due_at,
             refused: Vec::new(),
             kept: Vec::new(),
-        };
+        });
         if world.happens(protocol, &event).is_some() {
             world.facts.parked = Some((seen.news, seen.passed));
             // An attempt that ended was no crash.
@@ -172,14 +177,14 @@ impl Worker {
         kept: Vec<(String, String)>,
     ) -> Self {
         let (was, on, refused) = (was.chooses(), seen.chooses(), Vec::new());
-        let event = Event::Turn { token, was, on, refused, kept, most: MOST };
+        let event = Event::Turn(Turn { token, was, on, refused, kept, most: MOST });
         let goes = world.happens(protocol, &event) == Some(Outcome::Goes);
         if goes { Self::Works { token, seen } } else { Self::Idle }
     }
 
     pub(super) fn fail(&mut self, world: &mut World, protocol: Protocol) {
         let &mut Self::Works { token, seen } = self else { return };
-        let event = Event::Fail {
+        let event = Event::Fail(Fail {
             token,
             on: seen.chooses(),
             fault: Failure::new(Cause::Failed, ""),
@@ -189,7 +194,7 @@ impl Worker {
             due_at: seen.due_at,
             most: MOST,
             hopeless: false,
-        };
+        });
         if world.happens(protocol, &event).is_some() {
             world.facts.parked = Some((seen.news, seen.passed));
         }
