@@ -31,7 +31,7 @@ impl Data {
         let last = writes.map(|write| self.write(commit_id, write)).collect();
         self.write_chain(first, key);
         let outcomes = self.write_work(batch, decided);
-        self.write_news(batch);
+        self.write_caused(batch);
         let pruned =
             batch.prune.as_ref().map_or_else(Vec::new, |prune| self.prune(prune, batch.now));
         let advanced = batch.advance.as_ref().is_some_and(|advance| self.advance(advance));

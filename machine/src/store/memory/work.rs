@@ -11,8 +11,10 @@ use crate::{
     store::{
         backend::{Agenda, Batch, Child, Crew, Found, Messages, Rejected, Task},
         inbox::{
-            message::{Delivery, Message, Outgoing, Queued, Received},
-            protocol::{Effects, Event, MessageState, MessageStatus, Outcome, State, Work, step},
+            message::{Delivery, Outgoing, Queued, Received},
+            protocol::{
+                Effects, Event, MessageState, MessageStatus, Outcome, State, To, Work, caused, step,
+            },
         },
     },
 };
@@ -77,19 +79,6 @@ impl Data {
 
     /// Writes what was decided, and then what the writes of the batch cause.
     pub(super) fn write_work(&mut self, batch: &Batch, decided: Decided) -> Vec<Outcome> {
-        let mut outcomes = Vec::with_capacity(decided.len());
-        for (id, event, effects) in decided {
-            outcomes.push(effects.outcome);
-            self.record(id, &event, &effects);
-        }
-        for (child, parent) in &batch.children {
-            self.works.parents.insert(*child, *parent);
-        }
-        match &batch.crew {
-            Some(Crew::Joins(worker)) => drop(self.crew.insert(worker.id, worker.clone())),
-            Some(Crew::Leave(workers)) => self.crew.retain(|id, _| !workers.contains(id)),
-            None => {}
-        }
         for kind in &batch.drives {
             if !self.works.driven.contains(kind) {
                 self.works.driven.push(kind.clone());
@@ -99,40 +88,51 @@ impl Data {
                 }
             }
         }
+        for (child, parent) in &batch.children {
+            self.works.parents.insert(*child, *parent);
+        }
+        let mut outcomes = Vec::with_capacity(decided.len());
+        for (id, event, effects) in decided {
+            outcomes.push(effects.outcome);
+            self.record(id, &event, &effects);
+        }
+        match &batch.crew {
+            Some(Crew::Joins(worker)) => drop(self.crew.insert(worker.id, worker.clone())),
+            Some(Crew::Leave(workers)) => self.crew.retain(|id, _| !workers.contains(id)),
+            None => {}
+        }
         outcomes
     }
 
-    /// What a write causes.
-    pub(super) fn write_news(&mut self, batch: &Batch) {
-        let now = batch.now;
+    /// Writes what the writes of a batch cause.
+    pub(super) fn write_caused(&mut self, batch: &Batch) {
         for write in &batch.writes {
-            let row = &write.row;
-            if row.ended {
-                self.happens(row.id, &Event::End);
-                self.tell_others(row.id, now);
-            } else if write.expected.is_none() {
-                if self.works.driven.contains(&row.machine) {
-                    self.happens(row.id, &Event::Drive { now });
+            let id = write.row.id;
+            for (to, event) in caused(write, batch.is_by_holder(id), batch.now) {
+                for id in self.recipients(id, to) {
+                    // Only machines of kinds that workers drive have work.
+                    if !matches!(event, Event::Drive { .. })
+                        || self.works.driven.contains(&write.row.machine)
+                    {
+                        self.happens(id, &event);
+                    }
                 }
-            } else if !batch.is_by_holder(row.id) {
-                self.happens(row.id, &Event::News { moved: true, now });
             }
         }
     }
 
-    /// Wakes those who wait for a machine that has ended, and cancels its children.
-    fn tell_others(&mut self, ended: Id, now: crate::clock::Millis) {
-        let parent = self.works.parents.get(&ended).copied();
-        let behind = self.machines.iter().filter(|it| it.row.behind == Some(ended));
-        let waiting: Vec<Id> = parent.into_iter().chain(behind.map(|it| it.row.id)).collect();
-        for id in waiting {
-            self.happens(id, &Event::News { moved: false, now });
-        }
-        let children = self.works.parents.iter().filter(|(_, parent)| **parent == ended);
-        for child in children.map(|(child, _)| *child).collect::<Vec<_>>() {
-            if self.find(child).is_some_and(|it| !it.row.ended) {
-                let message = Arc::new(Message::cancel(ended));
-                self.happens(child, &Event::Send { message, now });
+    fn recipients(&self, id: Id, to: To) -> Vec<Id> {
+        match to {
+            To::Itself => vec![id],
+            To::Waiting => {
+                let parent = self.works.parents.get(&id).copied();
+                let behind = self.machines.iter().filter(|it| it.row.behind == Some(id));
+                parent.into_iter().chain(behind.map(|it| it.row.id)).collect()
+            }
+            To::Children => {
+                let children = self.works.parents.iter().filter(|(_, parent)| **parent == id);
+                let open = |id: &Id| self.find(*id).is_some_and(|it| !it.row.ended);
+                children.map(|(child, _)| *child).filter(open).collect()
             }
         }
     }

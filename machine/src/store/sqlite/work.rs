@@ -1,6 +1,6 @@
 //! Inboxes and leases. What happens to them is decided by [`step`]; this keeps the result.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -12,10 +12,10 @@ use crate::{
     store::{
         backend::{Batch, Rejected, Write},
         inbox::{
-            message::{Message, seal_of_child},
+            message::seal_of_child,
             protocol::{
-                Cause, Change, Effects, Event, Failed, Fault, Lease, Outcome, State, Tries, Work,
-                step,
+                Cause, Change, Effects, Event, Failed, Fault, Lease, Outcome, State, To, Tries,
+                Work, caused, step,
             },
         },
     },
@@ -119,7 +119,7 @@ pub(super) fn drives(connection: &Connection) -> rusqlite::Result<bool> {
         .exists([])
 }
 
-/// What the write of a machine causes.
+/// Writes what the write of a machine causes.
 pub(super) fn after(
     connection: &Connection,
     key: &DigestKey,
@@ -127,65 +127,71 @@ pub(super) fn after(
     write: &Write,
     (by_holder, now): (bool, Millis),
 ) -> rusqlite::Result<()> {
-    let row = &write.row;
-    if row.ended {
-        happens(connection, key, (no, row.id), &Event::End)?;
-        return tell_others(connection, key, (no, row.id), now);
-    }
-    if write.expected.is_none() {
-        let driven = connection
-            .prepare_cached("SELECT no FROM driven WHERE machine = ?1")?
-            .query_row([&row.machine], |row| row.get::<_, i64>(0))
-            .optional()?;
-        if let Some(driven) = driven {
-            let drive = step(&State::default(), &Event::Drive { now });
-            if let Ok(Effects { work: Change::Set(work), .. }) = drive {
-                insert_work(connection, no, driven, &work)?;
-            }
+    for (to, event) in caused(write, by_holder, now) {
+        if let Event::Drive { now } = event {
+            drive_new(connection, no, &write.row.machine, now)?;
+            continue;
         }
-        return Ok(());
-    }
-    if by_holder {
-        Ok(())
-    } else {
-        happens(connection, key, (no, row.id), &Event::News { moved: true, now })
-    }
-}
-
-/// Wakes those who wait for a machine that has ended, and cancels its children.
-fn tell_others(
-    connection: &Connection,
-    key: &DigestKey,
-    (no, id): (i64, Id),
-    now: Millis,
-) -> rusqlite::Result<()> {
-    let mut parent = connection.prepare_cached("SELECT parent FROM child WHERE child = ?1")?;
-    let mut behind = connection.prepare_cached("SELECT no FROM instance WHERE behind = ?1")?;
-    let mut children = connection.prepare_cached(
-        "SELECT i.no, i.id, c.seal FROM child c JOIN instance i ON i.no = c.child
-         WHERE c.parent = ?1 AND i.ended = 0",
-    )?;
-    let number = |row: &Row<'_>| row.get::<_, i64>(0);
-    let mut waiting: Vec<i64> = parent.query_map([no], number)?.collect::<Result<_, _>>()?;
-    for no in behind.query_map([id.bytes()], number)? {
-        waiting.push(no?);
-    }
-    for no in waiting {
-        // Its id is not needed: no message is written.
-        happens(connection, key, (no, id), &Event::News { moved: false, now })?;
-    }
-    let child = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get(2)?));
-    let children: Vec<(i64, [u8; 16], [u8; 32])> =
-        children.query_map([no], child)?.collect::<Result<_, _>>()?;
-    for (child, child_id, seal) in children {
-        let child_id = Id::from_bytes(child_id);
-        // Nobody cancels a machine by an edit of the file.
-        if *seal_of_child(key, child_id, id).bytes() == seal {
-            let message = Arc::new(Message::cancel(id));
-            happens(connection, key, (child, child_id), &Event::Send { message, now })?;
+        for recipient in recipients(connection, key, (no, write.row.id), to)? {
+            happens(connection, key, recipient, &event)?;
         }
     }
     Ok(())
+}
+
+/// The work of a new machine, if workers drive its kind.
+fn drive_new(connection: &Connection, no: i64, kind: &str, now: Millis) -> rusqlite::Result<()> {
+    let driven = connection
+        .prepare_cached("SELECT no FROM driven WHERE machine = ?1")?
+        .query_row([kind], |row| row.get::<_, i64>(0))
+        .optional()?;
+    if let (Some(driven), Ok(Effects { work: Change::Set(work), .. })) =
+        (driven, step(&State::default(), &Event::Drive { now }))
+    {
+        insert_work(connection, no, driven, &work)?;
+    }
+    Ok(())
+}
+
+/// The machines to which an event happens that the write of one causes.
+fn recipients(
+    connection: &Connection,
+    key: &DigestKey,
+    (no, id): (i64, Id),
+    to: To,
+) -> rusqlite::Result<Vec<(i64, Id)>> {
+    let number = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, id));
+    match to {
+        To::Itself => Ok(vec![(no, id)]),
+        To::Waiting => {
+            // Their ids are not needed: no message is written.
+            let mut parent =
+                connection.prepare_cached("SELECT parent FROM child WHERE child = ?1")?;
+            let mut behind =
+                connection.prepare_cached("SELECT no FROM instance WHERE behind = ?1")?;
+            let mut waiting: Vec<_> = parent.query_map([no], number)?.collect::<Result<_, _>>()?;
+            for behind in behind.query_map([id.bytes()], number)? {
+                waiting.push(behind?);
+            }
+            Ok(waiting)
+        }
+        To::Children => {
+            let mut children = connection.prepare_cached(
+                "SELECT i.no, i.id, c.seal FROM child c JOIN instance i ON i.no = c.child
+                 WHERE c.parent = ?1 AND i.ended = 0",
+            )?;
+            let child = |row: &Row<'_>| {
+                let id = Id::from_bytes(row.get(1)?);
+                Ok(((row.get::<_, i64>(0)?, id), row.get::<_, [u8; 32]>(2)?))
+            };
+            let children: Vec<_> = children.query_map([no], child)?.collect::<Result<_, _>>()?;
+            // An edit of the file cancels no machine.
+            let sealed = children
+                .into_iter()
+                .filter(|((_, child), seal)| seal_of_child(key, *child, id).bytes() == seal);
+            Ok(sealed.map(|(child, _)| child).collect())
+        }
+    }
 }
 
 /// An event that is never refused.

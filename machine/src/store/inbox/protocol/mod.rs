@@ -2,6 +2,7 @@
 //! and an event to what changes. The backends run it inside their transactions, and the model checker
 //! runs the same one.
 
+mod caused;
 mod effects;
 mod event;
 mod fault;
@@ -10,6 +11,7 @@ mod model;
 mod state;
 mod step;
 
+pub(crate) use caused::{To, caused};
 pub(crate) use effects::{Change, Effects, Outcome, Refusal};
 pub(crate) use event::{Claim, Event, Fail, Moved, Next, On, Park, Turn};
 pub use fault::Cause;
