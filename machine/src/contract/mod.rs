@@ -21,6 +21,7 @@ mod key;
 mod outcome;
 mod permit;
 mod planned;
+mod position;
 mod progress;
 mod question;
 #[cfg(feature = "tools")]
@@ -69,6 +70,7 @@ pub(crate) use outcome::{Answered, bounded};
 pub(crate) use permit::Lender;
 pub use permit::{Permit, Token};
 pub use planned::Planned;
+pub use position::{GraphPosition, Mismatch};
 pub use progress::Progress;
 pub use question::Question;
 #[cfg(feature = "tools")]

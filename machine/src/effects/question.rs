@@ -1,6 +1,6 @@
 use crate::{
     actor::Human,
-    contract::{AnyExecution, CallFact, Progress, Question, bounded},
+    contract::{AnyExecution, CallFact, GraphPosition, Progress, Question, bounded},
     effects::{act::Act, resume::at_position, retry::Retry},
     id::Id,
     store::{
@@ -8,7 +8,6 @@ use crate::{
         handle::Store,
     },
     typed::Refused,
-    view::GraphPosition,
 };
 
 impl Store {

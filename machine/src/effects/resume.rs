@@ -6,7 +6,7 @@ use crate::{
     actor::GraphRunner,
     clock::Millis,
     contract::{
-        ActionType, AnyExecution, Progress, Question,
+        ActionType, AnyExecution, GraphPosition, Mismatch, Progress, Question,
         execution::{self, Status},
     },
     definition::Definition,
@@ -20,7 +20,6 @@ use crate::{
     stored::{Durable, Index, Restore, VerifyError},
     telemetry,
     typed::{Refused, State},
-    view::{GraphPosition, Mismatch},
 };
 
 /// Optional checks before a waiting machine is resumed, in addition to the mandatory ones.

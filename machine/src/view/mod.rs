@@ -43,7 +43,6 @@ mod observe_session;
 mod observer;
 #[cfg(feature = "store")]
 mod overview;
-mod position;
 #[cfg(feature = "store")]
 mod possible;
 mod prompt;
@@ -61,6 +60,7 @@ mod upkeep;
 #[cfg(feature = "store")]
 mod work_concerns;
 
+pub use crate::contract::{GraphPosition, Mismatch};
 pub use crate::language::{Language, OtherLanguage, Phrase, UnknownLanguage};
 #[cfg(feature = "store")]
 pub use approval::Approval;
@@ -90,7 +90,6 @@ pub use next::NextStep;
 pub use observer::Observer;
 #[cfg(feature = "store")]
 pub use overview::Overview;
-pub use position::{GraphPosition, Mismatch};
 pub use prompt::Prompt;
 #[cfg(feature = "store")]
 pub use remember::{FactSink, Remember, Remembered};

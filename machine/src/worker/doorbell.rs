@@ -37,3 +37,10 @@ impl Doorbell for StoreDoorbell {
         Box::pin(self.0.listen())
     }
 }
+
+impl Store {
+    /// Rings this doorbell after each commit.
+    pub(super) fn ring(&self, doorbell: Arc<dyn Doorbell>) {
+        self.inner.backend.on_commit(Arc::new(move || doorbell.ring()));
+    }
+}

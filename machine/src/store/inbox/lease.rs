@@ -133,12 +133,6 @@ impl Store {
         move || worker.release()
     }
 
-    /// Rings this doorbell after each commit.
-    #[cfg(feature = "worker")]
-    pub(crate) fn ring(&self, doorbell: std::sync::Arc<dyn crate::worker::Doorbell>) {
-        self.inner.backend.on_commit(std::sync::Arc::new(move || doorbell.ring()));
-    }
-
     /// The name of this process for leases.
     pub(crate) fn worker_name(&self) -> &str {
         self.inner.worker.name()

@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use crate::contract::execution::Status;
+use super::execution::Status;
 
 /// Where a graph is with an execution. The state of the execution follows from it; another
 /// state is a mismatch to report.
