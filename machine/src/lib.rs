@@ -67,6 +67,9 @@ pub mod _guide {}
 #[doc = include_str!("docs/specification.md")]
 pub mod _specification {}
 
+#[doc = include_str!("docs/architecture.md")]
+pub mod _architecture {}
+
 #[cfg(feature = "durable")]
 pub use id::{Id, InvalidId};
 #[doc = include_str!("docs/machine.md")]

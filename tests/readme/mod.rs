@@ -1,5 +1,6 @@
 //! The README matches the code.
 
+mod architecture;
 mod first_workflow;
 mod snippet;
 mod specification;

@@ -1,0 +1,91 @@
+//! The imports of the library run as its architecture page says.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+const PAGE: &str = include_str!("../../machine/src/docs/architecture.md");
+
+/// The first columns of the table below this heading.
+fn rows(heading: &str) -> Vec<Vec<String>> {
+    let section = PAGE.split(&format!("\n# {heading}\n")).nth(1).unwrap();
+    let section = section.split("\n# ").next().unwrap();
+    let cell = |text: &str| text.trim().trim_matches('`').to_owned();
+    let lines = section.lines().filter(|line| line.starts_with("| `"));
+    lines.map(|line| line.split('|').skip(1).map(cell).collect()).collect()
+}
+
+/// The source files of a folder, without those of tests.
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if path.is_dir() {
+            if !["conformance", "model", "simulation", "tests"].contains(&name) {
+                files(&path, found);
+            }
+        } else if name.ends_with(".rs") && name != "tests.rs" {
+            found.push(path);
+        }
+    }
+}
+
+/// The modules of the crate that a file names, outside of its comments and tests.
+fn named(source: &str) -> BTreeSet<String> {
+    let code = source.split("#[cfg(test)]\n#[allow").next().unwrap();
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let code: String = lines.flat_map(|line| [line, "\n"]).collect();
+    let mut found = BTreeSet::new();
+    for rest in code.split("crate::").skip(1) {
+        if let Some(tree) = rest.strip_prefix('{') {
+            let (mut depth, mut start) = (0, true);
+            for (at, letter) in tree.char_indices() {
+                match letter {
+                    '{' => depth += 1,
+                    '}' if depth == 0 => break,
+                    '}' => depth -= 1,
+                    ',' if depth == 0 => start = true,
+                    letter if start && letter.is_alphabetic() => {
+                        found.insert(word(&tree[at..]));
+                        start = false;
+                    }
+                    _ => {}
+                }
+            }
+        } else {
+            found.insert(word(rest));
+        }
+    }
+    found
+}
+
+fn word(text: &str) -> String {
+    text.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect()
+}
+
+#[test]
+fn imports_run_down_except_those_on_the_page() {
+    let order: Vec<String> = rows("Map").into_iter().map(|mut row| row.swap_remove(0)).collect();
+    assert!(order.len() > 10, "{order:?}");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../machine/src");
+    let mut upward = BTreeSet::new();
+    for (place, module) in order.iter().enumerate() {
+        let mut found = Vec::new();
+        files(&source.join(module), &mut found);
+        assert!(!found.is_empty(), "{module}");
+        for file in found {
+            for other in named(&fs::read_to_string(&file).unwrap()) {
+                if order[place + 1..].contains(&other) {
+                    upward.insert((module.clone(), other));
+                }
+            }
+        }
+    }
+    let listed = rows("Imports that run upward").into_iter().map(|row| {
+        let [from, to, ..] = &*row else { panic!("{row:?}") };
+        (from.clone(), to.clone())
+    });
+    assert_eq!(upward, listed.collect());
+}
