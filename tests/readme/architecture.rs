@@ -26,7 +26,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
             if !["conformance", "model", "simulation", "tests"].contains(&name) {
                 files(&path, found);
             }
-        } else if name.ends_with(".rs") && name != "tests.rs" {
+        } else if path.extension().is_some_and(|it| it == "rs") && name != "tests.rs" {
             found.push(path);
         }
     }

@@ -331,17 +331,7 @@ impl Batch<'_> {
             ..backend::Batch::new(commit_id, store.now())
         };
         let sent = telemetry::sent(&batch.events);
-        let mut stored = Vec::with_capacity(prepared.len());
-        for ready in prepared {
-            for definition in ready.definitions {
-                let mut known = batch.definitions.iter();
-                if !known.any(|known| known.fingerprint == definition.fingerprint) {
-                    batch.definitions.push(definition);
-                }
-            }
-            batch.writes.push(ready.write);
-            stored.push(ready.stored);
-        }
+        let stored = fill(&mut batch, prepared);
         // If the future is dropped from here on, nothing is known of the batch. The machine
         // remembers the id of the commit, so that the same commit can be recognized later.
         let mut before = Vec::with_capacity(positions.len());
@@ -392,6 +382,22 @@ impl Batch<'_> {
             }
         }
     }
+}
+
+/// Adds what was prepared. Returns what is on disk after the batch.
+fn fill(batch: &mut backend::Batch, prepared: Vec<Prepared>) -> Vec<Stored> {
+    let mut stored = Vec::with_capacity(prepared.len());
+    for ready in prepared {
+        for definition in ready.definitions {
+            let mut known = batch.definitions.iter();
+            if !known.any(|known| known.fingerprint == definition.fingerprint) {
+                batch.definitions.push(definition);
+            }
+        }
+        batch.writes.push(ready.write);
+        stored.push(ready.stored);
+    }
+    stored
 }
 
 fn journal<'a>(item: &'a mut Item<'_>) -> &'a mut crate::journal::Journal {

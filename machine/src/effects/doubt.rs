@@ -209,13 +209,13 @@ impl Store {
             Evidence::Applied(receipt) => {
                 self.applied(doubt, receipt, who(by), None).await.map(Settled::Completed)
             }
-            Evidence::NotApplied(reason) => match refused {
-                Some(refused) => Err(Refused::new(doubt, refused)),
-                None => {
-                    let failed = self.not_applied(doubt, reason, who(by), false, None).await;
-                    failed.map(Settled::Failed)
+            Evidence::NotApplied(reason) => {
+                if let Some(refused) = refused {
+                    return Err(Refused::new(doubt, refused));
                 }
-            },
+                let failed = self.not_applied(doubt, reason, who(by), false, None).await;
+                failed.map(Settled::Failed)
+            }
             Evidence::Unknown(_) => Ok(Settled::InDoubt(doubt)),
         }
     }

@@ -2,7 +2,9 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::contract::{AnyExecution, Progress, Release, execution::Status};
+#[cfg(feature = "store")]
+use crate::contract::execution::Status;
+use crate::contract::{AnyExecution, Progress, Release};
 
 /// The status of an execution, in the vocabulary for reasoners. What needs attention comes
 /// first in the order of the labels.

@@ -25,6 +25,7 @@ pub(super) enum Slot {
 }
 
 /// A part of an operation.
+#[allow(clippy::large_enum_variant, reason = "a batch has a few")]
 pub(super) enum Item {
     Create(Slot),
     Commit(Slot),
